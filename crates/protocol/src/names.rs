@@ -1,0 +1,121 @@
+//! The protocol's restricted names: set specs and metadata prefixes.
+//!
+//! A value of these types exists only if it is legal, so whatever holds one can be written into a response as it is.
+
+use std::fmt;
+
+/// The schema's character class for prefixes and for each level of a set spec: RFC 2396's unreserved characters.
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte)
+}
+
+/// A format's short name, such as `oai_dc`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MetadataPrefix(String);
+
+impl MetadataPrefix {
+    /// The prefix, if it is legal.
+    pub fn parse(text: &str) -> Option<Self> {
+        (!text.is_empty() && text.bytes().all(is_name_byte)).then(|| Self(text.to_owned()))
+    }
+
+    /// The prefix as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for MetadataPrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A set's place in the hierarchy: one or more levels joined by colons, such as `mime:text:html`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SetSpec(String);
+
+impl SetSpec {
+    /// The set spec, if it is legal.
+    pub fn parse(text: &str) -> Option<Self> {
+        let legal = |level: &str| !level.is_empty() && level.bytes().all(is_name_byte);
+        text.split(':').all(legal).then(|| Self(text.to_owned()))
+    }
+
+    /// Joins levels of any text into a set spec. What a level may not hold is written as `!` and two hex digits per
+    /// byte, as is `!` itself, so that different levels never fall together: `svg+xml` becomes `svg!2Bxml`.
+    ///
+    /// ```
+    /// # use modoai_protocol::SetSpec;
+    /// assert_eq!(SetSpec::from_levels(["mime", "image", "svg+xml"]).as_str(), "mime:image:svg!2Bxml");
+    /// ```
+    pub fn from_levels<'a>(levels: impl IntoIterator<Item = &'a str>) -> Self {
+        use fmt::Write as _;
+        let mut spec = String::new();
+        for (depth, level) in levels.into_iter().enumerate() {
+            if depth > 0 {
+                spec.push(':');
+            }
+            if level.is_empty() {
+                spec.push('!'); // An empty level is illegal; a lone `!` cannot come from an escape.
+            }
+            for byte in level.bytes() {
+                if is_name_byte(byte) && byte != b'!' {
+                    spec.push(char::from(byte));
+                } else {
+                    write!(spec, "!{byte:02X}").expect("writing to a String cannot fail");
+                }
+            }
+        }
+        Self(spec)
+    }
+
+    /// The set spec as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// This set and every set that contains it, widest first: `mime`, `mime:text`, `mime:text:html`.
+    pub fn lineage(&self) -> impl Iterator<Item = &str> {
+        let ends = self.0.match_indices(':').map(|(at, _)| at).chain([self.0.len()]);
+        ends.map(|end| &self.0[..end])
+    }
+}
+
+impl fmt::Display for SetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_schema_legal_names_exist() {
+        for legal in ["a", "mime:text:html", "a-b_c.d!e~f*g'(h)"] {
+            assert!(SetSpec::parse(legal).is_some(), "{legal}");
+        }
+        for illegal in ["", ":", "a:", ":a", "a::b", "a+b", "a/b", "a b", "é", "a%20b"] {
+            assert!(SetSpec::parse(illegal).is_none(), "{illegal}");
+            assert!(MetadataPrefix::parse(illegal).is_none(), "{illegal}");
+        }
+        assert!(MetadataPrefix::parse("a:b").is_none());
+    }
+
+    #[test]
+    fn escaping_is_legal_and_reversible() {
+        let specs = ["svg+xml", "svg!2Bxml", "", "é", "a:b"].map(|level| SetSpec::from_levels(["x", level]));
+        for (index, spec) in specs.iter().enumerate() {
+            assert!(SetSpec::parse(spec.as_str()).is_some(), "{spec}");
+            assert!(!specs[..index].contains(spec), "{spec} twice");
+        }
+    }
+
+    #[test]
+    fn lineage_runs_from_the_root() {
+        let spec = SetSpec::parse("mime:text:html").expect("legal");
+        assert_eq!(spec.lineage().collect::<Vec<_>>(), ["mime", "mime:text", "mime:text:html"]);
+    }
+}

@@ -1,0 +1,95 @@
+//! Query strings and form bodies as argument pairs.
+//!
+//! Decoding happens once, here, and is strict: what is not UTF-8 or not sensibly short never reaches the rest.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
+
+/// Longest query string or form body that is looked at. The longest legal argument is an identifier (a URL) or a token
+/// of a few hundred bytes; 16 KiB leaves room for a URL at the length where servers and browsers give up.
+pub const MAX_BYTES: usize = 16 * 1024;
+
+/// More pairs than this are not a harvester's request; the largest legal one has five.
+const MAX_PAIRS: usize = 64;
+
+/// Argument pairs in the order they were sent.
+pub type Arguments = Vec<(String, String)>;
+
+/// Why a query could not be read as argument pairs. A repository reports it as badArgument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    /// Longer than [`MAX_BYTES`].
+    #[error("the request is longer than {MAX_BYTES} bytes")]
+    TooLong,
+    /// More arguments than any verb has.
+    #[error("the request has more than {MAX_PAIRS} arguments")]
+    TooMany,
+    /// A name or value is not UTF-8 after percent-decoding.
+    #[error("the request is not UTF-8 after percent-decoding")]
+    NotUtf8,
+}
+
+/// Splits `a=1&b=2` into pairs and decodes them. Empty pieces (`&&`) are skipped; a piece without `=` is a name with an
+/// empty value.
+pub fn parse(query: &[u8]) -> Result<Arguments, QueryError> {
+    if query.len() > MAX_BYTES {
+        return Err(QueryError::TooLong);
+    }
+    let mut pairs = Arguments::new();
+    for piece in query.split(|&byte| byte == b'&').filter(|piece| !piece.is_empty()) {
+        if pairs.len() == MAX_PAIRS {
+            return Err(QueryError::TooMany);
+        }
+        let equals = memchr::memchr(b'=', piece).unwrap_or(piece.len());
+        let value = piece.get(equals + 1..).unwrap_or_default();
+        pairs.push((decode(&piece[..equals])?, decode(value)?));
+    }
+    Ok(pairs)
+}
+
+/// Writes pairs as a query string that [`parse`] reads back to the same pairs.
+pub fn render<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    // Everything but unreserved characters and a few that every URL parser leaves alone inside a query.
+    const SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b':');
+    let mut out = String::new();
+    for (name, value) in pairs {
+        if !out.is_empty() {
+            out.push('&');
+        }
+        out.extend(utf8_percent_encode(name, SET));
+        out.push('=');
+        out.extend(utf8_percent_encode(value, SET));
+    }
+    out
+}
+
+fn decode(piece: &[u8]) -> Result<String, QueryError> {
+    let spaced: Vec<u8> = piece.iter().map(|&byte| if byte == b'+' { b' ' } else { byte }).collect();
+    match percent_decode(&spaced).decode_utf8() {
+        Ok(text) => Ok(text.into_owned()),
+        Err(_) => Err(QueryError::NotUtf8),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_decoded_in_order() {
+        let pairs = parse(b"verb=Get%52ecord&identifier=a+b%2Bc&&junk").expect("readable");
+        let expected = [("verb", "GetRecord"), ("identifier", "a b+c"), ("junk", "")];
+        assert_eq!(pairs, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+
+    #[test]
+    fn a_broken_escape_is_kept_as_it_is() {
+        assert_eq!(parse(b"a=%zz").expect("readable"), [("a".to_owned(), "%zz".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_not_text_or_too_much_is_refused() {
+        assert_eq!(parse(b"verb=%ff"), Err(QueryError::NotUtf8));
+        assert_eq!(parse(&vec![b'a'; MAX_BYTES + 1]), Err(QueryError::TooLong));
+        assert_eq!(parse("a=1&".repeat(65).as_bytes()), Err(QueryError::TooMany));
+    }
+}
