@@ -1,1 +1,28 @@
-//! x
+//! A web site, or any catalogue of items, as an OAI-PMH repository.
+//!
+//! Synchronous and without HTTP: a host (the standalone server, the Apache module, a command) hands in the arguments of
+//! a request and gets an [`Answer`] that streams itself into any [`std::io::Write`].
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | [`site`] | a folder as a site: its URLs, and what a GET of each returns |
+//! | [`ingest`] | keeping the catalogue equal to the site |
+//! | [`catalogue`] | what the site holds and held, and when that changed |
+//! | [`host`] | what the provider asks whoever serves the site |
+//! | [`formats`] | items in XML |
+//! | [`Repository`] | one request in, one answer out |
+
+mod answer;
+pub mod catalogue;
+mod error;
+pub mod formats;
+pub mod host;
+pub mod item;
+mod repository;
+pub mod settings;
+pub mod site;
+
+pub use answer::Answer;
+pub use error::Failure;
+pub use repository::Repository;
+pub use settings::Settings;

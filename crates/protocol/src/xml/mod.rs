@@ -4,10 +4,13 @@
 //! ill-formed output impossible whatever a file is called, at millions of records a second; the reader must hand on
 //! metadata as the exact bytes received, in bounded memory, even when one record is larger than memory.
 
+pub mod document;
 pub mod envelope;
 pub mod reader;
 pub mod writer;
 
+pub use document::Response;
+pub use reader::Reader;
 pub use writer::XmlWriter;
 
 /// Namespace of the protocol's own elements.

@@ -1,0 +1,191 @@
+//! A whole answer in memory, for those to whom streaming would be a burden: tests, and the view of an answer for people.
+
+use crate::query::Arguments;
+use crate::verb::Verb;
+use crate::xml::reader::{Event, PartKind, ReadError, Reader};
+
+/// An answer. What it does not hold is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Response {
+    /// When the answer was made.
+    pub response_date: String,
+    /// Where the request was sent.
+    pub url: String,
+    /// The arguments of the request, as the repository understood it.
+    pub arguments: Arguments,
+    /// The errors, as code and message.
+    pub errors: Vec<(String, String)>,
+    /// The verb that is answered, if there is no error.
+    pub verb: Option<Verb>,
+    /// The texts of Identify, as name and text; some names repeat.
+    pub identify: Vec<(String, String)>,
+    /// The descriptions in Identify.
+    pub descriptions: Vec<Part>,
+    /// The metadata formats.
+    pub formats: Vec<Format>,
+    /// The sets.
+    pub sets: Vec<Set>,
+    /// The records, or the headers of ListIdentifiers.
+    pub records: Vec<Record>,
+    /// Where the list goes on.
+    pub token: Option<Token>,
+}
+
+/// A foreign element.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// From its start tag to its end tag, as received.
+    pub bytes: Vec<u8>,
+    /// Prefix and URI of the namespace declarations it inherits.
+    pub namespaces: Vec<(String, String)>,
+}
+
+/// A metadata format.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Format {
+    /// Its short name.
+    pub prefix: String,
+    /// Where its schema is.
+    pub schema: String,
+    /// Its namespace.
+    pub namespace: String,
+}
+
+/// A set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Set {
+    /// Its place in the hierarchy.
+    pub spec: String,
+    /// For people.
+    pub name: String,
+    /// What else is said about it.
+    pub descriptions: Vec<Part>,
+}
+
+/// A record, or a header alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// Of the item.
+    pub identifier: String,
+    /// When it changed.
+    pub datestamp: String,
+    /// The sets it is in.
+    pub sets: Vec<String>,
+    /// Whether it is gone.
+    pub deleted: bool,
+    /// Its metadata; of more than one part, which the schema forbids, the first.
+    pub metadata: Option<Part>,
+    /// What is said about the metadata.
+    pub about: Vec<Part>,
+}
+
+/// Where a list goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Token {
+    /// To be sent back; empty on the last page.
+    pub value: String,
+    /// How many came before this page.
+    pub cursor: Option<String>,
+    /// How many there are.
+    pub size: Option<String>,
+    /// Until when it is valid.
+    pub expiration: Option<String>,
+}
+
+impl Response {
+    /// Reads a whole answer.
+    pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
+        let mut builder = Builder::default();
+        let mut reader = Reader::default();
+        reader.push(bytes, &mut |event| builder.take(event))?;
+        reader.finish()?;
+        Ok(builder.response)
+    }
+
+    /// The text of Identify with that name, if there is one.
+    pub fn identify(&self, name: &str) -> Option<&str> {
+        self.identify.iter().find(|(given, _)| given == name).map(|(_, text)| text.as_str())
+    }
+}
+
+#[derive(Default)]
+struct Builder {
+    response: Response,
+    /// Whether the last record is still open. A header outside a record is a record of its own.
+    in_record: bool,
+    part: Part,
+    kind: Option<PartKind>,
+    set_descriptions: Vec<Part>,
+}
+
+impl Builder {
+    fn take(&mut self, event: Event<'_>) {
+        let response = &mut self.response;
+        match event {
+            Event::ResponseDate(date) => response.response_date = date.to_owned(),
+            Event::Request { url, arguments } => {
+                response.url = url.to_owned();
+                response.arguments.clone_from(arguments);
+            }
+            Event::Error { code, message } => response.errors.push((code.to_owned(), message.to_owned())),
+            Event::Verb(verb) => response.verb = Some(verb),
+            Event::Identify { name, text } => response.identify.push((name.to_owned(), text.to_owned())),
+            Event::Format { prefix, schema, namespace } => response.formats.push(Format {
+                prefix: prefix.to_owned(),
+                schema: schema.to_owned(),
+                namespace: namespace.to_owned(),
+            }),
+            Event::Set { spec, name } => response.sets.push(Set {
+                spec: spec.to_owned(),
+                name: name.to_owned(),
+                descriptions: std::mem::take(&mut self.set_descriptions),
+            }),
+            Event::RecordStart => {
+                response.records.push(Record::default());
+                self.in_record = true;
+            }
+            Event::Header { identifier, datestamp, sets, deleted } => {
+                if !self.in_record {
+                    response.records.push(Record::default());
+                }
+                if let Some(record) = response.records.last_mut() {
+                    record.identifier = identifier.to_owned();
+                    record.datestamp = datestamp.to_owned();
+                    record.sets = sets.to_vec();
+                    record.deleted = deleted;
+                }
+            }
+            Event::PartStart { kind, namespaces } => {
+                let owned = |(prefix, uri): &(&str, &str)| ((*prefix).to_owned(), (*uri).to_owned());
+                self.part.namespaces = namespaces.iter().map(owned).collect();
+                self.kind = Some(kind);
+            }
+            Event::PartBytes(bytes) => self.part.bytes.extend_from_slice(bytes),
+            Event::PartEnd => self.end_part(),
+            Event::RecordEnd => self.in_record = false,
+            Event::Token { value, cursor, size, expiration } => {
+                response.token = Some(Token {
+                    value: value.to_owned(),
+                    cursor: cursor.map(str::to_owned),
+                    size: size.map(str::to_owned),
+                    expiration: expiration.map(str::to_owned),
+                });
+            }
+            Event::Stray(_) => {}
+        }
+    }
+
+    fn end_part(&mut self) {
+        let part = std::mem::take(&mut self.part);
+        let record = self.response.records.last_mut();
+        match (self.kind.take(), record) {
+            (Some(PartKind::Metadata), Some(record)) => {
+                record.metadata.get_or_insert(part);
+            }
+            (Some(PartKind::About), Some(record)) => record.about.push(part),
+            (Some(PartKind::Description), _) => self.response.descriptions.push(part),
+            (Some(PartKind::SetDescription), _) => self.set_descriptions.push(part),
+            (Some(PartKind::Metadata | PartKind::About) | None, _) => {}
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! What an answer means: tags and text in, events out.
+
+use super::elements::Element;
+use super::fault::{Fault, ReadError, quoted};
+use super::outside::Outside;
+use super::tags::{Attributes, Nesting, Scope, declared_prefix, is_space, name, split};
+use super::text::Text;
+use super::{Event, Limits};
+use crate::query::Arguments;
+use crate::xml::OAI_NAMESPACE;
+
+/// What a tag means for the bytes around it.
+pub(super) enum Step {
+    /// Nothing.
+    On,
+    /// A part begins with this tag.
+    PartOpened,
+    /// A part ends with this tag.
+    PartClosed,
+    /// This tag is a whole part.
+    PartWhole,
+}
+
+pub(super) struct Answer {
+    limits: Limits,
+    nesting: Nesting,
+    /// The open elements that are the protocol's own; all others are inside a foreign one.
+    frames: Vec<Frame>,
+    scope: Scope,
+    foreign: Option<Foreign>,
+    outside: Outside,
+    /// Text of the open text element.
+    text: Text,
+    /// Attributes of the open text element.
+    attributes: Arguments,
+    /// Texts of the open header, set or format.
+    slots: [String; 3],
+    sets: Vec<String>,
+    /// Bytes taken by slots and sets.
+    taken: usize,
+    deleted: bool,
+}
+
+struct Frame {
+    element: Element,
+    /// How many namespace declarations were in scope before it.
+    outer_scope: usize,
+    /// Whether stray text in it was reported.
+    strayed: bool,
+}
+
+/// The foreign element being passed through or skipped.
+#[derive(Clone, Copy)]
+struct Foreign {
+    /// How many elements it is in.
+    depth: usize,
+    /// Whether it is handed on.
+    is_part: bool,
+}
+
+impl Answer {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            nesting: Nesting::default(),
+            frames: Vec::new(),
+            scope: Scope::default(),
+            foreign: None,
+            outside: Outside::default(),
+            text: Text::default(),
+            attributes: Arguments::new(),
+            slots: Default::default(),
+            sets: Vec::new(),
+            taken: 0,
+            deleted: false,
+        }
+    }
+
+    pub(super) fn is_in_part(&self) -> bool {
+        self.foreign.is_some_and(|foreign| foreign.is_part)
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn held(&self) -> usize {
+        let texts = self.slots.iter().chain(&self.sets).map(String::capacity).sum::<usize>();
+        let pairs = self.attributes.iter().map(|(name, value)| name.capacity() + value.capacity()).sum::<usize>();
+        let room = self.sets.capacity() + 2 * self.attributes.capacity();
+        texts + pairs + room * size_of::<String>() + self.text.held() + self.scope.held() + self.nesting.held()
+    }
+
+    /// A start, end or empty tag.
+    pub(super) fn tag(&mut self, tag: &[u8], offset: u64, sink: &mut dyn FnMut(Event<'_>)) -> Result<Step, ReadError> {
+        self.end_run()?;
+        self.outside.begun = true;
+        let name = name(tag);
+        if tag.starts_with(b"</") {
+            return self.end_tag(tag, name, sink).map_err(|fault| fault.at(offset));
+        }
+        let opened = self.start_tag(tag, name, sink).map_err(|fault| fault.at(offset))?;
+        if !tag.ends_with(b"/>") {
+            return Ok(opened);
+        }
+        match (opened, self.close(sink).map_err(|fault| fault.at(offset))?) {
+            (Step::PartOpened, _) => Ok(Step::PartWhole),
+            (_, closed) => Ok(closed),
+        }
+    }
+
+    fn start_tag(&mut self, tag: &[u8], name: &[u8], sink: &mut dyn FnMut(Event<'_>)) -> Result<Step, Fault> {
+        if memchr::memchr(b'<', &tag[1..]).is_some() {
+            return Err(Fault::IllFormed { what: "'<' inside a tag" });
+        }
+        let depth = self.nesting.depth();
+        if depth == self.limits.depth {
+            return Err(Fault::Limit { what: "open elements", limit: self.limits.depth });
+        }
+        if self.nesting.length() + name.len() > self.limits.tag {
+            return Err(Fault::Limit { what: "bytes in names of open elements", limit: self.limits.tag });
+        }
+        if depth == 0 && self.outside.root_seen {
+            return Err(Fault::Trailing);
+        }
+        self.nesting.push(name);
+        if self.foreign.is_some() {
+            return Ok(Step::On);
+        }
+        let name = std::str::from_utf8(name).map_err(|_| Fault::NotUtf8 { element: quoted(name) })?;
+        let outer_scope = self.scope.len();
+        let Some(parent) = self.frames.last().map(|frame| frame.element) else {
+            self.outside.root_seen = true;
+            return self.root(tag, name);
+        };
+        self.declare(tag)?;
+        if let Element::Container(kind) = parent {
+            sink(Event::PartStart { kind, namespaces: &self.scope.inherited(outer_scope) });
+            self.scope.truncate(outer_scope);
+            self.foreign = Some(Foreign { depth, is_part: true });
+            return Ok(Step::PartOpened);
+        }
+        let child = if self.namespace(name)? == OAI_NAMESPACE { parent.child(split(name).1) } else { None };
+        match child {
+            Some(element) => {
+                self.frames.push(Frame { element, outer_scope, strayed: false });
+                self.open(element, tag, sink)?;
+            }
+            None => {
+                sink(Event::Stray(name));
+                self.scope.truncate(outer_scope);
+                self.foreign = Some(Foreign { depth, is_part: false });
+            }
+        }
+        Ok(Step::On)
+    }
+
+    /// The first start tag. Its name is judged before its attributes: those of an HTML page need not be XML.
+    fn root(&mut self, tag: &[u8], name: &str) -> Result<Step, Fault> {
+        if split(name).1 != "OAI-PMH" {
+            return Err(Fault::NotOai { name: quoted(name.as_bytes()) });
+        }
+        self.declare(tag)?;
+        let namespace = self.namespace(name)?;
+        if namespace != OAI_NAMESPACE {
+            return Err(Fault::Namespace { found: quoted(namespace.as_bytes()) });
+        }
+        self.frames.push(Frame { element: Element::Root, outer_scope: 0, strayed: false });
+        Ok(Step::On)
+    }
+
+    /// Brings the namespace declarations of a tag into scope.
+    fn declare(&mut self, tag: &[u8]) -> Result<(), Fault> {
+        for attribute in Attributes::of(tag) {
+            let (name, value) = attribute?;
+            if let Some(prefix) = declared_prefix(name) {
+                if self.scope.len() == self.limits.namespaces {
+                    let limit = self.limits.namespaces;
+                    return Err(Fault::Limit { what: "namespace declarations", limit });
+                }
+                self.scope.push(prefix, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// The namespace that an element of that name is in; empty if in none.
+    fn namespace(&self, name: &str) -> Result<&str, Fault> {
+        let prefix = split(name).0;
+        match self.scope.resolve(prefix) {
+            Some(uri) => Ok(uri),
+            None if prefix.is_empty() => Ok(""),
+            None => Err(Fault::Prefix { prefix: quoted(prefix.as_bytes()) }),
+        }
+    }
+
+    /// One of the protocol's own elements begins.
+    fn open(&mut self, element: Element, tag: &[u8], sink: &mut dyn FnMut(Event<'_>)) -> Result<(), Fault> {
+        if element.holds_text() {
+            self.text.clear();
+            self.attributes = own_attributes(tag)?;
+        }
+        match element {
+            Element::Answer(verb) => sink(Event::Verb(verb)),
+            Element::Record => sink(Event::RecordStart),
+            Element::Header | Element::Format | Element::Set => {
+                self.slots.iter_mut().for_each(String::clear);
+                self.sets.clear();
+                self.taken = 0;
+                let deleted = |(name, value): &(String, String)| name == "status" && value == "deleted";
+                self.deleted = element == Element::Header && own_attributes(tag)?.iter().any(deleted);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end_tag(&mut self, tag: &[u8], name: &[u8], sink: &mut dyn FnMut(Event<'_>)) -> Result<Step, Fault> {
+        let rest = &tag[2 + name.len()..tag.len() - 1];
+        if !rest.iter().all(|byte| is_space(*byte)) {
+            return Err(Fault::IllFormed { what: "an end tag holds more than a name" });
+        }
+        if self.nesting.depth() == 0 || self.nesting.last() != name {
+            return Err(Fault::Mismatch { open: quoted(self.nesting.last()), close: quoted(name) });
+        }
+        self.close(sink)
+    }
+
+    /// The innermost element ends.
+    fn close(&mut self, sink: &mut dyn FnMut(Event<'_>)) -> Result<Step, Fault> {
+        if let Some(foreign) = self.foreign {
+            self.nesting.pop();
+            if self.nesting.depth() > foreign.depth {
+                return Ok(Step::On);
+            }
+            self.foreign = None;
+            return Ok(if foreign.is_part { Step::PartClosed } else { Step::On });
+        }
+        if let Some(frame) = self.frames.pop() {
+            self.tell(frame.element, sink)?;
+            self.scope.truncate(frame.outer_scope);
+        }
+        self.nesting.pop();
+        Ok(Step::On)
+    }
+
+    /// What one of the protocol's own elements said, now that it is complete.
+    fn tell(&mut self, element: Element, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), Fault> {
+        let text = self.text.as_str();
+        let attribute =
+            |name: &str| self.attributes.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
+        let [first, second, third] = &self.slots;
+        match element {
+            Element::ResponseDate => sink(Event::ResponseDate(text)),
+            Element::Request => sink(Event::Request { url: text, arguments: &self.attributes }),
+            Element::Error => {
+                sink(Event::Error { code: attribute("code").unwrap_or_default(), message: text });
+            }
+            Element::IdentifyField(name) => sink(Event::Identify { name, text }),
+            Element::Format => sink(Event::Format { prefix: first, schema: second, namespace: third }),
+            Element::Set => sink(Event::Set { spec: first, name: second }),
+            Element::Header => {
+                let (sets, deleted) = (&self.sets, self.deleted);
+                sink(Event::Header { identifier: first, datestamp: second, sets, deleted });
+            }
+            Element::Record => sink(Event::RecordEnd),
+            Element::Token => sink(Event::Token {
+                value: text,
+                cursor: attribute("cursor"),
+                size: attribute("completeListSize"),
+                expiration: attribute("expirationDate"),
+            }),
+            // The first of two stands: what is already known is not overwritten by what should not be there.
+            Element::Field(slot) if !self.slots[slot].is_empty() => {
+                sink(Event::Stray(std::str::from_utf8(self.nesting.last()).unwrap_or_default()));
+            }
+            Element::Field(slot) => {
+                self.take(text.len())?;
+                self.slots[slot].push_str(self.text.as_str());
+            }
+            // Even an empty one takes room.
+            Element::HeaderSet => {
+                self.take(text.len() + size_of::<String>())?;
+                self.sets.push(self.text.as_str().to_owned());
+            }
+            Element::Root | Element::Answer(_) | Element::Container(_) => {}
+        }
+        Ok(())
+    }
+
+    /// A header may have any number of sets; together they are bounded too.
+    fn take(&mut self, length: usize) -> Result<(), Fault> {
+        self.taken += length;
+        let limit = self.limits.text;
+        if self.taken > limit { Err(Fault::Limit { what: "bytes of text", limit }) } else { Ok(()) }
+    }
+
+    /// Character data; more may follow.
+    pub(super) fn text(&mut self, text: &[u8], offset: u64, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ReadError> {
+        if self.foreign.is_some() {
+            return Ok(());
+        }
+        if self.text.is_cdata() {
+            self.end_run()?;
+        }
+        self.characters(text, offset, sink)
+    }
+
+    /// A CDATA section begins.
+    pub(super) fn cdata_start(&mut self, offset: u64) -> Result<(), ReadError> {
+        self.end_run()?;
+        self.text.begin_cdata();
+        if self.nesting.depth() == 0 {
+            return Err(Fault::IllFormed { what: "CDATA outside the root element" }.at(offset));
+        }
+        Ok(())
+    }
+
+    /// Content of a CDATA section; more may follow.
+    pub(super) fn cdata(&mut self, text: &[u8], offset: u64, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ReadError> {
+        if self.foreign.is_some() { Ok(()) } else { self.characters(text, offset, sink) }
+    }
+
+    fn characters(&mut self, text: &[u8], offset: u64, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ReadError> {
+        let Some(frame) = self.frames.last_mut() else { return self.outside.text(text, offset) };
+        if frame.element.holds_text() {
+            return self.text.push(text, offset, self.limits.text);
+        }
+        if !frame.strayed && !text.iter().all(|byte| is_space(*byte)) {
+            frame.strayed = true;
+            sink(Event::Stray("#text"));
+        }
+        Ok(())
+    }
+
+    /// Text ends at markup.
+    pub(super) fn end_run(&mut self) -> Result<(), ReadError> {
+        self.text.end_run(self.nesting.last())
+    }
+
+    /// A processing instruction.
+    pub(super) fn instruction(
+        &mut self,
+        instruction: &[u8],
+        offset: u64,
+        sink: &mut dyn FnMut(Event<'_>),
+    ) -> Result<(), ReadError> {
+        self.end_run()?;
+        if self.foreign.is_none() && self.outside.instruction(instruction, offset).map_err(|fault| fault.at(offset))? {
+            sink(Event::Stray("?xml"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn doctype(&mut self, offset: u64) -> Result<(), ReadError> {
+        self.end_run()?;
+        self.outside.begun = true;
+        if self.outside.root_seen {
+            return Err(Fault::IllFormed { what: "a document type after the root element began" }.at(offset));
+        }
+        Ok(())
+    }
+
+    /// The answer has ended, at `offset`, with or without incomplete markup.
+    pub(super) fn finish(self, is_between_markup: bool, offset: u64) -> Result<(), ReadError> {
+        if self.outside.root_seen && self.nesting.depth() == 0 && is_between_markup {
+            return Ok(());
+        }
+        if !self.outside.begun && is_between_markup {
+            return Err(Fault::Empty.at(offset));
+        }
+        Err(Fault::Truncated { open: quoted(self.nesting.last()) }.at(offset))
+    }
+}
+
+/// The attributes of one of the protocol's own elements that are the protocol's own: those without prefix.
+fn own_attributes(tag: &[u8]) -> Result<Arguments, Fault> {
+    let own = |name: &str| !name.contains(':') && name != "xmlns";
+    let pairs = Attributes::of(tag).filter(|pair| !pair.as_ref().is_ok_and(|(name, _)| !own(name)));
+    pairs.map(|pair| pair.map(|(name, value)| (name.to_owned(), value.into_owned()))).collect()
+}

@@ -1,0 +1,57 @@
+//! What stands before and after the root element: white space, a byte order mark, the XML declaration, or the proof
+//! that this is no answer at all.
+
+use super::fault::{Fault, ReadError, quoted};
+use super::tags::{Attributes, is_space, name};
+
+/// Everything outside the root element.
+#[derive(Default)]
+pub(super) struct Outside {
+    /// Whether the root element has begun.
+    pub(super) root_seen: bool,
+    /// Whether there was anything but white space and comments.
+    pub(super) begun: bool,
+    /// How much of a byte order mark was seen.
+    mark: usize,
+}
+
+const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+
+impl Outside {
+    /// Text outside the root element.
+    pub(super) fn text(&mut self, text: &[u8], offset: u64) -> Result<(), ReadError> {
+        for (offset, &byte) in (offset..).zip(text) {
+            if offset == self.mark as u64 && BYTE_ORDER_MARK.get(self.mark) == Some(&byte) {
+                self.mark += 1;
+            } else if !is_space(byte) {
+                let fault = match byte {
+                    _ if self.root_seen => Fault::Trailing,
+                    b'{' | b'[' => Fault::NotXml { found: "JSON" },
+                    0x1f => Fault::NotXml { found: "compressed" },
+                    0xfe | 0xff if offset == 0 => Fault::Encoding { name: "UTF-16".to_owned() },
+                    _ => Fault::NotXml { found: "plain text" },
+                };
+                return Err(fault.at(offset));
+            }
+        }
+        Ok(())
+    }
+
+    /// A processing instruction anywhere in the protocol's own part. Only the XML declaration says anything to us;
+    /// whether it stands where it does not belong is returned. White space before it is a common slip of scripts, and
+    /// does no harm.
+    pub(super) fn instruction(&mut self, instruction: &[u8], offset: u64) -> Result<bool, Fault> {
+        let is_first = !std::mem::replace(&mut self.begun, true) && offset == self.mark as u64;
+        if name(instruction) != b"?xml" {
+            return Ok(false);
+        }
+        for attribute in Attributes::of(instruction) {
+            let (name, value) = attribute?;
+            let is_utf8 = ["UTF-8", "UTF8", "US-ASCII", "ASCII"].iter().any(|known| value.eq_ignore_ascii_case(known));
+            if name == "encoding" && !is_utf8 {
+                return Err(Fault::Encoding { name: quoted(value.as_bytes()) });
+            }
+        }
+        Ok(!is_first)
+    }
+}

@@ -1,0 +1,279 @@
+//! Finds markup in a stream of bytes that may be cut anywhere.
+//!
+//! Only what must be seen whole (tags, processing instructions, the document type) is kept while it is incomplete, up
+//! to a limit; text, comments and CDATA stream through. A tag that does not straddle two pieces is never copied.
+
+use memchr::{memchr, memchr_iter, memchr3};
+
+use super::fault::{Fault, ReadError};
+
+/// A piece of the document. Text and CDATA may come in several pieces.
+pub(super) enum Token<'a> {
+    /// A start, end or empty tag from `<` to `>`.
+    Tag {
+        bytes: &'a [u8],
+        /// Whether it is a slice of the bytes pushed last, and not of what was kept.
+        whole: bool,
+    },
+    Text(&'a [u8]),
+    CdataStart,
+    Cdata(&'a [u8]),
+    /// From `<?` to `?>`.
+    Instruction(&'a [u8]),
+    /// A comment has begun.
+    Comment,
+    Doctype,
+}
+
+pub(super) struct Scanner {
+    state: State,
+    /// The beginning of incomplete markup, from earlier pieces.
+    kept: Vec<u8>,
+    /// Whether `kept` went out as a token and is to be forgotten.
+    spent: bool,
+    limit: usize,
+    /// Offset of the first byte of the piece being scanned.
+    base: u64,
+    /// Offset at which the text, the content of CDATA, or the markup being scanned began.
+    start: u64,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    Text,
+    /// After `<`, before it is clear what it opens.
+    Open,
+    /// In a tag; inside an attribute value, the quote that ends it.
+    Tag(Option<u8>),
+    Instruction,
+    Doctype(Option<u8>),
+    /// In a comment, after so many dashes.
+    Comment(u8),
+    /// In a CDATA section, after so many closing brackets that may turn out to be text.
+    Cdata(u8),
+}
+
+impl Scanner {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { state: State::Text, kept: Vec::new(), spent: false, limit, base: 0, start: 0 }
+    }
+
+    /// The next token of `bytes` from `at` on and the offset at which it began, or none if they are used up. The same
+    /// bytes are to be passed until then.
+    pub(super) fn next<'t>(
+        &'t mut self,
+        bytes: &'t [u8],
+        at: &mut usize,
+    ) -> Result<Option<(Token<'t>, u64)>, ReadError> {
+        if self.spent {
+            self.kept.clear();
+            self.spent = false;
+        }
+        loop {
+            let rest = &bytes[*at..];
+            let Some(&first) = rest.first() else {
+                self.base += bytes.len() as u64;
+                return Ok(None);
+            };
+            let start = self.start;
+            match self.state {
+                State::Text => {
+                    self.start = self.base + *at as u64;
+                    let length = memchr(b'<', rest).unwrap_or(rest.len());
+                    if length > 0 {
+                        *at += length;
+                        return Ok(Some((Token::Text(&rest[..length]), self.start)));
+                    }
+                    self.state = self.opened(&rest[..rest.len().min(2)])?.unwrap_or(State::Open);
+                }
+                State::Open => {
+                    self.kept.push(first);
+                    *at += 1;
+                    if let Some(state) = self.opened(&self.kept)? {
+                        self.state = state;
+                        let token = match state {
+                            State::Comment(_) => Token::Comment,
+                            State::Cdata(_) => Token::CdataStart,
+                            _ => continue,
+                        };
+                        self.kept.clear();
+                        self.start = self.base + *at as u64;
+                        return Ok(Some((token, self.start)));
+                    }
+                }
+                State::Tag(quote) => match end_of_tag(rest, quote) {
+                    Ok(length) => {
+                        let (bytes, whole) = self.complete(rest, length, at)?;
+                        return Ok(Some((Token::Tag { bytes, whole }, start)));
+                    }
+                    Err(quote) => self.keep(rest, at, State::Tag(quote))?,
+                },
+                State::Instruction => match end_of_instruction(&self.kept, rest) {
+                    Some(length) => {
+                        let (bytes, _) = self.complete(rest, length, at)?;
+                        return Ok(Some((Token::Instruction(bytes), start)));
+                    }
+                    None => self.keep(rest, at, State::Instruction)?,
+                },
+                State::Doctype(quote) => match end_of_doctype(rest, quote) {
+                    Ok(length) => {
+                        let (bytes, _) = self.complete(rest, length, at)?;
+                        if bytes.ends_with(b"[") {
+                            return Err(Fault::InternalSubset.at(start));
+                        }
+                        return Ok(Some((Token::Doctype, start)));
+                    }
+                    Err(quote) => self.keep(rest, at, State::Doctype(quote))?,
+                },
+                State::Comment(dashes) => {
+                    *at += 1;
+                    self.state = match first {
+                        b'-' => State::Comment(2.min(dashes + 1)),
+                        b'>' if dashes == 2 => State::Text,
+                        _ => {
+                            *at += memchr(b'-', &rest[1..]).unwrap_or(rest.len() - 1);
+                            State::Comment(0)
+                        }
+                    };
+                }
+                State::Cdata(brackets) => match (first, brackets) {
+                    (b']', 0 | 1) => {
+                        *at += 1;
+                        self.state = State::Cdata(brackets + 1);
+                    }
+                    (b']', _) => {
+                        *at += 1;
+                        return Ok(Some((Token::Cdata(b"]"), self.start)));
+                    }
+                    (b'>', 2) => {
+                        *at += 1;
+                        self.state = State::Text;
+                    }
+                    (_, 0) => {
+                        let length = memchr(b']', rest).unwrap_or(rest.len());
+                        *at += length;
+                        return Ok(Some((Token::Cdata(&rest[..length]), self.start)));
+                    }
+                    _ => {
+                        self.state = State::Cdata(0);
+                        let text = &b"]]"[..usize::from(brackets)];
+                        return Ok(Some((Token::Cdata(text), self.start)));
+                    }
+                },
+            }
+        }
+    }
+
+    /// Offset of the first byte that was not pushed yet.
+    pub(super) fn end(&self) -> u64 {
+        self.base
+    }
+
+    /// Whether no markup is incomplete.
+    pub(super) fn is_between_markup(&self) -> bool {
+        matches!(self.state, State::Text)
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn held(&self) -> usize {
+        self.kept.capacity()
+    }
+
+    /// What the beginning of markup opens, if that is clear yet.
+    fn opened(&self, beginning: &[u8]) -> Result<Option<State>, ReadError> {
+        let what = match beginning {
+            [b'<'] => return Ok(None),
+            [b'<', b'?'] => return Ok(Some(State::Instruction)),
+            [b'<', b'!', mark @ ..] => {
+                let begins = |whole: &[u8], mark: &[u8]| whole.starts_with(mark);
+                match mark {
+                    b"--" => return Ok(Some(State::Comment(0))),
+                    b"[CDATA[" => return Ok(Some(State::Cdata(0))),
+                    // HTML pages write it in lower case, and the error should be that they are HTML.
+                    mark if mark.eq_ignore_ascii_case(b"DOCTYPE") => return Ok(Some(State::Doctype(None))),
+                    mark if begins(b"--", mark) || begins(b"[CDATA[", mark) => return Ok(None),
+                    mark if begins(b"doctype", &mark.to_ascii_lowercase()) => return Ok(None),
+                    _ => "'<!' opens neither a comment nor CDATA nor a document type",
+                }
+            }
+            [b'<', b'/' | b'_' | b':' | 0x80.., ..] => return Ok(Some(State::Tag(None))),
+            [b'<', letter, ..] if letter.is_ascii_alphabetic() => return Ok(Some(State::Tag(None))),
+            _ => "'<' is not followed by a name",
+        };
+        Err(Fault::IllFormed { what }.at(self.start))
+    }
+
+    /// Markup that ends after `length` bytes of `rest`, together with what was kept of it.
+    fn complete<'t>(
+        &'t mut self,
+        rest: &'t [u8],
+        length: usize,
+        at: &mut usize,
+    ) -> Result<(&'t [u8], bool), ReadError> {
+        self.check(length)?;
+        *at += length;
+        self.state = State::Text;
+        if self.kept.is_empty() {
+            return Ok((&rest[..length], true));
+        }
+        self.kept.extend_from_slice(&rest[..length]);
+        self.spent = true;
+        Ok((&self.kept, false))
+    }
+
+    /// Keeps the incomplete markup that the piece ends with.
+    fn keep(&mut self, rest: &[u8], at: &mut usize, state: State) -> Result<(), ReadError> {
+        self.check(rest.len())?;
+        self.kept.extend_from_slice(rest);
+        *at += rest.len();
+        self.state = state;
+        Ok(())
+    }
+
+    fn check(&self, more: usize) -> Result<(), ReadError> {
+        if self.kept.len() + more <= self.limit {
+            return Ok(());
+        }
+        Err(Fault::Limit { what: "bytes in a tag", limit: self.limit }.at(self.start))
+    }
+}
+
+/// The length up to and including the `>` that ends a tag, or the quote still open.
+fn end_of_tag(bytes: &[u8], mut quote: Option<u8>) -> Result<usize, Option<u8>> {
+    let mut at = 0;
+    loop {
+        let rest = &bytes[at..];
+        let found = match quote {
+            Some(quote) => memchr(quote, rest),
+            None => memchr3(b'>', b'"', b'\'', rest),
+        };
+        at += found.ok_or(quote)? + 1;
+        quote = match bytes[at - 1] {
+            b'>' if quote.is_none() => return Ok(at),
+            mark if quote.is_none() => Some(mark),
+            _ => None,
+        };
+    }
+}
+
+fn end_of_instruction(kept: &[u8], rest: &[u8]) -> Option<usize> {
+    let ends = |at: usize| {
+        let before = at.checked_sub(1).map_or(kept.last(), |before| rest.get(before));
+        // `<?>` is not an end: the question mark that opens does not also close.
+        before == Some(&b'?') && kept.len() + at > 2
+    };
+    memchr_iter(b'>', rest).find(|&at| ends(at)).map(|at| at + 1)
+}
+
+/// As [`end_of_tag`], for a document type; an internal subset ends it too.
+fn end_of_doctype(bytes: &[u8], mut quote: Option<u8>) -> Result<usize, Option<u8>> {
+    for (at, &byte) in bytes.iter().enumerate() {
+        match (quote, byte) {
+            (None, b'>' | b'[') => return Ok(at + 1),
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (Some(open), _) if open == byte => quote = None,
+            _ => {}
+        }
+    }
+    Err(quote)
+}

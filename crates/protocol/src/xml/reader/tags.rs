@@ -1,0 +1,184 @@
+//! What tags hold: names and attributes, and the nesting and namespaces they bring about.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+use super::fault::{Fault, quoted};
+use super::text::{Spaces, decode};
+
+/// The element name of a start or end tag.
+pub(super) fn name(tag: &[u8]) -> &[u8] {
+    let from = if tag.get(1) == Some(&b'/') { 2 } else { 1 };
+    let rest = &tag[from..];
+    let ends = |byte: &u8| is_space(*byte) || matches!(byte, b'/' | b'>');
+    &rest[..rest.iter().position(ends).unwrap_or(rest.len())]
+}
+
+/// Splits `prefix:local`.
+pub(super) fn split(name: &str) -> (&str, &str) {
+    name.split_once(':').unwrap_or(("", name))
+}
+
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// The attributes of a start tag, values as written, in order.
+pub(super) struct Attributes<'a>(&'a [u8]);
+
+impl<'a> Attributes<'a> {
+    /// Of a whole start tag, or of an XML declaration.
+    pub(super) fn of(tag: &'a [u8]) -> Self {
+        let end = tag.len() - 1;
+        let end = if end > 1 && matches!(tag[end - 1], b'/' | b'?') { end - 1 } else { end };
+        Self(&tag[(1 + name(tag).len()).min(end)..end])
+    }
+
+    fn split_next(&mut self) -> Result<(&'a [u8], &'a [u8]), &'static str> {
+        let equals = memchr(b'=', self.0).ok_or("an attribute has no value")?;
+        let name = self.0[..equals].trim_ascii_end();
+        let value = self.0[equals + 1..].trim_ascii_start();
+        let (&quote, value) = value.split_first().ok_or("an attribute has no value")?;
+        if !matches!(quote, b'"' | b'\'') {
+            return Err("an attribute value is not in quotes");
+        }
+        if name.is_empty() || name.iter().any(|byte| is_space(*byte) || matches!(byte, b'"' | b'\'')) {
+            return Err("an attribute has no name or no value");
+        }
+        let end = memchr(quote, value).ok_or("an attribute value does not end")?;
+        self.0 = &value[end + 1..];
+        if self.0.first().is_some_and(|&next| !is_space(next)) {
+            return Err("no white space between attributes");
+        }
+        Ok((name, &value[..end]))
+    }
+}
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = Result<(&'a str, Cow<'a, str>), Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0 = self.0.trim_ascii_start();
+        if self.0.is_empty() {
+            return None;
+        }
+        Some(self.split_next().map_err(|what| Fault::IllFormed { what }).and_then(|(name, value)| {
+            let not_utf8 = |_| Fault::NotUtf8 { element: quoted(name) };
+            let text = std::str::from_utf8(value).map_err(not_utf8)?;
+            let value = decode(text, Spaces::Attribute).map_err(|(_, fault)| fault)?;
+            Ok((std::str::from_utf8(name).map_err(not_utf8)?, value))
+        }))
+    }
+}
+
+/// The names of the open elements, end to end in one buffer.
+#[derive(Default)]
+pub(super) struct Nesting {
+    names: Vec<u8>,
+    starts: Vec<usize>,
+}
+
+impl Nesting {
+    pub(super) fn depth(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Bytes of all names together.
+    pub(super) fn length(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn held(&self) -> usize {
+        self.names.capacity() + self.starts.capacity() * size_of::<usize>()
+    }
+
+    pub(super) fn push(&mut self, name: &[u8]) {
+        self.starts.push(self.names.len());
+        self.names.extend_from_slice(name);
+    }
+
+    /// The innermost open element; empty if there is none.
+    pub(super) fn last(&self) -> &[u8] {
+        self.starts.last().map_or(&[], |&start| &self.names[start..])
+    }
+
+    pub(super) fn pop(&mut self) {
+        if let Some(start) = self.starts.pop() {
+            self.names.truncate(start);
+        }
+    }
+}
+
+/// The namespace declarations in scope, prefix and URI, innermost last; the default namespace has an empty prefix.
+#[derive(Default)]
+pub(super) struct Scope(Vec<(String, String)>);
+
+impl Scope {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
+    pub(super) fn push(&mut self, prefix: &str, uri: Cow<'_, str>) {
+        self.0.push((prefix.to_owned(), uri.into_owned()));
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn held(&self) -> usize {
+        self.0.iter().map(|(prefix, uri)| prefix.capacity() + uri.capacity()).sum::<usize>()
+            + self.0.capacity() * size_of::<(String, String)>()
+    }
+
+    /// The namespace of a prefix. No declaration, or one that takes an outer one back, is none.
+    pub(super) fn resolve(&self, prefix: &str) -> Option<&str> {
+        if prefix == "xml" {
+            return Some("http://www.w3.org/XML/1998/namespace");
+        }
+        let declared = self.0.iter().rev().find(|(bound, _)| bound == prefix)?;
+        Some(declared.1.as_str()).filter(|uri| !uri.is_empty())
+    }
+
+    /// What holds where only the first `outer` declarations are looked at, less what the later ones replace.
+    pub(super) fn inherited(&self, outer: usize) -> Vec<(&str, &str)> {
+        let holds = |(index, (prefix, uri)): &(usize, &(String, String))| {
+            !uri.is_empty() && !self.0[index + 1..].iter().any(|(later, _)| later == prefix)
+        };
+        let outer = self.0[..outer].iter().enumerate().filter(holds);
+        outer.map(|(_, (prefix, uri))| (prefix.as_str(), uri.as_str())).collect()
+    }
+}
+
+/// The namespace prefix that an attribute declares, if it does.
+pub(super) fn declared_prefix(attribute: &str) -> Option<&str> {
+    match attribute.strip_prefix("xmlns") {
+        Some("") => Some(""),
+        Some(rest) => rest.strip_prefix(':'),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_split_and_checked() {
+        let pairs = |tag: &'static str| {
+            let read =
+                |pair: Result<(&str, Cow<'_, str>), Fault>| pair.ok().map(|(name, value)| format!("{name}={value}"));
+            Attributes::of(tag.as_bytes()).map(read).collect::<Option<Vec<_>>>().map(|pairs| pairs.join(" "))
+        };
+        assert_eq!(pairs("<a>").as_deref(), Some(""));
+        assert_eq!(pairs("<a/>").as_deref(), Some(""));
+        assert_eq!(pairs("<a b='1>' c = \"'&lt;\"\n/>").as_deref(), Some("b=1> c='<"));
+        assert_eq!(pairs("<?xml version='1.0' encoding=\"x\"?>"), Some("version=1.0 encoding=x".to_owned()));
+        for bad in ["<a b>", "<a b=>", "<a b=1>", "<a ='1'>", "<a b='1'c='2'>", "<a b c='1'>", "<a b='&x;'>"] {
+            assert_eq!(pairs(bad), None, "{bad}");
+        }
+    }
+}

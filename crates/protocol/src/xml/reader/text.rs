@@ -1,0 +1,173 @@
+//! The protocol's own texts: pieces of text in, decoded text out.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+use super::fault::{Fault, ReadError, quoted};
+use super::tags::is_space;
+
+/// The text of an element while it arrives.
+#[derive(Default)]
+pub(super) struct Text {
+    /// Complete runs, decoded.
+    decoded: String,
+    /// The run that is arriving: text up to the next markup, which is where references are known to be whole.
+    run: Vec<u8>,
+    run_offset: u64,
+    is_cdata: bool,
+}
+
+impl Text {
+    /// What has arrived, up to the last markup.
+    pub(super) fn as_str(&self) -> &str {
+        &self.decoded
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn held(&self) -> usize {
+        self.decoded.capacity() + self.run.capacity()
+    }
+
+    /// An element begins to collect text.
+    pub(super) fn clear(&mut self) {
+        self.decoded.clear();
+    }
+
+    /// A CDATA section begins.
+    pub(super) fn begin_cdata(&mut self) {
+        self.is_cdata = true;
+    }
+
+    pub(super) fn is_cdata(&self) -> bool {
+        self.is_cdata
+    }
+
+    /// More of the run, which begins at `offset` if it begins here.
+    pub(super) fn push(&mut self, piece: &[u8], offset: u64, limit: usize) -> Result<(), ReadError> {
+        if self.run.is_empty() {
+            self.run_offset = offset;
+        }
+        if self.decoded.len() + self.run.len() + piece.len() > limit {
+            return Err(Fault::Limit { what: "bytes of text", limit }.at(self.run_offset));
+        }
+        self.run.extend_from_slice(piece);
+        Ok(())
+    }
+
+    /// The run of text ends at markup: its references are whole now.
+    pub(super) fn end_run(&mut self, element: &[u8]) -> Result<(), ReadError> {
+        let spaces = if std::mem::take(&mut self.is_cdata) { Spaces::Cdata } else { Spaces::Text };
+        if self.run.is_empty() {
+            return Ok(());
+        }
+        let offset = self.run_offset;
+        let text = std::str::from_utf8(&self.run)
+            .map_err(|error| Fault::NotUtf8 { element: quoted(element) }.at(offset + error.valid_up_to() as u64))?;
+        let text = decode(text, spaces).map_err(|(at, fault)| fault.at(offset + at as u64))?;
+        self.decoded.push_str(&text);
+        self.run.clear();
+        Ok(())
+    }
+}
+
+/// How literal white space is read; that of references is always kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spaces {
+    /// Line ends become line feeds.
+    Text,
+    /// Tabs and line ends become spaces.
+    Attribute,
+    /// As `Text`, and ampersands are nothing special.
+    Cdata,
+}
+
+/// Resolves references and normalises white space. A fault comes with its place in `text`.
+pub(super) fn decode(text: &str, spaces: Spaces) -> Result<Cow<'_, str>, (usize, Fault)> {
+    let special = |byte: &u8| match byte {
+        b'&' => spaces != Spaces::Cdata,
+        b'\r' => true,
+        b'\t' | b'\n' => spaces == Spaces::Attribute,
+        _ => false,
+    };
+    let Some(mut at) = text.bytes().position(|byte| special(&byte)) else { return Ok(Cow::Borrowed(text)) };
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    loop {
+        out.push_str(&text[from..at]);
+        let rest = &text[at..];
+        from = at
+            + match rest.as_bytes()[0] {
+                b'&' => {
+                    let (character, length) = reference(rest).map_err(|fault| (at, fault))?;
+                    out.push(character);
+                    length
+                }
+                byte => {
+                    out.push(if spaces == Spaces::Attribute { ' ' } else { '\n' });
+                    if byte == b'\r' && rest.as_bytes().get(1) == Some(&b'\n') { 2 } else { 1 }
+                }
+            };
+        match text.as_bytes()[from..].iter().position(special) {
+            Some(next) => at = from + next,
+            None => break,
+        }
+    }
+    out.push_str(&text[from..]);
+    Ok(Cow::Owned(out))
+}
+
+/// The character that the reference at the start of `text` stands for, and the length of the reference.
+fn reference(text: &str) -> Result<(char, usize), Fault> {
+    // No reference is longer, and a search for the semicolon over a whole field for each of a million ampersands would
+    // take for ever.
+    const LONGEST: usize = 64;
+    let beginning = &text.as_bytes()[..text.len().min(LONGEST)];
+    let malformed = || Fault::Reference { text: text.chars().take(12).collect() };
+    let end = memchr(b';', beginning).ok_or_else(malformed)?;
+    let name = &text[1..end];
+    let character = match name {
+        "lt" => '<',
+        "gt" => '>',
+        "amp" => '&',
+        "quot" => '"',
+        "apos" => '\'',
+        _ => match name.strip_prefix('#') {
+            Some(number) => character(number).ok_or_else(malformed)?,
+            None if name.is_empty() || name.bytes().any(|byte| is_space(byte) || byte == b'&') => {
+                return Err(malformed());
+            }
+            None => return Err(Fault::Entity { name: name.to_owned() }),
+        },
+    };
+    Ok((character, end + 1))
+}
+
+/// `65` or `x41` as a character, if XML 1.0 can carry it.
+fn character(number: &str) -> Option<char> {
+    let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |digits| (digits, 16));
+    if digits.starts_with('+') {
+        return None;
+    }
+    let character = char::from_u32(u32::from_str_radix(digits, radix).ok()?)?;
+    let legal = !matches!(character, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}');
+    legal.then_some(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_and_line_ends_are_resolved() {
+        let text = |text| decode(text, Spaces::Text).map(Cow::into_owned).map_err(|(_, fault)| fault);
+        assert_eq!(text("a&lt;&gt;&amp;&quot;&apos;b").as_deref(), Ok("a<>&\"'b"));
+        assert_eq!(text("&#65;&#x41;&#x1D11E;&#13;\r\n\r&#9;").as_deref(), Ok("AA𝄞\r\n\n\t"));
+        assert_eq!(decode("a\r\n\tb&#10;", Spaces::Attribute), Ok("a  b\n".into()));
+        assert_eq!(decode("&lt;\r\n", Spaces::Cdata), Ok("&lt;\n".into()));
+        assert_eq!(text("&nbsp;"), Err(Fault::Entity { name: "nbsp".to_owned() }));
+        for bad in ["&", "AT&T", "a & b;", "&;", "&#0;", "&#xD800;", "&#x110000;", "&#+5;", "&#;", "&#xFFFF;"] {
+            assert!(matches!(text(bad), Err(Fault::Reference { .. })), "{bad}");
+        }
+    }
+}

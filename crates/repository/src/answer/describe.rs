@@ -1,0 +1,170 @@
+//! Identify, ListMetadataFormats and ListSets: what the repository says about itself.
+
+use std::sync::Arc;
+
+use modoai_protocol::datestamp::GRANULARITY;
+use modoai_protocol::xml::{XSI_NAMESPACE, XmlWriter};
+use modoai_protocol::{ErrorCode, Range, SetSpec, Token};
+
+use super::record::{find, no_such_item};
+use super::{Body, Resumption, write_resumption, write_set_spec};
+use crate::catalogue::PageQuery;
+use crate::error::Failure;
+use crate::formats::Format;
+use crate::repository::{Decision, Visit, refuse};
+use crate::site::kind;
+
+/// One page of sets.
+pub(crate) struct Sets {
+    page: Vec<Arc<SetSpec>>,
+    resumption: Resumption,
+}
+
+/// Decides ListMetadataFormats.
+pub(crate) fn formats<'a>(visit: &Visit<'a>, identifier: Option<&str>) -> Decision<Body<'a>> {
+    if let Some(identifier) = identifier {
+        match find(visit, identifier)? {
+            None => return Ok(Err(vec![no_such_item(identifier)])),
+            Some(item) if item.deleted => {
+                return refuse(ErrorCode::NoMetadataFormats, format!("'{identifier}' has been deleted"));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(Ok(Body::Formats(visit.repository.formats.iter().map(AsRef::as_ref).collect())))
+}
+
+/// Decides ListSets.
+pub(crate) fn sets<'a>(visit: &Visit<'a>, token: Option<&str>) -> Decision<Body<'a>> {
+    let (after, cursor) = match token.map(|token| Token::open(token, &visit.token_key())) {
+        None => (None, 0),
+        Some(Some(Token::Sets { after, cursor })) => (Some(after), cursor),
+        Some(_) => return refuse(ErrorCode::BadResumptionToken, "this resumption token was not issued for ListSets"),
+    };
+    let sets = visible_sets(visit)?;
+    let size = sets.len() as u64;
+    let mut rest = sets.into_iter().filter(|set| after.as_ref().is_none_or(|after| **set > *after));
+    let page: Vec<_> = rest.by_ref().take(visit.repository.settings.sets_per_page).collect();
+    let Some(last) = page.last() else {
+        return if after.is_some() {
+            refuse(ErrorCode::BadResumptionToken, "no sets are left after this resumption token")
+        } else {
+            refuse(ErrorCode::NoSetHierarchy, "there are no items here yet, and so no sets")
+        };
+    };
+    let token = rest.next().map(|_| {
+        let after = (**last).clone();
+        Token::Sets { after, cursor: cursor + page.len() as u64 }.seal(&visit.token_key())
+    });
+    let resumption = Resumption { token, cursor, size: Some(size) };
+    Ok(Ok(Body::Sets(Sets { page, resumption })))
+}
+
+/// Sets in which this requester sees at least one item: that a set exists is as private as what is in it.
+fn visible_sets(visit: &Visit<'_>) -> Result<Vec<Arc<SetSpec>>, Failure> {
+    let sets = visit.repository.catalogue.sets()?;
+    if visit.host.sees_all() {
+        return Ok(sets);
+    }
+    let mut visible = Vec::new();
+    for set in sets {
+        if has_visible_item(visit, &set)? {
+            visible.push(set);
+        }
+    }
+    Ok(visible)
+}
+
+fn has_visible_item(visit: &Visit<'_>, set: &SetSpec) -> Result<bool, Failure> {
+    const CHUNK: usize = 500;
+    let mut after = None;
+    loop {
+        let query = PageQuery { set: Some(set), range: Range::ALL, after, limit: CHUNK };
+        let items = visit.repository.catalogue.page(&query)?;
+        for item in &items {
+            if !item.deleted && visit.host.sees(item)? {
+                return Ok(true);
+            }
+        }
+        match items.last() {
+            Some(last) if items.len() == CHUNK => after = Some((last.datestamp, last.number)),
+            _ => return Ok(false),
+        }
+    }
+}
+
+pub(crate) fn write_sets(sets: &Sets, xml: &mut XmlWriter<'_>) -> Result<(), Failure> {
+    xml.raw("<ListSets>\n");
+    for set in &sets.page {
+        xml.raw("<set>");
+        write_set_spec(set, xml);
+        xml.element("setName", &kind::set_name(set)).raw("</set>\n").relieve()?;
+    }
+    write_resumption(&sets.resumption, xml);
+    xml.raw("</ListSets>\n");
+    Ok(())
+}
+
+pub(crate) fn write_formats(base_url: &str, formats: &[&dyn Format], xml: &mut XmlWriter<'_>) {
+    xml.raw("<ListMetadataFormats>\n");
+    for format in formats {
+        xml.raw("<metadataFormat>").element("metadataPrefix", format.prefix());
+        xml.element("schema", &format.schema(base_url)).element("metadataNamespace", format.namespace());
+        xml.raw("</metadataFormat>\n");
+    }
+    xml.raw("</ListMetadataFormats>\n");
+}
+
+pub(crate) fn write_identify(visit: &Visit<'_>, xml: &mut XmlWriter<'_>) {
+    let repository = visit.repository;
+    let settings = &repository.settings;
+    xml.raw("<Identify>\n").element("repositoryName", &settings.repository_name);
+    xml.element("baseURL", &repository.base_url).raw("<protocolVersion>2.0</protocolVersion>");
+    for address in &settings.admin_email {
+        xml.element("adminEmail", address);
+    }
+    // Nothing is stamped before `as_of` that is not there already, so it is a true lower bound for an empty catalogue.
+    xml.raw("<earliestDatestamp>").datestamp(visit.standing.earliest.unwrap_or(visit.standing.as_of));
+    xml.raw("</earliestDatestamp><deletedRecord>persistent</deletedRecord>").element("granularity", GRANULARITY);
+    for compression in repository.compressions {
+        xml.element("compression", compression);
+    }
+    write_descriptions(visit, xml);
+    xml.raw("</Identify>\n");
+}
+
+fn write_descriptions(visit: &Visit<'_>, xml: &mut XmlWriter<'_>) {
+    const OAI: &str = "http://www.openarchives.org/OAI/2.0/";
+    let settings = &visit.repository.settings;
+    let open = |xml: &mut XmlWriter<'_>, name: &str, namespace: &str| {
+        xml.raw("\n<description><").raw(name).raw(" xmlns=\"").raw(OAI).raw(namespace).raw("\"");
+        xml.attribute("xmlns:xsi", XSI_NAMESPACE).raw(" xsi:schemaLocation=\"").raw(OAI).raw(namespace);
+        xml.raw(" ").raw(OAI).raw(name).raw(".xsd\">");
+    };
+    let close = |xml: &mut XmlWriter<'_>, name: &str| {
+        xml.raw("</").raw(name).raw("></description>\n");
+    };
+    if let Some(namespace) = &settings.repository_identifier {
+        // This schema's namespace, unlike the others', has no slash at its end.
+        open(xml, "oai-identifier", "oai-identifier");
+        xml.raw("<scheme>oai</scheme>").element("repositoryIdentifier", namespace).raw("<delimiter>:</delimiter>");
+        xml.element("sampleIdentifier", &format!("oai:{namespace}:index.html"));
+        close(xml, "oai-identifier");
+    }
+    if !settings.friends.is_empty() {
+        open(xml, "friends", "friends/");
+        for url in &settings.friends {
+            xml.element("baseURL", url);
+        }
+        close(xml, "friends");
+    }
+    if let Some(icon) = &settings.branding_icon {
+        open(xml, "branding", "branding/");
+        xml.raw("<collectionIcon>").element("url", icon);
+        if let Some(link) = &settings.branding_link {
+            xml.element("link", link);
+        }
+        xml.element("title", &settings.repository_name).raw("</collectionIcon>");
+        close(xml, "branding");
+    }
+}

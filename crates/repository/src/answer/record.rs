@@ -1,0 +1,134 @@
+//! Records: GetRecord, and the part of ListRecords that is about one item.
+
+use modoai_protocol::xml::XmlWriter;
+use modoai_protocol::{ErrorCode, MetadataPrefix, ProtocolError};
+
+use super::{Body, SetList, write_set_spec};
+use crate::catalogue::Learned;
+use crate::error::Failure;
+use crate::formats::{Format, Subject};
+use crate::host::Representation;
+use crate::item::Item;
+use crate::repository::{Decision, Visit};
+
+/// An item that this requester sees, with what its description takes.
+pub(crate) struct Prepared {
+    pub(crate) item: Item,
+    representation: Option<Representation>,
+}
+
+/// Asks the host about an item; `None` if it is not for this requester's eyes. Without a format only the header is
+/// wanted.
+pub(crate) fn prepare(
+    visit: &Visit<'_>,
+    item: Item,
+    format: Option<&dyn Format>,
+) -> Result<Option<Prepared>, Failure> {
+    if !visit.host.sees(&item)? {
+        return Ok(None);
+    }
+    let wants_get = !item.deleted && format.is_some_and(|format| format.needs_get(&item));
+    if !wants_get {
+        return Ok(Some(Prepared { item, representation: None }));
+    }
+    // What is in the catalogue but not to be had has just vanished; the catalogue will say so in a moment.
+    let representation = visit.host.get(&item)?;
+    Ok(representation.map(|representation| Prepared { item, representation: Some(representation) }))
+}
+
+/// The item behind an identifier, if this requester sees it.
+pub(crate) fn find(visit: &Visit<'_>, identifier: &str) -> Result<Option<Item>, Failure> {
+    let Some(name) = identifier.strip_prefix(&*visit.repository.identifier_prefix) else { return Ok(None) };
+    match visit.repository.catalogue.item(name)? {
+        Some(item) if visit.host.sees(&item)? => Ok(Some(item)),
+        _ => Ok(None),
+    }
+}
+
+/// Decides GetRecord. An unknown item and an unknown format are independent faults and reported together.
+pub(crate) fn get<'a>(visit: &Visit<'a>, identifier: &str, prefix: &MetadataPrefix) -> Decision<Body<'a>> {
+    let format = visit.format(prefix.as_str());
+    let prepared = match find(visit, identifier)? {
+        Some(item) => prepare(visit, item, format)?,
+        None => None,
+    };
+    let mut errors = Vec::new();
+    if prepared.is_none() {
+        errors.push(no_such_item(identifier));
+    }
+    if format.is_none() {
+        errors.push(no_such_format(prefix));
+    }
+    Ok(match (prepared, format) {
+        (Some(prepared), Some(format)) => Ok(Body::Record(prepared, format)),
+        _ => Err(errors),
+    })
+}
+
+pub(crate) fn no_such_item(identifier: &str) -> ProtocolError {
+    ProtocolError::new(ErrorCode::IdDoesNotExist, format!("there is no item '{identifier}' here"))
+}
+
+pub(crate) fn no_such_format(prefix: &MetadataPrefix) -> ProtocolError {
+    let message = format!("there is no format '{prefix}' here; ListMetadataFormats tells which there are");
+    ProtocolError::new(ErrorCode::CannotDisseminateFormat, message)
+}
+
+/// Writes the GetRecord element.
+pub(crate) fn write_answer(
+    visit: &Visit<'_>,
+    prepared: Prepared,
+    format: &dyn Format,
+    xml: &mut XmlWriter<'_>,
+) -> Result<(), Failure> {
+    let mut learned = Vec::new();
+    xml.raw("<GetRecord>\n");
+    write(visit, prepared, format, &mut learned, xml)?;
+    xml.raw("</GetRecord>\n");
+    visit.repository.catalogue.learn(&learned)?;
+    Ok(())
+}
+
+/// Writes a record.
+pub(crate) fn write(
+    visit: &Visit<'_>,
+    prepared: Prepared,
+    format: &dyn Format,
+    learned: &mut Vec<Learned>,
+    xml: &mut XmlWriter<'_>,
+) -> Result<(), Failure> {
+    let Prepared { item, representation } = prepared;
+    xml.raw("<record>");
+    write_header(visit, &item, xml);
+    if !item.deleted {
+        let repository = visit.repository;
+        let url = [&*repository.site_url, &*item.name].concat();
+        xml.raw("<metadata>");
+        let subject = Subject {
+            item: &item,
+            url: &url,
+            base_url: &repository.base_url,
+            representation,
+            host: visit.host,
+            settings: &repository.settings,
+            learned,
+        };
+        format.write(subject, xml)?;
+        xml.raw("</metadata>");
+    }
+    xml.raw("</record>\n");
+    xml.relieve()?;
+    Ok(())
+}
+
+/// Writes a header.
+pub(crate) fn write_header(visit: &Visit<'_>, item: &Item, xml: &mut XmlWriter<'_>) {
+    xml.raw(if item.deleted { "<header status=\"deleted\"><identifier>" } else { "<header><identifier>" });
+    xml.text(&visit.repository.identifier_prefix).text(&item.name).raw("</identifier><datestamp>");
+    xml.datestamp(item.datestamp).raw("</datestamp>");
+    let sets: &SetList = &item.sets;
+    for set in sets {
+        write_set_spec(set, xml);
+    }
+    xml.raw("</header>");
+}

@@ -1,0 +1,187 @@
+//! The catalogue: what the site holds, what it held, and when that changed.
+//!
+//! One trait, so that nothing above it knows which engine is below. Three promises matter more than speed:
+//!
+//! 1. **A change never hides.** The datestamp of a change is not earlier than any [`Standing::as_of`] handed out before
+//!    the change became visible, whatever the clock does. A harvester that next asks from that moment on misses nothing.
+//! 2. **Deletions are remembered for ever.** A tombstone keeps its name, sets and datestamp.
+//! 3. **A page costs the same at any depth**, also when a million items share one datestamp.
+//!
+//! Both traits are synchronous: httpd's threads call them directly, the standalone server from blocking threads.
+
+pub mod sqlite;
+
+use std::sync::Arc;
+
+use modoai_protocol::{Datestamp, Range, SetSpec};
+
+use crate::item::{Facts, Fingerprint, Item};
+
+/// Tells the time. Passed in, so that tests can step it backwards.
+pub type Clock = Arc<dyn Fn() -> Datestamp + Send + Sync>;
+
+/// The machine's clock.
+pub fn system_clock() -> Clock {
+    Arc::new(|| {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Datestamp::from_unix(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+    })
+}
+
+/// Reading. Any number of threads and processes at once, also while a [`Writer`] writes.
+pub trait Catalogue: Send + Sync {
+    /// Where the catalogue stands now. Ask this *before* reading what an answer is made of.
+    fn standing(&self) -> Result<Standing, CatalogueError>;
+
+    /// The items selected, ordered by (datestamp, number), beginning after `after`; at most `limit`. Tombstones are
+    /// items like any other. Costs the same at any depth.
+    fn page(&self, query: &PageQuery<'_>) -> Result<Vec<Item>, CatalogueError>;
+
+    /// How many items (tombstones included) a selection holds. Must not scan the selection.
+    fn count(&self, set: Option<&SetSpec>, range: Range) -> Result<u64, CatalogueError>;
+
+    /// The item of that name, present or gone.
+    fn item(&self, name: &str) -> Result<Option<Item>, CatalogueError>;
+
+    /// Sets (wider ones included) with at least one item that is not gone, in order of their specs.
+    fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError>;
+
+    /// Remembers facts about items, each only if the item still has that fingerprint. Facts are a cache: when the
+    /// catalogue is busy they may be dropped, and that is not an error. Datestamps do not move.
+    fn learn(&self, facts: &[Learned]) -> Result<(), CatalogueError>;
+
+    /// The one who may write. A second writer, in whatever process, gets [`CatalogueError::Locked`].
+    fn writer(&self) -> Result<Box<dyn Writer>, CatalogueError>;
+}
+
+/// Writing: one writer at a time.
+pub trait Writer: Send {
+    /// Items that are not gone, whose names begin with `prefix` and are greater than `after` in byte order; at most
+    /// `limit`, in byte order of their names.
+    fn known(&mut self, prefix: &str, after: &str, limit: usize) -> Result<Vec<Known>, CatalogueError>;
+
+    /// How many items are not gone.
+    fn live(&mut self) -> Result<u64, CatalogueError>;
+
+    /// Makes all these changes visible at once and durably, or none.
+    ///
+    /// While the catalogue is being filled for the first time ([`Standing::ready`] is false), an item's datestamp is
+    /// its modification time, but never later than now. Afterwards every change is stamped with the moment it becomes
+    /// visible, never earlier than any stamp or [`Standing::as_of`] before it.
+    fn apply(&mut self, changes: &[Change]) -> Result<(), CatalogueError>;
+
+    /// Declares the first filling complete: the catalogue becomes ready. Harmless when it already is.
+    fn complete(&mut self) -> Result<(), CatalogueError>;
+}
+
+/// Where a catalogue stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// A random number given at birth: item numbers mean nothing in another catalogue.
+    pub epoch: u64,
+    /// A secret given at birth, from which tokens are sealed.
+    pub secret: [u8; 32],
+    /// Whether the first filling is complete. Until then lists would be short and stamps not yet trustworthy.
+    pub ready: bool,
+    /// Everything that changed before this moment is visible, and every later change will be stamped at or after it:
+    /// the responseDate of an answer.
+    pub as_of: Datestamp,
+    /// The newest datestamp in the catalogue: lists end here, however long they take.
+    pub newest: Option<Datestamp>,
+    /// A lower bound of all datestamps, for Identify.
+    pub earliest: Option<Datestamp>,
+}
+
+/// Which items, and where to begin.
+#[derive(Clone, Debug)]
+pub struct PageQuery<'a> {
+    /// Only this set and its descendants.
+    pub set: Option<&'a SetSpec>,
+    /// Only these datestamps.
+    pub range: Range,
+    /// Begin after this key.
+    pub after: Option<(Datestamp, i64)>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// What the catalogue believes about an item, for comparison with what is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The item's number.
+    pub number: i64,
+    /// The item's name.
+    pub name: String,
+    /// Its last known state.
+    pub fingerprint: Fingerprint,
+    /// What is known of that state.
+    pub facts: Facts,
+}
+
+/// One difference between the site and the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// An item is new, changed, or back.
+    Put {
+        /// Its name.
+        name: String,
+        /// Its state.
+        fingerprint: Fingerprint,
+        /// Its media type without parameters.
+        media_type: Arc<str>,
+        /// The narrowest sets it belongs to.
+        sets: Vec<Arc<SetSpec>>,
+    },
+    /// An item has a new fingerprint but the same bytes: remembered, not stamped. Facts are kept.
+    Same {
+        /// Its number.
+        number: i64,
+        /// Its state.
+        fingerprint: Fingerprint,
+    },
+    /// An item is gone. Deleting what is not there or already gone changes nothing.
+    Delete {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// Facts about one state of one item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Learned {
+    /// The item's number.
+    pub number: i64,
+    /// The state the facts are about.
+    pub fingerprint: Fingerprint,
+    /// What was found out; `None` leaves what is known.
+    pub facts: Facts,
+}
+
+/// Why the catalogue could not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// Another process writes.
+    #[error("the catalogue {place} is being written by another process")]
+    Locked {
+        /// Which catalogue.
+        place: String,
+    },
+    /// The engine failed.
+    #[error("failed to {activity} in catalogue {place}")]
+    Engine {
+        /// Which catalogue.
+        place: String,
+        /// What was being done.
+        activity: &'static str,
+        /// Why it failed.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The file is not a catalogue, or one from a newer version.
+    #[error("{place} is not a catalogue this version can read: {reason}")]
+    Foreign {
+        /// Which file.
+        place: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}

@@ -1,0 +1,181 @@
+//! The database file: where it is, opening and upgrading it, its lock, and what its errors mean.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, FileControl, MAIN_DB, OpenFlags, TransactionBehavior};
+use rustix::fs::FlockOperation;
+
+use crate::catalogue::CatalogueError;
+
+/// The file's name when only a directory was given.
+const DEFAULT_NAME: &str = "catalogue.sqlite";
+
+/// Marks the file as ours in the SQLite header: "moai".
+const APPLICATION_ID: i32 = 0x6d6f_6169;
+
+/// Migration n leads to `user_version` n + 1. Only ever add to this list.
+const MIGRATIONS: &[&str] = &[include_str!("001-catalogue.sql")];
+
+/// How long a writer, or whoever creates the file, waits for others. Nobody holds the database longer than one batch.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long remembering a fact may wait: facts can be found out again.
+const LEARNER_PATIENCE: Duration = Duration::from_millis(250);
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Answers requests; there are as many as there are threads, so each must be small.
+    Reader,
+    /// Remembers facts.
+    Learner,
+    /// Applies changes.
+    Writer,
+}
+
+/// A catalogue's file.
+#[derive(Clone, Debug)]
+pub(super) struct DatabaseFile {
+    path: PathBuf,
+}
+
+impl DatabaseFile {
+    /// The file at a path: the path itself, or [`DEFAULT_NAME`] below it. A path that does not exist yet means a
+    /// directory unless it has an extension.
+    pub(super) fn at(path: &Path) -> Self {
+        let is_directory = path.is_dir() || (!path.exists() && path.extension().is_none());
+        let path = if is_directory { path.join(DEFAULT_NAME) } else { path.to_owned() };
+        Self { path }
+    }
+
+    /// Creates or upgrades the file where needed, and refuses one that is not ours.
+    pub(super) fn prepare(&self) -> Result<(), CatalogueError> {
+        if let Some(directory) = self.path.parent() {
+            fs::create_dir_all(directory).map_err(self.failing_io("create the directory"))?;
+        }
+        let create = self.open(OpenFlags::SQLITE_OPEN_CREATE).map_err(self.failing("open"))?;
+        create.busy_timeout(PATIENCE).map_err(self.failing("open"))?;
+        if self.version(&create)? < MIGRATIONS.len() {
+            self.upgrade(create)?;
+        }
+        Ok(())
+    }
+
+    /// A new connection, set up for its role.
+    pub(super) fn connect(&self, role: Role) -> rusqlite::Result<Connection> {
+        let connection = self.open(OpenFlags::empty())?;
+        // An I/O error under a memory map would be a signal and end the process, which may be httpd.
+        connection.pragma_update(None, "mmap_size", 0)?;
+        // Without a log file a reader that may not write to the directory could not read.
+        connection.file_control(Some(MAIN_DB), FileControl::PersistWal(&mut 1))?;
+        connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        match role {
+            Role::Reader => {
+                connection.busy_timeout(PATIENCE)?;
+                connection.pragma_update(None, "query_only", true)?;
+                connection.pragma_update(None, "cache_size", -8 * 1024)?;
+            }
+            Role::Learner => {
+                connection.busy_timeout(LEARNER_PATIENCE)?;
+                connection.pragma_update(None, "synchronous", "NORMAL")?;
+                connection.pragma_update(None, "cache_size", -1024)?;
+            }
+            Role::Writer => {
+                connection.busy_timeout(PATIENCE)?;
+                connection.set_prepared_statement_cache_capacity(64);
+                connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+                connection.pragma_update(None, "cache_size", -16 * 1024)?;
+            }
+        }
+        Ok(connection)
+    }
+
+    /// Becomes the only writer for as long as the handle lives. The kernel frees the lock of a process that dies.
+    pub(super) fn lock(&self) -> Result<File, CatalogueError> {
+        let mut path = self.path.clone().into_os_string();
+        path.push("-lock");
+        let file = File::options().create(true).truncate(false).write(true).open(path);
+        let file = file.map_err(self.failing_io("open the lock file"))?;
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(file),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(CatalogueError::Locked { place: self.place() }),
+            Err(errno) => Err(self.failing_io("lock")(errno.into())),
+        }
+    }
+
+    /// Turns an engine's error into ours.
+    pub(super) fn failing(
+        &self,
+        activity: &'static str,
+    ) -> impl Fn(rusqlite::Error) -> CatalogueError + '_ {
+        move |error| match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => self.foreign(error.to_string()),
+            _ => CatalogueError::Engine { place: self.place(), activity, source: error.into() },
+        }
+    }
+
+    fn failing_io(&self, activity: &'static str) -> impl Fn(io::Error) -> CatalogueError + '_ {
+        move |error| CatalogueError::Engine { place: self.place(), activity, source: error.into() }
+    }
+
+    fn foreign(&self, reason: String) -> CatalogueError {
+        CatalogueError::Foreign { place: self.place(), reason }
+    }
+
+    fn place(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn open(&self, flags: OpenFlags) -> rusqlite::Result<Connection> {
+        // SQLite itself falls back to reading when the file may not be written. No mutex: a connection is never used by
+        // two threads at once.
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Connection::open_with_flags(&self.path, flags)
+    }
+
+    /// How many migrations the file has seen; 0 for an empty file.
+    fn version(&self, connection: &Connection) -> Result<usize, CatalogueError> {
+        let facts = "SELECT (SELECT application_id FROM pragma_application_id),
+                            (SELECT user_version FROM pragma_user_version),
+                            (SELECT count(*) FROM sqlite_schema)";
+        let read = connection.query_row(facts, [], |row| {
+            Ok((row.get::<_, i32>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        });
+        match read.map_err(self.failing("read the version"))? {
+            (0, 0, 0) => Ok(0),
+            (APPLICATION_ID, version, _) => match usize::try_from(version) {
+                Ok(version) if version <= MIGRATIONS.len() => Ok(version),
+                _ => Err(self.foreign(format!("it has version {version}; {} is the newest known", MIGRATIONS.len()))),
+            },
+            _ => Err(self.foreign("it is a database of another program".to_owned())),
+        }
+    }
+
+    fn upgrade(&self, mut connection: Connection) -> Result<(), CatalogueError> {
+        let failing = self.failing("create the tables");
+        // 8 KB: a quarter faster to fill and an eighth smaller than 4 KB; larger pages make small changes dear.
+        connection.pragma_update(None, "page_size", 8192).map_err(&failing)?;
+        // SQLite does not wait for others here: two processes may be creating the same catalogue.
+        let mut attempts = 0;
+        while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
+            attempts += 1;
+            if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || attempts > 1000 {
+                return Err(failing(error));
+            }
+            std::thread::sleep(PATIENCE / 1000);
+        }
+        let create =
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failing)?;
+        for migration in &MIGRATIONS[self.version(&create)?..] {
+            create.execute_batch(migration).map_err(&failing)?;
+        }
+        create.pragma_update(None, "application_id", APPLICATION_ID).map_err(&failing)?;
+        create.pragma_update(None, "user_version", MIGRATIONS.len() as i64).map_err(&failing)?;
+        create.commit().map_err(&failing)
+    }
+}

@@ -1,0 +1,156 @@
+//! The embedded engine: one SQLite file in WAL mode.
+//!
+//! Any number of processes read it, one at a time writes it, nobody waits for a reader. Chosen over its rivals because
+//! locks and snapshots of a killed reader vanish with it, and because any SQLite tool can look into the file.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `file` | opening, upgrading, locking, and what errors mean |
+//! | `001-….sql` | the tables |
+//! | `read` | the queries behind answers |
+//! | `write` | changes, and the protocol by which they are stamped |
+//! | `fill` | the first filling, which is mostly about speed |
+//! | `insert` | many rows by few statements |
+//! | `membership` | who is in which set since when, and how many per day |
+//! | `names` | set specs and media types as small numbers |
+
+mod file;
+mod fill;
+mod insert;
+mod membership;
+mod names;
+mod read;
+mod write;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use modoai_protocol::{Datestamp, Range, SetSpec};
+use rusqlite::{Connection, ErrorCode};
+
+use self::file::{DatabaseFile, Role};
+use self::names::KnownNames;
+use self::write::SqliteWriter;
+use super::{Catalogue, CatalogueError, Clock, Learned, PageQuery, Standing, Writer};
+use crate::item::Item;
+
+/// Idle readers kept for later: more than this many requests at once are rare, and each keeps a cache.
+const IDLE_READERS: usize = 4;
+
+/// A catalogue in one SQLite file.
+pub struct Sqlite {
+    shared: Arc<Shared>,
+    idle_readers: Mutex<Vec<Connection>>,
+    learner: Mutex<Option<Connection>>,
+    names: KnownNames,
+}
+
+/// What reading and writing have in common.
+struct Shared {
+    file: DatabaseFile,
+    clock: Clock,
+    /// The latest moment that may have been handed out as [`Standing::as_of`] in this process.
+    handed_out: AtomicI64,
+}
+
+impl Shared {
+    fn now(&self) -> i64 {
+        (self.clock)().unix()
+    }
+}
+
+impl Sqlite {
+    /// Opens the catalogue in a file, or in `catalogue.sqlite` of a directory, and creates what is missing of the path.
+    /// A path that does not exist yet means a directory unless it has an extension.
+    pub fn open(directory_or_file: &Path, clock: Clock) -> Result<Self, CatalogueError> {
+        let file = DatabaseFile::at(directory_or_file);
+        file.prepare()?;
+        let shared = Shared { file, clock, handed_out: AtomicI64::new(i64::MIN) };
+        Ok(Self {
+            shared: Arc::new(shared),
+            idle_readers: Mutex::default(),
+            learner: Mutex::default(),
+            names: KnownNames::default(),
+        })
+    }
+
+    /// Lends a reader for one piece of work. It goes back only if that went well.
+    fn read<T>(
+        &self,
+        activity: &'static str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, CatalogueError> {
+        let failing = self.shared.file.failing(activity);
+        let idle = self.idle_readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let reader = match idle {
+            Some(reader) => reader,
+            None => self.shared.file.connect(Role::Reader).map_err(&failing)?,
+        };
+        let result = work(&reader).map_err(&failing)?;
+        let mut idle = self.idle_readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE_READERS {
+            idle.push(reader);
+        }
+        Ok(result)
+    }
+}
+
+impl Catalogue for Sqlite {
+    fn standing(&self) -> Result<Standing, CatalogueError> {
+        // The order matters. The moment is noted before `pending` is looked at: if no change is pending then, the next
+        // writer announces itself later, and looks at the clock and at this note only after that.
+        let now = self.shared.now();
+        self.shared.handed_out.fetch_max(now, Ordering::SeqCst);
+        let (mut standing, pending) = self.read("read the standing", read::standing)?;
+        standing.as_of = Datestamp::from_unix(pending.map_or(now, |pending| pending.min(now)));
+        Ok(standing)
+    }
+
+    fn page(&self, query: &PageQuery<'_>) -> Result<Vec<Item>, CatalogueError> {
+        self.read("list items", |reader| read::page(reader, &self.names, query))
+    }
+
+    fn count(&self, set: Option<&SetSpec>, range: Range) -> Result<u64, CatalogueError> {
+        self.read("count items", |reader| read::count(reader, set, range))
+    }
+
+    fn item(&self, name: &str) -> Result<Option<Item>, CatalogueError> {
+        self.read("look up an item", |reader| read::item(reader, &self.names, name))
+    }
+
+    fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError> {
+        self.read("list sets", read::sets)
+    }
+
+    fn learn(&self, facts: &[Learned]) -> Result<(), CatalogueError> {
+        if facts.is_empty() {
+            return Ok(());
+        }
+        let mut learner = self.learner.lock().unwrap_or_else(PoisonError::into_inner);
+        let learnt = match &mut *learner {
+            Some(connection) => write::learn(connection, facts),
+            none => self.shared.file.connect(Role::Learner).and_then(|connection| {
+                let connection = none.insert(connection);
+                write::learn(connection, facts)
+            }),
+        };
+        match learnt {
+            Err(error) if is_no_time_to_learn(&error) => {
+                tracing::debug!(%error, facts = facts.len(), "facts dropped");
+                Ok(())
+            }
+            learnt => learnt.map_err(self.shared.file.failing("remember facts")),
+        }
+    }
+
+    fn writer(&self) -> Result<Box<dyn Writer>, CatalogueError> {
+        Ok(Box::new(SqliteWriter::open(Arc::clone(&self.shared))?))
+    }
+}
+
+/// Someone writes, or this process may only read: neither is worth an error.
+fn is_no_time_to_learn(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{DatabaseBusy, DatabaseLocked, ReadOnly};
+    matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked | ReadOnly))
+}

@@ -1,0 +1,186 @@
+//! The queries behind answers.
+//!
+//! Every function copies what it found and leaves no statement open: a forgotten one would hold its snapshot, and the
+//! log would grow for as long as some slow client takes.
+
+use std::sync::Arc;
+
+use modoai_protocol::{Datestamp, Range, SetSpec};
+use rusqlite::types::{FromSqlError, Type};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::membership::{SECONDS_PER_DAY, day};
+use super::names::{EVERYTHING, KnownNames, Names, set_number};
+use crate::catalogue::{PageQuery, Standing};
+use crate::item::{Digests, Facts, Fingerprint, Item};
+
+/// The columns [`item_from`] reads, in its order.
+macro_rules! item_columns {
+    () => {
+        "r.number, r.datestamp, r.deleted, r.media, r.size, r.modified, r.changed, r.inode, r.sets, r.name, r.title, r.sha256, r.md5"
+    };
+}
+
+/// Where the catalogue stands, `as_of` still without meaning, and the announced moment of a change under way.
+pub(super) fn standing(reader: &Connection) -> rusqlite::Result<(Standing, Option<i64>)> {
+    let mut query = reader.prepare_cached(
+        "SELECT epoch, secret, ready, pending,
+                (SELECT datestamp FROM member WHERE set_id = 0 ORDER BY datestamp DESC LIMIT 1),
+                (SELECT datestamp FROM member WHERE set_id = 0 ORDER BY datestamp LIMIT 1)
+         FROM standing",
+    )?;
+    query.query_row([], |row| {
+        let moment = |column| {
+            let seconds: rusqlite::Result<Option<i64>> = row.get(column);
+            seconds.map(|seconds| seconds.map(Datestamp::from_unix))
+        };
+        let standing = Standing {
+            epoch: row.get::<_, i64>(0)? as u64,
+            secret: row.get(1)?,
+            ready: row.get(2)?,
+            as_of: Datestamp::MIN,
+            newest: moment(4)?,
+            earliest: moment(5)?,
+        };
+        Ok((standing, row.get(3)?))
+    })
+}
+
+pub(super) fn page(
+    reader: &Connection,
+    names: &KnownNames,
+    query: &PageQuery<'_>,
+) -> rusqlite::Result<Vec<Item>> {
+    let Some(set) = set_number(reader, query.set)? else { return Ok(Vec::new()) };
+    let start = (query.range.first.unix(), i64::MIN);
+    let after = query.after.map_or(start, |(datestamp, number)| start.max((datestamp.unix(), number)));
+    let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+    let mut page = reader.prepare_cached(concat!(
+        "SELECT ",
+        item_columns!(),
+        " FROM member m CROSS JOIN record r ON r.number = m.number
+         WHERE m.set_id = ?1 AND (m.datestamp, m.number) > (?2, ?3) AND m.datestamp <= ?4
+         ORDER BY m.datestamp, m.number LIMIT ?5"
+    ))?;
+    let mut rows = page.query(params![set, after.0, after.1, query.range.last.unix(), limit])?;
+    let mut items = Vec::with_capacity(query.limit.min(1000));
+    let mut resolve = Resolve { reader, known: names, names: names.current() };
+    while let Some(row) = rows.next()? {
+        items.push(item_from(row, &mut resolve)?);
+    }
+    Ok(items)
+}
+
+pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusqlite::Result<Option<Item>> {
+    let mut query =
+        reader.prepare_cached(concat!("SELECT ", item_columns!(), " FROM record r WHERE r.name = ?1"))?;
+    let mut resolve = Resolve { reader, known: names, names: names.current() };
+    query.query_row([name], |row| item_from(row, &mut resolve)).optional()
+}
+
+pub(super) fn sets(reader: &Connection) -> rusqlite::Result<Vec<Arc<SetSpec>>> {
+    let mut query =
+        reader.prepare_cached("SELECT spec FROM setname WHERE live > 0 AND set_id <> ?1 ORDER BY spec")?;
+    let mut rows = query.query([EVERYTHING])?;
+    let mut sets = Vec::new();
+    while let Some(row) = rows.next()? {
+        sets.extend(SetSpec::parse(row.get_ref(0)?.as_str()?).map(Arc::new));
+    }
+    Ok(sets)
+}
+
+/// Whole days come from the counters; at either end a day is scanned only if part of it lies outside the range.
+pub(super) fn count(reader: &Connection, set: Option<&SetSpec>, range: Range) -> rusqlite::Result<u64> {
+    let (mut first, mut last) = (range.first.unix(), range.last.unix());
+    let Some(set) = set_number(reader, set)? else { return Ok(0) };
+    if first > last {
+        return Ok(0);
+    }
+    // One snapshot for all parts of the sum.
+    let snapshot = reader.unchecked_transaction()?;
+    let mut members = snapshot
+        .prepare_cached("SELECT count(*) FROM member WHERE set_id = ?1 AND datestamp BETWEEN ?2 AND ?3")?;
+    let mut members = |first, last| members.query_row([set, first, last], |row| row.get::<_, i64>(0));
+    let mut any =
+        snapshot.prepare_cached("SELECT 1 FROM member WHERE set_id = ?1 AND datestamp BETWEEN ?2 AND ?3")?;
+    let mut any = |first, last| Ok::<_, rusqlite::Error>(first <= last && any.exists([set, first, last])?);
+
+    let (day_begin, day_end) = (day(first) * SECONDS_PER_DAY, (day(last) + 1) * SECONDS_PER_DAY - 1);
+    let cut_begin = any(day_begin, first - 1)?;
+    let cut_end = any(last + 1, day_end)?;
+    if (cut_begin || cut_end) && day(first) == day(last) {
+        return Ok(members(first, last)?.unsigned_abs());
+    }
+    let mut sum = 0;
+    if cut_begin {
+        let next = (day(first) + 1) * SECONDS_PER_DAY;
+        sum += members(first, next - 1)?;
+        first = next;
+    }
+    if cut_end {
+        let begin = day(last) * SECONDS_PER_DAY;
+        sum += members(begin, last)?;
+        last = begin - 1;
+    }
+    let mut days = snapshot.prepare_cached(
+        "SELECT coalesce(sum(members), 0) FROM counter WHERE set_id = ?1 AND day BETWEEN ?2 AND ?3",
+    )?;
+    sum += days.query_row([set, day(first), day(last)], |row| row.get::<_, i64>(0))?;
+    Ok(sum.unsigned_abs())
+}
+
+/// Turns numbers of sets and media types into names, and reads the names anew when one is missing.
+struct Resolve<'a> {
+    reader: &'a Connection,
+    known: &'a KnownNames,
+    names: Arc<Names>,
+}
+
+impl Resolve<'_> {
+    fn name<T>(&mut self, column: usize, look_up: impl Fn(&Names) -> Option<T>) -> rusqlite::Result<T> {
+        if let Some(name) = look_up(&self.names) {
+            return Ok(name);
+        }
+        self.names = self.known.renewed(self.reader)?;
+        let dangling = || {
+            let cause = FromSqlError::Other("a number without a name".into());
+            rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, cause.into())
+        };
+        look_up(&self.names).ok_or_else(dangling)
+    }
+}
+
+fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>) -> rusqlite::Result<Item> {
+    let media = row.get(3)?;
+    let sets = row.get_ref(8)?.as_str()?;
+    Ok(Item {
+        number: row.get(0)?,
+        datestamp: Datestamp::from_unix(row.get(1)?),
+        deleted: row.get(2)?,
+        media_type: resolve.name(3, |names| names.media(media))?,
+        fingerprint: fingerprint_from(row, 4)?,
+        sets: resolve.name(8, |names| names.sets(sets))?,
+        name: row.get(9)?,
+        facts: facts_from(row, 10)?,
+    })
+}
+
+/// A fingerprint from four columns, starting with `first`.
+pub(super) fn fingerprint_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Fingerprint> {
+    Ok(Fingerprint {
+        // SQLite knows no unsigned numbers; the bits come back as they went.
+        size: row.get::<_, i64>(first)? as u64,
+        modified: row.get(first + 1)?,
+        changed: row.get(first + 2)?,
+        inode: row.get::<_, i64>(first + 3)? as u64,
+    })
+}
+
+/// Facts from three columns, starting with `first`.
+pub(super) fn facts_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Facts> {
+    let digests = match (row.get(first + 1)?, row.get(first + 2)?) {
+        (Some(sha256), Some(md5)) => Some(Digests { sha256, md5 }),
+        _ => None,
+    };
+    Ok(Facts { title: row.get(first)?, digests })
+}

@@ -1,0 +1,63 @@
+//! Every header a GET of the resource returns, so that a crawler knows as much as if it had asked.
+//!
+//! The 2004 schema of this name is lost; this is ours, published by the server itself.
+
+use std::io;
+
+use modoai_protocol::xml::XmlWriter;
+
+use super::{Format, Subject, open_root};
+use crate::item::Item;
+
+/// Namespace of the format.
+pub const NAMESPACE: &str = "urn:modoai:http-header:1";
+
+/// The schema, served below the repository's URL as [`SCHEMA_NAME`].
+pub const SCHEMA: &str = include_str!("http_header.xsd");
+
+/// The schema's name below the repository's URL.
+pub const SCHEMA_NAME: &str = "http_header.xsd";
+
+pub(super) struct HttpHeader;
+
+impl Format for HttpHeader {
+    fn prefix(&self) -> &'static str {
+        "http_header"
+    }
+
+    fn namespace(&self) -> &'static str {
+        NAMESPACE
+    }
+
+    fn schema(&self, base_url: &str) -> String {
+        schema_url(base_url)
+    }
+
+    fn needs_get(&self, _item: &Item) -> bool {
+        true
+    }
+
+    fn opens_files(&self) -> bool {
+        true
+    }
+
+    fn write(&self, subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {
+        let headers = subject.representation.map(|representation| representation.headers).unwrap_or_default();
+        write(xml, subject.base_url, &headers);
+        Ok(())
+    }
+}
+
+/// Writes the element; an oai_didl record holds one too.
+pub(super) fn write(xml: &mut XmlWriter<'_>, base_url: &str, headers: &[(&'static str, String)]) {
+    open_root(xml, "http_header", "xmlns", NAMESPACE, &schema_url(base_url));
+    xml.raw(" status=\"200\">");
+    for (name, value) in headers {
+        xml.raw("<header name=\"").raw(name).raw("\">").text(value).raw("</header>");
+    }
+    xml.raw("</http_header>");
+}
+
+fn schema_url(base_url: &str) -> String {
+    format!("{base_url}/{SCHEMA_NAME}")
+}

@@ -1,0 +1,95 @@
+//! The metadata formats. Adding one is a file here and a line in [`all`].
+
+mod http_header;
+mod oai_dc;
+mod oai_didl;
+pub(crate) mod steady;
+
+use std::io;
+
+use modoai_protocol::MetadataPrefix;
+use modoai_protocol::xml::{XSI_NAMESPACE, XmlWriter};
+
+use crate::catalogue::Learned;
+use crate::host::{Host, Representation};
+use crate::item::{Facts, Item};
+use crate::settings::Settings;
+
+/// Every format, in the order ListMetadataFormats tells them.
+pub fn all() -> Vec<Box<dyn Format>> {
+    vec![Box::new(oai_dc::OaiDc), Box::new(http_header::HttpHeader), Box::new(oai_didl::OaiDidl)]
+}
+
+/// Schemas of our own, which a host serves below the repository's URL.
+pub const SCHEMAS: &[(&str, &str)] =
+    &[(http_header::SCHEMA_NAME, http_header::SCHEMA), ("fixity.xsd", include_str!("fixity.xsd"))];
+
+/// A way to describe an item in XML.
+pub trait Format: Send + Sync {
+    /// Its short name.
+    fn prefix(&self) -> &'static str;
+    /// Its XML namespace.
+    fn namespace(&self) -> &'static str;
+    /// Where its schema is published.
+    fn schema(&self, base_url: &str) -> String;
+    /// Whether describing this item takes what a GET returns, and not only what the catalogue remembers.
+    fn needs_get(&self, item: &Item) -> bool;
+    /// Whether describing any item takes that, so that a page is better ended by its bytes than by its count.
+    fn opens_files(&self) -> bool {
+        false
+    }
+    /// Writes the one element that goes into `metadata`. An error means that the answer cannot be completed.
+    fn write(&self, subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()>;
+
+    /// The prefix as the protocol's type.
+    fn metadata_prefix(&self) -> MetadataPrefix {
+        MetadataPrefix::parse(self.prefix()).expect("a format's prefix is legal; a test looks at each")
+    }
+}
+
+/// The item to be described, and all that may be needed for it.
+pub struct Subject<'a> {
+    /// What the catalogue remembers.
+    pub item: &'a Item,
+    /// Its URL.
+    pub url: &'a str,
+    /// The repository's own URL: our schemas are published below it.
+    pub base_url: &'a str,
+    /// What a GET returns, if the format asked for it.
+    pub representation: Option<Representation>,
+    /// Whom to ask again when a file changes while it is read.
+    pub host: &'a dyn Host,
+    /// How the repository is set.
+    pub settings: &'a Settings,
+    /// Where to note what was found out about the item.
+    pub learned: &'a mut Vec<Learned>,
+}
+
+impl Subject<'_> {
+    /// Notes facts about the state of the file that was opened.
+    fn learn(&mut self, representation: &Representation, facts: Facts) {
+        let (number, fingerprint) = (self.item.number, representation.fingerprint);
+        self.learned.push(Learned { number, fingerprint, facts });
+    }
+}
+
+/// Opens a root element that stands on its own when it is cut out of the answer: with its namespace, and the schema for
+/// it. More attributes may follow before the caller closes the tag.
+fn open_root(xml: &mut XmlWriter<'_>, name: &str, xmlns: &str, namespace: &str, schema: &str) {
+    xml.raw("<").raw(name).attribute(xmlns, namespace).attribute("xmlns:xsi", XSI_NAMESPACE);
+    xml.raw(" xsi:schemaLocation=\"").text(namespace).raw(" ").text(schema).raw("\"");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_legal_and_distinct() {
+        let prefixes: Vec<_> = all().iter().map(|format| format.metadata_prefix()).collect();
+        assert_eq!(prefixes[0].as_str(), "oai_dc", "the one every repository must have comes first");
+        for (index, prefix) in prefixes.iter().enumerate() {
+            assert!(!prefixes[..index].contains(prefix));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What the provider asks its host.
+//!
+//! The provider never opens files by itself. It asks: would a plain GET of this resource by this requester return
+//! exactly these bytes with status 200, and with which headers? The standalone server answers from its own static-file
+//! rules, the Apache module by a full probe request. So nothing is ever listed that a GET would not give.
+//!
+//! A `Host` is made for one request and speaks for one requester.
+
+use std::fs::File;
+use std::io;
+
+use crate::item::{Fingerprint, Item};
+
+/// A site as one requester sees it.
+pub trait Host {
+    /// Whether the site can be asked at all: an unmounted document root is an outage, not a million deletions.
+    fn ready(&self) -> io::Result<()>;
+
+    /// Whether this requester may see every resource, so that counts need not look at each.
+    fn sees_all(&self) -> bool;
+
+    /// Whether a GET of this item by this requester would return it. Asked for every item of every list, and also for
+    /// tombstones, whose existence is as private as the resource was.
+    fn sees(&self, item: &Item) -> io::Result<bool>;
+
+    /// What a GET of this item by this requester returns; `None` if that is not status 200 with a file's bytes.
+    fn get(&self, item: &Item) -> io::Result<Option<Representation>>;
+}
+
+/// What a GET returns: headers and bytes that belong to one opening of one file.
+#[derive(Debug)]
+pub struct Representation {
+    /// Every header of the response, hop-by-hop ones and Date aside, in the order they are sent.
+    pub headers: Vec<(&'static str, String)>,
+    /// The open file.
+    pub file: File,
+    /// The file's state when it was opened.
+    pub fingerprint: Fingerprint,
+}

@@ -1,0 +1,65 @@
+//! What the catalogue remembers about one resource of a site.
+
+use std::sync::Arc;
+
+use modoai_protocol::{Datestamp, SetSpec};
+
+/// One resource, present or gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its number in the catalogue: never reused, and the same for as long as the catalogue lives.
+    pub number: i64,
+    /// Its identifier without the part all identifiers share: for a site, the percent-encoded path below the root.
+    pub name: String,
+    /// When it last changed, as the catalogue saw it.
+    pub datestamp: Datestamp,
+    /// Whether it is gone. A tombstone keeps its name, sets and datestamp.
+    pub deleted: bool,
+    /// The narrowest sets it belongs to; wider ones follow from these.
+    pub sets: Vec<Arc<SetSpec>>,
+    /// Its media type without parameters, such as `text/html`.
+    pub media_type: Arc<str>,
+    /// Which state of the file this describes.
+    pub fingerprint: Fingerprint,
+    /// What has been read out of that state so far.
+    pub facts: Facts,
+}
+
+/// One state of a file. Two equal fingerprints of the same path mean the same bytes: the inode's change time cannot be
+/// set by programs, so `cp -p`, `touch -d` and `rsync -a` do not deceive it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// Length in bytes.
+    pub size: u64,
+    /// Modification time, nanoseconds since 1970.
+    pub modified: i64,
+    /// Change time of the inode, nanoseconds since 1970.
+    pub changed: i64,
+    /// Inode number.
+    pub inode: u64,
+}
+
+impl Fingerprint {
+    /// The modification time in whole seconds.
+    pub fn modified_at(&self) -> Datestamp {
+        Datestamp::from_unix(self.modified.div_euclid(1_000_000_000))
+    }
+}
+
+/// What takes reading a file to know. It is found out when it is first needed, and then remembered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The title the file carries; empty if it was looked for and there is none.
+    pub title: Option<String>,
+    /// Its digests.
+    pub digests: Option<Digests>,
+}
+
+/// Digests of a file's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digests {
+    /// SHA-256.
+    pub sha256: [u8; 32],
+    /// MD5, for the many archives whose inventories still use it.
+    pub md5: [u8; 16],
+}

@@ -1,0 +1,149 @@
+//! The repository: one request in, one answer out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use modoai_protocol::query::{Arguments, QueryError};
+use modoai_protocol::{ErrorCode, Listing, ProtocolError, Request, TokenKey};
+
+use crate::answer::{Answer, Body, describe, list, record};
+use crate::catalogue::{Catalogue, Standing};
+use crate::error::Failure;
+use crate::formats::{self, Format};
+use crate::host::Host;
+use crate::settings::Settings;
+
+/// How long a harvester is asked to wait while the catalogue is filled for the first time.
+const FILLING: Duration = Duration::from_secs(5);
+
+/// How long a harvester is asked to wait while the site cannot be read.
+const OUTAGE: Duration = Duration::from_secs(60);
+
+/// Pages that people look at hold so many records.
+const FOR_PEOPLE: usize = 50;
+
+/// A site or a catalogue, as OAI-PMH sees it. Cheap to clone.
+#[derive(Clone)]
+pub struct Repository {
+    pub(crate) catalogue: Arc<dyn Catalogue>,
+    pub(crate) formats: Arc<[Box<dyn Format>]>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) base_url: Arc<str>,
+    pub(crate) site_url: Arc<str>,
+    pub(crate) identifier_prefix: Arc<str>,
+    pub(crate) compressions: &'static [&'static str],
+}
+
+impl Repository {
+    /// A repository at `base_url` whose items' names, appended to `site_url` (which ends with a slash), are their URLs.
+    pub fn new(catalogue: Arc<dyn Catalogue>, settings: Settings, base_url: &str, site_url: &str) -> Self {
+        let identifier_prefix = match &settings.repository_identifier {
+            Some(namespace) => format!("oai:{namespace}:").into(),
+            None => site_url.into(),
+        };
+        Self {
+            catalogue,
+            formats: formats::all().into(),
+            settings: Arc::new(settings),
+            base_url: base_url.into(),
+            site_url: site_url.into(),
+            identifier_prefix,
+            compressions: &[],
+        }
+    }
+
+    /// The same repository, telling in Identify which encodings its host can apply.
+    pub fn with_compressions(self, compressions: &'static [&'static str]) -> Self {
+        Self { compressions, ..self }
+    }
+
+    /// The same repository with pages made for people: short, and with no resources inside.
+    pub fn for_people(&self) -> Self {
+        let settings = Settings {
+            records_per_page: self.settings.records_per_page.min(FOR_PEOPLE),
+            identifiers_per_page: self.settings.identifiers_per_page.min(FOR_PEOPLE),
+            by_value_limit: 0,
+            ..(*self.settings).clone()
+        };
+        Self { settings: Arc::new(settings), ..self.clone() }
+    }
+
+    /// Where the repository is.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// Decides everything that can still become a protocol error or a failure. What is returned then streams itself.
+    pub fn answer<'a>(
+        &'a self,
+        arguments: Result<Arguments, QueryError>,
+        host: &'a dyn Host,
+    ) -> Result<Answer<'a>, Failure> {
+        // Before anything is read, so that no change can fall between what is read and the date we say it is of.
+        let standing = self.standing(host)?;
+        let visit = Visit { repository: self, host, standing };
+        let parsed = arguments
+            .map_err(|error| vec![ProtocolError::new(ErrorCode::BadArgument, error.to_string())])
+            .and_then(|arguments| Request::parse(&arguments));
+        let request = match parsed {
+            Ok(request) => request,
+            Err(errors) => return Ok(visit.errors(Arguments::new(), errors)),
+        };
+        let echo = request.arguments();
+        let body = match request {
+            Request::Identify => Ok(Body::Identify),
+            Request::ListMetadataFormats { identifier } => describe::formats(&visit, identifier.as_deref())?,
+            Request::ListSets { token } => describe::sets(&visit, token.as_deref())?,
+            Request::GetRecord { identifier, prefix } => record::get(&visit, &identifier, &prefix)?,
+            Request::List { verb, listing: Listing::Select(selection) } => list::begin(&visit, verb, &selection)?,
+            Request::List { verb, listing: Listing::Resume(token) } => list::resume(&visit, verb, &token)?,
+        };
+        Ok(match body {
+            Ok(body) => Answer { visit, echo, body },
+            Err(errors) => visit.errors(echo, errors),
+        })
+    }
+
+    fn standing(&self, host: &dyn Host) -> Result<Standing, Failure> {
+        host.ready().map_err(|cause| Failure::Unavailable {
+            reason: "the site cannot be read at the moment".to_owned(),
+            retry_after: OUTAGE,
+            cause: Some(cause),
+        })?;
+        let standing = self.catalogue.standing()?;
+        if standing.ready {
+            return Ok(standing);
+        }
+        let reason = "the catalogue is being filled for the first time".to_owned();
+        Err(Failure::Unavailable { reason, retry_after: FILLING, cause: None })
+    }
+}
+
+/// One request's view of the repository.
+pub(crate) struct Visit<'a> {
+    pub(crate) repository: &'a Repository,
+    pub(crate) host: &'a dyn Host,
+    pub(crate) standing: Standing,
+}
+
+impl<'a> Visit<'a> {
+    pub(crate) fn format(&self, prefix: &str) -> Option<&'a dyn Format> {
+        self.repository.formats.iter().find(|format| format.prefix() == prefix).map(AsRef::as_ref)
+    }
+
+    pub(crate) fn token_key(&self) -> TokenKey {
+        TokenKey::new(self.standing.secret)
+    }
+
+    fn errors(self, echo: Arguments, errors: Vec<ProtocolError>) -> Answer<'a> {
+        Answer { visit: self, echo, body: Body::Errors(errors) }
+    }
+}
+
+/// A decision: what to answer, or what the harvester did wrong.
+pub(crate) type Decision<T> = Result<Result<T, Vec<ProtocolError>>, Failure>;
+
+/// A decision against the harvester, for one reason.
+pub(crate) fn refuse<T>(code: ErrorCode, message: impl Into<String>) -> Decision<T> {
+    Ok(Err(vec![ProtocolError::new(code, message)]))
+}

@@ -1,0 +1,380 @@
+//! Settings as one table: a row per setting, with its key, default, explanation and parser.
+//!
+//! The configuration file, `--set key=value`, the Apache directives and the guide's reference all read these rows, so
+//! adding a setting is one field and one row. A crate with settings of its own has its own table of the same kind;
+//! [`load`] applies several tables to one file and names the nearest key when one is unknown.
+
+use std::time::Duration;
+
+use toml::Value;
+
+/// One setting of a `T`.
+pub struct Setting<T> {
+    /// Its name in the configuration file.
+    pub key: &'static str,
+    /// Its default, as one would write it in the file; empty if there is none.
+    pub default: &'static str,
+    /// What it does and why one would change it, in a sentence or two.
+    pub doc: &'static str,
+    /// Puts a value into the settings, or says what kind of value is needed.
+    pub set: fn(&mut T, &Value) -> Result<(), String>,
+}
+
+/// What is wrong with a configuration.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// No table has this key.
+    #[error("unknown setting '{key}'{}", hint(.nearest))]
+    Unknown {
+        /// As it was written.
+        key: String,
+        /// The known key most like it.
+        nearest: Option<&'static str>,
+    },
+    /// The value cannot be used.
+    #[error("setting '{key}' {problem}")]
+    Value {
+        /// Which setting.
+        key: String,
+        /// What it needs.
+        problem: String,
+    },
+    /// The file is not TOML.
+    #[error("{0}")]
+    Syntax(String),
+}
+
+fn hint(nearest: &Option<&'static str>) -> String {
+    nearest.map(|key| format!("; did you mean '{key}'?")).unwrap_or_default()
+}
+
+/// A table of settings together with the value it fills: what [`load`] applies a file to.
+pub trait Target {
+    /// The keys this target knows.
+    fn keys(&self) -> Vec<&'static str>;
+    /// Puts a value in; `None` if the key is not one of this target's.
+    fn put(&mut self, key: &str, value: &Value) -> Option<Result<(), String>>;
+}
+
+impl<T> Target for (&'static [Setting<T>], &mut T) {
+    fn keys(&self) -> Vec<&'static str> {
+        self.0.iter().map(|setting| setting.key).collect()
+    }
+
+    fn put(&mut self, key: &str, value: &Value) -> Option<Result<(), String>> {
+        let setting = self.0.iter().find(|setting| setting.key == key)?;
+        Some((setting.set)(self.1, value))
+    }
+}
+
+/// Applies the text of a configuration file to the targets.
+pub fn load(text: &str, targets: &mut [&mut dyn Target]) -> Result<(), SettingsError> {
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| SettingsError::Syntax(error.to_string()))?;
+    table.iter().try_for_each(|(key, value)| put(key, value, targets))
+}
+
+/// Applies one `key=value` from the command line. The value is read as TOML, and as plain text where it is not TOML, so
+/// that `--set repository_name=My site` needs no quotes within quotes.
+pub fn assign(assignment: &str, targets: &mut [&mut dyn Target]) -> Result<(), SettingsError> {
+    let Some((key, text)) = assignment.split_once('=') else {
+        let problem = "has no value; write key=value".to_owned();
+        return Err(SettingsError::Value { key: assignment.to_owned(), problem });
+    };
+    let parsed = format!("value = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
+    put(key.trim(), &parsed.unwrap_or_else(|| Value::String(text.to_owned())), targets)
+}
+
+fn put(key: &str, value: &Value, targets: &mut [&mut dyn Target]) -> Result<(), SettingsError> {
+    for target in targets.iter_mut() {
+        if let Some(result) = target.put(key, value) {
+            return result.map_err(|problem| SettingsError::Value { key: key.to_owned(), problem });
+        }
+    }
+    let keys = targets.iter().flat_map(|target| target.keys());
+    let scored = keys.map(|known| (strsim::normalized_damerau_levenshtein(key, known), known));
+    let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.4);
+    Err(SettingsError::Unknown { key: key.to_owned(), nearest: nearest.map(|(_, known)| known) })
+}
+
+/// Parsers for the kinds of values settings have. Each says what it wants when it does not get it.
+pub mod value {
+    use super::{Duration, Value};
+
+    /// A piece of text.
+    pub fn text(value: &Value) -> Result<String, String> {
+        value.as_str().map(str::to_owned).ok_or_else(|| "needs text in quotes".to_owned())
+    }
+
+    /// One piece of text, or a list of them.
+    pub fn texts(value: &Value) -> Result<Vec<String>, String> {
+        match value {
+            Value::Array(items) => items.iter().map(text).collect(),
+            other => text(other).map(|one| vec![one]).map_err(|_| "needs text, or a list of texts".to_owned()),
+        }
+    }
+
+    /// A whole number of at least `least`.
+    pub fn number(value: &Value, least: u64) -> Result<u64, String> {
+        let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
+        number.filter(|number| *number >= least).ok_or_else(|| format!("needs a whole number of at least {least}"))
+    }
+
+    /// Yes or no.
+    pub fn flag(value: &Value) -> Result<bool, String> {
+        value.as_bool().ok_or_else(|| "needs true or false".to_owned())
+    }
+
+    /// A number of bytes: `65536`, `"64K"`, `"16M"`, `"1G"`.
+    pub fn bytes(value: &Value) -> Result<u64, String> {
+        let problem = || "needs a number of bytes, such as 65536, \"64K\", \"16M\" or \"1G\"".to_owned();
+        if let Some(number) = value.as_integer() {
+            return u64::try_from(number).map_err(|_| problem());
+        }
+        let text = value.as_str().ok_or_else(problem)?.trim();
+        let (digits, shift) = match text.bytes().last() {
+            Some(b'K' | b'k') => (&text[..text.len() - 1], 10),
+            Some(b'M' | b'm') => (&text[..text.len() - 1], 20),
+            Some(b'G' | b'g') => (&text[..text.len() - 1], 30),
+            _ => (text, 0),
+        };
+        let number: u64 = digits.trim().parse().map_err(|_| problem())?;
+        number.checked_mul(1 << shift).ok_or_else(problem)
+    }
+
+    /// A span of time: `30`, `"30s"`, `"15m"`, `"2h"`, `"1d"`; a bare number is seconds.
+    pub fn duration(value: &Value) -> Result<Duration, String> {
+        let problem = || "needs a span of time, such as 30, \"30s\", \"15m\", \"2h\" or \"1d\"".to_owned();
+        if let Some(number) = value.as_integer() {
+            return u64::try_from(number).map(Duration::from_secs).map_err(|_| problem());
+        }
+        let text = value.as_str().ok_or_else(problem)?.trim();
+        let (digits, unit) = match text.bytes().last() {
+            Some(b's') => (&text[..text.len() - 1], 1),
+            Some(b'm') => (&text[..text.len() - 1], 60),
+            Some(b'h') => (&text[..text.len() - 1], 3_600),
+            Some(b'd') => (&text[..text.len() - 1], 86_400),
+            _ => (text, 1),
+        };
+        let number: u64 = digits.trim().parse().map_err(|_| problem())?;
+        number.checked_mul(unit).map(Duration::from_secs).ok_or_else(problem)
+    }
+}
+
+/// How a repository presents itself and how much it says at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// What Identify calls it.
+    pub repository_name: String,
+    /// Whom harvesters write to.
+    pub admin_email: Vec<String>,
+    /// Records per page of ListRecords.
+    pub records_per_page: usize,
+    /// Headers per page of ListIdentifiers.
+    pub identifiers_per_page: usize,
+    /// Sets per page of ListSets.
+    pub sets_per_page: usize,
+    /// A page of records ends when it has grown to this many bytes.
+    pub page_bytes: u64,
+    /// Largest resource that oai_didl carries by value.
+    pub by_value_limit: u64,
+    /// Other repositories harvesters may like to know.
+    pub friends: Vec<String>,
+    /// An oai-identifier namespace, if identifiers follow that scheme.
+    pub repository_identifier: Option<String>,
+    /// A picture for aggregators to show beside the records.
+    pub branding_icon: Option<String>,
+    /// Where that picture leads.
+    pub branding_link: Option<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let mut settings = Self {
+            repository_name: String::new(),
+            admin_email: Vec::new(),
+            records_per_page: 0,
+            identifiers_per_page: 0,
+            sets_per_page: 0,
+            page_bytes: 0,
+            by_value_limit: 0,
+            friends: Vec::new(),
+            repository_identifier: None,
+            branding_icon: None,
+            branding_link: None,
+        };
+        apply_defaults(SETTINGS, &mut settings);
+        settings
+    }
+}
+
+/// Fills settings from the defaults written in their table, so that a default stands in one place.
+pub fn apply_defaults<T>(table: &'static [Setting<T>], settings: &mut T) {
+    for setting in table.iter().filter(|setting| !setting.default.is_empty()) {
+        assign(&format!("{}={}", setting.key, setting.default), &mut [&mut (table, &mut *settings)])
+            .expect("a default is a legal value; a test looks at each");
+    }
+}
+
+/// The settings of a repository, whichever host it has.
+pub const SETTINGS: &[Setting<Settings>] = &[
+    Setting {
+        key: "repository_name",
+        default: "\"A modoai repository\"",
+        doc: "The name Identify gives, shown by harvesters and aggregators.",
+        set: |s, v| value::text(v).map(|text| s.repository_name = text),
+    },
+    Setting {
+        key: "admin_email",
+        default: "\"webmaster@example.org\"",
+        doc: "Whom harvesters write to when something is wrong; one address or a list. Give a real one before you register the repository anywhere.",
+        set: |s, v| {
+            let addresses = value::texts(v)?;
+            match addresses.iter().find(|address| !is_email(address)) {
+                Some(bad) => Err(format!("has '{bad}', which is not an address like name@example.org")),
+                None if addresses.is_empty() => Err("needs at least one address".to_owned()),
+                None => {
+                    s.admin_email = addresses;
+                    Ok(())
+                }
+            }
+        },
+    },
+    Setting {
+        key: "records_per_page",
+        default: "500",
+        doc: "Records in one page of ListRecords, unless page_bytes ends the page earlier. Aggregators ask for 100 to 500.",
+        set: |s, v| per_page(v).map(|number| s.records_per_page = number),
+    },
+    Setting {
+        key: "identifiers_per_page",
+        default: "2000",
+        doc: "Headers in one page of ListIdentifiers: they are small, so more fit.",
+        set: |s, v| per_page(v).map(|number| s.identifiers_per_page = number),
+    },
+    Setting {
+        key: "sets_per_page",
+        default: "1000",
+        doc: "Sets in one page of ListSets.",
+        set: |s, v| per_page(v).map(|number| s.sets_per_page = number),
+    },
+    Setting {
+        key: "page_bytes",
+        default: "\"1M\"",
+        doc: "A page of records ends once it has this many bytes, however few records they are; a page always holds at least one.",
+        set: |s, v| value::bytes(v).map(|bytes| s.page_bytes = bytes),
+    },
+    Setting {
+        key: "by_value_limit",
+        default: "\"16M\"",
+        doc: "Resources up to this size travel inside their oai_didl record; larger ones by reference only.",
+        set: |s, v| value::bytes(v).map(|bytes| s.by_value_limit = bytes),
+    },
+    Setting {
+        key: "friends",
+        default: "",
+        doc: "Base URLs of other repositories, told to harvesters in Identify.",
+        set: |s, v| value::texts(v).map(|urls| s.friends = urls),
+    },
+    Setting {
+        key: "repository_identifier",
+        default: "",
+        doc: "A domain name; when given, Identify carries an oai-identifier description with it.",
+        set: |s, v| {
+            let name = value::text(v)?;
+            let label = |label: &str| {
+                label.starts_with(|c: char| c.is_ascii_alphabetic())
+                    && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+            };
+            if name.contains('.') && name.split('.').all(label) {
+                s.repository_identifier = Some(name);
+                Ok(())
+            } else {
+                Err(format!("needs a domain name such as example.org, not '{name}'"))
+            }
+        },
+    },
+    Setting {
+        key: "branding_icon",
+        default: "",
+        doc: "URL of a picture that aggregators may show beside the records (a branding description in Identify).",
+        set: |s, v| value::text(v).map(|url| s.branding_icon = Some(url)),
+    },
+    Setting {
+        key: "branding_link",
+        default: "",
+        doc: "Where a click on that picture leads.",
+        set: |s, v| value::text(v).map(|url| s.branding_link = Some(url)),
+    },
+];
+
+/// One page must end, and must fit into memory as a list of items.
+fn per_page(v: &Value) -> Result<usize, String> {
+    const MOST: u64 = 100_000;
+    match value::number(v, 1)? {
+        number if number <= MOST => Ok(usize::try_from(number).expect("checked against MOST")),
+        _ => Err(format!("needs at most {MOST}")),
+    }
+}
+
+/// The schema's pattern for adminEmail: something, `@`, and a domain with a dot in it, without spaces.
+fn is_email(address: &str) -> bool {
+    let domain = address.split_once('@').filter(|(local, _)| !local.is_empty()).map(|(_, domain)| domain);
+    let dotted = |domain: &str| domain.split('.').count() > 1 && domain.split('.').all(|label| !label.is_empty());
+    domain.is_some_and(dotted) && !address.contains(char::is_whitespace) && !address.starts_with("mailto:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loaded(text: &str) -> Result<Settings, SettingsError> {
+        let mut settings = Settings::default();
+        load(text, &mut [&mut (SETTINGS, &mut settings)]).map(|()| settings)
+    }
+
+    #[test]
+    fn every_default_is_legal_and_every_row_explained() {
+        assert_eq!(loaded(""), Ok(Settings::default()));
+        assert_eq!(Settings::default().page_bytes, 1 << 20);
+        for setting in SETTINGS {
+            assert!(setting.doc.ends_with('.'), "{} wants an explanation", setting.key);
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_that_names_the_nearest() {
+        let error = loaded("page_byte = 5").expect_err("no such key");
+        assert_eq!(error.to_string(), "unknown setting 'page_byte'; did you mean 'page_bytes'?");
+        let error = loaded("zzz = 5").expect_err("no such key");
+        assert_eq!(error.to_string(), "unknown setting 'zzz'");
+    }
+
+    #[test]
+    fn a_bad_value_says_what_is_needed() {
+        for (text, needed) in [
+            ("page_bytes = 'lots'", "needs a number of bytes"),
+            ("records_per_page = 0", "at least 1"),
+            ("records_per_page = 1000000", "at most 100000"),
+            ("admin_email = 'nobody'", "not an address"),
+            ("admin_email = []", "at least one"),
+            ("repository_identifier = 'localhost'", "domain name"),
+            ("repository_name = 5", "needs text"),
+        ] {
+            let message = loaded(text).expect_err(text).to_string();
+            assert!(message.contains(needed), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn an_assignment_needs_no_quotes() {
+        let mut settings = Settings::default();
+        let mut targets = (SETTINGS, &mut settings);
+        for assignment in ["repository_name=My site", "by_value_limit=64K", "records_per_page=7", "friends=['http://a/']"] {
+            assign(assignment, &mut [&mut targets]).expect(assignment);
+        }
+        assert_eq!(settings.repository_name, "My site");
+        assert_eq!(settings.by_value_limit, 64 << 10);
+        assert_eq!(settings.records_per_page, 7);
+        assert_eq!(settings.friends, ["http://a/"]);
+    }
+}

@@ -1,0 +1,240 @@
+//! Going down a path, one folder at a time.
+//!
+//! Every step opens relative to the folder before it, so a path cannot be swapped away underneath. A symbolic link is
+//! followed only where [`Links`] allows, judged by where the opened file really is and not by where the link claims to
+//! lead. A folder that is its own ancestor (by a link, or by a bind mount) is not entered again, for a GET as for the
+//! walk: otherwise a loop would give one file endlessly many URLs.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, RawDir, Stat};
+use rustix::io::Errno;
+
+use super::settings::Links;
+use crate::item::Fingerprint;
+
+/// An open folder of a site.
+#[derive(Debug)]
+pub struct Folder {
+    fd: OwnedFd,
+    place: Arc<Place>,
+    scope: Arc<Scope>,
+}
+
+/// Which folder this is, and which folders it is in.
+#[derive(Debug)]
+struct Place {
+    device: u64,
+    inode: u64,
+    parent: Option<Arc<Place>>,
+}
+
+/// What links may do on this site.
+#[derive(Debug)]
+struct Scope {
+    links: Links,
+    root: PathBuf,
+}
+
+/// What a name in a folder stands for.
+#[derive(Debug)]
+pub enum Thing {
+    /// A regular file, open for reading.
+    File(File, Fingerprint),
+    /// A folder.
+    Folder(Folder),
+}
+
+/// What a name in a folder stands for, without opening a file.
+#[derive(Debug)]
+pub enum Sight {
+    /// A regular file that can be read. `real` says where it really is if a link led there.
+    File {
+        /// Its state.
+        fingerprint: Fingerprint,
+        /// Where it really is, if a link led there.
+        real: Option<PathBuf>,
+    },
+    /// A folder.
+    Folder(Folder),
+}
+
+impl Folder {
+    /// Opens the root of a site; `root` has no links in it.
+    pub fn open_root(root: &Path, links: Links) -> io::Result<Self> {
+        let fd = rustix::fs::open(root, FOLDER, Mode::empty())?;
+        let stat = rustix::fs::fstat(&fd)?;
+        let place = Place { device: stat.st_dev, inode: stat.st_ino, parent: None };
+        let scope = Scope { links, root: root.to_owned() };
+        Ok(Self { fd, place: Arc::new(place), scope: Arc::new(scope) })
+    }
+
+    /// Goes down a path; `None` if this site has nothing there.
+    pub fn descend(self, segments: &[Vec<u8>]) -> io::Result<Option<Thing>> {
+        let mut folder = self;
+        let Some((last, before)) = segments.split_last() else { return Ok(Some(Thing::Folder(folder))) };
+        for segment in before {
+            match folder.enter(OsStr::from_bytes(segment))? {
+                Some(inner) => folder = inner,
+                None => return Ok(None),
+            }
+        }
+        folder.look(OsStr::from_bytes(last))
+    }
+
+    /// Opens what has this name.
+    pub fn look(&self, name: &OsStr) -> io::Result<Option<Thing>> {
+        // NONBLOCK: opening a pipe that nobody writes to must not hang; it is refused below.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let (fd, by_link) = match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
+            Ok(fd) => (fd, false),
+            Err(Errno::LOOP) if self.scope.links != Links::Never => {
+                match rustix::fs::openat(&self.fd, name, flags.difference(OFlags::NOFOLLOW), Mode::empty()) {
+                    Ok(fd) => (fd, true),
+                    Err(error) => return absent(error),
+                }
+            }
+            Err(error) => return absent(error),
+        };
+        let stat = rustix::fs::fstat(&fd)?;
+        if by_link && self.scope.place_of(fd.as_fd())?.is_none() {
+            return Ok(None);
+        }
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Some(Thing::File(File::from(fd), fingerprint(&stat)))),
+            FileType::Directory => Ok(self.inner(fd, &stat).map(Thing::Folder)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Enters the folder of this name.
+    pub fn enter(&self, name: &OsStr) -> io::Result<Option<Self>> {
+        let (fd, by_link) = match rustix::fs::openat(&self.fd, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+            Ok(fd) => (fd, false),
+            // A link is "not a directory" to an open that does not follow it.
+            Err(Errno::LOOP | Errno::NOTDIR) if self.scope.links != Links::Never => {
+                match rustix::fs::openat(&self.fd, name, FOLDER, Mode::empty()) {
+                    Ok(fd) => (fd, true),
+                    Err(error) => return absent(error),
+                }
+            }
+            Err(error) => return absent(error),
+        };
+        if by_link && self.scope.place_of(fd.as_fd())?.is_none() {
+            return Ok(None);
+        }
+        let stat = rustix::fs::fstat(&fd)?;
+        Ok(self.inner(fd, &stat))
+    }
+
+    /// What has this name, without opening it if it is a plain file.
+    pub fn glance(&self, name: &OsStr) -> io::Result<Option<Sight>> {
+        let stat = match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(error) => return absent(error),
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if self.can_read(name, &stat) => {
+                Ok(Some(Sight::File { fingerprint: fingerprint(&stat), real: None }))
+            }
+            FileType::Directory => Ok(self.enter(name)?.map(Sight::Folder)),
+            FileType::Symlink => match self.look(name)? {
+                Some(Thing::File(file, fingerprint)) => {
+                    Ok(Some(Sight::File { fingerprint, real: self.scope.place_of(file.as_fd())? }))
+                }
+                Some(Thing::Folder(folder)) => Ok(Some(Sight::Folder(folder))),
+                None => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// The names in this folder, in no order.
+    pub fn names(&self, mut each: impl FnMut(&OsStr)) -> io::Result<()> {
+        // A folder is read through its file position, so the descriptor is opened anew.
+        let fd = rustix::fs::openat(&self.fd, ".", FOLDER, Mode::empty())?;
+        let mut buffer = [MaybeUninit::uninit(); 32 * 1024];
+        let mut entries = RawDir::new(&fd, &mut buffer);
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                each(OsStr::from_bytes(name));
+            }
+        }
+        Ok(())
+    }
+
+    /// A path that leads to exactly this open folder, for as long as it is open.
+    pub fn handle(&self) -> PathBuf {
+        handle_of(self.fd.as_fd())
+    }
+
+    /// The device it is on: another one than its parent's means that something is mounted here.
+    pub fn device(&self) -> u64 {
+        self.place.device
+    }
+
+    fn inner(&self, fd: OwnedFd, stat: &Stat) -> Option<Self> {
+        let (device, inode) = (stat.st_dev, stat.st_ino);
+        let ancestors = std::iter::successors(Some(&self.place), |place| place.parent.as_ref());
+        if ancestors.into_iter().any(|place| (place.device, place.inode) == (device, inode)) {
+            return None;
+        }
+        let place = Place { device, inode, parent: Some(self.place.clone()) };
+        Some(Self { fd, place: Arc::new(place), scope: self.scope.clone() })
+    }
+
+    fn can_read(&self, name: &OsStr, stat: &Stat) -> bool {
+        // What everybody may read needs no further question; this spares a system call for nearly every file.
+        stat.st_mode & 0o444 == 0o444
+            || rustix::fs::accessat(&self.fd, name, Access::READ_OK, AtFlags::EACCESS).is_ok()
+    }
+}
+
+impl Scope {
+    /// Where an opened file really is, if links may lead there.
+    fn place_of(&self, fd: BorrowedFd<'_>) -> io::Result<Option<PathBuf>> {
+        let real = std::fs::read_link(handle_of(fd))?;
+        Ok((self.links == Links::Anywhere || real.starts_with(&self.root)).then_some(real))
+    }
+}
+
+/// Folders must be readable, not only passable: what cannot be listed is not served either.
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+fn handle_of(fd: BorrowedFd<'_>) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()))
+}
+
+fn fingerprint(stat: &Stat) -> Fingerprint {
+    let nanoseconds = |seconds: i64, rest: u64| seconds.saturating_mul(1_000_000_000).saturating_add(rest as i64);
+    Fingerprint {
+        size: u64::try_from(stat.st_size).unwrap_or_default(),
+        modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
+        changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
+        inode: stat.st_ino,
+    }
+}
+
+/// The state of an open file.
+pub fn fingerprint_of(file: &File) -> io::Result<Fingerprint> {
+    Ok(fingerprint(&rustix::fs::fstat(file)?))
+}
+
+/// Errors that mean "not there for us", and those that mean "cannot tell". Only the first may ever lead to a deletion.
+fn absent<T>(error: Errno) -> io::Result<Option<T>> {
+    match error {
+        Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM | Errno::LOOP | Errno::NAMETOOLONG | Errno::NXIO => {
+            Ok(None)
+        }
+        error => Err(error.into()),
+    }
+}

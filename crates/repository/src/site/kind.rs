@@ -1,0 +1,152 @@
+//! Media types: by name, and by content for files whose name says nothing.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+use modoai_protocol::SetSpec;
+
+/// What is said of a file nothing is known about.
+const UNKNOWN: &str = "application/octet-stream";
+
+/// Enough for every signature there is, and for judging whether something is text.
+const HEAD_BYTES: usize = 512;
+
+/// Media types as this site has them.
+#[derive(Debug)]
+pub struct Kinds {
+    types: BTreeMap<String, String>,
+    charset: String,
+}
+
+impl Kinds {
+    /// The usual types, with these on top, and this charset for text.
+    pub fn new(types: &BTreeMap<String, String>, charset: &str) -> Self {
+        Self { types: types.clone(), charset: charset.to_owned() }
+    }
+
+    /// The media type that a name's extension tells, if it tells one.
+    pub fn by_name(&self, item_name: &str) -> Option<Cow<'static, str>> {
+        let segment = item_name.rsplit('/').next()?;
+        let (stem, extension) = segment.rsplit_once('.')?;
+        if stem.is_empty() {
+            return None;
+        }
+        if !self.types.is_empty() {
+            if let Some(media_type) = self.types.get(&extension.to_ascii_lowercase()) {
+                return Some(Cow::Owned(media_type.clone()));
+            }
+        }
+        mime_guess::from_ext(extension).first_raw().map(Cow::Borrowed)
+    }
+
+    /// The value of the Content-Type header.
+    pub fn content_type(&self, media_type: &str) -> String {
+        if media_type.starts_with("text/") && !self.charset.is_empty() {
+            format!("{media_type}; charset={}", self.charset)
+        } else {
+            media_type.to_owned()
+        }
+    }
+}
+
+/// The media type that a file's first bytes tell. Reads at the start and does not move the file's position.
+pub fn by_content(file: &File) -> io::Result<Cow<'static, str>> {
+    let mut head = [0; HEAD_BYTES];
+    let mut filled = 0;
+    while filled < head.len() {
+        match file.read_at(&mut head[filled..], filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let head = &head[..filled];
+    let media_type = match infer::get(head) {
+        Some(kind) => kind.mime_type(),
+        None if is_text(head) => "text/plain",
+        None => UNKNOWN,
+    };
+    Ok(Cow::Borrowed(media_type))
+}
+
+/// UTF-8 (perhaps cut in the middle of a character) without control characters other than white space.
+fn is_text(head: &[u8]) -> bool {
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&head[..error.valid_up_to()]).expect("valid up to here")
+        }
+        Err(_) => return false,
+    };
+    !text.is_empty() && !text.chars().any(|c| c.is_control() && !c.is_whitespace() && c != '\u{1b}')
+}
+
+/// Whether a text has the form `type/subtype`.
+pub fn is_media_type(text: &str) -> bool {
+    let token = |part: &str| {
+        !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
+    };
+    text.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
+}
+
+/// The set of all resources of a media type: `mime:text:html`.
+pub fn set_of(media_type: &str) -> SetSpec {
+    SetSpec::from_levels(["mime"].into_iter().chain(media_type.splitn(2, '/')))
+}
+
+/// What a set of resources by media type is called: `text/html` for `mime:text:html`, `text/*` for `mime:text`.
+pub fn set_name(set: &SetSpec) -> String {
+    match set.levels().as_slice() {
+        [_] => "All resources by media type".to_owned(),
+        [_, kind] => format!("{kind}/*"),
+        [_, rest @ ..] => rest.join("/"),
+        [] => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn names_tell_types_and_settings_overrule_them() {
+        let kinds = Kinds::new(&BTreeMap::from([("md".to_owned(), "text/x-special".to_owned())]), "utf-8");
+        let by_name = |name: &str| kinds.by_name(name).map(Cow::into_owned);
+        assert_eq!(by_name("a/b.html").as_deref(), Some("text/html"));
+        assert_eq!(by_name("A.PNG").as_deref(), Some("image/png"));
+        assert_eq!(by_name("x.svg").as_deref(), Some("image/svg+xml"));
+        assert_eq!(by_name("README.md").as_deref(), Some("text/x-special"));
+        assert_eq!(by_name("a.b/README"), None);
+        assert_eq!(by_name(".html"), None);
+        assert_eq!(kinds.content_type("text/html"), "text/html; charset=utf-8");
+        assert_eq!(kinds.content_type("image/png"), "image/png");
+    }
+
+    #[test]
+    fn content_tells_types_where_names_do_not() {
+        let by_content = |bytes: &[u8]| {
+            let mut file = tempfile::tempfile().expect("a temporary file");
+            file.write_all(bytes).expect("room for it");
+            by_content(&file).expect("readable").into_owned()
+        };
+        assert_eq!(by_content(b"%PDF-1.4\n"), "application/pdf");
+        assert_eq!(by_content(b"<!DOCTYPE html><p>"), "text/html");
+        assert_eq!(by_content("Schrödinger\n".as_bytes()), "text/plain");
+        assert_eq!(by_content(&[b"x".repeat(511), "é".as_bytes().to_vec()].concat()), "text/plain");
+        assert_eq!(by_content(b"\x01\x02\x03\xff\xfe"), UNKNOWN);
+        assert_eq!(by_content(b""), UNKNOWN);
+    }
+
+    #[test]
+    fn sets_follow_media_types() {
+        let svg = set_of("image/svg+xml");
+        assert_eq!(svg.as_str(), "mime:image:svg!2Bxml");
+        assert_eq!(set_name(&svg), "image/svg+xml");
+        assert_eq!(set_name(&SetSpec::from_levels(["mime", "image"])), "image/*");
+    }
+}

@@ -1,0 +1,150 @@
+//! Settings of a folder that is served as a site.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::settings::{Setting, apply_defaults, value};
+
+/// Which symbolic links count as part of the site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    /// None.
+    Never,
+    /// Those that lead to a place inside the folder.
+    Inside,
+    /// All.
+    Anywhere,
+}
+
+/// How a folder becomes a site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteSettings {
+    /// Globs of names that do not exist for the outside.
+    pub ignore: Vec<String>,
+    /// Whether names that begin with a dot are shown.
+    pub show_dotfiles: bool,
+    /// Which links are followed.
+    pub follow_links: Links,
+    /// The file that a folder's own URL returns.
+    pub index: String,
+    /// Charset named in the Content-Type of text files.
+    pub charset: String,
+    /// Media types by file name extension, on top of the usual ones.
+    pub types: BTreeMap<String, String>,
+    /// How often everything is looked at again.
+    pub rescan: Duration,
+    /// A rescan that would delete more than this share of the items, in percent, is not believed.
+    pub max_vanished: u64,
+}
+
+impl Default for SiteSettings {
+    fn default() -> Self {
+        let mut settings = Self {
+            ignore: Vec::new(),
+            show_dotfiles: false,
+            follow_links: Links::Inside,
+            index: String::new(),
+            charset: String::new(),
+            types: BTreeMap::new(),
+            rescan: Duration::ZERO,
+            max_vanished: 0,
+        };
+        apply_defaults(SITE_SETTINGS, &mut settings);
+        settings
+    }
+}
+
+/// The settings of a folder that is served as a site.
+pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
+    Setting {
+        key: "ignore",
+        default: r##"["*~", "#*#", "*.swp", "*.swo", "CVS", "lost+found", "Thumbs.db"]"##,
+        doc: "Globs of files and folders that are neither served nor listed. A pattern without a slash matches a name anywhere; one with a slash matches a path from the root. Replaces the default list.",
+        set: |s, v| value::texts(v).map(|globs| s.ignore = globs),
+    },
+    Setting {
+        key: "show_dotfiles",
+        default: "false",
+        doc: "Whether names that begin with a dot are served and listed. The folder .well-known always is.",
+        set: |s, v| value::flag(v).map(|flag| s.show_dotfiles = flag),
+    },
+    Setting {
+        key: "follow_links",
+        default: "\"inside\"",
+        doc: "Which symbolic links are followed: \"never\", \"inside\" (only to places inside the folder) or \"anywhere\".",
+        set: |s, v| {
+            s.follow_links = match v.as_str() {
+                Some("never") => Links::Never,
+                Some("inside") => Links::Inside,
+                Some("anywhere") => Links::Anywhere,
+                _ => return Err("needs \"never\", \"inside\" or \"anywhere\"".to_owned()),
+            };
+            Ok(())
+        },
+    },
+    Setting {
+        key: "index",
+        default: "\"index.html\"",
+        doc: "The file that a folder's own URL returns; empty for none.",
+        set: |s, v| match value::text(v)? {
+            index if index.contains('/') => Err("needs a file name without a slash".to_owned()),
+            index => {
+                s.index = index;
+                Ok(())
+            }
+        },
+    },
+    Setting {
+        key: "charset",
+        default: "\"utf-8\"",
+        doc: "Charset named in the Content-Type of text files; empty for none.",
+        set: |s, v| match value::text(v)? {
+            charset if charset.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:+".contains(&b)) => {
+                s.charset = charset;
+                Ok(())
+            }
+            charset => Err(format!("needs the name of a charset, not '{charset}'")),
+        },
+    },
+    Setting {
+        key: "types",
+        default: "",
+        doc: "A table of media types by file name extension, on top of the usual ones: [types] with lines such as md = \"text/markdown\".",
+        set: |s, v| {
+            let table = v.as_table().ok_or("needs a table of extensions and media types")?;
+            for (extension, media_type) in table {
+                let media_type = value::text(media_type)?;
+                if !super::kind::is_media_type(&media_type) {
+                    return Err(format!("has '{media_type}', which is not a media type such as text/markdown"));
+                }
+                let extension = extension.trim_start_matches('.').to_ascii_lowercase();
+                s.types.insert(extension, media_type.to_ascii_lowercase());
+            }
+            Ok(())
+        },
+    },
+    Setting {
+        key: "rescan",
+        default: "\"15m\"",
+        doc: "How often the whole folder is looked at again, besides noticing changes as they happen. Shorten it on network file systems, which do not tell.",
+        set: |s, v| match value::duration(v)? {
+            rescan if rescan.is_zero() => Err("needs more than no time".to_owned()),
+            rescan => {
+                s.rescan = rescan;
+                Ok(())
+            }
+        },
+    },
+    Setting {
+        key: "max_vanished",
+        default: "50",
+        doc: "A rescan that would report more than this percentage of the items as deleted (and more than 1000 of them) is taken for an accident, such as an unmounted disk: nothing is changed and the log says so.",
+        set: |s, v| match value::number(v, 1)? {
+            percent if percent <= 100 => {
+                s.max_vanished = percent;
+                Ok(())
+            }
+            _ => Err("needs a percentage from 1 to 100".to_owned()),
+        },
+    },
+];

@@ -1,0 +1,270 @@
+//! Every file of a site, in order of names, read ahead by several threads.
+//!
+//! The order is what makes everything after it simple: a walk and the catalogue are two sorted lists, and comparing them
+//! is one merge. Reading folders ahead in parallel is what makes it fast on disks and network file systems that answer
+//! slowly. The reader of the walk goes depth first; helpers list the folders it will need next. How far they may run
+//! ahead is bounded, and a folder that no helper has begun the reader lists itself, so the two can never wait for each
+//! other.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use super::folder::{Folder, Sight};
+use super::{Site, name};
+use crate::item::Fingerprint;
+
+/// Helpers pause while so many entries are listed and not yet asked for: some tens of megabytes at most.
+const AHEAD: usize = 100_000;
+
+/// More helpers than this do not make local disks faster, and network ones not much.
+const MOST_HELPERS: usize = 8;
+
+/// A file met on the walk.
+#[derive(Debug)]
+pub struct Met {
+    /// Its name: the canonical path below the root.
+    pub name: String,
+    /// Its state.
+    pub fingerprint: Fingerprint,
+    /// Where it really is, if a link led there.
+    pub real: Option<PathBuf>,
+}
+
+/// What happens on a walk.
+#[derive(Debug)]
+pub enum Step {
+    /// A file.
+    File(Met),
+    /// A folder that could not be read, for a reason that is not its permissions. What is in it is not known, so
+    /// nothing in it may be taken for gone.
+    Unknown {
+        /// The folder's name, with a slash at the end; empty for the root.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// Told of every folder just before it is listed, so that no change between listing and watching is missed. Called from
+/// several threads.
+pub type OnFolder<'a> = &'a (dyn Fn(&Folder, &str) + Sync);
+
+/// Walks the folder of this name (empty for the root), calling `each` for every file in byte order of names, until it
+/// returns an error. A folder that is not there has no files.
+pub fn walk<E>(
+    site: &Site,
+    folder_name: &str,
+    on_folder: OnFolder<'_>,
+    each: &mut dyn FnMut(Step) -> Result<(), E>,
+) -> Result<(), E>
+where
+    E: From<io::Error>,
+{
+    let Some(segments) = name::decode(folder_name.trim_end_matches('/')) else { return Ok(()) };
+    if !site.rules().shows(&segments) {
+        return Ok(());
+    }
+    let mut folder = site.root_folder()?;
+    for segment in &segments {
+        match folder.enter(std::ffi::OsStr::from_bytes(segment))? {
+            Some(inner) => folder = inner,
+            None => return Ok(()),
+        }
+    }
+    let ahead = Ahead { site, on_folder, state: Mutex::new(State::default()), changed: Condvar::new() };
+    let helpers = std::thread::available_parallelism().map_or(2, |cores| (cores.get() * 2).min(MOST_HELPERS));
+    std::thread::scope(|scope| {
+        for _ in 0..helpers {
+            scope.spawn(|| ahead.help());
+        }
+        let result = ahead.read(Task::new(folder, segments), each);
+        ahead.finish();
+        result
+    })
+}
+
+/// One folder to be listed.
+struct Task {
+    segments: Vec<Vec<u8>>,
+    stage: Mutex<Stage>,
+}
+
+enum Stage {
+    Waiting(Folder),
+    Running,
+    Listed(io::Result<Vec<Entry>>),
+}
+
+impl Task {
+    fn new(folder: Folder, segments: Vec<Vec<u8>>) -> Arc<Self> {
+        Arc::new(Self { segments, stage: Mutex::new(Stage::Waiting(folder)) })
+    }
+
+    /// Takes the folder for listing, unless another has.
+    fn claim(&self) -> Option<Folder> {
+        let mut stage = lock(&self.stage);
+        match std::mem::replace(&mut *stage, Stage::Running) {
+            Stage::Waiting(folder) => Some(folder),
+            other => {
+                *stage = other;
+                None
+            }
+        }
+    }
+}
+
+/// One name in a folder, with the name's canonical encoding; a folder's ends with a slash, so that sorting by it is
+/// sorting by full names.
+struct Entry {
+    key: String,
+    thing: EntryThing,
+}
+
+enum EntryThing {
+    File(Fingerprint, Option<PathBuf>),
+    Folder(Arc<Task>),
+}
+
+#[derive(Default)]
+struct State {
+    /// Folders nobody has begun, the one needed first last.
+    waiting: Vec<Arc<Task>>,
+    /// Entries listed and not yet taken.
+    listed: usize,
+    finished: bool,
+}
+
+/// What the reader and its helpers share.
+struct Ahead<'a> {
+    site: &'a Site,
+    on_folder: OnFolder<'a>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Ahead<'_> {
+    fn help(&self) {
+        let mut state = lock(&self.state);
+        while !state.finished {
+            let task = if state.listed < AHEAD { state.waiting.pop() } else { None };
+            let Some(task) = task else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            drop(state);
+            if let Some(folder) = task.claim() {
+                self.list(&task, &folder);
+            }
+            state = lock(&self.state);
+        }
+    }
+
+    fn finish(&self) {
+        lock(&self.state).finished = true;
+        self.changed.notify_all();
+    }
+
+    /// Lists a claimed folder and queues the folders in it.
+    fn list(&self, task: &Task, folder: &Folder) {
+        let listing = self.listing(task, folder);
+        let mut state = lock(&self.state);
+        if let Ok(entries) = &listing {
+            state.listed += entries.len();
+            let inner = entries.iter().rev().filter_map(|entry| match &entry.thing {
+                EntryThing::Folder(task) => Some(task.clone()),
+                EntryThing::File(..) => None,
+            });
+            state.waiting.extend(inner);
+        }
+        // Under the lock, so that a reader who found it running cannot miss the wake-up.
+        *lock(&task.stage) = Stage::Listed(listing);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn listing(&self, task: &Task, folder: &Folder) -> io::Result<Vec<Entry>> {
+        (self.on_folder)(folder, &folder_name(&task.segments));
+        let mut names: Vec<OsString> = Vec::new();
+        folder.names(|name| names.push(name.to_owned()))?;
+        let mut path = task.segments.clone();
+        let mut entries = Vec::with_capacity(names.len());
+        for name in names {
+            path.push(name.as_bytes().to_vec());
+            if self.site.rules().shows_last(&path) {
+                let mut key = name::encode_segment(name.as_bytes());
+                let thing = match folder.glance(&name)? {
+                    Some(Sight::File { fingerprint, real }) => Some(EntryThing::File(fingerprint, real)),
+                    Some(Sight::Folder(inner)) => {
+                        key.push('/');
+                        Some(EntryThing::Folder(Task::new(inner, path.clone())))
+                    }
+                    None => None,
+                };
+                entries.extend(thing.map(|thing| Entry { key, thing }));
+            }
+            path.pop();
+        }
+        entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
+        Ok(entries)
+    }
+
+    /// Goes through the files in order.
+    fn read<E>(&self, root: Arc<Task>, each: &mut dyn FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+        let mut open = vec![(folder_name(&root.segments), self.take(&root, each)?.into_iter())];
+        drop(root);
+        while let Some((prefix, entries)) = open.last_mut() {
+            let Some(entry) = entries.next() else {
+                open.pop();
+                continue;
+            };
+            let name = format!("{prefix}{}", entry.key);
+            match entry.thing {
+                EntryThing::File(fingerprint, real) => each(Step::File(Met { name, fingerprint, real }))?,
+                EntryThing::Folder(task) => open.push((name, self.take(&task, each)?.into_iter())),
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of a folder, listed here and now if no helper has begun.
+    fn take<E>(&self, task: &Task, each: &mut dyn FnMut(Step) -> Result<(), E>) -> Result<Vec<Entry>, E> {
+        if let Some(folder) = task.claim() {
+            self.list(task, &folder);
+        }
+        let mut state = lock(&self.state);
+        loop {
+            let mut stage = lock(&task.stage);
+            if matches!(*stage, Stage::Listed(_)) {
+                let Stage::Listed(listing) = std::mem::replace(&mut *stage, Stage::Running) else { unreachable!() };
+                drop(stage);
+                match listing {
+                    Ok(entries) => {
+                        state.listed -= entries.len();
+                        drop(state);
+                        self.changed.notify_all();
+                        return Ok(entries);
+                    }
+                    Err(error) => {
+                        drop(state);
+                        each(Step::Unknown { name: folder_name(&task.segments), error })?;
+                        return Ok(Vec::new());
+                    }
+                }
+            }
+            drop(stage);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn folder_name(segments: &[Vec<u8>]) -> String {
+    segments.iter().map(|segment| name::encode_segment(segment) + "/").collect()
+}
+
+/// A thread that panicked left plain data behind; it is still good.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

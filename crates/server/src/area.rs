@@ -1,0 +1,383 @@
+//! Areas that need a password, and who a request comes from.
+//!
+//! An area is a URL path and all below it, compared by decoded segments, so that no spelling of a URL leads around it.
+//! Where areas lie within each other the innermost alone decides. A [`Requester`] is what the credentials of a request
+//! open; the site's GET and the repository ask the same one, so a harvester sees exactly the records it could GET.
+//!
+//! Credentials that were right are remembered for a few minutes (as a keyed hash, never as they are), because bcrypt is
+//! slow by design and a harvester sends them with every request. Wrong ones are not, so they cannot crowd others out.
+
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hyper::header::{AUTHORIZATION, HeaderMap};
+use modoai_repository::site::name;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Semaphore;
+
+use crate::htpasswd::{HtpasswdError, Users};
+use crate::settings::AreaSettings;
+
+/// How long right credentials are remembered; a change of the password file makes them forgotten at once.
+const REMEMBERED: Duration = Duration::from_secs(300);
+
+/// How many right credentials are remembered.
+const MOST_REMEMBERED: usize = 4096;
+
+/// How often a password file is looked at for changes.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// How long a request waits for others' passwords to be checked before it is told to come back later.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// All areas of a site.
+#[derive(Debug)]
+pub struct Areas {
+    areas: Vec<Area>,
+    files: Vec<Mutex<PasswordFile>>,
+    remembered: Mutex<HashMap<[u8; 32], (Instant, Requester)>>,
+    secret: [u8; 32],
+    /// Whoever tries passwords gets one processor core, and the rest goes on.
+    checks: Semaphore,
+}
+
+/// Who a request comes from: what its credentials open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Requester {
+    user: Option<String>,
+    /// Indices of the password files that confirm the user.
+    confirmed: Vec<usize>,
+}
+
+impl Requester {
+    /// Someone without credentials.
+    pub fn anonymous() -> Self {
+        Self::default()
+    }
+
+    /// The user's name, confirmed by at least one password file.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+}
+
+/// Why it is not known who a request comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stranger {
+    /// The credentials are wrong.
+    Wrong,
+    /// Too many others are having theirs checked.
+    Busy,
+}
+
+impl Areas {
+    /// Reads the password files of all areas.
+    pub fn open(settings: &[AreaSettings]) -> Result<Self, HtpasswdError> {
+        let mut paths: Vec<PathBuf> = settings.iter().map(|area| area.htpasswd.clone()).collect();
+        paths.sort();
+        paths.dedup();
+        let areas = settings.iter().map(|area| Area {
+            segments: name::decode(area.path.trim_matches('/')).expect("the settings accept only paths"),
+            challenge: challenge(&area.realm),
+            file: paths.binary_search(&area.htpasswd).expect("all paths are in this list"),
+            users: area.users.clone(),
+        });
+        let areas = areas.collect();
+        let files = paths.into_iter().map(|path| PasswordFile::read(path).map(Mutex::new));
+        let mut secret = [0; 32];
+        rustix::rand::getrandom(&mut secret, rustix::rand::GetRandomFlags::empty())
+            .expect("Linux has random bytes for whoever asks for few");
+        Ok(Self {
+            areas,
+            files: files.collect::<Result<_, _>>()?,
+            remembered: Mutex::default(),
+            secret,
+            checks: Semaphore::new(1),
+        })
+    }
+
+    /// A site without areas.
+    pub fn none() -> Self {
+        Self::open(&[]).expect("no file is read")
+    }
+
+    /// Whether this requester may see everything.
+    pub fn all_open_to(&self, requester: &Requester) -> bool {
+        self.areas.iter().all(|area| area.is_open_to(requester))
+    }
+
+    /// The area that a path is in, if it is closed to this requester: its challenge for `WWW-Authenticate`.
+    pub(crate) fn closed_to(&self, requester: &Requester, segments: &[Vec<u8>]) -> Option<&str> {
+        let area = self.area_of(segments).filter(|area| !area.is_open_to(requester))?;
+        Some(&area.challenge)
+    }
+
+    /// Whether a path is in any area.
+    pub(crate) fn cover(&self, segments: &[Vec<u8>]) -> bool {
+        self.area_of(segments).is_some()
+    }
+
+    /// What is asked of someone whose credentials are wrong everywhere.
+    pub(crate) fn challenge(&self) -> Option<&str> {
+        self.areas.first().map(|area| area.challenge.as_str())
+    }
+
+    /// Who a request comes from.
+    pub(crate) async fn identify(self: &Arc<Self>, headers: &HeaderMap) -> Result<Requester, Stranger> {
+        if self.areas.is_empty() || !headers.contains_key(AUTHORIZATION) {
+            return Ok(Requester::anonymous());
+        }
+        let credentials = Credentials::parse(headers).ok_or(Stranger::Wrong)?;
+        let everyone: Vec<(Arc<Users>, u64)> = self.files.iter().map(|file| lock(file).users()).collect();
+        let key = self.key(&credentials, everyone.iter().map(|(_, generation)| *generation));
+        if let Some(requester) = self.recall(&key) {
+            return Ok(requester);
+        }
+        let permit = tokio::time::timeout(PATIENCE, self.checks.acquire()).await;
+        let _permit = permit.map_err(|_| Stranger::Busy)?.map_err(|_| Stranger::Busy)?;
+        let check = move || {
+            let confirms = |(index, (users, _)): (usize, &(Arc<Users>, u64))| {
+                users.verify(&credentials.user, &credentials.password).then_some(index)
+            };
+            let confirmed = everyone.iter().enumerate().filter_map(confirms).collect();
+            Requester { user: Some(credentials.user), confirmed }
+        };
+        let requester = tokio::task::spawn_blocking(check).await.map_err(|_| Stranger::Busy)?;
+        if requester.confirmed.is_empty() {
+            return Err(Stranger::Wrong);
+        }
+        self.remember(key, requester.clone());
+        Ok(requester)
+    }
+
+    fn area_of(&self, segments: &[Vec<u8>]) -> Option<&Area> {
+        let covering = self.areas.iter().filter(|area| segments.starts_with(&area.segments));
+        covering.max_by_key(|area| area.segments.len())
+    }
+
+    fn key(&self, credentials: &Credentials, generations: impl Iterator<Item = u64>) -> [u8; 32] {
+        let mut hash = Sha256::new().chain_update(self.secret);
+        for generation in generations {
+            hash.update(generation.to_be_bytes());
+        }
+        // A user name holds no colon, so that no other pair has the same bytes.
+        hash.chain_update(&credentials.user).chain_update(b":").chain_update(&credentials.password).finalize().into()
+    }
+
+    fn recall(&self, key: &[u8; 32]) -> Option<Requester> {
+        let remembered = lock(&self.remembered);
+        let (since, requester) = remembered.get(key)?;
+        (since.elapsed() < REMEMBERED).then(|| requester.clone())
+    }
+
+    fn remember(&self, key: [u8; 32], requester: Requester) {
+        let mut remembered = lock(&self.remembered);
+        if remembered.len() >= MOST_REMEMBERED {
+            remembered.retain(|_, (since, _)| since.elapsed() < REMEMBERED);
+        }
+        if remembered.len() < MOST_REMEMBERED {
+            remembered.insert(key, (Instant::now(), requester));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Area {
+    segments: Vec<Vec<u8>>,
+    challenge: String,
+    file: usize,
+    users: Vec<String>,
+}
+
+impl Area {
+    fn is_open_to(&self, requester: &Requester) -> bool {
+        let named = |user: &String| self.users.is_empty() || self.users.contains(user);
+        requester.confirmed.contains(&self.file) && requester.user.as_ref().is_some_and(named)
+    }
+}
+
+fn challenge(realm: &str) -> String {
+    let quoted = realm.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("Basic realm=\"{quoted}\", charset=\"UTF-8\"")
+}
+
+/// A name and password as they were sent; never logged, never kept.
+struct Credentials {
+    user: String,
+    password: Vec<u8>,
+}
+
+impl Credentials {
+    fn parse(headers: &HeaderMap) -> Option<Self> {
+        let mut values = headers.get_all(AUTHORIZATION).iter();
+        let (value, None) = (values.next()?.to_str().ok()?, values.next()) else { return None };
+        let (scheme, encoded) = value.split_once(' ')?;
+        let decoded = STANDARD.decode(encoded.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("basic"))?;
+        let colon = decoded.iter().position(|&byte| byte == b':')?;
+        // bcrypt ends at a NUL, so what comes after one would not count.
+        let password = decoded[colon + 1..].to_vec();
+        let user = String::from_utf8(decoded[..colon].to_vec()).ok()?;
+        (!password.contains(&0)).then_some(Self { user, password })
+    }
+}
+
+/// A password file and its state when it was last read.
+#[derive(Debug)]
+struct PasswordFile {
+    path: PathBuf,
+    users: Arc<Users>,
+    stamp: Option<Stamp>,
+    generation: u64,
+    looked: Instant,
+}
+
+type Stamp = (i64, i64, i64, i64, u64, u64);
+
+fn stamp(metadata: &Metadata) -> Stamp {
+    let (modified, changed) = (metadata.mtime(), metadata.ctime());
+    (modified, metadata.mtime_nsec(), changed, metadata.ctime_nsec(), metadata.size(), metadata.ino())
+}
+
+impl PasswordFile {
+    fn read(path: PathBuf) -> Result<Self, HtpasswdError> {
+        // The stamp is taken first: a change while reading shows as a change afterwards.
+        let stamp = std::fs::metadata(&path).ok().as_ref().map(stamp);
+        let users = Arc::new(Users::read(&path)?);
+        Ok(Self { path, users, stamp, generation: 0, looked: Instant::now() })
+    }
+
+    /// The users as of now, and a number that changes when they do.
+    fn users(&mut self) -> (Arc<Users>, u64) {
+        if self.looked.elapsed() >= LOOK_AGAIN {
+            self.looked = Instant::now();
+            let stamp = std::fs::metadata(&self.path).ok().as_ref().map(stamp);
+            if stamp != self.stamp {
+                self.reread(stamp);
+            }
+        }
+        (self.users.clone(), self.generation)
+    }
+
+    fn reread(&mut self, stamp: Option<Stamp>) {
+        match Users::read(&self.path) {
+            Ok(users) => {
+                tracing::info!(path = %self.path.display(), "password file read again");
+                self.users = Arc::new(users);
+            }
+            // Someone is editing it: the users of before stay until the file is whole again.
+            Err(error @ HtpasswdError::Line { .. }) => tracing::error!("{error}; its last good state stays in force"),
+            Err(error) => {
+                tracing::error!("{error}; nobody can log in");
+                self.users = Arc::default();
+            }
+        }
+        self.stamp = stamp;
+        self.generation += 1;
+    }
+}
+
+/// A panic elsewhere leaves nothing half done in these maps.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALICE: &str = "alice:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n";
+    const BOB: &str = "bob:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n";
+
+    fn area(path: &str, htpasswd: PathBuf, users: &[&str]) -> AreaSettings {
+        let users = users.iter().map(|&user| user.to_owned()).collect();
+        AreaSettings { path: path.to_owned(), htpasswd, realm: "a \"b\" \\".to_owned(), users }
+    }
+
+    fn headers(credentials: &str) -> HeaderMap {
+        let value = format!("Basic {}", STANDARD.encode(credentials)).parse().expect("ASCII");
+        HeaderMap::from_iter([(AUTHORIZATION, value)])
+    }
+
+    fn segments(path: &str) -> Vec<Vec<u8>> {
+        name::decode(path).expect("a path")
+    }
+
+    #[tokio::test]
+    async fn the_innermost_area_decides_on_segment_boundaries() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (both, one) = (folder.path().join("both"), folder.path().join("one"));
+        std::fs::write(&both, format!("{ALICE}{BOB}")).expect("written");
+        std::fs::write(&one, BOB).expect("written");
+        let areas = [
+            area("/private", both.clone(), &[]),
+            area("/private/alice/", both, &["alice"]),
+            area("/private/bob", one, &[]),
+        ];
+        let areas = Arc::new(Areas::open(&areas).expect("good files"));
+        let alice = areas.identify(&headers("alice:secret")).await.expect("known");
+        let bob = areas.identify(&headers("bob:secret")).await.expect("known");
+        assert_eq!(alice.user(), Some("alice"));
+        let open = |requester: &Requester, path: &str| areas.closed_to(requester, &segments(path)).is_none();
+        for (path, to_nobody, to_alice, to_bob) in [
+            ("", true, true, true),
+            ("privateer", true, true, true),
+            ("a/private", true, true, true),
+            ("private", false, true, true),
+            ("private/x", false, true, true),
+            ("%70rivate/x", false, true, true),
+            ("private/alice/x", false, true, false),
+            ("private/bob", false, false, true),
+        ] {
+            assert_eq!(open(&Requester::anonymous(), path), to_nobody, "{path}");
+            assert_eq!((open(&alice, path), open(&bob, path)), (to_alice, to_bob), "{path}");
+        }
+        assert!(!areas.all_open_to(&alice) && !areas.all_open_to(&bob));
+        assert_eq!(areas.challenge(), Some(r#"Basic realm="a \"b\" \\", charset="UTF-8""#));
+    }
+
+    #[tokio::test]
+    async fn wrong_credentials_are_not_anonymous() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("users");
+        std::fs::write(&file, ALICE).expect("written");
+        let areas = Arc::new(Areas::open(&[area("/", file, &[])]).expect("a good file"));
+        for wrong in ["alice:wrong", "alice", "eve:secret", ":", "alice:secret\0"] {
+            assert_eq!(areas.identify(&headers(wrong)).await, Err(Stranger::Wrong), "{wrong}");
+        }
+        let mut twice = headers("alice:secret");
+        twice.append(AUTHORIZATION, "Basic x".parse().expect("ASCII"));
+        assert_eq!(areas.identify(&twice).await, Err(Stranger::Wrong));
+        assert_eq!(areas.identify(&HeaderMap::new()).await, Ok(Requester::anonymous()));
+        let unprotected = Arc::new(Areas::none());
+        assert_eq!(unprotected.identify(&headers("a:b")).await, Ok(Requester::anonymous()));
+    }
+
+    #[tokio::test]
+    async fn a_changed_password_file_counts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("users");
+        std::fs::write(&file, ALICE).expect("written");
+        let areas = Arc::new(Areas::open(&[area("/", file.clone(), &[])]).expect("a good file"));
+        let look_again = || {
+            let past = Instant::now().checked_sub(LOOK_AGAIN).expect("up for a second");
+            lock(&areas.files[0]).looked = past;
+        };
+        areas.identify(&headers("alice:secret")).await.expect("known");
+        std::fs::write(&file, BOB).expect("written");
+        look_again();
+        assert_eq!(areas.identify(&headers("alice:secret")).await, Err(Stranger::Wrong));
+        areas.identify(&headers("bob:secret")).await.expect("known");
+        std::fs::write(&file, "half a li").expect("written");
+        look_again();
+        areas.identify(&headers("bob:secret")).await.expect("still known");
+        std::fs::remove_file(&file).expect("removed");
+        look_again();
+        assert_eq!(areas.identify(&headers("bob:secret")).await, Err(Stranger::Wrong));
+    }
+}

@@ -1,0 +1,330 @@
+//! Settings of the server: one row each, as in [`modoai_repository::settings`].
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use modoai_repository::settings::{Setting, apply_defaults, load, value};
+use modoai_repository::site::name;
+
+/// How the server listens, and how patient it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// Address and port.
+    pub listen: SocketAddr,
+    /// The site's public URL with a slash at the end, if it is not simply where the server listens.
+    pub url: Option<String>,
+    /// Path of the repository.
+    pub base_path: String,
+    /// Areas that need a password.
+    pub area: Vec<AreaSettings>,
+    /// Connections at the same time.
+    pub max_connections: usize,
+    /// Patience with the head of a request.
+    pub header_timeout: Duration,
+    /// Patience with a client that takes or gives no byte.
+    pub stall_timeout: Duration,
+    /// Patience with requests in flight when the server is told to stop.
+    pub grace: Duration,
+    /// Answers of the repository computed at the same time; 0 for as many as suit the machine.
+    pub workers: usize,
+    /// Whether each request is logged.
+    pub access_log: bool,
+}
+
+/// A part of the site that needs a password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AreaSettings {
+    /// URL path, such as `/private`.
+    pub path: String,
+    /// The password file.
+    pub htpasswd: PathBuf,
+    /// What the browser shows when it asks for the password.
+    pub realm: String,
+    /// Who of the password file may enter; empty for all of them.
+    pub users: Vec<String>,
+}
+
+impl ServerSettings {
+    /// How many answers of the repository are computed at the same time. They wait for the disk as much as for the
+    /// processor, hence two per core.
+    pub fn worker_count(&self) -> usize {
+        match self.workers {
+            0 => std::thread::available_parallelism().map_or(4, |cores| (2 * cores.get()).max(4)),
+            workers => workers,
+        }
+    }
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        let mut settings = Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            url: None,
+            base_path: String::new(),
+            area: Vec::new(),
+            max_connections: 0,
+            header_timeout: Duration::ZERO,
+            stall_timeout: Duration::ZERO,
+            grace: Duration::ZERO,
+            workers: 0,
+            access_log: false,
+        };
+        apply_defaults(SERVER_SETTINGS, &mut settings);
+        settings
+    }
+}
+
+/// The settings of the server.
+pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
+    Setting {
+        key: "listen",
+        default: "\"127.0.0.1:8080\"",
+        doc: "Address and port to listen on. \"0.0.0.0:80\" or \"[::]:80\" is every address of the machine.",
+        set: |s, v| match value::text(v)?.parse() {
+            Ok(address) => {
+                s.listen = address;
+                Ok(())
+            }
+            Err(_) => Err("needs an address and a port, such as \"127.0.0.1:8080\" or \"[::]:80\"".to_owned()),
+        },
+    },
+    Setting {
+        key: "url",
+        default: "\"\"",
+        doc: "The public URL of the site, such as \"https://www.example.org/\": every identifier begins with it, so set it before anyone harvests. If empty, it is http:// and the address of listen.",
+        set: |s, v| match value::text(v)? {
+            url if url.is_empty() => {
+                s.url = None;
+                Ok(())
+            }
+            url => public_url(&url).map(|url| s.url = Some(url)),
+        },
+    },
+    Setting {
+        key: "base_path",
+        default: "\"/modoai\"",
+        doc: "URL path of the repository; files of the site at or below this path are not served.",
+        set: |s, v| {
+            let path = value::text(v)?;
+            let segments = path.strip_prefix('/').and_then(name::decode).filter(|segments| !segments.is_empty());
+            match segments {
+                Some(segments) if name::encode(&segments) == path[1..] && path != "/healthz" => {
+                    s.base_path = path;
+                    Ok(())
+                }
+                _ => Err("needs a path such as \"/modoai\", other than \"/\" and \"/healthz\"".to_owned()),
+            }
+        },
+    },
+    Setting {
+        key: "area",
+        default: "[]",
+        doc: "Parts of the site that need a password, one [[area]] each, with the keys path, htpasswd, realm and users. Where areas lie within each other, the innermost decides.",
+        set: |s, v| {
+            let tables = v.as_array().ok_or("needs to be written as [[area]], once for each area")?;
+            s.area = tables
+                .iter()
+                .map(|table| area(&table.as_table().ok_or("needs to be written as [[area]]")?.to_string()))
+                .collect::<Result<_, String>>()?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: "max_connections",
+        default: "1024",
+        doc: "Connections at the same time. Further ones are told to come back later (503) and closed.",
+        set: |s, v| count(v, 1).map(|number| s.max_connections = number),
+    },
+    Setting {
+        key: "header_timeout",
+        default: "\"10s\"",
+        doc: "A connection is closed when the head of its next request has not arrived in full after this time.",
+        set: |s, v| patience(v).map(|time| s.header_timeout = time),
+    },
+    Setting {
+        key: "stall_timeout",
+        default: "\"60s\"",
+        doc: "A connection is closed when the client takes no byte of a response for this time, or needs longer than this to send a form.",
+        set: |s, v| patience(v).map(|time| s.stall_timeout = time),
+    },
+    Setting {
+        key: "grace",
+        default: "\"10s\"",
+        doc: "When the server is told to stop, requests in flight get this much time to finish.",
+        set: |s, v| value::duration(v).map(|time| s.grace = time),
+    },
+    Setting {
+        key: "workers",
+        default: "0",
+        doc: "Answers of the repository computed at the same time; 0 means two per processor core, and at least 4. Further requests wait a little, and are then told to come back later (503).",
+        set: |s, v| count(v, 0).map(|number| s.workers = number),
+    },
+    Setting {
+        key: "access_log",
+        default: "true",
+        doc: "Whether each request is logged, in the Combined Log Format.",
+        set: |s, v| value::flag(v).map(|flag| s.access_log = flag),
+    },
+];
+
+/// The settings of one `[[area]]`.
+pub const AREA_SETTINGS: &[Setting<AreaSettings>] = &[
+    Setting {
+        key: "path",
+        default: "",
+        doc: "URL path of the area, such as \"/private\": that path and everything below it.",
+        set: |s, v| match value::text(v)? {
+            path if path.starts_with('/') && name::decode(path.trim_matches('/')).is_some() => {
+                s.path = path;
+                Ok(())
+            }
+            path => Err(format!("needs a URL path such as \"/private\", not '{path}'")),
+        },
+    },
+    Setting {
+        key: "htpasswd",
+        default: "",
+        doc: "The password file, made with Apache's htpasswd (bcrypt, MD5 or SHA-1). It is read again when it changes. Keep it outside of the site.",
+        set: |s, v| value::text(v).map(|path| s.htpasswd = PathBuf::from(path)),
+    },
+    Setting {
+        key: "realm",
+        default: "\"Restricted area\"",
+        doc: "What a browser shows when it asks for the password.",
+        set: |s, v| match value::text(v)? {
+            realm if realm.contains(char::is_control) => Err("needs text without control characters".to_owned()),
+            realm => {
+                s.realm = realm;
+                Ok(())
+            }
+        },
+    },
+    Setting {
+        key: "users",
+        default: "[]",
+        doc: "Who of the password file may enter; an empty list means all of them.",
+        set: |s, v| value::texts(v).map(|users| s.users = users),
+    },
+];
+
+fn area(table: &str) -> Result<AreaSettings, String> {
+    let mut area = AreaSettings {
+        path: String::new(),
+        htpasswd: PathBuf::new(),
+        realm: String::new(),
+        users: Vec::new(),
+    };
+    apply_defaults(AREA_SETTINGS, &mut area);
+    load(table, &mut [&mut (AREA_SETTINGS, &mut area)]).map_err(|error| format!("has an {error}"))?;
+    match area {
+        area if area.path.is_empty() => Err("needs a path in each area".to_owned()),
+        area if area.htpasswd.as_os_str().is_empty() => Err(format!("needs an htpasswd file for {}", area.path)),
+        area => Ok(area),
+    }
+}
+
+/// An http or https URL that identifiers can begin with: no query, no fragment, no user, one slash at the end.
+fn public_url(url: &str) -> Result<String, String> {
+    let problem = || format!("needs a URL such as \"https://www.example.org/\", not '{url}'");
+    let uri: hyper::Uri = url.parse().map_err(|_| problem())?;
+    let authority = uri.authority().ok_or_else(problem)?.as_str();
+    let plain = matches!(uri.scheme_str(), Some("http" | "https")) && uri.query().is_none();
+    if !plain || url.contains(['#', '?', '@']) || name::decode(uri.path().trim_matches('/')).is_none() {
+        return Err(problem());
+    }
+    let scheme = uri.scheme_str().ok_or_else(problem)?;
+    let path = uri.path().trim_matches('/');
+    let slash = if path.is_empty() { "" } else { "/" };
+    Ok(format!("{scheme}://{}/{path}{slash}", authority.to_ascii_lowercase()))
+}
+
+fn patience(v: &toml::Value) -> Result<Duration, String> {
+    match value::duration(v)? {
+        time if time.is_zero() => Err("needs more than no time".to_owned()),
+        time => Ok(time),
+    }
+}
+
+/// More than this is a slip of the pen, and more than any semaphore counts.
+fn count(v: &toml::Value, least: u64) -> Result<usize, String> {
+    const MOST: u64 = 1_000_000;
+    match value::number(v, least)? {
+        number if number <= MOST => Ok(usize::try_from(number).expect("checked against MOST")),
+        _ => Err(format!("needs at most {MOST}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use modoai_repository::settings::SettingsError;
+
+    fn loaded(text: &str) -> Result<ServerSettings, SettingsError> {
+        let mut settings = ServerSettings::default();
+        load(text, &mut [&mut (SERVER_SETTINGS, &mut settings)]).map(|()| settings)
+    }
+
+    #[test]
+    fn every_default_is_legal_and_every_row_explained() {
+        let settings = loaded("").expect("defaults");
+        assert_eq!(settings, ServerSettings::default());
+        assert_eq!(settings.base_path, "/modoai");
+        assert!(settings.worker_count() >= 4);
+        for (key, doc) in SERVER_SETTINGS
+            .iter()
+            .map(|setting| (setting.key, setting.doc))
+            .chain(AREA_SETTINGS.iter().map(|setting| (setting.key, setting.doc)))
+        {
+            assert!(doc.ends_with('.'), "{key} wants an explanation");
+        }
+    }
+
+    #[test]
+    fn areas_are_tables_with_their_own_keys() {
+        let settings = loaded("[[area]]\npath = '/a'\nhtpasswd = 'x'\nusers = 'bob'\n[[area]]\npath = '/b/'\nhtpasswd = 'y'");
+        let areas = settings.expect("two areas").area;
+        assert_eq!(areas.len(), 2);
+        assert_eq!(areas[0].users, ["bob"]);
+        assert_eq!(areas[1].realm, "Restricted area");
+    }
+
+    #[test]
+    fn a_public_url_is_normalised() {
+        for (given, meant) in [
+            ("https://www.example.org", "https://www.example.org/"),
+            ("http://Example.org:8080/", "http://example.org:8080/"),
+            ("https://example.org/site", "https://example.org/site/"),
+        ] {
+            assert_eq!(loaded(&format!("url = '{given}'")).expect(given).url.as_deref(), Some(meant));
+        }
+        assert_eq!(loaded("url = ''").expect("none").url, None);
+    }
+
+    #[test]
+    fn a_bad_value_says_what_is_needed() {
+        for (text, needed) in [
+            ("listn = ':80'", "did you mean 'listen'"),
+            ("listen = 'localhost'", "an address and a port"),
+            ("url = 'ftp://example.org/'", "needs a URL"),
+            ("url = 'https://example.org/?a'", "needs a URL"),
+            ("url = 'https://example.org/#a'", "needs a URL"),
+            ("url = '/path'", "needs a URL"),
+            ("base_path = '/'", "needs a path"),
+            ("base_path = 'modoai'", "needs a path"),
+            ("base_path = '/a/'", "needs a path"),
+            ("base_path = '/a/../b'", "needs a path"),
+            ("max_connections = 0", "at least 1"),
+            ("workers = 10000000", "at most"),
+            ("header_timeout = 0", "more than no time"),
+            ("area = 'private'", "[[area]]"),
+            ("[[area]]\npath = '/a'", "htpasswd"),
+            ("[[area]]\nhtpasswd = '/a'", "needs a path"),
+            ("[[area]]\npath = '/a'\nhtpaswd = 'x'", "did you mean 'htpasswd'"),
+            ("[[area]]\npath = '/../a'\nhtpasswd = 'x'", "URL path"),
+        ] {
+            let message = loaded(text).expect_err(text).to_string();
+            assert!(message.contains(needed), "{text}: {message}");
+        }
+    }
+}

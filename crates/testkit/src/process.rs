@@ -1,0 +1,301 @@
+//! The real `modoai serve`: started, watched and ended.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead as _, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::http::Client;
+use crate::workspace;
+
+/// How long a server may take to start or to stop before the test gives up on it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the line that says "ready" contains, before the address.
+const READY: &str = "listening on http://";
+
+/// How a server is to be started.
+#[derive(Debug)]
+pub struct Launch {
+    folder: PathBuf,
+    state: State,
+    listen: String,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+}
+
+#[derive(Debug)]
+enum State {
+    Own(TempDir),
+    Given(PathBuf),
+}
+
+impl Launch {
+    /// Serve this folder, with a state folder that vanishes with the server, on a free port.
+    pub fn of(folder: impl AsRef<Path>) -> Self {
+        Self {
+            folder: folder.as_ref().to_owned(),
+            state: State::Own(TempDir::new().expect("a temporary folder")),
+            listen: "127.0.0.1:0".to_owned(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        }
+    }
+
+    /// Keep the state in this folder, for tests that start a server again.
+    #[must_use]
+    pub fn state(mut self, folder: impl AsRef<Path>) -> Self {
+        self.state = State::Given(folder.as_ref().to_owned());
+        self
+    }
+
+    /// Listen here instead of on a free port.
+    #[must_use]
+    pub fn listen(mut self, address: &str) -> Self {
+        address.clone_into(&mut self.listen);
+        self
+    }
+
+    /// Change a setting: `--set key=value`.
+    #[must_use]
+    pub fn set(self, key: &str, value: &str) -> Self {
+        self.argument("--set").argument(format!("{key}={value}"))
+    }
+
+    /// One more argument.
+    #[must_use]
+    pub fn argument(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// A variable in the server's environment.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.environment.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Starts the server and waits until it says that it listens. If it does not, panics with what it said instead.
+    pub fn start(self) -> Server {
+        let state = match &self.state {
+            State::Own(folder) => folder.path(),
+            State::Given(folder) => folder,
+        };
+        let mut command = Command::new(binary());
+        command
+            .arg("serve")
+            .arg(&self.folder)
+            .args(["--listen", &self.listen])
+            .arg("--data")
+            .arg(state);
+        command
+            .args(&self.arguments)
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("failed to start {command:?}: {error}"));
+        let said = Arc::new(Mutex::new(String::new()));
+        let (ready, listening) = mpsc::channel();
+        let stdout = child.stdout.take().expect("it was asked for");
+        let stderr = child.stderr.take().expect("it was asked for");
+        listen_to(stdout, said.clone(), move |line| {
+            if let Some(url) = url_in(line) {
+                // Only the first one is waited for.
+                let _ = ready.send(url);
+            }
+        });
+        listen_to(stderr, said.clone(), |_| {});
+        let mut server = Server { child, url: String::new(), state: self.state, said };
+        match listening.recv_timeout(PATIENCE) {
+            Ok(url) => server.url = url,
+            Err(RecvTimeoutError::Timeout) => {
+                panic!("no '{READY}' within {PATIENCE:?}:\n{}", server.said())
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let status = server.child.wait().expect("our own child");
+                panic!("the server ended ({status}) instead of listening:\n{}", server.said());
+            }
+        }
+        server
+    }
+}
+
+/// A running server. It is killed when it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    url: String,
+    state: State,
+    said: Arc<Mutex<String>>,
+}
+
+impl Server {
+    /// Serves a folder with nothing but defaults.
+    pub fn of(folder: impl AsRef<Path>) -> Self {
+        Launch::of(folder).start()
+    }
+
+    /// Where it listens, such as `http://127.0.0.1:8080`, without a slash at the end.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A new client of it.
+    pub fn client(&self) -> Client {
+        Client::new(&self.url)
+    }
+
+    /// Where it keeps its state.
+    pub fn state(&self) -> &Path {
+        match &self.state {
+            State::Own(folder) => folder.path(),
+            State::Given(folder) => folder,
+        }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// All that it has said so far, on both outputs.
+    pub fn said(&self) -> String {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Resident memory in bytes.
+    pub fn resident(&self) -> io::Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        kilobytes.map(|kilobytes| kilobytes * 1024).ok_or_else(|| io::Error::other("no VmRSS"))
+    }
+
+    /// Sends a signal, such as `TERM`.
+    pub fn signal(&self, name: &str) {
+        let status =
+            Command::new("kill").arg(format!("-{name}")).arg(self.pid().to_string()).status();
+        assert!(
+            status.is_ok_and(|status| status.success()),
+            "failed to send {name} to {}",
+            self.pid()
+        );
+    }
+
+    /// Asks it to end, and waits until it has. Returns how it ended.
+    pub fn terminate(mut self) -> ExitStatus {
+        self.signal("TERM");
+        self.wait()
+    }
+
+    /// Ends it as a power cut would: at once, without a chance to tidy up.
+    pub fn kill(mut self) {
+        self.child.kill().expect("our own child");
+        self.wait();
+    }
+
+    /// Waits until it has ended.
+    pub fn wait(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.child.try_wait().expect("our own child") {
+                Some(status) => return status,
+                None if Instant::now() > deadline => panic!("it does not end:\n{}", self.said()),
+                None => thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already; then there is nothing to do.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("--- what the server said ---\n{}----------------------------", self.said());
+        }
+    }
+}
+
+/// Where the `modoai` command is: `MODOAI_BIN`, or the one built beside this executable. Under cargo it is brought up to
+/// date first, because building one crate's tests does not build another crate's command.
+pub fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        if let Some(path) = std::env::var_os("MODOAI_BIN") {
+            return path.into();
+        }
+        let executable = std::env::current_exe().expect("this process has an executable");
+        // target/PROFILE/deps/test or target/PROFILE/examples/example.
+        let folder = executable.ancestors().nth(2).expect("cargo's own layout");
+        if let Some(cargo) = std::env::var_os("CARGO") {
+            let mut build = Command::new(cargo);
+            build.current_dir(workspace()).args([
+                "build",
+                "--quiet",
+                "--package",
+                "modoai",
+                "--bin",
+                "modoai",
+            ]);
+            if folder.ends_with("release") {
+                build.arg("--release");
+            }
+            let status = build.status().expect("cargo can be run");
+            assert!(status.success(), "failed to build the modoai command");
+        }
+        let path = folder.join("modoai");
+        assert!(path.exists(), "{} is missing; build it, or name it in MODOAI_BIN", path.display());
+        path
+    })
+}
+
+/// Reads everything a server says, so that it never blocks on a full pipe.
+fn listen_to(
+    output: impl Read + Send + 'static,
+    said: Arc<Mutex<String>>,
+    mut each: impl FnMut(&str) + Send + 'static,
+) {
+    thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        let mut line = Vec::new();
+        while output.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+            let text = String::from_utf8_lossy(&line);
+            said.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
+            each(&text);
+            line.clear();
+        }
+    });
+}
+
+fn url_in(line: &str) -> Option<String> {
+    let address = line.split_once(READY)?.1.split_whitespace().next()?;
+    Some(format!("http://{}", address.trim_end_matches(['/', '.', ','])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ready_line_tells_the_url() {
+        let url = Some("http://127.0.0.1:4711".to_owned());
+        assert_eq!(url_in("listening on http://127.0.0.1:4711\n"), url);
+        assert_eq!(
+            url_in("INFO modoai: listening on http://127.0.0.1:4711/ (stop with Ctrl-C)\n"),
+            url
+        );
+        assert_eq!(url_in("will be listening soon\n"), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! Judgement by the official schemas, with `xmllint`.
+//!
+//! The schemas belong to others and are not part of this repository. They are looked for in the folder that
+//! `MODOAI_XSD` names, else in `shared/xsd` beside the workspace: a folder with `driver.xsd`, which imports every
+//! namespace a response may carry, and `catalog.xml`, which keeps xmllint off the network. Where they are missing, tests
+//! say so loudly and go on; [`REQUIRED`] makes that an error.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use tempfile::TempDir;
+
+use crate::workspace;
+
+/// A variable that turns missing schemas from something skipped into a failure.
+pub const REQUIRED: &str = "MODOAI_XSD_REQUIRED";
+
+/// The schema of our own format.
+const OWN: (&str, &str) =
+    ("urn:modoai:http-header:1", "crates/repository/src/formats/http_header.xsd");
+
+/// Fails the test if a document is not valid; says so on stderr if it cannot be judged.
+#[track_caller]
+pub fn expect_valid(what: &str, xml: impl AsRef<[u8]>) {
+    expect_all_valid([(what, xml.as_ref())]);
+}
+
+/// [`expect_valid`] for many documents, in one run of xmllint: reading the schemas takes longer than judging by them.
+#[track_caller]
+pub fn expect_all_valid<'a>(documents: impl IntoIterator<Item = (&'a str, &'a [u8])>) {
+    match schemas() {
+        Ok(schemas) => {
+            let complaints = schemas.judge(documents).expect("xmllint can be run");
+            assert!(complaints.is_empty(), "{complaints}");
+        }
+        Err(skipped) => assert!(std::env::var_os(REQUIRED).is_none(), "{skipped}"),
+    }
+}
+
+/// Why documents cannot be judged here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped(String);
+
+impl std::fmt::Display for Skipped {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SKIPPED: no validation against the official schemas: {}", self.0)
+    }
+}
+
+/// The schemas, if they are here. Says on stderr, once and past the test harness's capture, if they are not.
+pub fn schemas() -> Result<&'static Schemas, &'static Skipped> {
+    static SCHEMAS: OnceLock<Result<Schemas, Skipped>> = OnceLock::new();
+    let found = SCHEMAS.get_or_init(|| {
+        Schemas::find().inspect_err(|skipped| {
+            // `eprintln!` is captured in tests that pass, and this must be seen. A closed stderr has no one to tell.
+            let _ = writeln!(io::stderr(), "{skipped}");
+        })
+    });
+    found.as_ref()
+}
+
+/// The official schemas, and our own.
+#[derive(Debug)]
+pub struct Schemas {
+    folder: PathBuf,
+    /// Holds a driver that joins the official one and our own schema: wildcards in OAI-PMH.xsd are strict, so all
+    /// namespaces must be in one schema set.
+    scratch: TempDir,
+}
+
+impl Schemas {
+    /// Finds the schemas, and the program that judges by them.
+    pub fn find() -> Result<Self, Skipped> {
+        let folder = match std::env::var_os("MODOAI_XSD") {
+            Some(folder) => PathBuf::from(folder),
+            None => workspace().join("../shared/xsd"),
+        };
+        Self::at(&folder)
+    }
+
+    /// The schemas in this folder.
+    pub fn at(folder: &Path) -> Result<Self, Skipped> {
+        let Some(folder) =
+            folder.canonicalize().ok().filter(|folder| folder.join("driver.xsd").exists())
+        else {
+            let message = format!(
+                "{} has no driver.xsd; MODOAI_XSD can name another folder",
+                folder.display()
+            );
+            return Err(Skipped(message));
+        };
+        if Command::new("xmllint").arg("--version").output().is_err() {
+            return Err(Skipped("xmllint is missing (Debian package libxml2-utils)".to_owned()));
+        }
+        let scratch = TempDir::new().expect("a temporary folder");
+        let own = workspace().join(OWN.1);
+        let mut driver = "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\n".to_owned();
+        let _ = writeln!(
+            driver,
+            "<xs:include schemaLocation=\"{}\"/>",
+            location(&folder.join("driver.xsd"))
+        );
+        // Without our schema our records do not pass, so its absence cannot go unnoticed.
+        if own.exists() {
+            let _ = writeln!(
+                driver,
+                "<xs:import namespace=\"{}\" schemaLocation=\"{}\"/>",
+                OWN.0,
+                location(&own)
+            );
+        }
+        driver.push_str("</xs:schema>\n");
+        std::fs::write(scratch.path().join("driver.xsd"), driver)
+            .expect("a writable temporary folder");
+        Ok(Self { folder, scratch })
+    }
+
+    /// Judges named documents; returns what xmllint has against them, empty if nothing.
+    pub fn judge<'a>(
+        &self,
+        documents: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    ) -> io::Result<String> {
+        let papers = TempDir::new()?;
+        let mut files = Vec::new();
+        for (number, (what, xml)) in documents.into_iter().enumerate() {
+            let file = papers.path().join(format!("{number}.xml"));
+            std::fs::write(&file, xml)?;
+            files.push((what, file));
+        }
+        if files.is_empty() {
+            return Ok(String::new());
+        }
+        // --huge: base64 of a large file is one long text.
+        let output = Command::new("xmllint")
+            .args(["--nonet", "--noout", "--huge", "--schema"])
+            .arg(self.scratch.path().join("driver.xsd"))
+            .args(files.iter().map(|(_, file)| file))
+            .env("XML_CATALOG_FILES", self.folder.join("catalog.xml"))
+            .output()?;
+        if output.status.success() {
+            return Ok(String::new());
+        }
+        let mut complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+        for (what, file) in &files {
+            complaints = complaints.replace(&file.display().to_string(), what);
+        }
+        let interesting = |line: &&str| !line.ends_with(" validates");
+        Ok(complaints
+            .lines()
+            .filter(interesting)
+            .fold(String::new(), |all, line| all + line + "\n"))
+    }
+}
+
+/// A path as a URL, for a folder may have any name.
+fn location(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt as _;
+    let encoded = crate::http::encode(path.as_os_str().as_bytes());
+    format!("file://{}", encoded.replace("%2F", "/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identify(granularity: &str) -> String {
+        format!(
+            r#"<?xml version="1.0" encoding="UTF-8"?>
+<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">
+  <responseDate>2024-01-01T00:00:00Z</responseDate>
+  <request verb="Identify">http://example.org/modoai</request>
+  <Identify>
+    <repositoryName>A site</repositoryName>
+    <baseURL>http://example.org/modoai</baseURL>
+    <protocolVersion>2.0</protocolVersion>
+    <adminEmail>webmaster@example.org</adminEmail>
+    <earliestDatestamp>1990-02-01T12:00:00Z</earliestDatestamp>
+    <deletedRecord>persistent</deletedRecord>
+    <granularity>{granularity}</granularity>
+  </Identify>
+</OAI-PMH>"#
+        )
+    }
+
+    #[test]
+    fn a_valid_answer_passes_and_an_invalid_one_is_named() {
+        let Ok(schemas) = schemas() else { return };
+        let good = identify("YYYY-MM-DDThh:mm:ssZ");
+        let bad = identify("every second");
+        expect_valid("Identify", &good);
+        let complaints = schemas
+            .judge([("the good", good.as_bytes()), ("the bad", bad.as_bytes())])
+            .expect("it runs");
+        assert!(
+            complaints.contains("the bad:") && complaints.contains("granularity"),
+            "{complaints}"
+        );
+        assert!(!complaints.contains("the good"), "{complaints}");
+    }
+
+    #[test]
+    fn what_is_not_even_xml_does_not_pass() {
+        let Ok(schemas) = schemas() else { return };
+        assert_ne!(schemas.judge([("junk", b"<a>".as_slice())]).expect("it runs"), "");
+    }
+
+    #[test]
+    fn a_folder_without_schemas_is_reported_with_its_name() {
+        let skipped = Schemas::at(Path::new("/nowhere/at all")).expect_err("there is none");
+        let message = skipped.to_string();
+        assert!(
+            message.starts_with("SKIPPED: ") && message.contains("/nowhere/at all"),
+            "{message}"
+        );
+    }
+}
