@@ -17,6 +17,7 @@ pub mod catalogue;
 mod error;
 pub mod formats;
 pub mod host;
+pub mod ingest;
 pub mod item;
 mod repository;
 pub mod settings;

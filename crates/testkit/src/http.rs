@@ -192,7 +192,7 @@ pub fn encode(value: impl AsRef<[u8]>) -> String {
     for byte in value.as_ref() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                encoded.push(char::from(*byte))
+                encoded.push(char::from(*byte));
             }
             _ => encoded.push_str(&format!("%{byte:02X}")),
         }

@@ -175,10 +175,7 @@ impl Server {
 
     /// Resident memory in bytes.
     pub fn resident(&self) -> io::Result<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-        kilobytes.map(|kilobytes| kilobytes * 1024).ok_or_else(|| io::Error::other("no VmRSS"))
+        resident(self.pid())
     }
 
     /// Sends a signal, such as `TERM`.
@@ -226,6 +223,14 @@ impl Drop for Server {
             eprintln!("--- what the server said ---\n{}----------------------------", self.said());
         }
     }
+}
+
+/// Resident memory of a process in bytes.
+pub fn resident(pid: u32) -> io::Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kilobytes.map(|kilobytes| kilobytes * 1024).ok_or_else(|| io::Error::other("no VmRSS"))
 }
 
 /// Where the `modoai` command is: `MODOAI_BIN`, or the one built beside this executable. Under cargo it is brought up to

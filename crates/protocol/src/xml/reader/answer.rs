@@ -3,7 +3,7 @@
 use super::elements::Element;
 use super::fault::{Fault, ReadError, quoted};
 use super::outside::Outside;
-use super::tags::{Attributes, Nesting, Scope, declared_prefix, is_space, name, split};
+use super::tags::{Attributes, Nesting, Scope, is_space, name, split, utf8};
 use super::text::Text;
 use super::{Event, Limits};
 use crate::query::Arguments;
@@ -124,11 +124,10 @@ impl Answer {
         if self.foreign.is_some() {
             return Ok(Step::On);
         }
-        let name = std::str::from_utf8(name).map_err(|_| Fault::NotUtf8 { element: quoted(name) })?;
         let outer_scope = self.scope.len();
         let Some(parent) = self.frames.last().map(|frame| frame.element) else {
             self.outside.root_seen = true;
-            return self.root(tag, name);
+            return self.root(tag, utf8(name)?);
         };
         self.declare(tag)?;
         if let Element::Container(kind) = parent {
@@ -137,6 +136,7 @@ impl Answer {
             self.foreign = Some(Foreign { depth, is_part: true });
             return Ok(Step::PartOpened);
         }
+        let name = utf8(name)?;
         let child = if self.namespace(name)? == OAI_NAMESPACE { parent.child(split(name).1) } else { None };
         match child {
             Some(element) => {
@@ -169,13 +169,13 @@ impl Answer {
     /// Brings the namespace declarations of a tag into scope.
     fn declare(&mut self, tag: &[u8]) -> Result<(), Fault> {
         for attribute in Attributes::of(tag) {
-            let (name, value) = attribute?;
-            if let Some(prefix) = declared_prefix(name) {
+            let attribute = attribute?;
+            if let Some(prefix) = attribute.declares() {
                 if self.scope.len() == self.limits.namespaces {
                     let limit = self.limits.namespaces;
                     return Err(Fault::Limit { what: "namespace declarations", limit });
                 }
-                self.scope.push(prefix, value);
+                self.scope.push(utf8(prefix)?, attribute.value()?);
             }
         }
         Ok(())
@@ -372,7 +372,12 @@ impl Answer {
 
 /// The attributes of one of the protocol's own elements that are the protocol's own: those without prefix.
 fn own_attributes(tag: &[u8]) -> Result<Arguments, Fault> {
-    let own = |name: &str| !name.contains(':') && name != "xmlns";
-    let pairs = Attributes::of(tag).filter(|pair| !pair.as_ref().is_ok_and(|(name, _)| !own(name)));
-    pairs.map(|pair| pair.map(|(name, value)| (name.to_owned(), value.into_owned()))).collect()
+    let mut own = Arguments::new();
+    for attribute in Attributes::of(tag) {
+        let attribute = attribute?;
+        if attribute.is_plain() {
+            own.push((attribute.name()?.to_owned(), attribute.value()?.into_owned()));
+        }
+    }
+    Ok(own)
 }

@@ -46,10 +46,12 @@ impl Outside {
             return Ok(false);
         }
         for attribute in Attributes::of(instruction) {
-            let (name, value) = attribute?;
-            let is_utf8 = ["UTF-8", "UTF8", "US-ASCII", "ASCII"].iter().any(|known| value.eq_ignore_ascii_case(known));
-            if name == "encoding" && !is_utf8 {
-                return Err(Fault::Encoding { name: quoted(value.as_bytes()) });
+            let attribute = attribute?;
+            if attribute.is("encoding") {
+                let value = attribute.value()?;
+                if !["UTF-8", "UTF8", "US-ASCII", "ASCII"].iter().any(|known| value.eq_ignore_ascii_case(known)) {
+                    return Err(Fault::Encoding { name: quoted(value.as_bytes()) });
+                }
             }
         }
         Ok(!is_first)

@@ -184,17 +184,21 @@ impl Scanner {
         let what = match beginning {
             [b'<'] => return Ok(None),
             [b'<', b'?'] => return Ok(Some(State::Instruction)),
-            [b'<', b'!', mark @ ..] => {
-                let begins = |whole: &[u8], mark: &[u8]| whole.starts_with(mark);
-                match mark {
-                    b"--" => return Ok(Some(State::Comment(0))),
-                    b"[CDATA[" => return Ok(Some(State::Cdata(0))),
-                    // HTML pages write it in lower case, and the error should be that they are HTML.
-                    mark if mark.eq_ignore_ascii_case(b"DOCTYPE") => return Ok(Some(State::Doctype(None))),
-                    mark if begins(b"--", mark) || begins(b"[CDATA[", mark) => return Ok(None),
-                    mark if begins(b"doctype", &mark.to_ascii_lowercase()) => return Ok(None),
-                    _ => "'<!' opens neither a comment nor CDATA nor a document type",
+            b"<!--" => return Ok(Some(State::Comment(0))),
+            b"<![CDATA[" => return Ok(Some(State::Cdata(0))),
+            [b'<', b'!', ..] => {
+                // HTML pages write it in lower case, and the error should be that they are HTML.
+                let doctype = beginning.to_ascii_lowercase();
+                if doctype == b"<!doctype" {
+                    return Ok(Some(State::Doctype(None)));
                 }
+                if b"<!--".starts_with(beginning)
+                    || b"<![CDATA[".starts_with(beginning)
+                    || b"<!doctype".starts_with(&doctype)
+                {
+                    return Ok(None);
+                }
+                "'<!' opens neither a comment nor CDATA nor a document type"
             }
             [b'<', b'/' | b'_' | b':' | 0x80.., ..] => return Ok(Some(State::Tag(None))),
             [b'<', letter, ..] if letter.is_ascii_alphabetic() => return Ok(Some(State::Tag(None))),

@@ -56,20 +56,57 @@ impl<'a> Attributes<'a> {
 }
 
 impl<'a> Iterator for Attributes<'a> {
-    type Item = Result<(&'a str, Cow<'a, str>), Fault>;
+    type Item = Result<Attribute<'a>, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0 = self.0.trim_ascii_start();
         if self.0.is_empty() {
             return None;
         }
-        Some(self.split_next().map_err(|what| Fault::IllFormed { what }).and_then(|(name, value)| {
-            let not_utf8 = |_| Fault::NotUtf8 { element: quoted(name) };
-            let text = std::str::from_utf8(value).map_err(not_utf8)?;
-            let value = decode(text, Spaces::Attribute).map_err(|(_, fault)| fault)?;
-            Ok((std::str::from_utf8(name).map_err(not_utf8)?, value))
-        }))
+        let split = self.split_next().map_err(|what| Fault::IllFormed { what });
+        Some(split.map(|(name, value)| Attribute { name, value }))
     }
+}
+
+/// An attribute as written. It is decoded only where it is ours: those of foreign elements may be in any encoding.
+#[derive(Clone, Copy)]
+pub(super) struct Attribute<'a> {
+    name: &'a [u8],
+    value: &'a [u8],
+}
+
+impl<'a> Attribute<'a> {
+    pub(super) fn is(self, name: &str) -> bool {
+        self.name == name.as_bytes()
+    }
+
+    /// Whether it is in no namespace, and declares none.
+    pub(super) fn is_plain(self) -> bool {
+        memchr(b':', self.name).is_none() && self.name != b"xmlns"
+    }
+
+    /// The namespace prefix that it declares, if it does.
+    pub(super) fn declares(self) -> Option<&'a [u8]> {
+        match self.name.strip_prefix(b"xmlns") {
+            Some(b"") => Some(b""),
+            Some(rest) => rest.strip_prefix(b":"),
+            None => None,
+        }
+    }
+
+    pub(super) fn name(self) -> Result<&'a str, Fault> {
+        utf8(self.name)
+    }
+
+    /// The value, decoded.
+    pub(super) fn value(self) -> Result<Cow<'a, str>, Fault> {
+        decode(utf8(self.value)?, Spaces::Attribute).map_err(|(_, fault)| fault)
+    }
+}
+
+/// What must be UTF-8 in a tag.
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Fault> {
+    std::str::from_utf8(bytes).map_err(|_| Fault::NotUtf8 { element: quoted(bytes) })
 }
 
 /// The names of the open elements, end to end in one buffer.
@@ -153,15 +190,6 @@ impl Scope {
     }
 }
 
-/// The namespace prefix that an attribute declares, if it does.
-pub(super) fn declared_prefix(attribute: &str) -> Option<&str> {
-    match attribute.strip_prefix("xmlns") {
-        Some("") => Some(""),
-        Some(rest) => rest.strip_prefix(':'),
-        None => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,9 +197,12 @@ mod tests {
     #[test]
     fn attributes_are_split_and_checked() {
         let pairs = |tag: &'static str| {
-            let read =
-                |pair: Result<(&str, Cow<'_, str>), Fault>| pair.ok().map(|(name, value)| format!("{name}={value}"));
-            Attributes::of(tag.as_bytes()).map(read).collect::<Option<Vec<_>>>().map(|pairs| pairs.join(" "))
+            let read = |attribute: Result<Attribute<'_>, Fault>| {
+                let attribute = attribute?;
+                Ok(format!("{}={}", attribute.name()?, attribute.value()?))
+            };
+            let pairs = Attributes::of(tag.as_bytes()).map(read).collect::<Result<Vec<_>, Fault>>();
+            pairs.ok().map(|pairs| pairs.join(" "))
         };
         assert_eq!(pairs("<a>").as_deref(), Some(""));
         assert_eq!(pairs("<a/>").as_deref(), Some(""));

@@ -27,7 +27,13 @@ CREATE TABLE record (
     sha256    BLOB,
     md5       BLOB
 ) STRICT;
-CREATE UNIQUE INDEX record_name ON record (name);
+
+-- The number of each name. Not an index of `record`, so that the first filling can append to both: here in the order of
+-- names, there in the order of datestamps, which keeps together what is listed together.
+CREATE TABLE name (
+    name   TEXT    NOT NULL PRIMARY KEY,
+    number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- Who is in which set, wider sets included; set 0 holds everything, so that lists with and without a set are one query.
 -- Without a rowid, because a seek to (datestamp, number) in an ordinary index stops at the datestamp and then walks

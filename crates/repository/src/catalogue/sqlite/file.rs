@@ -26,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long remembering a fact may wait: facts can be found out again.
 const LEARNER_PATIENCE: Duration = Duration::from_millis(250);
 
+/// A write-ahead log longer than this is emptied even if readers have to be waited for.
+const LONG_LOG: u64 = 256 << 20;
+
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -97,14 +100,20 @@ impl DatabaseFile {
 
     /// Becomes the only writer for as long as the handle lives. The kernel frees the lock of a process that dies.
     pub(super) fn lock(&self) -> Result<File, CatalogueError> {
-        let mut path = self.path.clone().into_os_string();
-        path.push("-lock");
-        let file = File::options().create(true).truncate(false).write(true).open(path);
+        let file = File::options().create(true).truncate(false).write(true).open(self.beside("-lock"));
         let file = file.map_err(self.failing_io("open the lock file"))?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(file),
             Err(rustix::io::Errno::WOULDBLOCK) => Err(CatalogueError::Locked { place: self.place() }),
             Err(errno) => Err(self.failing_io("lock")(errno.into())),
+        }
+    }
+
+    /// Empties a log that has become long because there was always someone reading. Short reads make that rare.
+    pub(super) fn tend_log(&self, writer: &Connection) {
+        if fs::metadata(self.beside("-wal")).is_ok_and(|log| log.len() > LONG_LOG) {
+            let emptied = writer.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(()));
+            emptied.unwrap_or_else(|error| tracing::debug!(%error, "the log stays long"));
         }
     }
 
@@ -129,6 +138,12 @@ impl DatabaseFile {
 
     fn place(&self) -> String {
         self.path.display().to_string()
+    }
+
+    fn beside(&self, suffix: &str) -> PathBuf {
+        let mut path = self.path.clone().into_os_string();
+        path.push(suffix);
+        path.into()
     }
 
     fn open(&self, flags: OpenFlags) -> rusqlite::Result<Connection> {

@@ -72,8 +72,11 @@ pub(super) fn page(
 }
 
 pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusqlite::Result<Option<Item>> {
-    let mut query =
-        reader.prepare_cached(concat!("SELECT ", item_columns!(), " FROM record r WHERE r.name = ?1"))?;
+    let mut query = reader.prepare_cached(concat!(
+        "SELECT ",
+        item_columns!(),
+        " FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1"
+    ))?;
     let mut resolve = Resolve { reader, known: names, names: names.current() };
     query.query_row([name], |row| item_from(row, &mut resolve)).optional()
 }

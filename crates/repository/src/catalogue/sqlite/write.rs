@@ -58,7 +58,7 @@ impl Ledger {
             floor,
             registry: Registry::read(writer)?,
             next_number: one("SELECT coalesce(max(number), 0) + 1 FROM record")?,
-            greatest_name: writer.query_row("SELECT max(name) FROM record", [], |row| row.get(0))?,
+            greatest_name: writer.query_row("SELECT max(name) FROM name", [], |row| row.get(0))?,
         })
     }
 }
@@ -68,11 +68,19 @@ impl SqliteWriter {
         let lock = shared.file.lock()?;
         let connection = shared.file.connect(Role::Writer).map_err(shared.file.failing("open"))?;
         let mut writer = Self { shared, connection, ledger: None, _lock: lock };
-        // Whoever announced a change and still holds no lock died before making it visible.
+        // Whoever announced a change and no longer holds the lock died before making it visible.
         writer.withdraw()?;
-        let ready = writer.transact("read the tables", |_, ledger| Ok(ledger.ready))?;
+        let ready = writer.ledger()?.ready;
         writer.set_durability(if ready { Durability::Full } else { Durability::Ordered })?;
         Ok(writer)
+    }
+
+    fn ledger(&mut self) -> Result<&mut Ledger, CatalogueError> {
+        if self.ledger.is_none() {
+            let ledger = Ledger::read(&self.connection);
+            self.ledger = Some(ledger.map_err(self.shared.file.failing("read the tables"))?);
+        }
+        Ok(self.ledger.as_mut().expect("read just now"))
     }
 
     /// All of `work` or nothing.
@@ -81,19 +89,16 @@ impl SqliteWriter {
         activity: &'static str,
         work: impl FnOnce(&Transaction<'_>, &mut Ledger) -> rusqlite::Result<T>,
     ) -> Result<T, CatalogueError> {
-        let ledger = self.ledger.take();
+        self.ledger()?;
+        // Taken, so that what a failed attempt noted is forgotten with it.
+        let mut ledger = self.ledger.take().expect("read just now");
         let connection = &mut self.connection;
-        let transact = || {
+        let attempt = || {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let mut ledger = match ledger {
-                Some(ledger) => ledger,
-                None => Ledger::read(&transaction)?,
-            };
             let done = work(&transaction, &mut ledger)?;
-            transaction.commit()?;
-            Ok((done, ledger))
+            transaction.commit().map(|()| done)
         };
-        let (done, ledger) = transact().map_err(self.shared.file.failing(activity))?;
+        let done = attempt().map_err(self.shared.file.failing(activity))?;
         self.ledger = Some(ledger);
         Ok(done)
     }
@@ -141,8 +146,9 @@ impl Writer for SqliteWriter {
     fn known(&mut self, prefix: &str, after: &str, limit: usize) -> Result<Vec<Known>, CatalogueError> {
         let query = || {
             let mut query = self.connection.prepare_cached(
-                "SELECT number, name, size, modified, changed, inode, title, sha256, md5 FROM record
-                 WHERE name >= ?1 AND name <> ?2 AND name < ?3 AND deleted = 0 ORDER BY name LIMIT ?4",
+                "SELECT r.number, r.name, r.size, r.modified, r.changed, r.inode, r.title, r.sha256, r.md5
+                 FROM name n CROSS JOIN record r ON r.number = n.number
+                 WHERE n.name >= ?1 AND n.name <> ?2 AND n.name < ?3 AND r.deleted = 0 ORDER BY n.name LIMIT ?4",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             let rows = query.query_map(params![prefix.max(after), after, beyond(prefix), limit], |row| {
@@ -168,7 +174,7 @@ impl Writer for SqliteWriter {
         if changes.is_empty() {
             return Ok(());
         }
-        let (ready, floor) = self.transact("read the tables", |_, ledger| Ok((ledger.ready, ledger.floor)))?;
+        let Ledger { ready, floor, .. } = *self.ledger()?;
         if !ready {
             let now = self.shared.now();
             return self.transact("fill", |transaction, ledger| Batch::new(transaction, ledger, now).run(changes));
@@ -185,7 +191,7 @@ impl Writer for SqliteWriter {
             // Best effort: while it stands, readers are held back at that moment.
             self.withdraw().unwrap_or_else(|error| tracing::debug!(%error, "the announcement stands"));
         }
-        applied
+        applied.inspect(|()| self.shared.file.tend_log(&self.connection))
     }
 
     fn complete(&mut self) -> Result<(), CatalogueError> {
@@ -222,6 +228,7 @@ struct Batch<'a> {
 
 /// An item that is not in the tables yet.
 struct Fresh<'a> {
+    /// Given when it is inserted.
     number: i64,
     datestamp: i64,
     media: i64,
@@ -270,14 +277,11 @@ impl<'a> Batch<'a> {
         let datestamp =
             if self.ledger.ready { self.stamp } else { fingerprint.modified_at().unix().min(self.stamp) };
         let Some(present) = self.present(name)? else {
-            let number = self.ledger.next_number;
-            self.ledger.next_number += 1;
             if self.is_greatest(name) {
                 self.ledger.greatest_name = Some(name.to_owned());
             }
-            self.enter(&kind, datestamp, number);
             self.count_live(&kind, 1);
-            self.fresh.push(Fresh { number, datestamp, media, kind, name, fingerprint });
+            self.fresh.push(Fresh { number: 0, datestamp, media, kind, name, fingerprint });
             return Ok(());
         };
         if !present.deleted {
@@ -328,8 +332,10 @@ impl<'a> Batch<'a> {
             return Ok(None);
         }
         self.insert_fresh()?;
-        let mut query =
-            self.transaction.prepare_cached("SELECT number, datestamp, deleted, sets FROM record WHERE name = ?1")?;
+        let mut query = self.transaction.prepare_cached(
+            "SELECT r.number, r.datestamp, r.deleted, r.sets
+             FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1",
+        )?;
         let registry = &mut self.ledger.registry;
         let present = query.query_row([name], |row| {
             Ok(Present {
@@ -363,10 +369,20 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Inserts the new items: numbered in the order of their datestamps, named in the order they came.
     fn insert_fresh(&mut self) -> rusqlite::Result<()> {
-        let into = "INSERT INTO record
-                    (number, datestamp, deleted, media, size, modified, changed, inode, sets, name) VALUES";
-        insert_all(self.transaction, into, "(?,?,0,?,?,?,?,?,?,?)", &self.fresh, |fresh, statement, first| {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        let mut by_datestamp: Vec<&mut Fresh<'_>> = fresh.iter_mut().collect();
+        by_datestamp.sort_by_key(|fresh| fresh.datestamp);
+        for fresh in &mut by_datestamp {
+            fresh.number = self.ledger.next_number;
+            self.ledger.next_number += 1;
+            self.enter(&fresh.kind, fresh.datestamp, fresh.number);
+        }
+        let records = "INSERT INTO record
+                       (number, datestamp, deleted, media, size, modified, changed, inode, sets, name) VALUES";
+        let row = "(?,?,0,?,?,?,?,?,?,?)";
+        insert_all(self.transaction, records, row, &by_datestamp, |fresh, statement, first| {
             let Fingerprint { size, modified, changed, inode } = fresh.fingerprint;
             let numbers =
                 [fresh.number, fresh.datestamp, fresh.media, size as i64, modified, changed, inode as i64];
@@ -376,8 +392,10 @@ impl<'a> Batch<'a> {
             statement.raw_bind_parameter(first + 7, fresh.kind.text.as_str())?;
             statement.raw_bind_parameter(first + 8, fresh.name)
         })?;
-        self.fresh.clear();
-        Ok(())
+        insert_all(self.transaction, "INSERT INTO name VALUES", "(?,?)", &fresh, |fresh, statement, first| {
+            statement.raw_bind_parameter(first, fresh.name)?;
+            statement.raw_bind_parameter(first + 1, fresh.number)
+        })
     }
 }
 

@@ -1,0 +1,13 @@
+//! Keeping the catalogue equal to the site.
+//!
+//! There is one algorithm, [`reconcile`]: go through a part of the site and the same part of the catalogue side by side,
+//! both in order of names, and write down the differences. A first index, a rescan, a renamed folder and a saved file
+//! differ only in how large the part is. [`watch`] tells which parts to look at, and may be wrong in every way but
+//! silence; [`Keeper`] is the thread that listens and looks.
+
+mod keeper;
+mod reconcile;
+mod watch;
+
+pub use keeper::{Keeper, Status};
+pub use reconcile::{IngestError, Part, Reconciler, Tally};

@@ -1,0 +1,152 @@
+//! Conditional requests (RFC 9110, section 13).
+
+use std::time::{Duration, SystemTime};
+
+use hyper::header::{
+    HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE,
+};
+
+/// What conditions are judged by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Validators<'a> {
+    /// A strong entity tag, quotes included.
+    pub(crate) etag: &'a str,
+    /// Last-Modified, if the file has one.
+    pub(crate) modified: Option<SystemTime>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The request is carried out.
+    Proceed,
+    /// 304: the client has it already.
+    NotModified,
+    /// 412: it is not what the client thinks it is.
+    Failed,
+}
+
+impl Validators<'_> {
+    /// Judges the conditions of a GET or HEAD in the order section 13.2.2 prescribes.
+    pub(crate) fn judge(&self, headers: &HeaderMap) -> Outcome {
+        if headers.contains_key(IF_MATCH) {
+            if !self.listed(headers, IF_MATCH, Strength::Strong) {
+                return Outcome::Failed;
+            }
+        } else if let (Some(since), Some(modified)) = (date(headers, IF_UNMODIFIED_SINCE), self.modified) {
+            if modified > since {
+                return Outcome::Failed;
+            }
+        }
+        if headers.contains_key(IF_NONE_MATCH) {
+            if self.listed(headers, IF_NONE_MATCH, Strength::Weak) {
+                return Outcome::NotModified;
+            }
+        } else if let (Some(since), Some(modified)) = (date(headers, IF_MODIFIED_SINCE), self.modified) {
+            if modified <= since {
+                return Outcome::NotModified;
+            }
+        }
+        Outcome::Proceed
+    }
+
+    /// Whether a Range header counts: there is no If-Range, or it names exactly this state of the file.
+    pub(crate) fn allow_range(&self, headers: &HeaderMap, now: SystemTime) -> bool {
+        let Some(value) = headers.get(IF_RANGE) else { return true };
+        if value.as_bytes() == self.etag.as_bytes() {
+            return true;
+        }
+        // A date is proof only when the file was not modified within the same second again.
+        let settled = |modified: SystemTime| now.duration_since(modified).is_ok_and(|age| age > Duration::from_secs(1));
+        match (date(headers, IF_RANGE), self.modified) {
+            (Some(date), Some(modified)) => date == modified && settled(modified),
+            _ => false,
+        }
+    }
+
+    fn listed(&self, headers: &HeaderMap, header: HeaderName, strength: Strength) -> bool {
+        let values = headers.get_all(header);
+        values.into_iter().filter_map(|value| value.to_str().ok()).any(|value| {
+            value.trim() == "*" || tags(value).any(|(weak, tag)| tag == self.etag && (!weak || strength == Strength::Weak))
+        })
+    }
+}
+
+/// Whether a tag marked as weak counts as equal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strength {
+    Strong,
+    Weak,
+}
+
+/// The tags of a list with their quotes, and whether each is weak. Tags may contain commas.
+fn tags(list: &str) -> impl Iterator<Item = (bool, &str)> {
+    let mut rest = list;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches([' ', '\t', ',']);
+        let tag = rest.strip_prefix("W/").unwrap_or(rest);
+        let weak = tag.len() != rest.len();
+        let end = tag.strip_prefix('"')?.find('"')? + 2;
+        rest = &tag[end..];
+        Some((weak, &tag[..end]))
+    })
+}
+
+fn date(headers: &HeaderMap, header: HeaderName) -> Option<SystemTime> {
+    httpdate::parse_http_date(headers.get(header)?.to_str().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: &str = "Sun, 06 Nov 1994 08:49:36 GMT";
+    const THEN: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+    const AFTER: &str = "Sun, 06 Nov 1994 08:49:38 GMT";
+
+    fn validators() -> Validators<'static> {
+        Validators { etag: "\"a,b\"", modified: httpdate::parse_http_date(THEN).ok() }
+    }
+
+    fn headers(pairs: &[(HeaderName, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.clone(), value.parse().expect("ASCII"))).collect()
+    }
+
+    #[test]
+    fn conditions_are_judged_in_order() {
+        use Outcome::{Failed, NotModified, Proceed};
+        for (pairs, outcome) in [
+            (&[][..], Proceed),
+            (&[(IF_NONE_MATCH, "\"a,b\"")], NotModified),
+            (&[(IF_NONE_MATCH, "\"x\", W/\"a,b\"")], NotModified),
+            (&[(IF_NONE_MATCH, "*")], NotModified),
+            (&[(IF_NONE_MATCH, "\"x\"")], Proceed),
+            (&[(IF_NONE_MATCH, "a,b")], Proceed),
+            (&[(IF_NONE_MATCH, "\"x\""), (IF_MODIFIED_SINCE, AFTER)], Proceed),
+            (&[(IF_MODIFIED_SINCE, THEN)], NotModified),
+            (&[(IF_MODIFIED_SINCE, AFTER)], NotModified),
+            (&[(IF_MODIFIED_SINCE, BEFORE)], Proceed),
+            (&[(IF_MODIFIED_SINCE, "yesterday")], Proceed),
+            (&[(IF_MATCH, "\"a,b\"")], Proceed),
+            (&[(IF_MATCH, "*")], Proceed),
+            (&[(IF_MATCH, "W/\"a,b\"")], Failed),
+            (&[(IF_MATCH, "\"x\"")], Failed),
+            (&[(IF_MATCH, "\"a,b\""), (IF_UNMODIFIED_SINCE, BEFORE)], Proceed),
+            (&[(IF_UNMODIFIED_SINCE, BEFORE)], Failed),
+            (&[(IF_UNMODIFIED_SINCE, THEN)], Proceed),
+            (&[(IF_MATCH, "\"a,b\""), (IF_NONE_MATCH, "\"a,b\"")], NotModified),
+        ] {
+            assert_eq!(validators().judge(&headers(pairs)), outcome, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_range_counts_only_for_the_same_state() {
+        let later = httpdate::parse_http_date(AFTER).expect("a date") + Duration::from_secs(9);
+        for (value, counts) in [("\"a,b\"", true), ("W/\"a,b\"", false), ("\"x\"", false), (THEN, true), (AFTER, false)] {
+            assert_eq!(validators().allow_range(&headers(&[(IF_RANGE, value)]), later), counts, "{value}");
+        }
+        let at_once = httpdate::parse_http_date(THEN).expect("a date");
+        assert!(!validators().allow_range(&headers(&[(IF_RANGE, THEN)]), at_once));
+        assert!(validators().allow_range(&HeaderMap::new(), at_once));
+    }
+}

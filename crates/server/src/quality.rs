@@ -1,0 +1,86 @@
+//! Lists with quality values, as in Accept and Accept-Encoding, and what follows from Accept for an answer.
+
+use hyper::header::{ACCEPT, AsHeaderName, HeaderMap};
+
+/// A quality value in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Quality(u16);
+
+impl Quality {
+    pub(crate) const ZERO: Self = Self(0);
+    pub(crate) const LEAST: Self = Self(1);
+    const ONE: Self = Self(1000);
+
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        if fraction.len() > 3 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let thousandths = format!("{fraction:0<3}").parse::<u16>().ok()?;
+        match (whole, thousandths) {
+            ("0", thousandths) => Some(Self(thousandths)),
+            ("1", 0) => Some(Self::ONE),
+            _ => None,
+        }
+    }
+}
+
+/// The names in a header in lower case, without parameters, each with its quality; zero where that is unreadable.
+pub(crate) fn list(headers: &HeaderMap, header: impl AsHeaderName) -> Vec<(String, Quality)> {
+    let values = headers.get_all(header).into_iter().filter_map(|value| value.to_str().ok());
+    let entry = |entry: &str| {
+        let mut pieces = entry.split(';').map(str::trim);
+        let name = pieces.next().filter(|name| !name.is_empty())?.to_ascii_lowercase();
+        let quality = pieces.find_map(|piece| piece.strip_prefix("q=").or(piece.strip_prefix("Q=")));
+        Some((name, quality.map_or(Quality::ONE, |text| Quality::parse(text).unwrap_or(Quality::ZERO))))
+    };
+    values.flat_map(|value| value.split(',').filter_map(entry)).collect()
+}
+
+/// Whether a request comes from a person's browser: it names HTML and prefers it over XML. Harvesters send no Accept,
+/// or `*/*`, or some XML, and must always get XML.
+pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
+    let asked = list(headers, ACCEPT);
+    let named = |name: &str| asked.iter().find(|(given, _)| given == name).map(|(_, quality)| *quality);
+    let by_range = |name: &str, range: &str| named(name).or(named(range)).or(named("*/*"));
+    let xml = by_range("text/xml", "text/*").max(by_range("application/xml", "application/*"));
+    let html = named("text/html").or(named("application/xhtml+xml"));
+    html.is_some_and(|html| html > xml.unwrap_or(Quality::ZERO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_browsers_get_html() {
+        assert!(!prefers_html(&HeaderMap::new()));
+        for (accept, html) in [
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8", true),
+            ("text/html, text/plain, text/sgml, */*;q=0.01", true),
+            ("text/html", true),
+            ("TEXT/HTML; charset=utf-8", true),
+            ("*/*", false),
+            ("text/*", false),
+            ("text/xml", false),
+            ("application/xml, text/html", false),
+            ("text/html;q=0.5, */*", false),
+            ("text/html;q=0", false),
+            ("text/html;q=2", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(ACCEPT, accept.parse().expect("ASCII"))]);
+            assert_eq!(prefers_html(&headers), html, "{accept}");
+        }
+    }
+
+    #[test]
+    fn qualities_are_read_strictly() {
+        for (text, thousandths) in [("1", 1000), ("1.000", 1000), ("0", 0), ("0.", 0), ("0.5", 500), ("0.125", 125)] {
+            assert_eq!(Quality::parse(text), Some(Quality(thousandths)), "{text}");
+        }
+        for junk in ["", "2", "1.001", "0.1234", "-1", "0,5", ".5", "1e0"] {
+            assert_eq!(Quality::parse(junk), None, "{junk}");
+        }
+    }
+}

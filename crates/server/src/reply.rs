@@ -1,0 +1,55 @@
+//! The short responses: refusals, redirects and the like, each one sentence that a person can read.
+
+use hyper::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::{Response, StatusCode};
+
+use crate::body::Body;
+
+/// One sentence as plain text.
+pub(crate) fn text(status: StatusCode, sentence: &str) -> Response<Body> {
+    let body = format!("{sentence}\n");
+    let mut response = Response::new(Body::Whole(body.into()));
+    *response.status_mut() = status;
+    with(response, CONTENT_TYPE, "text/plain; charset=utf-8")
+}
+
+/// Adds a header. A value that no header can carry is a fault of ours, and the response becomes one.
+pub(crate) fn with(mut response: Response<Body>, name: HeaderName, value: &str) -> Response<Body> {
+    match HeaderValue::from_str(value) {
+        Ok(value) => {
+            response.headers_mut().insert(name, value);
+            response
+        }
+        Err(_) => {
+            tracing::error!(header = %name, "a header value cannot be sent");
+            text(StatusCode::INTERNAL_SERVER_ERROR, "The server has a fault; its log says more.")
+        }
+    }
+}
+
+/// What HEAD gets: the same, without the bytes.
+pub(crate) fn without_body(mut response: Response<Body>) -> Response<Body> {
+    if let Body::Whole(bytes) = std::mem::replace(response.body_mut(), Body::Empty) {
+        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+    }
+    response
+}
+
+pub(crate) fn not_found() -> Response<Body> {
+    text(StatusCode::NOT_FOUND, "There is nothing at this address.")
+}
+
+pub(crate) fn not_allowed(allowed: &str) -> Response<Body> {
+    let response = text(StatusCode::METHOD_NOT_ALLOWED, "This method is not possible here.");
+    with(response, ALLOW, allowed)
+}
+
+pub(crate) fn unauthorized(challenge: &str) -> Response<Body> {
+    let response = text(StatusCode::UNAUTHORIZED, "This needs a user name and password.");
+    with(response, WWW_AUTHENTICATE, challenge)
+}
+
+/// 503 with a whole number of seconds, the only form all harvesters understand.
+pub(crate) fn come_back(sentence: &str, seconds: u64) -> Response<Body> {
+    with(text(StatusCode::SERVICE_UNAVAILABLE, sentence), RETRY_AFTER, &seconds.max(1).to_string())
+}

@@ -1,0 +1,52 @@
+//! Asking a repository through HTTP, and reading what it says with the protocol's own reader.
+
+use modoai_protocol::xml::Response;
+use modoai_protocol::xml::document::Record;
+use modoai_testkit::http::{self, Client};
+
+/// Where a server has its repository.
+pub(crate) const REPOSITORY: &str = "/modoai";
+
+/// Asks one question. Whatever the answer, errors included, it must be XML with status 200.
+pub(crate) fn ask(client: &mut Client, query: &str) -> Response {
+    let answer = client.get(&format!("{REPOSITORY}?{query}")).expect("an answer");
+    assert_eq!(answer.status, 200, "{query}: {}", answer.text());
+    let media_type = answer.header("Content-Type").unwrap_or_default();
+    assert!(media_type.starts_with("text/xml"), "{query}: {media_type}");
+    Response::read(&answer.body)
+        .unwrap_or_else(|error| panic!("{query}: {error}\n{}", answer.text()))
+}
+
+/// All pages of a list. Checks what every list must obey: cursors that count, a size that is true, a last token that is
+/// empty if there was one before.
+pub(crate) fn pages(client: &mut Client, query: &str) -> Vec<Response> {
+    let verb = query.split('&').find(|pair| pair.starts_with("verb=")).expect("a verb");
+    let mut pages = vec![ask(client, query)];
+    let mut seen = 0;
+    loop {
+        let page = pages.last().expect("there is one");
+        let Some(token) = &page.token else {
+            assert_eq!(pages.len(), 1, "{query}: the last page of several has no token");
+            return pages;
+        };
+        if let Some(cursor) = &token.cursor {
+            assert_eq!(cursor, &seen.to_string(), "{query}: the cursor of page {}", pages.len());
+        }
+        seen += page.records.len() + page.sets.len();
+        if token.value.is_empty() {
+            if let Some(size) = &token.size {
+                assert_eq!(size, &seen.to_string(), "{query}: the size of the list");
+            }
+            return pages;
+        }
+        let next = format!("{verb}&resumptionToken={}", http::encode(&token.value));
+        let page = ask(client, &next);
+        assert_eq!(page.errors, [], "{next}");
+        pages.push(page);
+    }
+}
+
+/// All records of a list; none if nothing matches.
+pub(crate) fn harvest(client: &mut Client, query: &str) -> Vec<Record> {
+    pages(client, query).into_iter().flat_map(|page| page.records).collect()
+}
