@@ -158,6 +158,28 @@ proptest! {
     }
 
     #[test]
+    fn text_reads_the_same_however_it_is_quoted(
+        runs in vec(("[\\]>?x -]{0,6}", select(vec!["text", "reference", "cdata"])), 0..6),
+        between in select(vec!["", "<!---->", "<!-->-]]>x-->", "<!-- x --->", "<?p?>", "<?p ?x>?>", "<b>-</b>", "<b/>"]),
+        places in vec(any::<Index>(), 0..8),
+    ) {
+        let mut answer = format!("{}<error>", FRAGMENTS[0]);
+        for (text, quoting) in &runs {
+            answer += &match *quoting {
+                "reference" => text.chars().map(|c| format!("&#{};", u32::from(c))).collect(),
+                "cdata" => format!("<![CDATA[{}]]>", text.replace("]]>", "]]]]><![CDATA[>")),
+                _ => text.clone(),
+            };
+            answer += between;
+        }
+        answer += "</error></OAI-PMH>";
+        let meant: String = runs.into_iter().map(|(text, _)| text).collect();
+        let read = Response::read(answer.as_bytes()).expect(&answer);
+        prop_assert_eq!(&read.errors, &[(String::new(), meant)], "{}", answer);
+        cuts_make_no_difference(answer.as_bytes(), &places, Limits::default());
+    }
+
+    #[test]
     fn a_legal_request_survives_the_wire(request in request()) {
         let arguments = request.arguments();
         prop_assert_eq!(Request::parse(&arguments), Ok(request));
