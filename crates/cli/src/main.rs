@@ -1,2 +1,17 @@
-//! x
-fn main(){}
+//! `modoai`: make a web site countable, harvestable and maintainable.
+
+mod app;
+mod commands;
+mod config;
+mod error;
+mod open;
+mod output;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match app::run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(),
+    }
+}

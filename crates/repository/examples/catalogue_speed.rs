@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let changes: Vec<_> = (0..1000).map(|n| site.put(n)).collect();
     let renewed = time(5, || writer.apply(&changes))?;
-    println!("1000 changes: {renewed:.1?}");
+    println!("1000 changes: {renewed}");
     let began = Instant::now();
     let (mut known, mut after) = (0, String::new());
     loop {
@@ -59,12 +59,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         let total = time(100, || catalogue.count(set, Range::ALL).map(drop))?;
         let cut = Range { first: Datestamp::from_unix(1_500_000_000), last: Datestamp::from_unix(1_650_000_000) };
         let part = time(100, || catalogue.count(set, cut).map(drop))?;
-        println!("{label}: {}; counted in {total:.1?}, a part in {part:.1?}", catalogue.count(set, Range::ALL)?);
+        println!("{label}: {}; counted in {total}, a part in {part}", catalogue.count(set, Range::ALL)?);
         let starts = [
             ("beginning", (Datestamp::MIN, 0)),
-            ("middle", (Datestamp::from_unix(1_550_000_000), 0)),
+            ("middle", (Datestamp::from_unix(1_570_000_000), 0)),
             ("among ties", (Datestamp::from_unix(IMPORT), items as i64 / 2)),
-            ("end", (Datestamp::from_unix(1_690_000_000), 0)),
+            ("end", (Datestamp::from_unix(1_680_000_000), 0)),
         ];
         for (place, after) in starts {
             let query = PageQuery { set, range: Range::ALL, after: Some(after), limit: PAGE };
@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 after = page.last().map_or(after, |item| (item.datestamp, item.number));
                 Ok(())
             })?;
-            println!("  page of {found} at the {place}: {same:.0?} again and again, {walk:.0?} walking on");
+            println!("  page of {found} at the {place}: {same} again and again, {walk} walking on");
         }
     }
     let began = Instant::now();
@@ -97,8 +97,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The median of several runs.
-fn time<E>(runs: usize, mut work: impl FnMut() -> Result<(), E>) -> Result<Duration, E> {
+/// The median of several runs, and the best: on a busy machine only the latter says what the code costs.
+fn time<E>(runs: usize, mut work: impl FnMut() -> Result<(), E>) -> Result<String, E> {
     let mut times = Vec::with_capacity(runs);
     for _ in 0..runs {
         let began = Instant::now();
@@ -106,7 +106,7 @@ fn time<E>(runs: usize, mut work: impl FnMut() -> Result<(), E>) -> Result<Durat
         times.push(began.elapsed());
     }
     times.sort_unstable();
-    Ok(times[0])
+    Ok(format!("{:.1?} (best {:.1?})", times[runs / 2], times[0]))
 }
 
 /// A site in byte order of its names.

@@ -13,6 +13,7 @@
 //! | [`Repository`] | one request in, one answer out |
 
 mod answer;
+mod browse;
 pub mod catalogue;
 mod error;
 pub mod formats;

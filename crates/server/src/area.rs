@@ -118,11 +118,6 @@ impl Areas {
         Some(&area.challenge)
     }
 
-    /// Whether a path is in any area.
-    pub(crate) fn cover(&self, segments: &[Vec<u8>]) -> bool {
-        self.area_of(segments).is_some()
-    }
-
     /// What is asked of someone whose credentials are wrong everywhere.
     pub(crate) fn challenge(&self) -> Option<&str> {
         self.areas.first().map(|area| area.challenge.as_str())

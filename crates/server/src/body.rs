@@ -124,6 +124,7 @@ impl Writer {
     pub(crate) fn finish(mut self) -> io::Result<()> {
         let rest = Bytes::from(std::mem::take(&mut self.buffer));
         match self.start.take() {
+            Some(start) if rest.is_empty() => start.send(Body::Empty).map_err(|_| gone()),
             Some(start) => start.send(Body::Whole(rest)).map_err(|_| gone()),
             None => {
                 if !rest.is_empty() {

@@ -96,7 +96,8 @@ impl Source {
         let length = CHUNK.min(self.end - at) as usize;
         let mut buffer = Vec::with_capacity(length);
         while buffer.len() < length {
-            match rustix::io::pread(&self.file, spare_capacity(&mut buffer), at + buffer.len() as u64) {
+            let position = at + buffer.len() as u64;
+            match rustix::io::pread(&self.file, spare_capacity(&mut buffer), position) {
                 Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter")),
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),

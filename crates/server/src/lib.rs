@@ -1,1 +1,124 @@
-//! x
+//! The standalone HTTP host: a folder as a web site, and its repository at `/modoai`.
+//!
+//! ```text
+//! listen   connections: limits, deadlines, shutdown
+//!   └ handler   one request: /healthz, the repository, the site
+//!       ├ endpoint   the repository: arguments, XML or HTML, encodings   (area: who asks; folder_host: what they see)
+//!       └ site       files: conditions, ranges, redirects
+//! ```
+//!
+//! Async code ends at [`handler`](self); answers and files are produced by blocking threads and reach the socket through
+//! bounded channels.
+
+mod area;
+mod body;
+mod condition;
+mod encoding;
+mod endpoint;
+mod file_body;
+mod folder_host;
+mod handler;
+mod htpasswd;
+mod listen;
+mod log;
+mod quality;
+mod range;
+mod reply;
+mod settings;
+mod site;
+mod stall;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use modoai_repository::Repository;
+use modoai_repository::site::Site;
+use rustix::process::{Resource, getrlimit, setrlimit};
+use tokio::net::TcpListener;
+
+pub use area::{Areas, Requester};
+pub use encoding::ENCODINGS;
+pub use folder_host::FolderHost;
+pub use htpasswd::HtpasswdError;
+pub use settings::{AREA_SETTINGS, AreaSettings, SERVER_SETTINGS, ServerSettings};
+
+/// Path of the health check, which load balancers ask.
+pub const HEALTH_PATH: &str = "/healthz";
+
+/// Whether the site and its catalogue can be relied on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// They can.
+    Ready,
+    /// They cannot, for this reason: the catalogue is being filled, or the folder has vanished.
+    Unready(String),
+}
+
+/// What a server serves.
+#[derive(Clone)]
+pub struct Served {
+    /// The folder; opened with the repository's path and [`HEALTH_PATH`] reserved.
+    pub site: Arc<Site>,
+    /// Its repository, made for [`Server::base_url`] and [`Server::site_url`].
+    pub repository: Repository,
+    /// What needs a password.
+    pub areas: Arc<Areas>,
+    /// How things are at the moment; asked often, so it must not take long.
+    pub health: Arc<dyn Fn() -> Health + Send + Sync>,
+}
+
+/// A server that has its socket but serves nothing yet. Its URLs are known now, so that the repository can be made for
+/// them, and a port that is taken is noticed before a large site is indexed.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    settings: ServerSettings,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Binds the socket.
+    pub async fn bind(settings: ServerSettings) -> io::Result<Self> {
+        let listener = TcpListener::bind(settings.listen).await?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, settings, address })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The public URL of the site, with a slash at the end. Never taken from a request: whoever sends one could make the
+    /// repository hand out foreign identifiers.
+    pub fn site_url(&self) -> String {
+        let port = self.address.port();
+        match &self.settings.url {
+            Some(url) => url.clone(),
+            None if self.address.ip().is_unspecified() => format!("http://localhost:{port}/"),
+            None => format!("http://{}/", self.address),
+        }
+    }
+
+    /// The public URL of the repository.
+    pub fn base_url(&self) -> String {
+        format!("{}{}", self.site_url(), self.settings.base_path.trim_start_matches('/'))
+    }
+
+    /// Serves until `shutdown` is ready; then accepts nothing new, and gives requests in flight some time to finish.
+    pub async fn run(self, served: Served, shutdown: impl Future<Output = ()>) {
+        raise_limit_of_open_files();
+        let handler = handler::Handler::new(served, &self.settings, &self.site_url());
+        listen::serve(self.listener, Arc::new(handler), &self.settings, shutdown).await;
+    }
+}
+
+/// A connection and the file it gets are two descriptors, and the usual limit of 1024 is a soft one.
+fn raise_limit_of_open_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
+}

@@ -22,7 +22,7 @@ pub(crate) fn with(mut response: Response<Body>, name: HeaderName, value: &str) 
         }
         Err(_) => {
             tracing::error!(header = %name, "a header value cannot be sent");
-            text(StatusCode::INTERNAL_SERVER_ERROR, "The server has a fault; its log says more.")
+            fault()
         }
     }
 }
@@ -37,6 +37,10 @@ pub(crate) fn without_body(mut response: Response<Body>) -> Response<Body> {
 
 pub(crate) fn not_found() -> Response<Body> {
     text(StatusCode::NOT_FOUND, "There is nothing at this address.")
+}
+
+pub(crate) fn fault() -> Response<Body> {
+    text(StatusCode::INTERNAL_SERVER_ERROR, "The server has a fault; its log says more.")
 }
 
 pub(crate) fn not_allowed(allowed: &str) -> Response<Body> {

@@ -10,12 +10,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let made = match words.as_slice() {
-        ["paper", folder, scale] => {
-            scale.parse().ok().map(|scale| site::paper(Path::new(folder), scale))
-        }
-        ["many", folder, files] => {
-            files.parse().ok().map(|files| site::many(Path::new(folder), files))
-        }
+        ["paper", folder, scale] => scale.parse().ok().map(|scale| site::paper(Path::new(folder), scale)),
+        ["many", folder, files] => files.parse().ok().map(|files| site::many(Path::new(folder), files)),
         ["awkward", folder] => Some(site::awkward(Path::new(folder)).map(|_| ())),
         _ => None,
     };

@@ -83,13 +83,7 @@ impl Client {
     }
 
     /// Any request.
-    pub fn send(
-        &mut self,
-        method: &str,
-        target: &str,
-        headers: &[(&str, &str)],
-        body: &[u8],
-    ) -> io::Result<Response> {
+    pub fn send(&mut self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Response> {
         let mut response = Response::default();
         self.send_into(method, target, headers, body, &mut response)?;
         Ok(response)
@@ -108,9 +102,7 @@ impl Client {
         let kept = self.connection.is_some();
         match self.exchange(method, &request, response) {
             // A server may close a kept connection at any time; only then is a second attempt fair.
-            Err(error) if kept && before_the_answer(&error) => {
-                self.exchange(method, &request, response)
-            }
+            Err(error) if kept && before_the_answer(&error) => self.exchange(method, &request, response),
             result => result,
         }
     }
@@ -137,27 +129,17 @@ impl Client {
         }
     }
 
-    fn request(
-        &self,
-        method: &str,
-        target: &str,
-        headers: &[(&str, &str)],
-        body: &[u8],
-    ) -> Vec<u8> {
+    fn request(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
         let mut head = format!("{method} {target} HTTP/1.1\r\n");
         let mut push = |name: &str, value: &str| head.extend([name, ": ", value, "\r\n"]);
         let given = |name: &str| headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
         if !given("Host") {
             push("Host", &self.authority);
         }
-        if let Some(authorization) = self.authorization.as_ref().filter(|_| !given("Authorization"))
-        {
+        if let Some(authorization) = self.authorization.as_ref().filter(|_| !given("Authorization")) {
             push("Authorization", authorization);
         }
-        if (method == "POST" || !body.is_empty())
-            && !given("Content-Length")
-            && !given("Transfer-Encoding")
-        {
+        if (method == "POST" || !body.is_empty()) && !given("Content-Length") && !given("Transfer-Encoding") {
             push("Content-Length", &body.len().to_string());
         }
         for (name, value) in headers {
@@ -168,12 +150,7 @@ impl Client {
     }
 
     /// One request and its answer. The connection is kept only if everything went well and the server keeps it too.
-    fn exchange(
-        &mut self,
-        method: &str,
-        request: &[u8],
-        response: &mut Response,
-    ) -> io::Result<()> {
+    fn exchange(&mut self, method: &str, request: &[u8], response: &mut Response) -> io::Result<()> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => BufReader::with_capacity(64 * 1024, self.connect()?),
@@ -206,16 +183,11 @@ fn before_the_answer(error: &io::Error) -> bool {
 }
 
 /// Reads one answer; tells whether the connection can be used again.
-fn read_response(
-    connection: &mut BufReader<TcpStream>,
-    method: &str,
-    response: &mut Response,
-) -> io::Result<bool> {
+fn read_response(connection: &mut BufReader<TcpStream>, method: &str, response: &mut Response) -> io::Result<bool> {
     response.body.clear();
     let persistent = loop {
         let line = read_line(connection)?;
-        let (version, status) =
-            status_line(&line).ok_or_else(|| bad(format!("not a status line: {line:?}")))?;
+        let (version, status) = status_line(&line).ok_or_else(|| bad(format!("not a status line: {line:?}")))?;
         response.status = status;
         response.headers.clear();
         loop {
@@ -223,19 +195,15 @@ fn read_response(
             if line.is_empty() {
                 break;
             }
-            let (name, value) =
-                line.split_once(':').ok_or_else(|| bad(format!("not a header: {line:?}")))?;
+            let (name, value) = line.split_once(':').ok_or_else(|| bad(format!("not a header: {line:?}")))?;
             response.headers.push((name.to_owned(), value.trim().to_owned()));
         }
         if response.status >= 200 {
             break version == "HTTP/1.1";
         }
     };
-    let close =
-        response.header("Connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
-    let chunked = response
-        .header("Transfer-Encoding")
-        .is_some_and(|value| value.eq_ignore_ascii_case("chunked"));
+    let close = response.header("Connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
+    let chunked = response.header("Transfer-Encoding").is_some_and(|value| value.eq_ignore_ascii_case("chunked"));
     let length = response.header("Content-Length").map(str::to_owned);
     if method == "HEAD" || matches!(response.status, 204 | 304) {
         return Ok(persistent && !close);
@@ -262,8 +230,7 @@ fn read_chunks(connection: &mut BufReader<TcpStream>, body: &mut Vec<u8>) -> io:
     loop {
         let line = read_line(connection)?;
         let digits = line.split(';').next().unwrap_or_default().trim();
-        let size = u64::from_str_radix(digits, 16)
-            .map_err(|_| bad(format!("not a chunk size: {line:?}")))?;
+        let size = u64::from_str_radix(digits, 16).map_err(|_| bad(format!("not a chunk size: {line:?}")))?;
         if size == 0 {
             // Trailers, of which there are none that anyone would miss.
             while !read_line(connection)?.is_empty() {}
@@ -276,11 +243,7 @@ fn read_chunks(connection: &mut BufReader<TcpStream>, body: &mut Vec<u8>) -> io:
     }
 }
 
-fn read_exactly(
-    connection: &mut BufReader<TcpStream>,
-    length: u64,
-    body: &mut Vec<u8>,
-) -> io::Result<()> {
+fn read_exactly(connection: &mut BufReader<TcpStream>, length: u64, body: &mut Vec<u8>) -> io::Result<()> {
     match connection.take(length).read_to_end(body)? as u64 {
         read if read == length => Ok(()),
         read => Err(cut(format!("{read} of {length} bytes, then the end"))),
@@ -292,9 +255,7 @@ fn read_line(connection: &mut BufReader<TcpStream>) -> io::Result<String> {
     connection.take(64 * 1024).read_until(b'\n', &mut line)?;
     match line.strip_suffix(b"\r\n") {
         Some(line) => Ok(line.iter().copied().map(char::from).collect()),
-        None if line.is_empty() => {
-            Err(io::Error::new(io::ErrorKind::ConnectionAborted, "closed without an answer"))
-        }
+        None if line.is_empty() => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "closed without an answer")),
         None => Err(cut("a line without an end".to_owned())),
     }
 }
@@ -322,12 +283,9 @@ mod tests {
             let mut requests = Vec::new();
             let mut connection = None;
             for answer in answers {
-                let stream = connection
-                    .get_or_insert_with(|| BufReader::new(listener.accept().expect("a client").0));
+                let stream = connection.get_or_insert_with(|| BufReader::new(listener.accept().expect("a client").0));
                 let mut request = String::new();
-                while !request.ends_with("\r\n\r\n")
-                    && stream.read_line(&mut request).expect("a line") > 0
-                {}
+                while !request.ends_with("\r\n\r\n") && stream.read_line(&mut request).expect("a line") > 0 {}
                 requests.push(request);
                 stream.get_mut().write_all(answer.as_bytes()).expect("a listener");
                 if answer.is_empty() || answer.contains("close") || !answer.contains("ength") {
@@ -351,10 +309,7 @@ mod tests {
         let mut client = Client::new(&url).with_password("Aladdin", "open sesame");
         assert_eq!(client.get("/a").expect("an answer").text(), "abc");
         assert_eq!(client.post_form("/b", "").expect("an answer").status, 404);
-        assert_eq!(
-            client.get_with("/c", &[("Accept", "text/html")]).expect("an answer").text(),
-            "abc0123456789"
-        );
+        assert_eq!(client.get_with("/c", &[("Accept", "text/html")]).expect("an answer").text(), "abc0123456789");
         assert_eq!(client.head("/d").expect("an answer").header("CONTENT-length"), Some("500"));
         assert_eq!(client.get("/e").expect("an answer").text(), "until the end");
         let requests = server.join().expect("it served all");
@@ -366,11 +321,7 @@ mod tests {
 
     #[test]
     fn a_kept_connection_that_was_closed_is_opened_again_and_a_fresh_one_is_not() {
-        let (url, server) = serve(&[
-            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-            "",
-            "HTTP/1.1 204 \r\nlength\r\n",
-        ]);
+        let (url, server) = serve(&["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "", "HTTP/1.1 204 \r\nlength\r\n"]);
         let mut client = Client::new(&url);
         client.get("/1").expect("an answer");
         client.get("/2").expect_err("the third answer is not HTTP");
@@ -380,12 +331,9 @@ mod tests {
     #[test]
     fn a_body_that_is_cut_is_an_error() {
         for answer in [
-            &["HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nabc"]
-                as &'static [&'static str],
+            &["HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nabc"] as &'static [&'static str],
             &["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nabc"],
-            &[
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nabc\r\n",
-            ],
+            &["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nabc\r\n"],
         ] {
             let (url, server) = serve(answer);
             Client::new(&url).get("/").expect_err(answer[0]);

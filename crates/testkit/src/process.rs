@@ -89,15 +89,8 @@ impl Launch {
             State::Given(folder) => folder,
         };
         let mut command = Command::new(binary());
-        command
-            .arg("serve")
-            .arg(&self.folder)
-            .args(["--listen", &self.listen])
-            .arg("--data")
-            .arg(state);
-        command
-            .args(&self.arguments)
-            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.arg("serve").arg(&self.folder).args(["--listen", &self.listen]).arg("--data").arg(state);
+        command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -180,13 +173,9 @@ impl Server {
 
     /// Sends a signal, such as `TERM`.
     pub fn signal(&self, name: &str) {
-        let status =
-            Command::new("kill").arg(format!("-{name}")).arg(self.pid().to_string()).status();
-        assert!(
-            status.is_ok_and(|status| status.success()),
-            "failed to send {name} to {}",
-            self.pid()
-        );
+        // The shell has a `kill` of its own; the command of that name is not installed everywhere.
+        let status = Command::new("sh").arg("-c").arg(format!("kill -{name} {}", self.pid())).status();
+        assert!(status.is_ok_and(|status| status.success()), "failed to send {name} to {}", self.pid());
     }
 
     /// Asks it to end, and waits until it has. Returns how it ended.
@@ -246,14 +235,7 @@ pub fn binary() -> &'static Path {
         let folder = executable.ancestors().nth(2).expect("cargo's own layout");
         if let Some(cargo) = std::env::var_os("CARGO") {
             let mut build = Command::new(cargo);
-            build.current_dir(workspace()).args([
-                "build",
-                "--quiet",
-                "--package",
-                "modoai",
-                "--bin",
-                "modoai",
-            ]);
+            build.current_dir(workspace()).args(["build", "--quiet", "--package", "modoai", "--bin", "modoai"]);
             if folder.ends_with("release") {
                 build.arg("--release");
             }
@@ -297,10 +279,7 @@ mod tests {
     fn the_ready_line_tells_the_url() {
         let url = Some("http://127.0.0.1:4711".to_owned());
         assert_eq!(url_in("listening on http://127.0.0.1:4711\n"), url);
-        assert_eq!(
-            url_in("INFO modoai: listening on http://127.0.0.1:4711/ (stop with Ctrl-C)\n"),
-            url
-        );
+        assert_eq!(url_in("INFO modoai: listening on http://127.0.0.1:4711/ (stop with Ctrl-C)\n"), url);
         assert_eq!(url_in("will be listening soon\n"), None);
     }
 }

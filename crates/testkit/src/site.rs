@@ -235,8 +235,7 @@ pub fn many(root: &Path, files: usize) -> io::Result<()> {
         Ok(())
     };
     thread::scope(|scope| {
-        let threads: Vec<_> =
-            (0..workers).map(|worker| scope.spawn(move || work(worker))).collect();
+        let threads: Vec<_> = (0..workers).map(|worker| scope.spawn(move || work(worker))).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("a worker does not panic"))
     })
 }
@@ -269,8 +268,7 @@ fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Three levels of folders, so that none of them grows large.
 fn folder_of(number: usize) -> String {
-    let words =
-        ["people", "research", "teaching", "archive", "news", "software", "events", "library"];
+    let words = ["people", "research", "teaching", "archive", "news", "software", "events", "library"];
     format!("{}/{:02}/{:04}", words[number % words.len()], number / words.len() % 40, number)
 }
 
@@ -389,8 +387,7 @@ mod tests {
         let tree = |seed| {
             let site = TestSite::default();
             let mut names = varied(site.path(), seed, 60).expect("room for it");
-            let contents: Vec<_> =
-                names.iter().map(|name| fs::read(site.at(name)).expect("there")).collect();
+            let contents: Vec<_> = names.iter().map(|name| fs::read(site.at(name)).expect("there")).collect();
             names.sort();
             let found = files_below(site.path()).expect("readable");
             assert_eq!(found, names.iter().map(PathBuf::from).collect::<Vec<_>>());

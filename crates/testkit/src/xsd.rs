@@ -18,9 +18,8 @@ use crate::workspace;
 /// A variable that turns missing schemas from something skipped into a failure.
 pub const REQUIRED: &str = "MODOAI_XSD_REQUIRED";
 
-/// The schema of our own format.
-const OWN: (&str, &str) =
-    ("urn:modoai:http-header:1", "crates/repository/src/formats/http_header.xsd");
+/// Where the schemas of our own namespaces are, within the workspace.
+const OWN: &str = "crates/repository/src/formats";
 
 /// Fails the test if a document is not valid; says so on stderr if it cannot be judged.
 #[track_caller]
@@ -83,46 +82,28 @@ impl Schemas {
 
     /// The schemas in this folder.
     pub fn at(folder: &Path) -> Result<Self, Skipped> {
-        let Some(folder) =
-            folder.canonicalize().ok().filter(|folder| folder.join("driver.xsd").exists())
-        else {
-            let message = format!(
-                "{} has no driver.xsd; MODOAI_XSD can name another folder",
-                folder.display()
-            );
+        let Some(folder) = folder.canonicalize().ok().filter(|folder| folder.join("driver.xsd").exists()) else {
+            let message = format!("{} has no driver.xsd; MODOAI_XSD can name another folder", folder.display());
             return Err(Skipped(message));
         };
         if Command::new("xmllint").arg("--version").output().is_err() {
             return Err(Skipped("xmllint is missing (Debian package libxml2-utils)".to_owned()));
         }
         let scratch = TempDir::new().expect("a temporary folder");
-        let own = workspace().join(OWN.1);
         let mut driver = "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">\n".to_owned();
-        let _ = writeln!(
-            driver,
-            "<xs:include schemaLocation=\"{}\"/>",
-            location(&folder.join("driver.xsd"))
-        );
-        // Without our schema our records do not pass, so its absence cannot go unnoticed.
-        if own.exists() {
-            let _ = writeln!(
-                driver,
-                "<xs:import namespace=\"{}\" schemaLocation=\"{}\"/>",
-                OWN.0,
-                location(&own)
-            );
+        let official = location(&folder.join("driver.xsd"));
+        let _ = writeln!(driver, "<xs:include schemaLocation=\"{official}\"/>");
+        for (namespace, path) in own_schemas().expect("this workspace can be read") {
+            let path = location(&path);
+            let _ = writeln!(driver, "<xs:import namespace=\"{namespace}\" schemaLocation=\"{path}\"/>");
         }
         driver.push_str("</xs:schema>\n");
-        std::fs::write(scratch.path().join("driver.xsd"), driver)
-            .expect("a writable temporary folder");
+        std::fs::write(scratch.path().join("driver.xsd"), driver).expect("a writable temporary folder");
         Ok(Self { folder, scratch })
     }
 
     /// Judges named documents; returns what xmllint has against them, empty if nothing.
-    pub fn judge<'a>(
-        &self,
-        documents: impl IntoIterator<Item = (&'a str, &'a [u8])>,
-    ) -> io::Result<String> {
+    pub fn judge<'a>(&self, documents: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> io::Result<String> {
         let papers = TempDir::new()?;
         let mut files = Vec::new();
         for (number, (what, xml)) in documents.into_iter().enumerate() {
@@ -148,11 +129,23 @@ impl Schemas {
             complaints = complaints.replace(&file.display().to_string(), what);
         }
         let interesting = |line: &&str| !line.ends_with(" validates");
-        Ok(complaints
-            .lines()
-            .filter(interesting)
-            .fold(String::new(), |all, line| all + line + "\n"))
+        Ok(complaints.lines().filter(interesting).fold(String::new(), |all, line| all + line + "\n"))
     }
+}
+
+/// Target namespace and place of each of our own schemas.
+fn own_schemas() -> io::Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(workspace().join(OWN))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "xsd") {
+            let text = std::fs::read_to_string(&path)?;
+            let namespace = text.split("targetNamespace=\"").nth(1).and_then(|rest| rest.split('"').next());
+            let namespace = namespace.ok_or_else(|| io::Error::other("a schema without a namespace"))?;
+            found.push((namespace.to_owned(), path));
+        }
+    }
+    Ok(found)
 }
 
 /// A path as a URL, for a folder may have any name.
@@ -191,14 +184,30 @@ mod tests {
         let good = identify("YYYY-MM-DDThh:mm:ssZ");
         let bad = identify("every second");
         expect_valid("Identify", &good);
-        let complaints = schemas
-            .judge([("the good", good.as_bytes()), ("the bad", bad.as_bytes())])
-            .expect("it runs");
-        assert!(
-            complaints.contains("the bad:") && complaints.contains("granularity"),
-            "{complaints}"
-        );
+        let complaints = schemas.judge([("the good", good.as_bytes()), ("the bad", bad.as_bytes())]).expect("it runs");
+        assert!(complaints.contains("the bad:") && complaints.contains("granularity"), "{complaints}");
         assert!(!complaints.contains("the good"), "{complaints}");
+    }
+
+    #[test]
+    fn our_own_namespaces_are_judged_too() {
+        let Ok(schemas) = schemas() else { return };
+        let record = |metadata: &str| {
+            format!(
+                r#"<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">
+<responseDate>2024-01-01T00:00:00Z</responseDate>
+<request>http://example.org/modoai</request>
+<GetRecord><record>
+  <header><identifier>http://example.org/a</identifier><datestamp>2024-01-01</datestamp></header>
+  <metadata>{metadata}</metadata>
+</record></GetRecord></OAI-PMH>"#
+            )
+        };
+        let judge = |metadata| schemas.judge([("it", record(metadata).as_bytes())]).expect("it runs");
+        let good = r#"<fixity xmlns="urn:modoai:fixity:1"><digest algorithm="md5">00ff</digest></fixity>"#;
+        assert_eq!(judge(good), "");
+        assert_ne!(judge(&good.replace("00ff", "junk")), "", "it breaks our schema");
+        assert_ne!(judge(r#"<a xmlns="urn:of:no:schema"/>"#), "", "no schema knows it");
     }
 
     #[test]
@@ -211,9 +220,6 @@ mod tests {
     fn a_folder_without_schemas_is_reported_with_its_name() {
         let skipped = Schemas::at(Path::new("/nowhere/at all")).expect_err("there is none");
         let message = skipped.to_string();
-        assert!(
-            message.starts_with("SKIPPED: ") && message.contains("/nowhere/at all"),
-            "{message}"
-        );
+        assert!(message.starts_with("SKIPPED: ") && message.contains("/nowhere/at all"), "{message}");
     }
 }

@@ -19,10 +19,7 @@ fn serve() -> Server {
 
 /// The path of an identifier on the server that is asked.
 fn path(server: &Server, identifier: &str) -> String {
-    identifier
-        .strip_prefix(server.url())
-        .unwrap_or_else(|| panic!("{identifier} is elsewhere"))
-        .to_owned()
+    identifier.strip_prefix(server.url()).unwrap_or_else(|| panic!("{identifier} is elsewhere")).to_owned()
 }
 
 #[test]

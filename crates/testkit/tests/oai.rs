@@ -13,8 +13,7 @@ pub(crate) fn ask(client: &mut Client, query: &str) -> Response {
     assert_eq!(answer.status, 200, "{query}: {}", answer.text());
     let media_type = answer.header("Content-Type").unwrap_or_default();
     assert!(media_type.starts_with("text/xml"), "{query}: {media_type}");
-    Response::read(&answer.body)
-        .unwrap_or_else(|error| panic!("{query}: {error}\n{}", answer.text()))
+    Response::read(&answer.body).unwrap_or_else(|error| panic!("{query}: {error}\n{}", answer.text()))
 }
 
 /// All pages of a list. Checks what every list must obey: cursors that count, a size that is true, a last token that is

@@ -61,7 +61,7 @@ pub(crate) fn sets<'a>(visit: &Visit<'a>, token: Option<&str>) -> Decision<Body<
 }
 
 /// Sets in which this requester sees at least one item: that a set exists is as private as what is in it.
-fn visible_sets(visit: &Visit<'_>) -> Result<Vec<Arc<SetSpec>>, Failure> {
+pub(crate) fn visible_sets(visit: &Visit<'_>) -> Result<Vec<Arc<SetSpec>>, Failure> {
     let sets = visit.repository.catalogue.sets()?;
     if visit.host.sees_all() {
         return Ok(sets);

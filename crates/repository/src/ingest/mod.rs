@@ -9,5 +9,8 @@ mod keeper;
 mod reconcile;
 mod watch;
 
+#[cfg(test)]
+mod tests;
+
 pub use keeper::{Keeper, Status};
 pub use reconcile::{IngestError, Part, Reconciler, Tally};

@@ -1,7 +1,6 @@
 //! Deletions are remembered; what comes back, comes back as itself.
 
 use modoai_protocol::{Datestamp, Range};
-use modoai_repository::catalogue::Catalogue;
 
 use super::{
     HandClock, Place, apply, delete, everything, filled, item, list, live_sets, names, put, put_state, spec, state,

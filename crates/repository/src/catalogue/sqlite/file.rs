@@ -73,8 +73,6 @@ impl DatabaseFile {
         let connection = self.open(OpenFlags::empty())?;
         // An I/O error under a memory map would be a signal and end the process, which may be httpd.
         connection.pragma_update(None, "mmap_size", 0)?;
-        // Without a log file a reader that may not write to the directory could not read.
-        connection.file_control(Some(MAIN_DB), FileControl::PersistWal(&mut 1))?;
         connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         match role {
@@ -118,10 +116,7 @@ impl DatabaseFile {
     }
 
     /// Turns an engine's error into ours.
-    pub(super) fn failing(
-        &self,
-        activity: &'static str,
-    ) -> impl Fn(rusqlite::Error) -> CatalogueError + '_ {
+    pub(super) fn failing(&self, activity: &'static str) -> impl Fn(rusqlite::Error) -> CatalogueError + '_ {
         move |error| match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => self.foreign(error.to_string()),
             _ => CatalogueError::Engine { place: self.place(), activity, source: error.into() },
@@ -140,7 +135,8 @@ impl DatabaseFile {
         self.path.display().to_string()
     }
 
-    fn beside(&self, suffix: &str) -> PathBuf {
+    /// A path beside the database, named after it.
+    pub(super) fn beside(&self, suffix: &str) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
         path.push(suffix);
         path.into()
@@ -150,7 +146,10 @@ impl DatabaseFile {
         // SQLite itself falls back to reading when the file may not be written. No mutex: a connection is never used by
         // two threads at once.
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Connection::open_with_flags(&self.path, flags)
+        let connection = Connection::open_with_flags(&self.path, flags)?;
+        // Without a log file a reader that may not write to the directory could not read. Whoever closes last keeps it.
+        connection.file_control(Some(MAIN_DB), FileControl::PersistWal(&mut 1))?;
+        Ok(connection)
     }
 
     /// How many migrations the file has seen; 0 for an empty file.
@@ -158,9 +157,8 @@ impl DatabaseFile {
         let facts = "SELECT (SELECT application_id FROM pragma_application_id),
                             (SELECT user_version FROM pragma_user_version),
                             (SELECT count(*) FROM sqlite_schema)";
-        let read = connection.query_row(facts, [], |row| {
-            Ok((row.get::<_, i32>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-        });
+        let read = connection
+            .query_row(facts, [], |row| Ok((row.get::<_, i32>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)));
         match read.map_err(self.failing("read the version"))? {
             (0, 0, 0) => Ok(0),
             (APPLICATION_ID, version, _) => match usize::try_from(version) {
@@ -184,8 +182,7 @@ impl DatabaseFile {
             }
             std::thread::sleep(PATIENCE / 1000);
         }
-        let create =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failing)?;
+        let create = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failing)?;
         for migration in &MIGRATIONS[self.version(&create)?..] {
             create.execute_batch(migration).map_err(&failing)?;
         }

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
+use super::batch::Ledger;
 use super::membership::{self, Entry};
 use super::names::Kind;
-use super::write::Ledger;
 
 /// How many memberships are sorted at a time. Bounds the memory; each round walks through all items once.
 const ROUND: usize = 1 << 20;

@@ -49,8 +49,7 @@ pub(super) const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Writes entries that come in the table's order, each place once, and counts them.
 pub(super) fn write(writer: &Connection, entries: impl Iterator<Item = Entry>) -> rusqlite::Result<()> {
-    let mut leave = writer
-        .prepare_cached("DELETE FROM member WHERE set_id = ?1 AND datestamp = ?2 AND number = ?3")?;
+    let mut leave = writer.prepare_cached("DELETE FROM member WHERE set_id = ?1 AND datestamp = ?2 AND number = ?3")?;
     let mut counters = Counters { writer, set: 0, day: 0, change: 0 };
     let mut coming = Vec::with_capacity(COMING);
     for entry in entries {

@@ -7,29 +7,35 @@
 //! |---|---|
 //! | `file` | opening, upgrading, locking, and what errors mean |
 //! | `001-….sql` | the tables |
+//! | `handed_out` | the latest moment a harvester was told |
 //! | `read` | the queries behind answers |
-//! | `write` | changes, and the protocol by which they are stamped |
+//! | `learn` | remembering facts |
+//! | `write` | the one writer, and the protocol by which changes are stamped |
+//! | `batch` | one batch of changes on its way into the tables |
 //! | `fill` | the first filling, which is mostly about speed |
 //! | `insert` | many rows by few statements |
 //! | `membership` | who is in which set since when, and how many per day |
 //! | `names` | set specs and media types as small numbers |
 
+mod batch;
 mod file;
 mod fill;
+mod handed_out;
 mod insert;
+mod learn;
 mod membership;
 mod names;
 mod read;
 mod write;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
 use rusqlite::{Connection, ErrorCode};
 
 use self::file::{DatabaseFile, Role};
+use self::handed_out::HandedOut;
 use self::names::KnownNames;
 use self::write::SqliteWriter;
 use super::{Catalogue, CatalogueError, Clock, Learned, PageQuery, Standing, Writer};
@@ -50,8 +56,7 @@ pub struct Sqlite {
 struct Shared {
     file: DatabaseFile,
     clock: Clock,
-    /// The latest moment that may have been handed out as [`Standing::as_of`] in this process.
-    handed_out: AtomicI64,
+    handed_out: HandedOut,
 }
 
 impl Shared {
@@ -66,7 +71,8 @@ impl Sqlite {
     pub fn open(directory_or_file: &Path, clock: Clock) -> Result<Self, CatalogueError> {
         let file = DatabaseFile::at(directory_or_file);
         file.prepare()?;
-        let shared = Shared { file, clock, handed_out: AtomicI64::new(i64::MIN) };
+        let handed_out = HandedOut::open(&file.beside("-asof"));
+        let shared = Shared { file, clock, handed_out };
         Ok(Self {
             shared: Arc::new(shared),
             idle_readers: Mutex::default(),
@@ -101,7 +107,7 @@ impl Catalogue for Sqlite {
         // The order matters. The moment is noted before `pending` is looked at: if no change is pending then, the next
         // writer announces itself later, and looks at the clock and at this note only after that.
         let now = self.shared.now();
-        self.shared.handed_out.fetch_max(now, Ordering::SeqCst);
+        self.shared.handed_out.note(now);
         let (mut standing, pending) = self.read("read the standing", read::standing)?;
         standing.as_of = Datestamp::from_unix(pending.map_or(now, |pending| pending.min(now)));
         Ok(standing)
@@ -129,10 +135,10 @@ impl Catalogue for Sqlite {
         }
         let mut learner = self.learner.lock().unwrap_or_else(PoisonError::into_inner);
         let learnt = match &mut *learner {
-            Some(connection) => write::learn(connection, facts),
+            Some(connection) => learn::remember(connection, facts),
             none => self.shared.file.connect(Role::Learner).and_then(|connection| {
                 let connection = none.insert(connection);
-                write::learn(connection, facts)
+                learn::remember(connection, facts)
             }),
         };
         match learnt {

@@ -46,11 +46,7 @@ pub(super) fn standing(reader: &Connection) -> rusqlite::Result<(Standing, Optio
     })
 }
 
-pub(super) fn page(
-    reader: &Connection,
-    names: &KnownNames,
-    query: &PageQuery<'_>,
-) -> rusqlite::Result<Vec<Item>> {
+pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_>) -> rusqlite::Result<Vec<Item>> {
     let Some(set) = set_number(reader, query.set)? else { return Ok(Vec::new()) };
     let start = (query.range.first.unix(), i64::MIN);
     let after = query.after.map_or(start, |(datestamp, number)| start.max((datestamp.unix(), number)));
@@ -82,8 +78,7 @@ pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusql
 }
 
 pub(super) fn sets(reader: &Connection) -> rusqlite::Result<Vec<Arc<SetSpec>>> {
-    let mut query =
-        reader.prepare_cached("SELECT spec FROM setname WHERE live > 0 AND set_id <> ?1 ORDER BY spec")?;
+    let mut query = reader.prepare_cached("SELECT spec FROM setname WHERE live > 0 AND set_id <> ?1 ORDER BY spec")?;
     let mut rows = query.query([EVERYTHING])?;
     let mut sets = Vec::new();
     while let Some(row) = rows.next()? {
@@ -101,11 +96,10 @@ pub(super) fn count(reader: &Connection, set: Option<&SetSpec>, range: Range) ->
     }
     // One snapshot for all parts of the sum.
     let snapshot = reader.unchecked_transaction()?;
-    let mut members = snapshot
-        .prepare_cached("SELECT count(*) FROM member WHERE set_id = ?1 AND datestamp BETWEEN ?2 AND ?3")?;
+    let mut members =
+        snapshot.prepare_cached("SELECT count(*) FROM member WHERE set_id = ?1 AND datestamp BETWEEN ?2 AND ?3")?;
     let mut members = |first, last| members.query_row([set, first, last], |row| row.get::<_, i64>(0));
-    let mut any =
-        snapshot.prepare_cached("SELECT 1 FROM member WHERE set_id = ?1 AND datestamp BETWEEN ?2 AND ?3")?;
+    let mut any = snapshot.prepare_cached("SELECT 1 FROM member WHERE set_id = ?1 AND datestamp BETWEEN ?2 AND ?3")?;
     let mut any = |first, last| Ok::<_, rusqlite::Error>(first <= last && any.exists([set, first, last])?);
 
     let (day_begin, day_end) = (day(first) * SECONDS_PER_DAY, (day(last) + 1) * SECONDS_PER_DAY - 1);
@@ -125,9 +119,8 @@ pub(super) fn count(reader: &Connection, set: Option<&SetSpec>, range: Range) ->
         sum += members(begin, last)?;
         last = begin - 1;
     }
-    let mut days = snapshot.prepare_cached(
-        "SELECT coalesce(sum(members), 0) FROM counter WHERE set_id = ?1 AND day BETWEEN ?2 AND ?3",
-    )?;
+    let mut days = snapshot
+        .prepare_cached("SELECT coalesce(sum(members), 0) FROM counter WHERE set_id = ?1 AND day BETWEEN ?2 AND ?3")?;
     sum += days.query_row([set, day(first), day(last)], |row| row.get::<_, i64>(0))?;
     Ok(sum.unsigned_abs())
 }

@@ -1,0 +1,67 @@
+# Everything a person or a CI does with this repository. `make` alone says what there is.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+# Cargo uses all cores by itself; two of them would only wait for each other.
+.NOTPARALLEL:
+
+CARGO ?= cargo
+PREFIX ?= /usr/local
+# How long each fuzz target runs; `make test` only makes sure that none of them has rotted.
+FUZZ_SECONDS ?= 60
+FUZZ_SMOKE_SECONDS ?= 5
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: help
+help: ## Say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the modoai command (target/release/modoai)
+	$(CARGO) build --release
+
+.PHONY: tools
+tools: ## Install what the tests need and is missing (Debian)
+	tools/install-test-tools
+
+# The first build brings the command that the end-to-end tests start; with all targets it has the same features as the
+# tests, so that nothing is compiled twice.
+.PHONY: test
+test: tools check doc ## Install what is missing, then check and test everything
+	$(CARGO) build --workspace --all-targets
+	MODOAI_BIN=$(abspath $(TARGET))/debug/modoai $(CARGO) test --workspace
+	fuzz/run $(FUZZ_SMOKE_SECONDS)
+
+.PHONY: check
+check: ## Formatting, lints, and what may depend on what
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	tools/check-dependencies
+
+.PHONY: fmt
+fmt: ## Format the code
+	$(CARGO) fmt --all
+
+.PHONY: doc
+doc: ## Build the API documentation, warnings denied
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser of foreign bytes (FUZZ_SECONDS=60 each)
+	fuzz/run $(FUZZ_SECONDS)
+
+.PHONY: bench
+bench: ## Measure against the peers, one table (BENCH_FLAGS=--quick for a smoke run)
+	bench/run $(BENCH_FLAGS)
+
+.PHONY: install
+install: build ## Install command, man pages and completions (PREFIX=/usr/local, DESTDIR=)
+	install -D -m 755 $(TARGET)/release/modoai $(DESTDIR)$(PREFIX)/bin/modoai
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	$(TARGET)/release/modoai man $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+	$(TARGET)/release/modoai completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/modoai
+	$(TARGET)/release/modoai completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_modoai
+	$(TARGET)/release/modoai completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/modoai.fish

@@ -1,0 +1,76 @@
+//! The command line as a whole.
+
+use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+use crate::commands::{ask, completions, index, man, serve, settings};
+use crate::error::{CliError, EXIT_CODES};
+
+/// Make a web site countable, harvestable and maintainable.
+///
+/// modoai turns a folder of files into an OAI-PMH 2.0 repository: a complete, current list of what the site holds, what
+/// changed and what is gone, in formats made for machines.
+#[derive(Debug, Parser)]
+#[command(name = "modoai", version, after_long_help = EXIT_CODES, max_term_width = 100)]
+pub(crate) struct App {
+    /// Say more on standard error; twice for everything.
+    #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
+    verbose: u8,
+    /// Say nothing on standard error but errors.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::Serve),
+    Index(index::Index),
+    Ask(ask::Ask),
+    Settings(settings::SettingsCommand),
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+/// Parses the command line and does what it says.
+pub(crate) fn run() -> Result<(), CliError> {
+    let app = App::try_parse().unwrap_or_else(|error| {
+        let usage = error.use_stderr();
+        // If even that cannot be printed there is nobody to tell.
+        let _ = error.print();
+        std::process::exit(if usage { crate::error::Kind::Usage as i32 } else { 0 });
+    });
+    start_log(app.verbose, app.quiet);
+    match app.command {
+        Command::Serve(command) => command.run(),
+        Command::Index(command) => command.run(),
+        Command::Ask(command) => command.run(),
+        Command::Settings(command) => command.run(),
+        Command::Completions(command) => command.run(&mut App::command()),
+        Command::Man(command) => command.run(App::command()),
+    }
+}
+
+/// Logs go to standard error; standard output is for data. `RUST_LOG` overrules the flags.
+fn start_log(verbose: u8, quiet: bool) {
+    let level = match (quiet, verbose) {
+        (true, _) => "error",
+        (false, 0) => "info",
+        (false, 1) => "debug",
+        (false, _) => "trace",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(ansi).init();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        App::command().debug_assert();
+    }
+}

@@ -1,0 +1,8 @@
+//! One file per command: its arguments, whose comments are its help, and what it does.
+
+pub(crate) mod ask;
+pub(crate) mod completions;
+pub(crate) mod index;
+pub(crate) mod man;
+pub(crate) mod serve;
+pub(crate) mod settings;

@@ -1,0 +1,150 @@
+//! `modoai serve`.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use modoai_repository::Repository;
+use modoai_repository::catalogue::Catalogue;
+use modoai_repository::ingest::{Keeper, Status};
+use modoai_server::{Areas, ENCODINGS, Health, Served, Server};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::config::{SiteArgs, shown};
+use crate::error::{CliError, Kind};
+use crate::open::Opened;
+use crate::output::{self, Counting};
+
+/// How long the first rescan may hold up the ready line, so that a small site is current when it is printed.
+const SETTLING: Duration = Duration::from_millis(500);
+
+/// Serve a folder as a web site, and as an OAI-PMH repository beside it.
+///
+/// The catalogue follows the folder while the server runs. On a first start the folder is indexed; later starts answer
+/// at once from the catalogue, and look at the folder behind. Ready when a line with "listening on" is printed.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    site: SiteArgs,
+    /// Address and port to listen on; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
+    /// Say whether the configuration is good, and do nothing else.
+    #[arg(long)]
+    check_config: bool,
+}
+
+impl Serve {
+    pub(crate) fn run(self) -> Result<(), CliError> {
+        let flags = [("listen", self.listen.as_deref())];
+        if self.check_config {
+            let config = self.site.config(&flags)?;
+            open_areas(&config)?;
+            return output::print("the configuration is good\n");
+        }
+        let opened = Opened::new(&self.site, &flags)?;
+        let areas = open_areas(&opened.config)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        runtime.block_on(serve(opened, areas))
+    }
+}
+
+fn open_areas(config: &crate::config::Config) -> Result<Areas, CliError> {
+    Areas::open(&config.server.area)
+        .map_err(|error| CliError::new(Kind::Config, "an area cannot be protected").because(error))
+}
+
+async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
+    let Opened { config, site, catalogue, state_dir } = &opened;
+    let listen = config.server.listen;
+    let server = Server::bind(config.server.clone()).await.map_err(|error| {
+        CliError::failed(format!("failed to listen on {listen}"))
+            .because(error)
+            .hint("give another address with --listen; port 0 takes a free one")
+    })?;
+    let Some(reconciler) = opened.reconciler()? else {
+        let what = format!("another modoai already keeps the catalogue in {}", shown(state_dir));
+        return Err(CliError::failed(what).hint("stop it, or give another place with --data"));
+    };
+    let (base_url, site_url) = (server.base_url(), server.site_url());
+    let repository = Repository::new(catalogue.clone(), config.repository.clone(), &base_url, &site_url);
+    let counting = Counting::start("looking", reconciler.seen());
+    let keeper = Keeper::start(reconciler, config.site.rescan)
+        .map_err(|error| CliError::failed("failed to start watching the folder").because(error))?;
+    let status = keeper.status();
+
+    let mut end = Ending::new()?;
+    let address = server.address();
+    let served = Served {
+        site: site.clone(),
+        repository: repository.with_compressions(ENCODINGS),
+        areas: Arc::new(areas),
+        health: health(catalogue.clone(), status.clone()),
+    };
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let running = tokio::spawn(server.run(served, async {
+        let _ = stopped.await;
+    }));
+    let ready = tokio::select! {
+        ready = until_ready(catalogue, &status) => ready,
+        () = end.wait() => return Ok(()),
+    };
+    drop(counting);
+    ready?;
+    output::print(&format!(
+        "serving {}\n  site        {site_url}\n  repository  {base_url}\n  catalogue   {}\nlistening on http://{address}\n",
+        shown(site.root()),
+        shown(state_dir),
+    ))?;
+    end.wait().await;
+    tracing::info!("stopping");
+    let _ = stop.send(());
+    let _ = running.await;
+    // Dropping the keeper waits for the change it is writing, which must not block the runtime's own threads.
+    let _ = tokio::task::spawn_blocking(move || drop(keeper)).await;
+    Ok(())
+}
+
+/// Waits until lists can be given; a little longer, if that makes them current.
+async fn until_ready(catalogue: &Arc<dyn Catalogue>, status: &Status) -> Result<(), CliError> {
+    const PAUSE: Duration = Duration::from_millis(10);
+    let start = Instant::now();
+    loop {
+        let standing = catalogue.standing();
+        let ready = standing.map_err(|error| CliError::failed("failed to read the catalogue").because(error))?.ready;
+        if ready && (status.is_settled() || status.suspended().is_some() || start.elapsed() > SETTLING) {
+            return Ok(());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn health(catalogue: Arc<dyn Catalogue>, status: Arc<Status>) -> Arc<dyn Fn() -> Health + Send + Sync> {
+    Arc::new(move || match (status.suspended(), catalogue.standing()) {
+        (Some(reason), _) => Health::Unready(reason),
+        (None, Ok(standing)) if standing.ready => Health::Ready,
+        (None, Ok(_)) => Health::Unready("the catalogue is being filled for the first time".to_owned()),
+        (None, Err(error)) => Health::Unready(error.to_string()),
+    })
+}
+
+/// The signals that end a server.
+struct Ending {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+impl Ending {
+    fn new() -> Result<Self, CliError> {
+        let listen = |kind| signal(kind).map_err(|error| CliError::failed("failed to listen for signals").because(error));
+        Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! `modoai settings`.
+
+use clap::Args;
+
+use crate::config::reference;
+use crate::error::CliError;
+use crate::output;
+
+/// Print every setting with its default and meaning, as a configuration file to start from.
+#[derive(Debug, Args)]
+pub(crate) struct SettingsCommand {}
+
+impl SettingsCommand {
+    pub(crate) fn run(self) -> Result<(), CliError> {
+        output::print(&reference())
+    }
+}

@@ -1,0 +1,167 @@
+//! Configuration: flags over `--set` over the file over the defaults.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use modoai_repository::settings::{SETTINGS, Setting, SettingsError, Target, assign, load};
+use modoai_repository::site::{SITE_SETTINGS, SiteSettings, name};
+use modoai_repository::{Settings, site::Site};
+use modoai_server::{SERVER_SETTINGS, ServerSettings};
+
+use crate::error::{CliError, Kind};
+
+/// What every command about a folder takes.
+#[derive(Debug, Args)]
+pub(crate) struct SiteArgs {
+    /// The folder that is the site.
+    pub(crate) dir: PathBuf,
+    /// Where the catalogue is kept; by default below the user's state folder, one place per site.
+    #[arg(long, value_name = "STATE_DIR")]
+    data: Option<PathBuf>,
+    /// Configuration file; `modoai settings` prints one to start from.
+    #[arg(long, value_name = "FILE", env = "MODOAI_CONFIG")]
+    config: Option<PathBuf>,
+    /// Public URL of the site, with which all identifiers begin.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// Change one setting; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    assignments: Vec<String>,
+}
+
+/// All settings, resolved.
+#[derive(Debug, Default)]
+pub(crate) struct Config {
+    pub(crate) repository: Settings,
+    pub(crate) site: SiteSettings,
+    pub(crate) server: ServerSettings,
+}
+
+impl SiteArgs {
+    /// Loads the configuration; `flags` are settings that the command's own flags give.
+    pub(crate) fn config(&self, flags: &[(&str, Option<&str>)]) -> Result<Config, CliError> {
+        let mut config = Config::default();
+        if let Some(path) = &self.config {
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                CliError::new(Kind::Config, format!("failed to read the configuration {}", path.display())).because(error)
+            })?;
+            load(&text, &mut config.targets().each_mut().map(|target| &mut **target)).map_err(|error| {
+                CliError::new(Kind::Config, format!("{}", path.display())).because(error).hint(SEE)
+            })?;
+            config.resolve_paths(path.parent().unwrap_or(Path::new("")));
+        }
+        let given = flags.iter().chain(&[("url", self.url.as_deref())]);
+        let flags = given.filter_map(|(key, value)| value.map(|value| (format!("--{key}"), quoted(key, value))));
+        let sets = self.assignments.iter().map(|assignment| ("--set".to_owned(), assignment.clone()));
+        for (option, assignment) in sets.chain(flags) {
+            assign(&assignment, &mut config.targets().each_mut().map(|target| &mut **target))
+                .map_err(|error: SettingsError| CliError::new(Kind::Config, option).because(error).hint(SEE))?;
+        }
+        Ok(config)
+    }
+
+    /// Where the catalogue is kept.
+    pub(crate) fn state_dir(&self, site: &Site) -> Result<PathBuf, CliError> {
+        let dir = match &self.data {
+            Some(dir) => std::path::absolute(dir).map_err(|error| {
+                CliError::failed(format!("failed to find the folder {}", dir.display())).because(error)
+            })?,
+            None => default_state_dir(site.root())?,
+        };
+        if is_served(site, &dir) {
+            let what = format!("the state folder {} lies inside the site and would be served with it", dir.display());
+            return Err(CliError::new(Kind::Usage, what).hint("give another with --data"));
+        }
+        Ok(dir)
+    }
+}
+
+const SEE: &str = "`modoai settings` lists every setting";
+
+impl Config {
+    fn targets(&mut self) -> [Box<dyn Target + '_>; 3] {
+        [
+            Box::new((SETTINGS, &mut self.repository)),
+            Box::new((SITE_SETTINGS, &mut self.site)),
+            Box::new((SERVER_SETTINGS, &mut self.server)),
+        ]
+    }
+
+    /// Paths in a configuration file are relative to that file.
+    fn resolve_paths(&mut self, folder: &Path) {
+        for area in &mut self.server.area {
+            area.htpasswd = folder.join(&area.htpasswd);
+        }
+    }
+
+    /// URL paths that the server answers itself.
+    pub(crate) fn reserved(&self) -> [&str; 2] {
+        [&self.server.base_path, "/healthz"]
+    }
+}
+
+/// A flag's value as text, so that `--url` never reads a number or a date.
+fn quoted(key: &str, value: &str) -> String {
+    format!("{key}=\"{}\"", value.escape_default())
+}
+
+/// `~/.local/state/modoai/sites/` and the site's own path: readable, and one place per site.
+fn default_state_dir(root: &Path) -> Result<PathBuf, CliError> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
+    let state = state.ok_or_else(|| {
+        CliError::failed("there is no place to keep the catalogue: neither HOME nor XDG_STATE_HOME is set")
+            .hint("give one with --data")
+    })?;
+    Ok(state.join("modoai/sites").join(root.strip_prefix("/").unwrap_or(root)))
+}
+
+/// Whether the site would serve what is in this folder.
+fn is_served(site: &Site, dir: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt as _;
+    // The folder may not exist yet; what does exist of it may be a link.
+    let existing = dir.ancestors().find_map(|part| Some((part.canonicalize().ok()?, dir.strip_prefix(part).ok()?)));
+    let Some((real, rest)) = existing else { return false };
+    let real = real.join(rest);
+    let Ok(inside) = real.strip_prefix(site.root()) else { return false };
+    let segments: Vec<Vec<u8>> = inside.iter().map(|segment| segment.as_bytes().to_vec()).collect();
+    site.rules().shows(&segments)
+}
+
+/// Every setting as a commented configuration file.
+pub(crate) fn reference() -> String {
+    fn rows<T>(title: &str, table: &[Setting<T>]) -> String {
+        let row = |setting: &Setting<T>| {
+            let doc = wrapped(setting.doc);
+            let default = if setting.default.is_empty() { "…" } else { setting.default };
+            format!("{doc}#{} = {default}\n\n", setting.key)
+        };
+        format!("## {title}\n\n{}", table.iter().map(row).collect::<String>())
+    }
+    let mut text = "# Every setting of modoai with its default. Remove the # in front of what you change.\n\n".to_owned();
+    text += &rows("The repository", SETTINGS);
+    text += &rows("The site", SITE_SETTINGS);
+    text += &rows("The server", SERVER_SETTINGS);
+    text
+}
+
+fn wrapped(doc: &str) -> String {
+    const WIDTH: usize = 96;
+    let mut lines = vec![String::new()];
+    for word in doc.split(' ') {
+        let line = lines.last_mut().expect("there is always a last line");
+        if !line.is_empty() && line.len() + word.len() >= WIDTH {
+            lines.push(word.to_owned());
+        } else {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines.iter().map(|line| format!("# {line}\n")).collect()
+}
+
+/// The site's folder as a name in messages.
+pub(crate) fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.chars().any(char::is_control) { name::encode_segment(text.as_bytes()) } else { text }
+}

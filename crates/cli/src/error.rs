@@ -1,0 +1,73 @@
+//! What a person at the command line sees when something goes wrong: what, which thing, and what to do about it.
+//!
+//! Exit codes are part of the interface; `modoai help` lists them.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// What kind of trouble: decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Something failed: a file, a socket, the disk.
+    Failed = 1,
+    /// The command line makes no sense.
+    Usage = 64,
+    /// The configuration makes no sense.
+    Config = 78,
+}
+
+/// The exit codes as the help explains them.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0   success
+  1   something failed; the message says what
+  64  the command line could not be understood
+  78  the configuration is wrong; the message names the setting";
+
+/// A failure for a person.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    kind: Kind,
+    what: String,
+    cause: Option<Box<dyn Error + Send + Sync>>,
+    hint: Option<String>,
+}
+
+impl CliError {
+    pub(crate) fn new(kind: Kind, what: impl Into<String>) -> Self {
+        Self { kind, what: what.into(), cause: None, hint: None }
+    }
+
+    pub(crate) fn failed(what: impl Into<String>) -> Self {
+        Self::new(Kind::Failed, what)
+    }
+
+    pub(crate) fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { cause: Some(cause.into()), ..self }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Tells it on standard error.
+    pub(crate) fn report(&self) -> ExitCode {
+        eprintln!("{self}");
+        ExitCode::from(self.kind as u8)
+    }
+}
+
+impl std::fmt::Display for CliError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut message = format!("modoai: {}", self.what);
+        let first = self.cause.as_ref().map(|cause| &**cause as &dyn Error);
+        for cause in std::iter::successors(first, |error| error.source()) {
+            write!(message, ": {cause}")?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(message, "\n  hint: {hint}")?;
+        }
+        f.write_str(&message)
+    }
+}

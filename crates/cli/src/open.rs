@@ -1,0 +1,58 @@
+//! Opening a folder as a site, with its catalogue.
+
+use std::sync::Arc;
+
+use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
+use modoai_repository::ingest::{IngestError, Reconciler};
+use modoai_repository::site::{Site, SiteError};
+
+use crate::config::{Config, SiteArgs, shown};
+use crate::error::{CliError, Kind};
+
+/// A site and its catalogue.
+pub(crate) struct Opened {
+    pub(crate) config: Config,
+    pub(crate) site: Arc<Site>,
+    pub(crate) catalogue: Arc<dyn Catalogue>,
+    pub(crate) state_dir: std::path::PathBuf,
+}
+
+impl Opened {
+    pub(crate) fn new(args: &SiteArgs, flags: &[(&str, Option<&str>)]) -> Result<Self, CliError> {
+        let config = args.config(flags)?;
+        let site = Site::open(&args.dir, &config.site, &config.reserved()).map_err(|error| match error {
+            SiteError::Root { source, .. } => {
+                CliError::failed(format!("failed to open the folder {}", shown(&args.dir))).because(source)
+            }
+            SiteError::Pattern(_) => CliError::new(Kind::Config, "the configuration cannot be used").because(error),
+        })?;
+        let state_dir = args.state_dir(&site)?;
+        let catalogue = Sqlite::open(&state_dir.join("catalogue.sqlite"), system_clock()).map_err(|error| {
+            CliError::failed(format!("failed to open the catalogue of {}", shown(&args.dir)))
+                .because(error)
+                .hint("another place can be given with --data")
+        })?;
+        Ok(Self { config, site: Arc::new(site), catalogue: Arc::new(catalogue), state_dir })
+    }
+
+    /// What brings the catalogue up to date; `None` if another process is at it.
+    pub(crate) fn reconciler(&self) -> Result<Option<Reconciler>, CliError> {
+        match self.catalogue.writer() {
+            Ok(writer) => Ok(Some(Reconciler::new(self.site.clone(), writer, self.config.site.max_vanished))),
+            Err(CatalogueError::Locked { .. }) => Ok(None),
+            Err(error) => Err(CliError::failed("failed to write the catalogue").because(error)),
+        }
+    }
+}
+
+/// An index that was given up, with advice where there is some.
+pub(crate) fn not_indexed(error: IngestError) -> CliError {
+    let believable = matches!(error, IngestError::Emptied { .. } | IngestError::Vanished { .. });
+    let failed = CliError::failed("the catalogue was kept as it was").because(error);
+    if believable {
+        failed.hint("if these deletions are real, run `modoai index` with --accept-deletions")
+    } else {
+        failed
+    }
+}

@@ -1,0 +1,89 @@
+//! Standard output is data, standard error is talk; a progress display only where a person looks.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::error::CliError;
+
+/// Prints data. A reader that has seen enough (`| head`) is not a failure.
+pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    tolerate_broken_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+pub(crate) fn tolerate_broken_pipe(result: io::Result<()>) -> Result<(), CliError> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(CliError::failed("failed to write to standard output").because(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Shows a count that grows while something works, until it is dropped.
+pub(crate) struct Counting {
+    done: Arc<AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Counting {
+    /// Nothing is shown for work that is over at once, or when nobody looks.
+    pub(crate) fn start(what: &'static str, count: Arc<AtomicU64>) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let thread = io::stderr().is_terminal().then(|| {
+            let done = done.clone();
+            std::thread::spawn(move || show(what, &count, &done))
+        });
+        Self { done, thread }
+    }
+}
+
+impl Drop for Counting {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+fn show(what: &'static str, count: &AtomicU64, done: &AtomicBool) {
+    const PATIENCE: Duration = Duration::from_millis(300);
+    const FRAME: Duration = Duration::from_millis(100);
+    std::thread::park_timeout(PATIENCE);
+    if done.load(Ordering::Relaxed) {
+        return;
+    }
+    let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} files, {per_sec}, {elapsed}");
+    let bar = ProgressBar::no_length().with_message(what);
+    bar.set_style(style.expect("a template without mistakes; the tests run it"));
+    while !done.load(Ordering::Relaxed) {
+        bar.set_position(count.load(Ordering::Relaxed));
+        bar.tick();
+        std::thread::park_timeout(FRAME);
+    }
+    bar.finish_and_clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_progress_display_starts_and_ends() {
+        let done = Arc::new(AtomicBool::new(false));
+        let shown = {
+            let done = done.clone();
+            std::thread::spawn(move || show("testing", &AtomicU64::new(7), &done))
+        };
+        std::thread::sleep(Duration::from_millis(450));
+        done.store(true, Ordering::Relaxed);
+        shown.thread().unpark();
+        shown.join().expect("no panic");
+    }
+}

@@ -1,0 +1,137 @@
+//! What a person can choose from on a page, and what was chosen to get there.
+
+use modoai_protocol::query::Arguments;
+use modoai_protocol::token::ListToken;
+use modoai_protocol::{Datestamp, SetSpec, Token, Verb};
+
+use crate::answer::describe::visible_sets;
+use crate::error::Failure;
+use crate::repository::Visit;
+use crate::site::kind;
+
+/// A longer list of sets is no help in a form; ListSets has them all.
+const MOST_SETS: usize = 1_000;
+
+/// How many characters of a datestamp are its day.
+const DAY: usize = "YYYY-MM-DD".len();
+
+/// What the forms of a page offer.
+#[derive(Debug, Default)]
+pub(super) struct Choices {
+    pub(super) repository_name: String,
+    /// Prefixes, the one every repository has first.
+    pub(super) formats: Vec<String>,
+    /// Specs and names of the sets this requester sees.
+    pub(super) sets: Vec<(String, String)>,
+    /// The arguments of the request.
+    pub(super) asked: Arguments,
+    pub(super) chosen: Chosen,
+    /// Whether the repository was opened without asking anything.
+    pub(super) is_front: bool,
+}
+
+/// A selection as a form holds it: what was not chosen is empty.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Chosen {
+    pub(super) prefix: String,
+    pub(super) set: String,
+    pub(super) from: String,
+    pub(super) until: String,
+}
+
+impl Choices {
+    pub(super) fn new(visit: &Visit<'_>, asked: Arguments) -> Result<Self, Failure> {
+        let repository = visit.repository;
+        let token = value(&asked, "resumptionToken").and_then(|token| Token::open(token, &visit.token_key()));
+        let chosen = match token {
+            Some(Token::List(token)) => Chosen::in_token(&token, visit.standing.newest),
+            _ => Chosen::in_arguments(&asked),
+        };
+        let sets = visible_sets(visit)?;
+        Ok(Self {
+            repository_name: repository.settings.repository_name.clone(),
+            formats: repository.formats.iter().map(|format| format.prefix().to_owned()).collect(),
+            sets: sets.iter().take(MOST_SETS).map(|set| (set.to_string(), kind::set_name(set))).collect(),
+            asked,
+            chosen,
+            is_front: false,
+        })
+    }
+
+    /// The value of an argument of the request.
+    pub(super) fn asked(&self, name: &str) -> Option<&str> {
+        value(&self.asked, name)
+    }
+
+    /// The verb of the request, if it has one.
+    pub(super) fn verb(&self) -> Option<Verb> {
+        self.asked("verb").and_then(Verb::from_name)
+    }
+
+    /// The name of a set; its spec if it has none.
+    pub(super) fn set_name<'a>(&'a self, spec: &'a str) -> &'a str {
+        self.sets.iter().find(|(known, _)| known == spec).map_or(spec, |(_, name)| name)
+    }
+}
+
+impl Chosen {
+    fn in_arguments(asked: &Arguments) -> Self {
+        let text = |name| value(asked, name).unwrap_or_default().to_owned();
+        Self { prefix: text("metadataPrefix"), set: text("set"), from: text("from"), until: text("until") }
+    }
+
+    /// On later pages only the token knows. It does not know whether a list was to end or only ended where the
+    /// catalogue did; the latter is no choice.
+    fn in_token(token: &ListToken, newest: Option<Datestamp>) -> Self {
+        let ends = newest.is_some_and(|newest| token.range.last < newest);
+        let begins = token.range.first > Datestamp::MIN;
+        Self {
+            prefix: token.prefix.to_string(),
+            set: token.set.as_ref().map(SetSpec::to_string).unwrap_or_default(),
+            from: begins.then(|| token.range.first.to_string()).unwrap_or_default(),
+            until: ends.then(|| token.range.last.to_string()).unwrap_or_default(),
+        }
+    }
+
+    /// The day of a bound, which is what a form can hold.
+    pub(super) fn day(bound: &str) -> &str {
+        bound.get(..DAY).unwrap_or(bound)
+    }
+
+    /// The arguments of a list of this selection, from its beginning.
+    pub(super) fn arguments<'a>(&'a self, verb: &'a str) -> Vec<(&'a str, &'a str)> {
+        let optional = [("from", &*self.from), ("until", &*self.until), ("set", &*self.set)];
+        let mut arguments = vec![("verb", verb), ("metadataPrefix", &*self.prefix)];
+        arguments.extend(optional.into_iter().filter(|(_, value)| !value.is_empty()));
+        arguments
+    }
+}
+
+fn value<'a>(arguments: &'a Arguments, name: &str) -> Option<&'a str> {
+    arguments.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use modoai_protocol::{ListVerb, MetadataPrefix, Range};
+
+    #[test]
+    fn a_token_tells_what_was_chosen() {
+        let at = Datestamp::from_unix;
+        let token = ListToken {
+            verb: ListVerb::Records,
+            prefix: MetadataPrefix::parse("oai_dc").expect("legal"),
+            set: SetSpec::parse("mime:text"),
+            range: Range { first: Datestamp::MIN, last: at(86_399) },
+            after: (at(0), 1),
+            cursor: 50,
+            size: None,
+            epoch: 0,
+        };
+        let open = Chosen { prefix: "oai_dc".to_owned(), set: "mime:text".to_owned(), ..Chosen::default() };
+        assert_eq!(Chosen::in_token(&token, Some(at(86_399))), open, "it ended where the catalogue did");
+        let until = "1970-01-01T23:59:59Z".to_owned();
+        assert_eq!(Chosen::in_token(&token, Some(at(99_999))), Chosen { until, ..open }, "it was to end earlier");
+    }
+}

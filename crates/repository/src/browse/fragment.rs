@@ -1,0 +1,355 @@
+//! Foreign XML for people: as fields where it is flat, as Dublin Core is; otherwise indented.
+//!
+//! What is shown was read from an answer, so its nesting is known to be right, but nothing here relies on that: any text
+//! gives some page, and the page has a length that a person can bear.
+
+use modoai_protocol::xml::document::Part;
+use serde::Serialize;
+
+use super::links;
+
+/// Longer texts are cut; no one reads base64.
+const MOST_OF_A_TEXT: usize = 2_000;
+
+/// Longer fragments are cut.
+const MOST_OF_ALL: usize = 20_000;
+
+/// A start tag longer than this has its attributes below each other.
+const LINE: usize = 90;
+
+/// Deeper elements are not indented further.
+const DEEPEST: usize = 12;
+
+/// A foreign element.
+#[derive(Debug, Serialize)]
+pub(super) struct Fragment {
+    /// The name of its root, such as `oai_dc:dc`.
+    pub(super) name: String,
+    /// What it says, if it is flat.
+    pub(super) fields: Option<Vec<Field>>,
+    /// What it is, if it is not.
+    pub(super) xml: String,
+    /// Whether something was left out.
+    pub(super) is_cut: bool,
+}
+
+/// Values that share a name.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Field {
+    pub(super) label: String,
+    pub(super) values: Vec<Value>,
+}
+
+/// A text, with where it leads.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Value {
+    pub(super) text: String,
+    pub(super) link: Option<String>,
+}
+
+impl Fragment {
+    pub(super) fn new(part: &Part) -> Self {
+        let xml = String::from_utf8_lossy(&part.bytes);
+        let tokens = tokens(&xml);
+        let name = tokens.iter().find_map(|token| match token {
+            Token::Start(tag) | Token::Empty(tag) => Some(name(tag).to_owned()),
+            _ => None,
+        });
+        let mut cut = Cut::default();
+        let fields = fields(&tokens, &mut cut);
+        let xml = if fields.is_some() { String::new() } else { indented(&tokens, &mut cut) };
+        Self { name: name.unwrap_or_default(), fields, xml, is_cut: cut.happened }
+    }
+
+    /// The first value of a field.
+    pub(super) fn first(&self, label: &str) -> Option<&str> {
+        let field = self.fields.iter().flatten().find(|field| field.label == label)?;
+        field.values.first().map(|value| value.text.as_str())
+    }
+}
+
+/// Adds a value to the last field if it is of the same name, else begins a new one.
+pub(super) fn add(fields: &mut Vec<Field>, name: &str, value: Value) {
+    let label = label(name);
+    match fields.last_mut() {
+        Some(last) if last.label == label => last.values.push(value),
+        _ => fields.push(Field { label, values: vec![value] }),
+    }
+}
+
+/// An element's name in plain words: `earliestDatestamp` is the "Earliest datestamp", `dc:title` the "Title".
+fn label(name: &str) -> String {
+    let local = name.rsplit(':').next().unwrap_or_default();
+    let mut label = String::new();
+    let mut letters = local.chars().peekable();
+    let mut before = None::<char>;
+    while let Some(letter) = letters.next() {
+        let begins_word = letter.is_uppercase() && before.is_some_and(char::is_lowercase);
+        let in_acronym = letters.peek().is_none_or(|next| next.is_uppercase());
+        match before {
+            None => label.extend(letter.to_uppercase()),
+            Some(_) if begins_word && in_acronym => label.extend([' ', letter]),
+            Some(_) if begins_word => {
+                label.push(' ');
+                label.extend(letter.to_lowercase());
+            }
+            Some(_) => label.push(if letter == '_' { ' ' } else { letter }),
+        }
+        before = Some(letter);
+    }
+    label
+}
+
+/// The texts of a root that holds nothing but elements that hold nothing but text.
+fn fields(tokens: &[Token<'_>], cut: &mut Cut) -> Option<Vec<Field>> {
+    let [Token::Start(_), inner @ .., Token::End(_)] = tokens else { return None };
+    let mut fields = Vec::new();
+    let mut rest = inner.iter();
+    while let Some(token) = rest.next() {
+        let tag = match token {
+            Token::Start(tag) if is_plain(tag) => tag,
+            Token::Text(text) if text.trim().is_empty() => continue,
+            Token::Aside(_) => continue,
+            _ => return None,
+        };
+        let mut text = String::new();
+        loop {
+            match rest.next()? {
+                Token::Text(piece) => text.push_str(&html_escape::decode_html_entities(piece)),
+                Token::Cdata(piece) => text.push_str(piece),
+                Token::End(_) => break,
+                _ => return None,
+            }
+        }
+        let text = text.trim();
+        add(&mut fields, name(tag), Value { text: cut.text(text), link: links::web(text) });
+    }
+    (!fields.is_empty()).then_some(fields)
+}
+
+/// Whether a start tag says nothing that its text does not.
+fn is_plain(tag: &str) -> bool {
+    let is_aside = |attribute: &&str| [">", "xml:lang", "xmlns", "xsi:"].iter().any(|known| attribute.starts_with(known));
+    pieces(tag).iter().skip(1).all(is_aside)
+}
+
+fn indented(tokens: &[Token<'_>], cut: &mut Cut) -> String {
+    let mut out = String::new();
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        if out.len() > MOST_OF_ALL {
+            cut.happened = true;
+            out.push_str("…\n");
+            break;
+        }
+        at += 1;
+        match token {
+            Token::Start(tag) => {
+                line(&mut out, depth, &broken(tag, depth, cut));
+                // A text alone stays between its tags.
+                match &tokens[at..] {
+                    [Token::Text(text) | Token::Cdata(text), Token::End(end), ..] => {
+                        out.push_str(&cut.text(text.trim()));
+                        out.push_str(end);
+                        at += 2;
+                    }
+                    [Token::End(end), ..] => {
+                        out.push_str(end);
+                        at += 1;
+                    }
+                    _ => depth += 1,
+                }
+            }
+            Token::End(tag) => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth, tag);
+            }
+            Token::Empty(tag) => line(&mut out, depth, &broken(tag, depth, cut)),
+            Token::Text(text) if text.trim().is_empty() => {}
+            Token::Text(text) | Token::Cdata(text) | Token::Aside(text) => {
+                line(&mut out, depth, &cut.text(text.trim()));
+            }
+        }
+    }
+    out
+}
+
+fn line(out: &mut String, depth: usize, text: &str) {
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(&"  ".repeat(depth.min(DEEPEST)));
+    out.push_str(text);
+}
+
+/// A tag, over several lines if it is long.
+fn broken(tag: &str, depth: usize, cut: &mut Cut) -> String {
+    let joint = if tag.len() > LINE { format!("\n{}", "  ".repeat(depth.min(DEEPEST) + 2)) } else { " ".to_owned() };
+    cut.text(&pieces(tag).join(&joint))
+}
+
+/// Shortens texts, and remembers whether it did.
+#[derive(Default)]
+struct Cut {
+    happened: bool,
+}
+
+impl Cut {
+    fn text(&mut self, text: &str) -> String {
+        match text.char_indices().nth(MOST_OF_A_TEXT) {
+            None => text.to_owned(),
+            Some((end, _)) => {
+                self.happened = true;
+                format!("{}… [{} characters more]", &text[..end], text[end..].chars().count())
+            }
+        }
+    }
+}
+
+/// A piece of XML, delimiters included, except for CDATA, which is its text.
+#[derive(Debug, PartialEq, Eq)]
+enum Token<'a> {
+    Start(&'a str),
+    End(&'a str),
+    Empty(&'a str),
+    Text(&'a str),
+    Cdata(&'a str),
+    /// A comment, processing instruction or declaration.
+    Aside(&'a str),
+}
+
+/// Cuts XML into pieces. Markup that does not end is text, with all that follows.
+fn tokens(mut rest: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    while !rest.is_empty() {
+        let length = match rest.find('<') {
+            Some(0) => markup(rest),
+            next => {
+                let (text, after) = rest.split_at(next.unwrap_or(rest.len()));
+                tokens.push(Token::Text(text));
+                rest = after;
+                continue;
+            }
+        };
+        let Some(length) = length else {
+            tokens.push(Token::Text(rest));
+            break;
+        };
+        let (piece, after) = rest.split_at(length);
+        rest = after;
+        tokens.push(match piece.strip_prefix("<![CDATA[").and_then(|inner| inner.strip_suffix("]]>")) {
+            Some(text) => Token::Cdata(text),
+            None if piece.starts_with("<!") || piece.starts_with("<?") => Token::Aside(piece),
+            None if piece.starts_with("</") => Token::End(piece),
+            None if piece.ends_with("/>") => Token::Empty(piece),
+            None => Token::Start(piece),
+        });
+    }
+    tokens
+}
+
+/// The length of the markup that a text begins with, if it does and the markup ends.
+fn markup(text: &str) -> Option<usize> {
+    for (start, end) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")] {
+        if let Some(inner) = text.strip_prefix(start) {
+            return inner.find(end).map(|at| start.len() + at + end.len());
+        }
+    }
+    let mut quote = None;
+    for (at, byte) in text.strip_prefix('<')?.bytes().enumerate() {
+        match (quote, byte) {
+            (None, b'>') => return Some(at + 2),
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (Some(open), _) if open == byte => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The element's name in a tag.
+fn name(tag: &str) -> &str {
+    let inner = tag.trim_start_matches('<');
+    &inner[..inner.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(inner.len())]
+}
+
+/// A tag at its white space, that within quotes aside: its name, then its attributes.
+fn pieces(tag: &str) -> Vec<&str> {
+    let mut quote = None;
+    let is_gap = |letter: char| {
+        match (quote, letter) {
+            (None, '"' | '\'') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            _ => {}
+        }
+        quote.is_none() && letter.is_whitespace()
+    };
+    tag.split(is_gap).filter(|piece| !piece.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fragment(xml: &str) -> Fragment {
+        Fragment::new(&Part { bytes: xml.as_bytes().to_vec(), ..Part::default() })
+    }
+
+    #[test]
+    fn flat_elements_are_fields() {
+        let dublin_core = fragment(
+            "<oai_dc:dc xmlns:dc='a'>\n<dc:title xml:lang='en'>R&amp;D <![CDATA[<b>]]></dc:title><!-- - -->\
+             <dc:format>text/html</dc:format><dc:format>12 bytes</dc:format>\
+             <dc:identifier>https://a/</dc:identifier></oai_dc:dc>",
+        );
+        assert_eq!(dublin_core.name, "oai_dc:dc");
+        assert_eq!(dublin_core.first("Title"), Some("R&D <b>"));
+        let fields = dublin_core.fields.expect("flat");
+        assert_eq!(fields.len(), 3, "values of one name stand together");
+        assert_eq!(fields[2].values[0].link.as_deref(), Some("https://a/"));
+    }
+
+    #[test]
+    fn everything_else_is_indented() {
+        let nested = fragment("<a x='1 > 0'><b><c>text</c><d/><e></e></b>mixed</a>");
+        assert_eq!(nested.fields, None);
+        assert_eq!(
+            nested.xml,
+            "<a x='1 > 0'>\n  <b>\n    <c>text</c>\n    <d/>\n    <e></e>\n  </b>\n  mixed\n</a>"
+        );
+        assert_eq!(fragment("<h><header name='a'>b</header></h>").fields, None, "the attribute says something");
+        let long = format!("<a one=\"{0}\" two=\"{0}\">b</a>", "x ".repeat(30).trim());
+        assert_eq!(fragment(&long).xml.lines().count(), 3);
+    }
+
+    #[test]
+    fn what_is_long_is_cut_and_that_is_said() {
+        let long = fragment(&format!("<a><b><c>{}</c></b></a>", "é".repeat(3_000)));
+        assert!(long.is_cut && long.xml.contains("… [1000 characters more]"), "{}", long.xml);
+        let many = fragment(&format!("<a>{}</a>", "<b><c/></b>".repeat(10_000)));
+        assert!(many.is_cut && many.xml.len() < 2 * MOST_OF_ALL);
+    }
+
+    #[test]
+    fn names_become_words() {
+        for (name, words) in [
+            ("dc:title", "Title"),
+            ("earliestDatestamp", "Earliest datestamp"),
+            ("baseURL", "Base URL"),
+            ("adminEmail", "Admin email"),
+            ("", ""),
+        ] {
+            assert_eq!(label(name), words);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_a_page(text in "[<>/!?\\[\\]\"' a-eé&;-]{0,60}", wrapped in any::<bool>()) {
+            let fragment = fragment(&if wrapped { format!("<a>{text}</a>") } else { text });
+            prop_assert!(fragment.xml.len() < MOST_OF_ALL);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of the crate from outside: one binary, so that it links once.
+
+mod battery;
+mod sqlite;

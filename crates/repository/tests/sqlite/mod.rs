@@ -1,0 +1,146 @@
+//! The embedded engine: the battery, and what is true of its files.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use modoai_protocol::{Datestamp, Range};
+use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Clock, PageQuery};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::battery::{self, HandClock, Place, apply, everything, filled, item, put};
+
+struct Directory(TempDir);
+
+impl Directory {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary directory"))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Place for Directory {
+    fn open(&self, clock: Clock) -> Result<Arc<dyn Catalogue>, CatalogueError> {
+        Ok(Arc::new(Sqlite::open(self.path(), clock)?))
+    }
+}
+
+battery::battery!(Directory::new());
+
+/// Why a file was refused.
+fn refusal(result: Result<impl Sized, CatalogueError>, file: &Path) -> String {
+    match result {
+        Err(CatalogueError::Foreign { place, reason }) => {
+            assert_eq!(Path::new(&place), file);
+            reason
+        }
+        Err(other) => panic!("refused for another reason: {other:?}"),
+        Ok(_) => panic!("not refused"),
+    }
+}
+
+#[test]
+fn a_path_is_a_directory_or_a_file() {
+    let directory = Directory::new();
+    let clock = HandClock::at(10_000);
+    let file = directory.path().join("deep/down/site.db");
+    for (path, created) in [
+        (file.clone(), file.clone()),
+        (file.clone(), file),
+        (directory.path().join("x/y"), directory.path().join("x/y/catalogue.sqlite")),
+        (directory.path().to_owned(), directory.path().join("catalogue.sqlite")),
+    ] {
+        Sqlite::open(&path, clock.clock()).expect("the catalogue opens");
+        assert!(created.is_file(), "{}", created.display());
+    }
+}
+
+#[test]
+fn what_is_not_a_catalogue_is_refused_and_left_alone() {
+    let directory = Directory::new();
+    let clock = HandClock::at(10_000);
+
+    let text = directory.path().join("text.txt");
+    let words = "not a database, ".repeat(100);
+    fs::write(&text, &words).expect("a file");
+    refusal(Sqlite::open(&text, clock.clock()), &text);
+    assert_eq!(fs::read_to_string(&text).expect("the file"), words);
+
+    let other = directory.path().join("other.db");
+    Connection::open(&other).and_then(|db| db.execute_batch("CREATE TABLE t (x)")).expect("a database");
+    assert!(refusal(Sqlite::open(&other, clock.clock()), &other).contains("another program"));
+
+    let newer = directory.path().join("newer.db");
+    drop(Sqlite::open(&newer, clock.clock()).expect("the catalogue opens"));
+    Connection::open(&newer).and_then(|db| db.execute_batch("PRAGMA user_version = 99")).expect("a database");
+    assert!(refusal(Sqlite::open(&newer, clock.clock()), &newer).contains("version 99"));
+
+    let nothing = directory.path().join("empty.db");
+    fs::write(&nothing, "").expect("a file");
+    Sqlite::open(&nothing, clock.clock()).expect("an empty file may become a catalogue");
+}
+
+#[test]
+fn a_damaged_file_is_named() {
+    let directory = Directory::new();
+    let clock = HandClock::at(10_000);
+    let changes: Vec<_> = (0..2000).map(|n| put(&format!("{n:04}"), n, &["x"])).collect();
+    drop(filled(&directory, &clock, &changes));
+    let file = directory.path().join("catalogue.sqlite");
+    let mut bytes = fs::read(&file).expect("the file");
+    bytes[8192..].fill(0xa5);
+    fs::write(&file, bytes).expect("the file");
+    let query = PageQuery { set: None, range: Range::ALL, after: None, limit: 5000 };
+    refusal(Sqlite::open(&file, clock.clock()).and_then(|catalogue| catalogue.page(&query)), &file);
+}
+
+#[test]
+fn an_announcement_holds_readers_back_until_the_next_writer_comes() {
+    let directory = Directory::new();
+    let clock = HandClock::at(10_000);
+    let catalogue = filled(&directory, &clock, &[put("a", 1, &["x"])]);
+    // What a writer leaves behind that was killed between announcing a change and making it.
+    let killed = Connection::open(directory.path().join("catalogue.sqlite")).expect("the database");
+    killed.execute("UPDATE standing SET pending = 15000", []).expect("an announcement");
+    let as_of = || catalogue.standing().expect("a standing").as_of.unix();
+    assert_eq!(as_of(), 10_000);
+    clock.set(20_000);
+    assert_eq!(as_of(), 15_000);
+    drop(catalogue.writer().expect("nobody else writes"));
+    assert_eq!(as_of(), 20_000);
+}
+
+#[test]
+fn a_stamp_is_chosen_after_the_announcement() {
+    let directory = Directory::new();
+    // A clock that goes on with every look, so that nothing can happen at the same time.
+    let ticks = std::sync::atomic::AtomicI64::new(10_000);
+    let clock: Clock = Arc::new(move || Datestamp::from_unix(ticks.fetch_add(1, std::sync::atomic::Ordering::SeqCst)));
+    let catalogue = directory.open(clock).expect("the catalogue opens");
+    catalogue.writer().expect("nobody else writes").complete().expect("the filling completes");
+    for _ in 0..10 {
+        let promised = catalogue.standing().expect("a standing").as_of;
+        apply(&*catalogue, &[put("a", 1, &["x"])]);
+        assert!(item(&*catalogue, "a").datestamp > promised);
+    }
+}
+
+#[test]
+fn the_log_stays_for_readers_that_may_not_write() {
+    let directory = Directory::new();
+    let catalogue = filled(&directory, &HandClock::at(10_000), &[put("a", 1, &["x"])]);
+    assert_eq!(everything(&*catalogue).len(), 1);
+    drop(catalogue);
+    // Neither whoever read last nor whoever only opened takes it away.
+    for _ in 0..2 {
+        for suffix in ["", "-wal", "-shm"] {
+            assert!(directory.path().join(format!("catalogue.sqlite{suffix}")).exists(), "{suffix}");
+        }
+        drop(directory.opened(&HandClock::at(10_000)));
+    }
+}

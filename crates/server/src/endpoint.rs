@@ -1,0 +1,185 @@
+//! The repository over HTTP: six verbs by GET and by POST of a form, as XML for harvesters and as a page for people.
+//!
+//! An answer is computed on a blocking thread and streams through a [`Writer`]; the response begins with its first
+//! chunk, so whatever fails before that still becomes a proper 500 or 503.
+
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use hyper::{Method, Request, Response, StatusCode};
+use modoai_protocol::query::{self, Arguments, QueryError};
+use modoai_repository::{Answer, Failure};
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use crate::area::Requester;
+use crate::body::{Body, Turn, Writer};
+use crate::encoding::{Encoder, Encoding};
+use crate::folder_host::FolderHost;
+use crate::handler::Handler;
+use crate::{Served, quality, reply};
+
+/// How long a request waits for its turn before the harvester is asked to come back.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// When it is asked to come back.
+const BUSY_SECONDS: u64 = 15;
+
+/// Answers a request to the repository.
+pub(crate) async fn respond(
+    handler: &Arc<Handler>,
+    request: Request<Incoming>,
+    requester: Requester,
+) -> Response<Body> {
+    let wish = Wish {
+        html: quality::prefers_html(request.headers()),
+        encoding: Encoding::asked_by(request.headers()),
+        only_head: request.method() == Method::HEAD,
+    };
+    let response = match arguments(request, handler.form_timeout).await {
+        Ok(arguments) => answer(handler, arguments, requester, wish).await,
+        Err(refusal) => refusal,
+    };
+    let response = reply::with(response, VARY, "Accept, Accept-Encoding, Authorization");
+    reply::with(response, CACHE_CONTROL, "no-cache")
+}
+
+/// One of our schemas, published below the repository.
+pub(crate) fn schema(method: &Method, text: &'static str) -> Response<Body> {
+    if method == Method::POST {
+        return reply::not_allowed("GET, HEAD");
+    }
+    let response = Response::new(Body::Whole(Bytes::from_static(text.as_bytes())));
+    reply::with(response, CONTENT_TYPE, "application/xml; charset=UTF-8")
+}
+
+/// In which form an answer is wanted.
+#[derive(Clone, Copy)]
+struct Wish {
+    html: bool,
+    encoding: Encoding,
+    only_head: bool,
+}
+
+/// The arguments: of the query for GET, of the body alone for POST.
+async fn arguments(
+    request: Request<Incoming>,
+    patience: Duration,
+) -> Result<Result<Arguments, QueryError>, Response<Body>> {
+    if request.method() != Method::POST {
+        return Ok(query::parse(request.uri().query().unwrap_or_default().as_bytes()));
+    }
+    let media_type = request.headers().get(CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
+    let is_form = |value: &str| {
+        let media_type = value.split(';').next().unwrap_or_default().trim();
+        media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded")
+    };
+    if !media_type.is_none_or(is_form) {
+        let sentence = "Send the arguments as application/x-www-form-urlencoded.";
+        return Err(reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, sentence));
+    }
+    let too_large = || reply::text(StatusCode::PAYLOAD_TOO_LARGE, "The form is too large.");
+    let body = request.into_body();
+    if body.size_hint().lower() > query::MAX_BYTES as u64 {
+        return Err(too_large());
+    }
+    match timeout(patience, Limited::new(body, query::MAX_BYTES).collect()).await {
+        Ok(Ok(form)) => Ok(query::parse(&form.to_bytes())),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(reply::text(StatusCode::BAD_REQUEST, "The form did not arrive whole.")),
+        Err(_) => Err(reply::text(StatusCode::REQUEST_TIMEOUT, "The form took too long to arrive.")),
+    }
+}
+
+async fn answer(
+    handler: &Arc<Handler>,
+    arguments: Result<Arguments, QueryError>,
+    requester: Requester,
+    wish: Wish,
+) -> Response<Body> {
+    let admission = timeout(PATIENCE, async {
+        let admission = handler.answers.clone().acquire_owned().await;
+        (admission, Turn::take(handler.turns.clone()).await)
+    });
+    let Ok((Ok(admission), turn)) = admission.await else {
+        return reply::come_back("The repository is busy.", BUSY_SECONDS);
+    };
+    let (writer, started) = Writer::new(turn);
+    let handler = handler.clone();
+    let task = spawn_blocking(move || {
+        let _admission = admission;
+        let result = write(&handler.served, arguments, &requester, wish, writer);
+        result.inspect_err(log)
+    });
+    let Ok(body) = started.await else {
+        return match task.await {
+            Ok(Err(Failure::Unavailable { reason, retry_after, .. })) => {
+                reply::come_back(&sentence(&reason), retry_after.as_secs())
+            }
+            Ok(_) | Err(_) => reply::fault(),
+        };
+    };
+    let media_type = if wish.html { "text/html; charset=UTF-8" } else { "text/xml; charset=UTF-8" };
+    let response = reply::with(Response::new(body), CONTENT_TYPE, media_type);
+    match wish.encoding.name() {
+        Some(encoding) => reply::with(response, CONTENT_ENCODING, encoding),
+        None => response,
+    }
+}
+
+/// What was decided on, not yet written.
+enum Document<'a> {
+    Page(String),
+    Answer(Answer<'a>),
+}
+
+/// Computes an answer and writes it. Blocks.
+fn write(
+    served: &Served,
+    arguments: Result<Arguments, QueryError>,
+    requester: &Requester,
+    wish: Wish,
+    writer: Writer,
+) -> Result<(), Failure> {
+    let host = FolderHost { site: &served.site, areas: &served.areas, requester, health: (served.health)() };
+    let document = if wish.html {
+        Document::Page(served.repository.page_for_people(arguments, &host)?)
+    } else {
+        Document::Answer(served.repository.answer(arguments, &host)?)
+    };
+    if wish.only_head {
+        return Ok(writer.finish()?);
+    }
+    let mut encoder = Encoder::new(wish.encoding, writer)?;
+    match document {
+        Document::Page(page) => encoder.write_all(page.as_bytes())?,
+        Document::Answer(answer) => answer.write_to(&mut encoder)?,
+    }
+    Ok(encoder.finish()?.finish()?)
+}
+
+fn log(failure: &Failure) {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    if let Failure::Io(error) = failure
+        && is_gone(error)
+    {
+        tracing::debug!("a client left before its answer was complete");
+        return;
+    }
+    let causes = std::iter::successors(failure.source(), |error| (*error).source());
+    let causes: String = causes.map(|cause| format!(": {cause}")).collect();
+    tracing::error!("a request could not be answered: {failure}{causes}");
+}
+
+/// A reason as a sentence.
+fn sentence(reason: &str) -> String {
+    let mut letters = reason.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}

@@ -1,0 +1,183 @@
+//! One request in, one response out.
+//!
+//! 1. what no rule could make sense of: 400, 414, 405;
+//! 2. `/healthz`;
+//! 3. the repository, and the schemas published below it ([`crate::endpoint`]);
+//! 4. everything else is the site ([`crate::site`]).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::header::{CACHE_CONTROL, HOST, LOCATION};
+use hyper::{Method, Request, Response, StatusCode, Version};
+use modoai_repository::formats::SCHEMAS;
+use modoai_repository::site::name;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use crate::area::{Requester, Stranger};
+use crate::body::Body;
+use crate::log::{Entry, Logged};
+use crate::settings::ServerSettings;
+use crate::site::Visit;
+use crate::{Health, Served, endpoint, reply};
+
+/// Longer addresses are refused; the repository takes less, and no file system has such paths.
+const MAX_TARGET: usize = 32 * 1024;
+
+/// Answers at the same time, those included that only wait for a slow client. Each holds a thread.
+const MAX_ANSWERS: usize = 256;
+
+/// What all connections share.
+pub(crate) struct Handler {
+    pub(crate) served: Served,
+    pub(crate) base_path: String,
+    base: Vec<Vec<u8>>,
+    public_path: String,
+    access_log: bool,
+    /// Who computes an answer has one of these.
+    pub(crate) turns: Arc<Semaphore>,
+    /// Who has an answer under way has one of these.
+    pub(crate) answers: Arc<Semaphore>,
+    /// How long a form may take to arrive.
+    pub(crate) form_timeout: Duration,
+}
+
+/// The confirmed user of a request, passed to the access log with the response.
+#[derive(Clone)]
+struct User(String);
+
+impl Handler {
+    pub(crate) fn new(served: Served, settings: &ServerSettings, site_url: &str) -> Self {
+        let public_path = site_url.splitn(4, '/').nth(3).unwrap_or_default();
+        Self {
+            served,
+            base_path: settings.base_path.clone(),
+            base: name::decode(settings.base_path.trim_matches('/')).unwrap_or_default(),
+            public_path: format!("/{public_path}"),
+            access_log: settings.access_log,
+            turns: Arc::new(Semaphore::new(settings.worker_count())),
+            answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
+            form_timeout: settings.stall_timeout,
+        }
+    }
+
+    /// Answers a request and logs it.
+    pub(crate) async fn handle(self: Arc<Self>, peer: IpAddr, request: Request<Incoming>) -> Response<Logged> {
+        let entry = self.access_log.then(|| Entry::new(peer, &request));
+        let is_head = request.method() == Method::HEAD;
+        let mut response = self.respond(request).await;
+        if is_head {
+            response = reply::without_body(response);
+        }
+        let user = response.extensions_mut().remove::<User>();
+        let status = response.status();
+        response.map(|body| {
+            Logged::new(body, entry.map(|entry| entry.answered(status, user.as_ref().map(|User(name)| name.as_str()))))
+        })
+    }
+
+    async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        let uri = request.uri();
+        if uri.path_and_query().is_some_and(|target| target.as_str().len() > MAX_TARGET) {
+            return reply::text(StatusCode::URI_TOO_LONG, "This address is too long.");
+        }
+        let hosts = request.headers().get_all(HOST).iter().count();
+        if hosts > 1 || (hosts == 0 && request.version() >= Version::HTTP_11) {
+            return reply::text(StatusCode::BAD_REQUEST, "The request needs exactly one Host header.");
+        }
+        if !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
+            return reply::not_allowed("GET, HEAD");
+        }
+        let Some(path) = uri.path().strip_prefix('/') else {
+            return reply::text(StatusCode::BAD_REQUEST, "The request has no path.");
+        };
+        let place = Place::of(path, &self.base);
+        match &place {
+            Place::Schema(schema) => return endpoint::schema(request.method(), schema),
+            Place::BaseWithSlash => return self.redirect_to_base(uri.query()),
+            Place::Site if request.method() == Method::POST => return reply::not_allowed("GET, HEAD"),
+            Place::Site if path == "healthz" => return self.health(),
+            Place::Base | Place::Site => {}
+        }
+        let requester = match (self.served.areas.identify(request.headers()).await, &place) {
+            (Ok(requester), _) => requester,
+            (Err(Stranger::Busy), _) => return reply::come_back("Too many passwords are being checked.", 10),
+            // Whoever shows wrong credentials must not take a shortened list for the whole one.
+            (Err(Stranger::Wrong), Place::Base) => {
+                return reply::unauthorized(self.served.areas.challenge().unwrap_or_default());
+            }
+            (Err(Stranger::Wrong), _) => Requester::anonymous(),
+        };
+        let user = requester.user().map(|user| User(user.to_owned()));
+        let mut response = match place {
+            Place::Base => endpoint::respond(&self, request, requester).await,
+            _ => self.site(request, requester).await,
+        };
+        if let Some(user) = user {
+            response.extensions_mut().insert(user);
+        }
+        response
+    }
+
+    async fn site(self: Arc<Self>, request: Request<Incoming>, requester: Requester) -> Response<Body> {
+        let (head, _) = request.into_parts();
+        let look = move || {
+            let visit = Visit {
+                site: &self.served.site,
+                areas: &self.served.areas,
+                requester: &requester,
+                public_path: &self.public_path,
+                base_path: &self.base_path,
+                path: head.uri.path(),
+                query: head.uri.query(),
+                is_head: head.method == Method::HEAD,
+                headers: &head.headers,
+            };
+            visit.respond()
+        };
+        spawn_blocking(look).await.unwrap_or_else(|_| reply::fault())
+    }
+
+    /// 302, the only redirect that harvesters follow without holding it against the repository.
+    fn redirect_to_base(&self, query: Option<&str>) -> Response<Body> {
+        let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+        let response = reply::text(StatusCode::FOUND, "The repository's address has no slash at the end.");
+        let base_path = self.base_path.trim_start_matches('/');
+        reply::with(response, LOCATION, &format!("{}{base_path}{query}", self.public_path))
+    }
+
+    fn health(&self) -> Response<Body> {
+        let response = match (self.served.health)() {
+            Health::Ready => reply::text(StatusCode::OK, "ok"),
+            Health::Unready(reason) => reply::come_back(&reason, 10),
+        };
+        reply::with(response, CACHE_CONTROL, "no-store")
+    }
+}
+
+/// Which part of the server a path belongs to.
+enum Place {
+    Base,
+    BaseWithSlash,
+    Schema(&'static str),
+    Site,
+}
+
+impl Place {
+    fn of(path: &str, base: &[Vec<u8>]) -> Self {
+        let (inner, slash) = path.strip_suffix('/').map_or((path, false), |inner| (inner, true));
+        let segments = name::decode(inner).unwrap_or_default();
+        match (segments.strip_prefix(base), slash) {
+            (Some([]), false) => Self::Base,
+            (Some([]), true) => Self::BaseWithSlash,
+            (Some([file]), false) => {
+                let schema = SCHEMAS.iter().find(|(name, _)| name.as_bytes() == file);
+                schema.map_or(Self::Site, |(_, text)| Self::Schema(text))
+            }
+            _ => Self::Site,
+        }
+    }
+}
