@@ -45,16 +45,16 @@ impl SiteArgs {
             let text = std::fs::read_to_string(path).map_err(|error| {
                 CliError::new(Kind::Config, format!("failed to read the configuration {}", path.display())).because(error)
             })?;
-            load(&text, &mut config.targets().each_mut().map(|target| &mut **target)).map_err(|error| {
+            load(&text, &mut config).map_err(|error| {
                 CliError::new(Kind::Config, format!("{}", path.display())).because(error).hint(SEE)
             })?;
             config.resolve_paths(path.parent().unwrap_or(Path::new("")));
         }
-        let given = flags.iter().chain(&[("url", self.url.as_deref())]);
+        let given = flags.iter().copied().chain([("url", self.url.as_deref())]);
         let flags = given.filter_map(|(key, value)| value.map(|value| (format!("--{key}"), quoted(key, value))));
         let sets = self.assignments.iter().map(|assignment| ("--set".to_owned(), assignment.clone()));
         for (option, assignment) in sets.chain(flags) {
-            assign(&assignment, &mut config.targets().each_mut().map(|target| &mut **target))
+            assign(&assignment, &mut config)
                 .map_err(|error: SettingsError| CliError::new(Kind::Config, option).because(error).hint(SEE))?;
         }
         Ok(config)
@@ -79,7 +79,7 @@ impl SiteArgs {
 const SEE: &str = "`modoai settings` lists every setting";
 
 impl Config {
-    fn targets(&mut self) -> [Box<dyn Target + '_>; 3] {
+    fn tables(&mut self) -> [Box<dyn Target + '_>; 3] {
         [
             Box::new((SETTINGS, &mut self.repository)),
             Box::new((SITE_SETTINGS, &mut self.site)),
@@ -97,6 +97,16 @@ impl Config {
     /// URL paths that the server answers itself.
     pub(crate) fn reserved(&self) -> [&str; 2] {
         [&self.server.base_path, "/healthz"]
+    }
+}
+
+impl Target for Config {
+    fn keys(&mut self) -> Vec<&'static str> {
+        self.tables().iter_mut().flat_map(|table| table.keys()).collect()
+    }
+
+    fn put(&mut self, key: &str, value: &toml::Value) -> Option<Result<(), String>> {
+        self.tables().iter_mut().find_map(|table| table.put(key, value))
     }
 }
 

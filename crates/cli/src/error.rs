@@ -61,9 +61,10 @@ impl CliError {
 impl std::fmt::Display for CliError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut message = format!("modoai: {}", self.what);
-        let first = self.cause.as_ref().map(|cause| &**cause as &dyn Error);
-        for cause in std::iter::successors(first, |error| error.source()) {
+        let mut next = self.cause.as_ref().map(|cause| &**cause as &dyn Error);
+        while let Some(cause) = next {
             write!(message, ": {cause}")?;
+            next = cause.source();
         }
         if let Some(hint) = &self.hint {
             write!(message, "\n  hint: {hint}")?;

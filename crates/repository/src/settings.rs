@@ -2,7 +2,7 @@
 //!
 //! The configuration file, `--set key=value`, the Apache directives and the guide's reference all read these rows, so
 //! adding a setting is one field and one row. A crate with settings of its own has its own table of the same kind;
-//! [`load`] applies several tables to one file and names the nearest key when one is unknown.
+//! [`load`] applies a file to a [`Target`], which can be several tables, and names the nearest key when one is unknown.
 
 use std::time::Duration;
 
@@ -48,16 +48,16 @@ fn hint(nearest: &Option<&'static str>) -> String {
     nearest.map(|key| format!("; did you mean '{key}'?")).unwrap_or_default()
 }
 
-/// A table of settings together with the value it fills: what [`load`] applies a file to.
+/// What [`load`] applies a file to: a table of settings together with the value it fills, or several of those.
 pub trait Target {
     /// The keys this target knows.
-    fn keys(&self) -> Vec<&'static str>;
+    fn keys(&mut self) -> Vec<&'static str>;
     /// Puts a value in; `None` if the key is not one of this target's.
     fn put(&mut self, key: &str, value: &Value) -> Option<Result<(), String>>;
 }
 
 impl<T> Target for (&'static [Setting<T>], &mut T) {
-    fn keys(&self) -> Vec<&'static str> {
+    fn keys(&mut self) -> Vec<&'static str> {
         self.0.iter().map(|setting| setting.key).collect()
     }
 
@@ -67,30 +67,28 @@ impl<T> Target for (&'static [Setting<T>], &mut T) {
     }
 }
 
-/// Applies the text of a configuration file to the targets.
-pub fn load(text: &str, targets: &mut [&mut dyn Target]) -> Result<(), SettingsError> {
+/// Applies the text of a configuration file.
+pub fn load(text: &str, target: &mut dyn Target) -> Result<(), SettingsError> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| SettingsError::Syntax(error.to_string()))?;
-    table.iter().try_for_each(|(key, value)| put(key, value, targets))
+    table.iter().try_for_each(|(key, value)| put(key, value, target))
 }
 
 /// Applies one `key=value` from the command line. The value is read as TOML, and as plain text where it is not TOML, so
 /// that `--set repository_name=My site` needs no quotes within quotes.
-pub fn assign(assignment: &str, targets: &mut [&mut dyn Target]) -> Result<(), SettingsError> {
+pub fn assign(assignment: &str, target: &mut dyn Target) -> Result<(), SettingsError> {
     let Some((key, text)) = assignment.split_once('=') else {
         let problem = "has no value; write key=value".to_owned();
         return Err(SettingsError::Value { key: assignment.to_owned(), problem });
     };
     let parsed = format!("value = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
-    put(key.trim(), &parsed.unwrap_or_else(|| Value::String(text.to_owned())), targets)
+    put(key.trim(), &parsed.unwrap_or_else(|| Value::String(text.to_owned())), target)
 }
 
-fn put(key: &str, value: &Value, targets: &mut [&mut dyn Target]) -> Result<(), SettingsError> {
-    for target in targets.iter_mut() {
-        if let Some(result) = target.put(key, value) {
-            return result.map_err(|problem| SettingsError::Value { key: key.to_owned(), problem });
-        }
+fn put(key: &str, value: &Value, target: &mut dyn Target) -> Result<(), SettingsError> {
+    if let Some(result) = target.put(key, value) {
+        return result.map_err(|problem| SettingsError::Value { key: key.to_owned(), problem });
     }
-    let keys = targets.iter().flat_map(|target| target.keys());
+    let keys = target.keys().into_iter();
     let scored = keys.map(|known| (strsim::normalized_damerau_levenshtein(key, known), known));
     let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.4);
     Err(SettingsError::Unknown { key: key.to_owned(), nearest: nearest.map(|(_, known)| known) })
@@ -210,7 +208,7 @@ impl Default for Settings {
 /// Fills settings from the defaults written in their table, so that a default stands in one place.
 pub fn apply_defaults<T>(table: &'static [Setting<T>], settings: &mut T) {
     for setting in table.iter().filter(|setting| !setting.default.is_empty()) {
-        assign(&format!("{}={}", setting.key, setting.default), &mut [&mut (table, &mut *settings)])
+        assign(&format!("{}={}", setting.key, setting.default), &mut (table, &mut *settings))
             .expect("a default is a legal value; a test looks at each");
     }
 }
@@ -329,7 +327,7 @@ mod tests {
 
     fn loaded(text: &str) -> Result<Settings, SettingsError> {
         let mut settings = Settings::default();
-        load(text, &mut [&mut (SETTINGS, &mut settings)]).map(|()| settings)
+        load(text, &mut (SETTINGS, &mut settings)).map(|()| settings)
     }
 
     #[test]
@@ -368,9 +366,9 @@ mod tests {
     #[test]
     fn an_assignment_needs_no_quotes() {
         let mut settings = Settings::default();
-        let mut targets = (SETTINGS, &mut settings);
+        let mut target = (SETTINGS, &mut settings);
         for assignment in ["repository_name=My site", "by_value_limit=64K", "records_per_page=7", "friends=['http://a/']"] {
-            assign(assignment, &mut [&mut targets]).expect(assignment);
+            assign(assignment, &mut target).expect(assignment);
         }
         assert_eq!(settings.repository_name, "My site");
         assert_eq!(settings.by_value_limit, 64 << 10);

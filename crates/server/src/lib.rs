@@ -90,20 +90,14 @@ impl Server {
         self.address
     }
 
-    /// The public URL of the site, with a slash at the end. Never taken from a request: whoever sends one could make the
-    /// repository hand out foreign identifiers.
+    /// The public URL of the site, with a slash at the end.
     pub fn site_url(&self) -> String {
-        let port = self.address.port();
-        match &self.settings.url {
-            Some(url) => url.clone(),
-            None if self.address.ip().is_unspecified() => format!("http://localhost:{port}/"),
-            None => format!("http://{}/", self.address),
-        }
+        self.settings.site_url(self.address)
     }
 
     /// The public URL of the repository.
     pub fn base_url(&self) -> String {
-        format!("{}{}", self.site_url(), self.settings.base_path.trim_start_matches('/'))
+        self.settings.base_url(self.address)
     }
 
     /// Serves until `shutdown` is ready; then accepts nothing new, and gives requests in flight some time to finish.

@@ -46,6 +46,21 @@ pub struct AreaSettings {
 }
 
 impl ServerSettings {
+    /// The public URL of the site, with a slash at the end, for a server that listens at `address`. Never taken from a
+    /// request: whoever sends one could make the repository hand out foreign identifiers.
+    pub fn site_url(&self, address: SocketAddr) -> String {
+        match &self.url {
+            Some(url) => url.clone(),
+            None if address.ip().is_unspecified() => format!("http://localhost:{}/", address.port()),
+            None => format!("http://{address}/"),
+        }
+    }
+
+    /// The public URL of the repository.
+    pub fn base_url(&self, address: SocketAddr) -> String {
+        format!("{}{}", self.site_url(address), self.base_path.trim_start_matches('/'))
+    }
+
     /// How many answers of the repository are computed at the same time. They wait for the disk as much as for the
     /// processor, hence two per core.
     pub fn worker_count(&self) -> usize {
@@ -216,7 +231,7 @@ fn area(table: &str) -> Result<AreaSettings, String> {
         users: Vec::new(),
     };
     apply_defaults(AREA_SETTINGS, &mut area);
-    load(table, &mut [&mut (AREA_SETTINGS, &mut area)]).map_err(|error| format!("has an {error}"))?;
+    load(table, &mut (AREA_SETTINGS, &mut area)).map_err(|error| format!("has an {error}"))?;
     match area {
         area if area.path.is_empty() => Err("needs a path in each area".to_owned()),
         area if area.htpasswd.as_os_str().is_empty() => Err(format!("needs an htpasswd file for {}", area.path)),
@@ -262,7 +277,7 @@ mod tests {
 
     fn loaded(text: &str) -> Result<ServerSettings, SettingsError> {
         let mut settings = ServerSettings::default();
-        load(text, &mut [&mut (SERVER_SETTINGS, &mut settings)]).map(|()| settings)
+        load(text, &mut (SERVER_SETTINGS, &mut settings)).map(|()| settings)
     }
 
     #[test]

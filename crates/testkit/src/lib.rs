@@ -3,12 +3,14 @@
 //! | module | what it gives |
 //! |---|---|
 //! | [`site`] | folders of files: awkward names, random trees, the original paper's test bed, millions of files |
+//! | [`dice`] | chance that can be repeated |
 //! | [`process`] | the real `modoai serve`, started, watched and ended |
 //! | [`http`] | a small HTTP client that shares no code with the product |
 //! | [`xsd`] | judgement by the official schemas |
 //!
 //! The end-to-end tests live in `tests/`; the benchmark's client and site maker in `examples/`.
 
+mod content;
 pub mod dice;
 pub mod http;
 pub mod process;

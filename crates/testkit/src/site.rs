@@ -4,13 +4,14 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
+use crate::content::{KINDS, Kind};
 use crate::dice::Dice;
 
 /// A folder that vanishes with the test. What goes wrong in it is the test's end, so nothing returns an error.
@@ -128,7 +129,7 @@ pub fn awkward(root: &Path) -> io::Result<Vec<OsString>> {
     let names = AWKWARD_NAMES.iter().map(|name| name.to_vec()).chain([longest]);
     names
         .map(|name| {
-            let kind = kind_of(&name);
+            let kind = Kind::of_name(&name);
             let name = OsString::from_vec(name);
             write(&root.join(&name), &kind.content(&mut Dice::new(1), 300, &name))?;
             Ok(name)
@@ -297,80 +298,10 @@ fn stem(dice: &mut Dice, number: usize) -> OsString {
     OsString::from_vec([word.as_bytes(), spice, number.to_string().as_bytes()].concat())
 }
 
-/// What files of some extension are made of, so that those who look inside believe the name.
-#[derive(Clone, Copy, Debug)]
-struct Kind {
-    extension: &'static str,
-    start: &'static [u8],
-    /// Whether words follow, or noise.
-    text: bool,
-}
-
-const KINDS: [Kind; 16] = [
-    Kind::text(".html", "<!DOCTYPE html>\n"),
-    Kind::text(".txt", ""),
-    Kind::text(".css", "body { margin: 0 }\n"),
-    Kind::text(".xml", "<?xml version=\"1.0\"?>\n"),
-    Kind::text(".json", "[]\n"),
-    Kind::text(".csv", "a,b\n"),
-    Kind::text(".svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n"),
-    Kind::text("", ""),
-    Kind::binary(".png", PNG),
-    Kind::binary(".gif", b"GIF89a"),
-    Kind::binary(".jpg", b"\xff\xd8\xff\xe0\x00\x10JFIF\x00"),
-    Kind::binary(".pdf", b"%PDF-1.4\n"),
-    Kind::binary(".ps", b"%!PS-Adobe-3.0\n"),
-    Kind::binary(".ppt", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
-    Kind::binary(".tar.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00"),
-    Kind::binary(".mp4", b"\x00\x00\x00\x18ftypmp42"),
-];
-
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
-
-impl Kind {
-    const fn text(extension: &'static str, start: &'static str) -> Self {
-        Self { extension, start: start.as_bytes(), text: true }
-    }
-
-    const fn binary(extension: &'static str, start: &'static [u8]) -> Self {
-        Self { extension, start, text: false }
-    }
-
-    fn of(extension: &str) -> Self {
-        KINDS.into_iter().find(|kind| kind.extension == extension).unwrap_or(Self::text("", ""))
-    }
-
-    /// Bytes of this kind: exactly `size` of them, unless that is too few to be of the kind at all.
-    fn content(self, dice: &mut Dice, size: usize, name: &OsStr) -> Vec<u8> {
-        const WORDS: &[u8] = b"every file is counted once and only once. ";
-        let mut content = self.start.to_vec();
-        if self.extension == ".html" {
-            let title = name.to_string_lossy().replace('&', "&amp;").replace('<', "&lt;");
-            content.extend_from_slice(format!("<title>{title}</title>\n").as_bytes());
-        }
-        let start = content.len();
-        if self.text {
-            let words = WORDS.iter().cycle().skip(dice.below(WORDS.len() as u64) as usize);
-            content.extend(words.take(size.saturating_sub(start)));
-        } else {
-            content.resize(start.max(size), 0);
-            dice.fill(&mut content[start..]);
-        }
-        content
-    }
-}
-
-fn kind_of(name: &[u8]) -> Kind {
-    if name.ends_with(b"nameless-png") {
-        return Kind::binary("", PNG);
-    }
-    let extension = Path::new(OsStr::from_bytes(name)).extension().unwrap_or_default();
-    Kind::of(&format!(".{}", extension.to_string_lossy().to_ascii_lowercase()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::PNG;
 
     #[test]
     fn the_papers_test_bed_has_its_files_and_bytes() {

@@ -203,7 +203,7 @@ mod tests {
 </record></GetRecord></OAI-PMH>"#
             )
         };
-        let judge = |metadata| schemas.judge([("it", record(metadata).as_bytes())]).expect("it runs");
+        let judge = |metadata: &str| schemas.judge([("it", record(metadata).as_bytes())]).expect("it runs");
         let good = r#"<fixity xmlns="urn:modoai:fixity:1"><digest algorithm="md5">00ff</digest></fixity>"#;
         assert_eq!(judge(good), "");
         assert_ne!(judge(&good.replace("00ff", "junk")), "", "it breaks our schema");

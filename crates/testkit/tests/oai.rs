@@ -4,26 +4,35 @@ use modoai_protocol::xml::Response;
 use modoai_protocol::xml::document::Record;
 use modoai_testkit::http::{self, Client};
 
-/// Where a server has its repository.
-pub(crate) const REPOSITORY: &str = "/modoai";
+/// One question and its answer.
+pub(crate) struct Page {
+    /// What was asked.
+    pub(crate) query: String,
+    /// What came, for the schemas to judge.
+    pub(crate) xml: Vec<u8>,
+    /// What it means.
+    pub(crate) answer: Response,
+}
 
 /// Asks one question. Whatever the answer, errors included, it must be XML with status 200.
-pub(crate) fn ask(client: &mut Client, query: &str) -> Response {
-    let answer = client.get(&format!("{REPOSITORY}?{query}")).expect("an answer");
-    assert_eq!(answer.status, 200, "{query}: {}", answer.text());
-    let media_type = answer.header("Content-Type").unwrap_or_default();
+pub(crate) fn ask(client: &mut Client, query: &str) -> Page {
+    let response = client.get(&format!("/modoai?{query}")).expect("an answer");
+    assert_eq!(response.status, 200, "{query}: {}", response.text());
+    let media_type = response.header("Content-Type").unwrap_or_default();
     assert!(media_type.starts_with("text/xml"), "{query}: {media_type}");
-    Response::read(&answer.body).unwrap_or_else(|error| panic!("{query}: {error}\n{}", answer.text()))
+    let answer = Response::read(&response.body);
+    let answer = answer.unwrap_or_else(|error| panic!("{query}: {error}\n{}", response.text()));
+    Page { query: query.to_owned(), xml: response.body, answer }
 }
 
 /// All pages of a list. Checks what every list must obey: cursors that count, a size that is true, a last token that is
 /// empty if there was one before.
-pub(crate) fn pages(client: &mut Client, query: &str) -> Vec<Response> {
+pub(crate) fn pages(client: &mut Client, query: &str) -> Vec<Page> {
     let verb = query.split('&').find(|pair| pair.starts_with("verb=")).expect("a verb");
     let mut pages = vec![ask(client, query)];
     let mut seen = 0;
     loop {
-        let page = pages.last().expect("there is one");
+        let page = &pages.last().expect("there is one").answer;
         let Some(token) = &page.token else {
             assert_eq!(pages.len(), 1, "{query}: the last page of several has no token");
             return pages;
@@ -38,14 +47,13 @@ pub(crate) fn pages(client: &mut Client, query: &str) -> Vec<Response> {
             }
             return pages;
         }
-        let next = format!("{verb}&resumptionToken={}", http::encode(&token.value));
-        let page = ask(client, &next);
-        assert_eq!(page.errors, [], "{next}");
-        pages.push(page);
+        let next = ask(client, &format!("{verb}&resumptionToken={}", http::encode(&token.value)));
+        assert_eq!(next.answer.errors, [], "{}", next.query);
+        pages.push(next);
     }
 }
 
 /// All records of a list; none if nothing matches.
 pub(crate) fn harvest(client: &mut Client, query: &str) -> Vec<Record> {
-    pages(client, query).into_iter().flat_map(|page| page.records).collect()
+    pages(client, query).into_iter().flat_map(|page| page.answer.records).collect()
 }

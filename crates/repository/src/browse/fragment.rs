@@ -23,8 +23,8 @@ const DEEPEST: usize = 12;
 /// A foreign element.
 #[derive(Debug, Serialize)]
 pub(super) struct Fragment {
-    /// The name of its root, such as `oai_dc:dc`.
-    pub(super) name: String,
+    /// What it is called.
+    pub(super) label: String,
     /// What it says, if it is flat.
     pub(super) fields: Option<Vec<Field>>,
     /// What it is, if it is not.
@@ -51,14 +51,14 @@ impl Fragment {
     pub(super) fn new(part: &Part) -> Self {
         let xml = String::from_utf8_lossy(&part.bytes);
         let tokens = tokens(&xml);
-        let name = tokens.iter().find_map(|token| match token {
-            Token::Start(tag) | Token::Empty(tag) => Some(name(tag).to_owned()),
+        let root = tokens.iter().find_map(|token| match token {
+            Token::Start(tag) | Token::Empty(tag) => Some(name(tag)),
             _ => None,
         });
         let mut cut = Cut::default();
         let fields = fields(&tokens, &mut cut);
         let xml = if fields.is_some() { String::new() } else { indented(&tokens, &mut cut) };
-        Self { name: name.unwrap_or_default(), fields, xml, is_cut: cut.happened }
+        Self { label: root.map(label).unwrap_or_default(), fields, xml, is_cut: cut.happened }
     }
 
     /// The first value of a field.
@@ -304,7 +304,7 @@ mod tests {
              <dc:format>text/html</dc:format><dc:format>12 bytes</dc:format>\
              <dc:identifier>https://a/</dc:identifier></oai_dc:dc>",
         );
-        assert_eq!(dublin_core.name, "oai_dc:dc");
+        assert_eq!(dublin_core.label, "Dc");
         assert_eq!(dublin_core.first("Title"), Some("R&D <b>"));
         let fields = dublin_core.fields.expect("flat");
         assert_eq!(fields.len(), 3, "values of one name stand together");

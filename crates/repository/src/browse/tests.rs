@@ -87,7 +87,7 @@ fn identify_is_a_list_of_definitions() {
             "<title>Identify – Kept &lt;&amp; shared&gt;</title>",
             "<dt>Base URL</dt>",
             "<a href=\"mailto:b@example.org\">b@example.org</a>",
-            "<h2>friends</h2>",
+            "<h2>Friends</h2>",
             "<a href=\"http://friend.example/oai\">",
             "aria-current=\"page\">About",
             "curl 'https://example.org/modoai?verb=Identify'",

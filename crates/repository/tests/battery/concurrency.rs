@@ -77,10 +77,10 @@ fn harvest_while_writing(written: &dyn Catalogue, read: &dyn Catalogue, clock: &
             let mut now = 10_000;
             let began = Instant::now();
             while !done.load(Ordering::SeqCst) {
-                // The clock goes forward, stands still, and is set back.
-                now += match random.below(20) {
+                // The clock goes forward, stands still, and is now and then set back.
+                now += match random.below(200) {
                     0 => -(random.below(50) as i64),
-                    1..8 => random.below(4) as i64,
+                    1..80 => random.below(4) as i64,
                     _ => 0,
                 };
                 clock.set(now);
