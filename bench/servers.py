@@ -10,10 +10,11 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Server:
     """A process that says `listening on http://…` when it is ready. Ends with the `with` block."""
 
-    def __init__(self, command):
+    def __init__(self, command, log):
         self.started = time.perf_counter()
-        # What it says on stderr is shown: a benchmark of a server that complains is worth nothing.
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        # Access logs stay on, as they do in service; a file takes them as fast as it would there.
+        with open(log, "w") as stderr:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
         self.url = None
         for line in self.process.stdout:
             if "listening on http://" in line:
@@ -21,7 +22,7 @@ class Server:
                 self.url = "http://" + address.rstrip("/.,")
                 break
         if self.url is None:
-            raise SystemExit(f"bench: {command[0]} ended ({self.process.wait()}) instead of listening")
+            raise SystemExit(f"bench: {command[0]} ended ({self.process.wait()}) instead of listening; see {log}")
 
     @property
     def pid(self):

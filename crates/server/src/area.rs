@@ -8,8 +8,6 @@
 //! slow by design and a harvester sends them with every request. Wrong ones are not, so they cannot crowd others out.
 
 use std::collections::HashMap;
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,6 +20,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 
 use crate::htpasswd::{HtpasswdError, Users};
+use crate::password_file::PasswordFile;
 use crate::settings::AreaSettings;
 
 /// How long right credentials are remembered; a change of the password file makes them forgotten at once.
@@ -29,9 +28,6 @@ const REMEMBERED: Duration = Duration::from_secs(300);
 
 /// How many right credentials are remembered.
 const MOST_REMEMBERED: usize = 4096;
-
-/// How often a password file is looked at for changes.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// How long a request waits for others' passwords to be checked before it is told to come back later.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -222,61 +218,6 @@ impl Credentials {
     }
 }
 
-/// A password file and its state when it was last read.
-#[derive(Debug)]
-struct PasswordFile {
-    path: PathBuf,
-    users: Arc<Users>,
-    stamp: Option<Stamp>,
-    generation: u64,
-    looked: Instant,
-}
-
-type Stamp = (i64, i64, i64, i64, u64, u64);
-
-fn stamp(metadata: &Metadata) -> Stamp {
-    let (modified, changed) = (metadata.mtime(), metadata.ctime());
-    (modified, metadata.mtime_nsec(), changed, metadata.ctime_nsec(), metadata.size(), metadata.ino())
-}
-
-impl PasswordFile {
-    fn read(path: PathBuf) -> Result<Self, HtpasswdError> {
-        // The stamp is taken first: a change while reading shows as a change afterwards.
-        let stamp = std::fs::metadata(&path).ok().as_ref().map(stamp);
-        let users = Arc::new(Users::read(&path)?);
-        Ok(Self { path, users, stamp, generation: 0, looked: Instant::now() })
-    }
-
-    /// The users as of now, and a number that changes when they do.
-    fn users(&mut self) -> (Arc<Users>, u64) {
-        if self.looked.elapsed() >= LOOK_AGAIN {
-            self.looked = Instant::now();
-            let stamp = std::fs::metadata(&self.path).ok().as_ref().map(stamp);
-            if stamp != self.stamp {
-                self.reread(stamp);
-            }
-        }
-        (self.users.clone(), self.generation)
-    }
-
-    fn reread(&mut self, stamp: Option<Stamp>) {
-        match Users::read(&self.path) {
-            Ok(users) => {
-                tracing::info!(path = %self.path.display(), "password file read again");
-                self.users = Arc::new(users);
-            }
-            // Someone is editing it: the users of before stay until the file is whole again.
-            Err(error @ HtpasswdError::Line { .. }) => tracing::error!("{error}; its last good state stays in force"),
-            Err(error) => {
-                tracing::error!("{error}; nobody can log in");
-                self.users = Arc::default();
-            }
-        }
-        self.stamp = stamp;
-        self.generation += 1;
-    }
-}
-
 /// A panic elsewhere leaves nothing half done in these maps.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -354,25 +295,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_changed_password_file_counts() {
+    async fn what_was_right_once_counts_only_until_the_file_changes() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("users");
         std::fs::write(&file, ALICE).expect("written");
         let areas = Arc::new(Areas::open(&[area("/", file.clone(), &[])]).expect("a good file"));
-        let look_again = || {
-            let past = Instant::now().checked_sub(LOOK_AGAIN).expect("up for a second");
-            lock(&areas.files[0]).looked = past;
-        };
         areas.identify(&headers("alice:secret")).await.expect("known");
+        assert_eq!(lock(&areas.remembered).len(), 1);
+        areas.identify(&headers("alice:secret")).await.expect("remembered");
         std::fs::write(&file, BOB).expect("written");
-        look_again();
+        lock(&areas.files[0]).look_now();
         assert_eq!(areas.identify(&headers("alice:secret")).await, Err(Stranger::Wrong));
         areas.identify(&headers("bob:secret")).await.expect("known");
-        std::fs::write(&file, "half a li").expect("written");
-        look_again();
-        areas.identify(&headers("bob:secret")).await.expect("still known");
-        std::fs::remove_file(&file).expect("removed");
-        look_again();
-        assert_eq!(areas.identify(&headers("bob:secret")).await, Err(Stranger::Wrong));
     }
 }

@@ -2,9 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use hyper::header::{
-    HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE,
-};
+use hyper::header::{HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 
 /// What conditions are judged by.
 #[derive(Clone, Copy, Debug)]
@@ -28,25 +26,22 @@ pub(crate) enum Outcome {
 impl Validators<'_> {
     /// Judges the conditions of a GET or HEAD in the order section 13.2.2 prescribes.
     pub(crate) fn judge(&self, headers: &HeaderMap) -> Outcome {
-        if headers.contains_key(IF_MATCH) {
-            if !self.listed(headers, IF_MATCH, Strength::Strong) {
-                return Outcome::Failed;
-            }
-        } else if let (Some(since), Some(modified)) = (date(headers, IF_UNMODIFIED_SINCE), self.modified) {
-            if modified > since {
-                return Outcome::Failed;
-            }
+        let modified_after = |header| Some(self.modified? > date(headers, header)?);
+        let is_expected = if headers.contains_key(IF_MATCH) {
+            self.listed(headers, IF_MATCH, Strength::Strong)
+        } else {
+            modified_after(IF_UNMODIFIED_SINCE) != Some(true)
+        };
+        let is_known = if headers.contains_key(IF_NONE_MATCH) {
+            self.listed(headers, IF_NONE_MATCH, Strength::Weak)
+        } else {
+            modified_after(IF_MODIFIED_SINCE) == Some(false)
+        };
+        match (is_expected, is_known) {
+            (false, _) => Outcome::Failed,
+            (true, true) => Outcome::NotModified,
+            (true, false) => Outcome::Proceed,
         }
-        if headers.contains_key(IF_NONE_MATCH) {
-            if self.listed(headers, IF_NONE_MATCH, Strength::Weak) {
-                return Outcome::NotModified;
-            }
-        } else if let (Some(since), Some(modified)) = (date(headers, IF_MODIFIED_SINCE), self.modified) {
-            if modified <= since {
-                return Outcome::NotModified;
-            }
-        }
-        Outcome::Proceed
     }
 
     /// Whether a Range header counts: there is no If-Range, or it names exactly this state of the file.
@@ -66,7 +61,8 @@ impl Validators<'_> {
     fn listed(&self, headers: &HeaderMap, header: HeaderName, strength: Strength) -> bool {
         let values = headers.get_all(header);
         values.into_iter().filter_map(|value| value.to_str().ok()).any(|value| {
-            value.trim() == "*" || tags(value).any(|(weak, tag)| tag == self.etag && (!weak || strength == Strength::Weak))
+            value.trim() == "*"
+                || tags(value).any(|(weak, tag)| tag == self.etag && (!weak || strength == Strength::Weak))
         })
     }
 }
@@ -142,7 +138,8 @@ mod tests {
     #[test]
     fn a_range_counts_only_for_the_same_state() {
         let later = httpdate::parse_http_date(AFTER).expect("a date") + Duration::from_secs(9);
-        for (value, counts) in [("\"a,b\"", true), ("W/\"a,b\"", false), ("\"x\"", false), (THEN, true), (AFTER, false)] {
+        for (value, counts) in [("\"a,b\"", true), ("W/\"a,b\"", false), ("\"x\"", false), (THEN, true), (AFTER, false)]
+        {
             assert_eq!(validators().allow_range(&headers(&[(IF_RANGE, value)]), later), counts, "{value}");
         }
         let at_once = httpdate::parse_http_date(THEN).expect("a date");

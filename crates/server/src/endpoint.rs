@@ -4,7 +4,7 @@
 //! chunk, so whatever fails before that still becomes a proper 500 or 503.
 
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use hyper::{Method, Request, Response, StatusCode};
 use modoai_protocol::query::{self, Arguments, QueryError};
-use modoai_repository::{Answer, Failure};
+use modoai_repository::Failure;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -133,12 +133,6 @@ async fn answer(
     }
 }
 
-/// What was decided on, not yet written.
-enum Document<'a> {
-    Page(String),
-    Answer(Answer<'a>),
-}
-
 /// Computes an answer and writes it. Blocks.
 fn write(
     served: &Served,
@@ -148,19 +142,25 @@ fn write(
     writer: Writer,
 ) -> Result<(), Failure> {
     let host = FolderHost { site: &served.site, areas: &served.areas, requester, health: (served.health)() };
-    let document = if wish.html {
-        Document::Page(served.repository.page_for_people(arguments, &host)?)
+    if wish.html {
+        let page = served.repository.page_for_people(arguments, &host)?;
+        send(wish, writer, |out| Ok(out.write_all(page.as_bytes())?))
     } else {
-        Document::Answer(served.repository.answer(arguments, &host)?)
-    };
+        let answer = served.repository.answer(arguments, &host)?;
+        send(wish, writer, |out| answer.write_to(out))
+    }
+}
+
+fn send(
+    wish: Wish,
+    writer: Writer,
+    write: impl FnOnce(&mut dyn io::Write) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     if wish.only_head {
         return Ok(writer.finish()?);
     }
     let mut encoder = Encoder::new(wish.encoding, writer)?;
-    match document {
-        Document::Page(page) => encoder.write_all(page.as_bytes())?,
-        Document::Answer(answer) => answer.write_to(&mut encoder)?,
-    }
+    write(&mut encoder)?;
     Ok(encoder.finish()?.finish()?)
 }
 

@@ -52,11 +52,7 @@ impl Users {
             return Err(problem(io::Error::other("it is far too large for one")));
         }
         let text = std::fs::read_to_string(path).map_err(problem)?;
-        Self::parse(&text).map_err(|(line, problem)| HtpasswdError::Line {
-            path: path.to_owned(),
-            line,
-            problem,
-        })
+        Self::parse(&text).map_err(|(line, problem)| HtpasswdError::Line { path: path.to_owned(), line, problem })
     }
 
     fn parse(text: &str) -> Result<Self, (usize, &'static str)> {
@@ -192,10 +188,7 @@ mod tests {
             ("zoë:$2y$05$mIXDzSEHGrcLIMzOan970u7T9QGDgUY07NFBdgtrromK28Jb8RR9q", "pässword"),
             ("zoë:$apr1$vh7rjGTT$IpYJ5vpvL/P3i8.9WDpfv/", "pässword"),
             ("zoë:{SHA}I7dElEdfX4dJgLdnbVEeI9iG2mQ=", "pässword"),
-            (
-                "long:$apr1$ba94qJ5t$1vFfhAAx0xq8YRutu9ZYj1",
-                "a much longer password than sixteen bytes, 1234567890",
-            ),
+            ("long:$apr1$ba94qJ5t$1vFfhAAx0xq8YRutu9ZYj1", "a much longer password than sixteen bytes, 1234567890"),
             ("empty:$apr1$eR/HVMW/$XajhxwbOFhrmicQ56DleS0", ""),
             ("openssl:$apr1$abcdefgh$h9FWgUz3n9YxylKLlR5SQ/", "secret"),
             ("openssl:$apr1$ab$eIePjsejfBGR8ITtu2z0U1", "x"),

@@ -21,6 +21,7 @@ mod handler;
 mod htpasswd;
 mod listen;
 mod log;
+mod password_file;
 mod quality;
 mod range;
 mod reply;

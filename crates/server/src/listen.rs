@@ -109,12 +109,7 @@ async fn pause_after(error: &io::Error) {
 }
 
 /// Answers the requests of one connection, one after the other.
-async fn converse(
-    socket: Stall,
-    service: Connection,
-    header_timeout: Duration,
-    mut stopped: watch::Receiver<bool>,
-) {
+async fn converse(socket: Stall, service: Connection, header_timeout: Duration, mut stopped: watch::Receiver<bool>) {
     // Without this, small responses wait for the acknowledgement of earlier ones. It fails only on a dead socket.
     let _ = socket.socket().set_nodelay(true);
     let peer = service.peer;

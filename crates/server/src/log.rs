@@ -36,7 +36,8 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn new<B>(peer: IpAddr, request: &Request<B>) -> Self {
-        let header = |name: HeaderName| request.headers().get(name).map_or("-".to_owned(), |value| safe(value.as_bytes()));
+        let header =
+            |name: HeaderName| request.headers().get(name).map_or("-".to_owned(), |value| safe(value.as_bytes()));
         let target = request.uri().path_and_query().map_or("*", |target| target.as_str());
         Self {
             peer,
@@ -137,7 +138,8 @@ mod tests {
             .header("Authorization", "Basic c2VjcmV0")
             .body(())
             .expect("a request");
-        let mut entry = Entry::new(IpAddr::from([127, 0, 0, 1]), &request).answered(StatusCode::NOT_FOUND, Some("a b\n"));
+        let mut entry =
+            Entry::new(IpAddr::from([127, 0, 0, 1]), &request).answered(StatusCode::NOT_FOUND, Some("a b\n"));
         entry.at = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
         assert_eq!(
             entry.to_string(),

@@ -65,9 +65,18 @@ mod tests {
 
     #[test]
     fn anything_else_is_everything_or_nothing() {
-        for value in
-            ["", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=5-2", "bytes=1-2,4-5", "lines=1-2", "bytes=1-x", "bytes=+1-2"]
-        {
+        for value in [
+            "",
+            "bytes",
+            "bytes=",
+            "bytes=-",
+            "bytes=a-b",
+            "bytes=5-2",
+            "bytes=1-2,4-5",
+            "lines=1-2",
+            "bytes=1-x",
+            "bytes=+1-2",
+        ] {
             assert_eq!(parse(value, 10), Asked::Whole, "{value}");
         }
         for value in ["bytes=10-", "bytes=10-20", "bytes=99999999999999999999999-", "bytes=-0"] {

@@ -224,12 +224,8 @@ pub const AREA_SETTINGS: &[Setting<AreaSettings>] = &[
 ];
 
 fn area(table: &str) -> Result<AreaSettings, String> {
-    let mut area = AreaSettings {
-        path: String::new(),
-        htpasswd: PathBuf::new(),
-        realm: String::new(),
-        users: Vec::new(),
-    };
+    let mut area =
+        AreaSettings { path: String::new(), htpasswd: PathBuf::new(), realm: String::new(), users: Vec::new() };
     apply_defaults(AREA_SETTINGS, &mut area);
     load(table, &mut (AREA_SETTINGS, &mut area)).map_err(|error| format!("has an {error}"))?;
     match area {
@@ -297,7 +293,8 @@ mod tests {
 
     #[test]
     fn areas_are_tables_with_their_own_keys() {
-        let settings = loaded("[[area]]\npath = '/a'\nhtpasswd = 'x'\nusers = 'bob'\n[[area]]\npath = '/b/'\nhtpasswd = 'y'");
+        let settings =
+            loaded("[[area]]\npath = '/a'\nhtpasswd = 'x'\nusers = 'bob'\n[[area]]\npath = '/b/'\nhtpasswd = 'y'");
         let areas = settings.expect("two areas").area;
         assert_eq!(areas.len(), 2);
         assert_eq!(areas[0].users, ["bob"]);

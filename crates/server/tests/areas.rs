@@ -9,8 +9,13 @@ use crate::bench::{Bench, Folder};
 use modoai_server::AreaSettings;
 
 fn bench() -> Bench {
-    let files =
-        [("open", "o"), ("private/a", "a"), ("private/index.html", "i"), ("private/boss/b", "b"), ("home/index.html", "h")];
+    let files = [
+        ("open", "o"),
+        ("private/a", "a"),
+        ("private/index.html", "i"),
+        ("private/boss/b", "b"),
+        ("home/index.html", "h"),
+    ];
     Folder::new(&files).serve(|settings, outside| {
         let htpasswd = outside.join("users");
         fs::write(
@@ -36,7 +41,8 @@ fn basic(credentials: &str) -> String {
 #[test]
 fn a_closed_area_asks_for_a_password_whatever_the_spelling() {
     let bench = bench();
-    for path in ["/private/a", "/private/", "/private", "/%70rivate/a", "/private/nothing", "/private/boss/b", "/home/"] {
+    for path in ["/private/a", "/private/", "/private", "/%70rivate/a", "/private/nothing", "/private/boss/b", "/home/"]
+    {
         let reply = bench.get(path);
         assert_eq!(reply.status, 401, "{path}");
         assert_eq!(reply.header("www-authenticate"), Some("Basic realm=\"Members\", charset=\"UTF-8\""));
@@ -73,7 +79,8 @@ fn a_harvester_sees_exactly_what_it_could_get() {
         let reply = bench.get_with("/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc", headers);
         assert_eq!(reply.status, 200);
         let urls = reply.text().split("<identifier>").skip(1).map(|rest| rest.split('<').next().expect("text"));
-        let mut paths: Vec<String> = urls.map(|url| format!("/{}", url.splitn(4, '/').nth(3).expect("a path"))).collect();
+        let mut paths: Vec<String> =
+            urls.map(|url| format!("/{}", url.splitn(4, '/').nth(3).expect("a path"))).collect();
         for path in &paths {
             assert_eq!(bench.get_with(path, headers).status, 200, "{path}");
         }

@@ -173,12 +173,8 @@ impl Reply {
             (name.to_ascii_lowercase(), value.to_owned())
         };
         let headers: Vec<_> = lines.map(header).collect();
-        let mut reply = Self {
-            status: status.expect("a status"),
-            headers,
-            body: bytes[end + 4..].to_vec(),
-            is_whole: true,
-        };
+        let mut reply =
+            Self { status: status.expect("a status"), headers, body: bytes[end + 4..].to_vec(), is_whole: true };
         if reply.header("transfer-encoding") == Some("chunked") {
             (reply.body, reply.is_whole) = unchunk(&reply.body);
         } else if let Some(length) = reply.header("content-length") {

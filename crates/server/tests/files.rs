@@ -123,9 +123,30 @@ fn what_is_hidden_or_outside_is_not_there() {
     symlink("..", folder.root().join("up")).expect("a link");
     let bench = folder.serve(|_, _| {});
     for path in [
-        "/.htpasswd", "/%2ehtpasswd", "/.git/config", "/.git/", "/.git", "/a~", "/a%7e", "/a/.b", "/healthz/x",
-        "/modoai/y", "/link", "/up/secret", "/../secret", "/%2e%2e/secret", "/a/../../secret", "/..%2fsecret",
-        "//secret", "/a//b", "/a/./b", "/a%00", "/nothing", "/nothing/", "/%", "/%zz",
+        "/.htpasswd",
+        "/%2ehtpasswd",
+        "/.git/config",
+        "/.git/",
+        "/.git",
+        "/a~",
+        "/a%7e",
+        "/a/.b",
+        "/healthz/x",
+        "/modoai/y",
+        "/link",
+        "/up/secret",
+        "/../secret",
+        "/%2e%2e/secret",
+        "/a/../../secret",
+        "/..%2fsecret",
+        "//secret",
+        "/a//b",
+        "/a/./b",
+        "/a%00",
+        "/nothing",
+        "/nothing/",
+        "/%",
+        "/%zz",
     ] {
         assert_eq!(bench.get(path).status, 404, "{path}");
     }
@@ -140,8 +161,8 @@ fn other_methods_and_malformed_requests_are_refused() {
         assert_eq!((reply.status, reply.header("allow")), (405, Some("GET, HEAD")), "{method}");
     }
     for request in [
-        "GET /a HTTP/1.1\r\n\r\n",
-        "GET /a HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        "GET /a HTTP/1.1\r\nConnection: close\r\n\r\n",
+        "GET /a HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n",
         "GET a HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n",

@@ -1,7 +1,13 @@
 //! The end-to-end tests: the real `modoai` command, spoken to through HTTP. One binary, so that it links once.
 
+mod access;
+mod any_tree;
+mod crash;
 mod example_site;
+mod formats;
+mod freshness;
 mod oai;
+mod rules;
 
 use std::fs;
 use std::path::Path;

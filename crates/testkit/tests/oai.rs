@@ -57,3 +57,9 @@ pub(crate) fn pages(client: &mut Client, query: &str) -> Vec<Page> {
 pub(crate) fn harvest(client: &mut Client, query: &str) -> Vec<Record> {
     pages(client, query).into_iter().flat_map(|page| page.answer.records).collect()
 }
+
+/// The specs of all sets.
+pub(crate) fn harvest_sets(client: &mut Client) -> std::collections::BTreeSet<String> {
+    let pages = pages(client, "verb=ListSets");
+    pages.into_iter().flat_map(|page| page.answer.sets).map(|set| set.spec).collect()
+}

@@ -2,7 +2,7 @@
 
 use modoai_protocol::query::Arguments;
 use modoai_protocol::token::ListToken;
-use modoai_protocol::{Datestamp, SetSpec, Token, Verb};
+use modoai_protocol::{Datestamp, Range, SetSpec, Token, Verb};
 
 use crate::answer::describe::visible_sets;
 use crate::error::Failure;
@@ -68,6 +68,11 @@ impl Choices {
         self.asked("verb").and_then(Verb::from_name)
     }
 
+    /// The format to begin with.
+    pub(super) fn usual_format(&self) -> &str {
+        self.formats.first().map_or("oai_dc", String::as_str)
+    }
+
     /// The name of a set; its spec if it has none.
     pub(super) fn set_name<'a>(&'a self, spec: &'a str) -> &'a str {
         self.sets.iter().find(|(known, _)| known == spec).map_or(spec, |(_, name)| name)
@@ -83,13 +88,14 @@ impl Chosen {
     /// On later pages only the token knows. It does not know whether a list was to end or only ended where the
     /// catalogue did; the latter is no choice.
     fn in_token(token: &ListToken, newest: Option<Datestamp>) -> Self {
-        let ends = newest.is_some_and(|newest| token.range.last < newest);
-        let begins = token.range.first > Datestamp::MIN;
+        let Range { first, last } = token.range;
+        let ends = newest.is_some_and(|newest| last < newest);
+        let bound = |is_chosen: bool, moment: Datestamp| if is_chosen { moment.to_string() } else { String::new() };
         Self {
             prefix: token.prefix.to_string(),
             set: token.set.as_ref().map(SetSpec::to_string).unwrap_or_default(),
-            from: begins.then(|| token.range.first.to_string()).unwrap_or_default(),
-            until: ends.then(|| token.range.last.to_string()).unwrap_or_default(),
+            from: bound(first > Datestamp::MIN, first),
+            until: bound(ends, last),
         }
     }
 
@@ -114,7 +120,7 @@ fn value<'a>(arguments: &'a Arguments, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use modoai_protocol::{ListVerb, MetadataPrefix, Range};
+    use modoai_protocol::{ListVerb, MetadataPrefix};
 
     #[test]
     fn a_token_tells_what_was_chosen() {

@@ -7,6 +7,7 @@ use modoai_protocol::xml::document::Part;
 use serde::Serialize;
 
 use super::links;
+use super::tokens::{Token, name, pieces, tokens};
 
 /// Longer texts are cut; no one reads base64.
 const MOST_OF_A_TEXT: usize = 2_000;
@@ -20,6 +21,9 @@ const LINE: usize = 90;
 /// Deeper elements are not indented further.
 const DEEPEST: usize = 12;
 
+/// Nor are texts that bring their own white space.
+const MOST_INDENT: usize = 2 * (DEEPEST + 2);
+
 /// A foreign element.
 #[derive(Debug, Serialize)]
 pub(super) struct Fragment {
@@ -27,10 +31,19 @@ pub(super) struct Fragment {
     pub(super) label: String,
     /// What it says, if it is flat.
     pub(super) fields: Option<Vec<Field>>,
-    /// What it is, if it is not.
-    pub(super) xml: String,
+    /// What it is, if it is not flat.
+    pub(super) xml: Vec<Line>,
     /// Whether something was left out.
     pub(super) is_cut: bool,
+}
+
+/// A line of XML.
+#[derive(Debug, Serialize)]
+pub(super) struct Line {
+    /// Spaces it begins with.
+    pub(super) indent: usize,
+    /// The line, those spaces included.
+    pub(super) text: String,
 }
 
 /// Values that share a name.
@@ -57,7 +70,7 @@ impl Fragment {
         });
         let mut cut = Cut::default();
         let fields = fields(&tokens, &mut cut);
-        let xml = if fields.is_some() { String::new() } else { indented(&tokens, &mut cut) };
+        let xml = if fields.is_some() { Vec::new() } else { lines(&indented(&tokens, &mut cut)) };
         Self { label: root.map(label).unwrap_or_default(), fields, xml, is_cut: cut.happened }
     }
 
@@ -129,7 +142,8 @@ fn fields(tokens: &[Token<'_>], cut: &mut Cut) -> Option<Vec<Field>> {
 
 /// Whether a start tag says nothing that its text does not.
 fn is_plain(tag: &str) -> bool {
-    let is_aside = |attribute: &&str| [">", "xml:lang", "xmlns", "xsi:"].iter().any(|known| attribute.starts_with(known));
+    let is_aside =
+        |attribute: &&str| [">", "xml:lang", "xmlns", "xsi:"].iter().any(|known| attribute.starts_with(known));
     pieces(tag).iter().skip(1).all(is_aside)
 }
 
@@ -140,7 +154,7 @@ fn indented(tokens: &[Token<'_>], cut: &mut Cut) -> String {
     while let Some(token) = tokens.get(at) {
         if out.len() > MOST_OF_ALL {
             cut.happened = true;
-            out.push_str("…\n");
+            line(&mut out, 0, "…");
             break;
         }
         at += 1;
@@ -175,6 +189,11 @@ fn indented(tokens: &[Token<'_>], cut: &mut Cut) -> String {
     out
 }
 
+fn lines(text: &str) -> Vec<Line> {
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    text.lines().map(|line| Line { indent: indent(line).min(MOST_INDENT), text: line.to_owned() }).collect()
+}
+
 fn line(out: &mut String, depth: usize, text: &str) {
     if !out.is_empty() {
         out.push('\n');
@@ -207,87 +226,6 @@ impl Cut {
     }
 }
 
-/// A piece of XML, delimiters included, except for CDATA, which is its text.
-#[derive(Debug, PartialEq, Eq)]
-enum Token<'a> {
-    Start(&'a str),
-    End(&'a str),
-    Empty(&'a str),
-    Text(&'a str),
-    Cdata(&'a str),
-    /// A comment, processing instruction or declaration.
-    Aside(&'a str),
-}
-
-/// Cuts XML into pieces. Markup that does not end is text, with all that follows.
-fn tokens(mut rest: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
-    while !rest.is_empty() {
-        let length = match rest.find('<') {
-            Some(0) => markup(rest),
-            next => {
-                let (text, after) = rest.split_at(next.unwrap_or(rest.len()));
-                tokens.push(Token::Text(text));
-                rest = after;
-                continue;
-            }
-        };
-        let Some(length) = length else {
-            tokens.push(Token::Text(rest));
-            break;
-        };
-        let (piece, after) = rest.split_at(length);
-        rest = after;
-        tokens.push(match piece.strip_prefix("<![CDATA[").and_then(|inner| inner.strip_suffix("]]>")) {
-            Some(text) => Token::Cdata(text),
-            None if piece.starts_with("<!") || piece.starts_with("<?") => Token::Aside(piece),
-            None if piece.starts_with("</") => Token::End(piece),
-            None if piece.ends_with("/>") => Token::Empty(piece),
-            None => Token::Start(piece),
-        });
-    }
-    tokens
-}
-
-/// The length of the markup that a text begins with, if it does and the markup ends.
-fn markup(text: &str) -> Option<usize> {
-    for (start, end) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")] {
-        if let Some(inner) = text.strip_prefix(start) {
-            return inner.find(end).map(|at| start.len() + at + end.len());
-        }
-    }
-    let mut quote = None;
-    for (at, byte) in text.strip_prefix('<')?.bytes().enumerate() {
-        match (quote, byte) {
-            (None, b'>') => return Some(at + 2),
-            (None, b'"' | b'\'') => quote = Some(byte),
-            (Some(open), _) if open == byte => quote = None,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The element's name in a tag.
-fn name(tag: &str) -> &str {
-    let inner = tag.trim_start_matches('<');
-    &inner[..inner.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(inner.len())]
-}
-
-/// A tag at its white space, that within quotes aside: its name, then its attributes.
-fn pieces(tag: &str) -> Vec<&str> {
-    let mut quote = None;
-    let is_gap = |letter: char| {
-        match (quote, letter) {
-            (None, '"' | '\'') => quote = Some(letter),
-            (Some(open), _) if open == letter => quote = None,
-            _ => {}
-        }
-        quote.is_none() && letter.is_whitespace()
-    };
-    tag.split(is_gap).filter(|piece| !piece.is_empty()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,6 +233,10 @@ mod tests {
 
     fn fragment(xml: &str) -> Fragment {
         Fragment::new(&Part { bytes: xml.as_bytes().to_vec(), ..Part::default() })
+    }
+
+    fn text(fragment: &Fragment) -> String {
+        fragment.xml.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
@@ -316,20 +258,20 @@ mod tests {
         let nested = fragment("<a x='1 > 0'><b><c>text</c><d/><e></e></b>mixed</a>");
         assert_eq!(nested.fields, None);
         assert_eq!(
-            nested.xml,
+            text(&nested),
             "<a x='1 > 0'>\n  <b>\n    <c>text</c>\n    <d/>\n    <e></e>\n  </b>\n  mixed\n</a>"
         );
         assert_eq!(fragment("<h><header name='a'>b</header></h>").fields, None, "the attribute says something");
         let long = format!("<a one=\"{0}\" two=\"{0}\">b</a>", "x ".repeat(30).trim());
-        assert_eq!(fragment(&long).xml.lines().count(), 3);
+        assert_eq!(fragment(&long).xml.len(), 3);
     }
 
     #[test]
     fn what_is_long_is_cut_and_that_is_said() {
         let long = fragment(&format!("<a><b><c>{}</c></b></a>", "é".repeat(3_000)));
-        assert!(long.is_cut && long.xml.contains("… [1000 characters more]"), "{}", long.xml);
+        assert!(long.is_cut && text(&long).contains("… [1000 characters more]"), "{}", text(&long));
         let many = fragment(&format!("<a>{}</a>", "<b><c/></b>".repeat(10_000)));
-        assert!(many.is_cut && many.xml.len() < 2 * MOST_OF_ALL);
+        assert!(many.is_cut && text(&many).len() < 2 * MOST_OF_ALL);
     }
 
     #[test]
@@ -347,9 +289,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_gives_a_page(text in "[<>/!?\\[\\]\"' a-eé&;-]{0,60}", wrapped in any::<bool>()) {
-            let fragment = fragment(&if wrapped { format!("<a>{text}</a>") } else { text });
-            prop_assert!(fragment.xml.len() < MOST_OF_ALL);
+        fn any_text_gives_a_page(xml in "[<>/!?\\[\\]\"' a-eé&;-]{0,60}", wrapped in any::<bool>()) {
+            let fragment = fragment(&if wrapped { format!("<a>{xml}</a>") } else { xml });
+            prop_assert!(text(&fragment).len() < MOST_OF_ALL);
         }
     }
 }

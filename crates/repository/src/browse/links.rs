@@ -16,11 +16,15 @@ pub(super) fn web(text: &str) -> Option<String> {
     (has_scheme("http://") || has_scheme("https://")).then(|| text.to_owned())
 }
 
-/// A command that fetches an answer as harvesters get it, safe to paste into a shell.
-pub(super) fn command(base_url: &str, arguments: &[(String, String)]) -> String {
+/// A command that fetches an answer as harvesters get it, safe to paste into a shell. None for a request that could not
+/// be read and so not be repeated.
+pub(super) fn command(base_url: &str, arguments: &[(String, String)]) -> Option<String> {
+    if arguments.is_empty() {
+        return None;
+    }
     let pairs = arguments.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let url = format!("{base_url}?{}", query::render(pairs));
-    format!("curl '{}'", url.replace('\'', r"'\''"))
+    Some(format!("curl '{}'", url.replace('\'', r"'\''")))
 }
 
 #[cfg(test)]
@@ -41,6 +45,6 @@ mod tests {
     fn a_command_stays_one_argument() {
         let arguments = [("verb".to_owned(), "a'; echo $(id) &".to_owned())];
         let expected = r"curl 'http://a/it'\''s?verb=a%27%3B%20echo%20%24%28id%29%20%26'";
-        assert_eq!(command("http://a/it's", &arguments), expected);
+        assert_eq!(command("http://a/it's", &arguments).as_deref(), Some(expected));
     }
 }

@@ -10,16 +10,20 @@
 //! |---|---|
 //! | `choices` | what a person can choose from, and has chosen |
 //! | `view` | an answer, sorted for reading |
+//! | `listing` | its records and headers, and the pages they come in |
 //! | `trouble` | what to do about each error |
 //! | `fragment` | foreign XML as fields, or indented |
+//! | `tokens` | where its tags and texts begin and end |
 //! | `links` | requests as links |
 //! | `page.html` | what all pages share; the other templates go into it |
 
 mod choices;
 mod fragment;
 mod links;
+mod listing;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod trouble;
 mod view;
 

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::choices::{Choices, Chosen};
 use super::fragment::{Field, Fragment, Value, add};
 use super::links;
-use super::trouble::Trouble;
+use super::listing::{Card, Paging};
+use super::trouble::{Trouble, troubles};
 
 /// Verbs by what a person looks for.
 const TABS: [(&str, Verb); 6] = [
@@ -34,7 +35,8 @@ pub(super) struct Page<'a> {
     /// What the list is narrowed to.
     narrowed: Vec<(&'static str, &'a str)>,
     form: Form<'a>,
-    command: String,
+    /// How to get the answer as XML.
+    command: Option<String>,
     /// The template that places the answer itself.
     template: &'static str,
     answer: Answer<'a>,
@@ -98,39 +100,6 @@ struct SetRow<'a> {
     fragments: Vec<Fragment>,
 }
 
-/// A record or a header.
-#[derive(Debug, Serialize)]
-struct Card<'a> {
-    title: Option<String>,
-    identifier: &'a str,
-    /// The resource, where there is one to be had.
-    resource: Option<String>,
-    datestamp: &'a str,
-    is_deleted: bool,
-    sets: Vec<Labelled<'a>>,
-    /// The same record in each format.
-    formats: Vec<Labelled<'a>>,
-    metadata: Option<Fragment>,
-    about: Vec<Fragment>,
-}
-
-#[derive(Debug, Serialize)]
-struct Labelled<'a> {
-    label: &'a str,
-    hint: &'a str,
-    link: String,
-    is_current: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Paging {
-    first: u64,
-    last: u64,
-    size: Option<u64>,
-    next: Option<String>,
-    start: Option<String>,
-}
-
 impl<'a> Page<'a> {
     pub(super) fn new(response: &'a Response, choices: &'a Choices, base_url: &'a str) -> Self {
         let verb = response.verb.filter(|_| response.errors.is_empty());
@@ -171,8 +140,8 @@ fn heading(verb: Option<Verb>, response: &Response, choices: &Choices, answer: &
     let fixed = match verb {
         Some(Verb::Identify) => return choices.repository_name.clone(),
         Some(Verb::GetRecord) => {
-            let card = answer.records.first();
-            return card.map_or("Record", |card| card.title.as_deref().unwrap_or(card.identifier)).to_owned();
+            let title = answer.records.first().and_then(|card| card.title.clone());
+            return title.unwrap_or_else(|| "One record".to_owned());
         }
         Some(Verb::ListMetadataFormats) if choices.asked("identifier").is_some() => "Formats of one item",
         Some(Verb::ListMetadataFormats) => "Formats",
@@ -185,7 +154,7 @@ fn heading(verb: Option<Verb>, response: &Response, choices: &Choices, answer: &
             Some(ErrorCode::CannotDisseminateFormat) => "No such format",
             Some(ErrorCode::NoSetHierarchy) => "No sets",
             Some(ErrorCode::NoMetadataFormats) => "No formats",
-            _ => "This question has no answer",
+            _ => "This cannot be answered",
         },
     };
     fixed.to_owned()
@@ -193,7 +162,7 @@ fn heading(verb: Option<Verb>, response: &Response, choices: &Choices, answer: &
 
 /// One record cannot be asked for without saying which, so its tab leads to the form where that is said.
 fn tabs(choices: &Choices, current: Option<Verb>) -> Vec<Tab> {
-    let prefix = choices.formats.first().map_or("oai_dc", String::as_str);
+    let prefix = choices.usual_format();
     let link = |verb: Verb| match verb {
         Verb::ListIdentifiers | Verb::ListRecords => {
             links::page(&[("verb", verb.as_str()), ("metadataPrefix", prefix)])
@@ -244,14 +213,13 @@ impl<'a> Form<'a> {
 
 impl<'a> Answer<'a> {
     fn new(response: &'a Response, choices: &'a Choices) -> Self {
-        let errors = response.errors.iter();
         Self {
-            troubles: errors.map(|(code, message)| Trouble::new(code, message, choices)).collect(),
+            troubles: troubles(&response.errors, choices),
             fields: identify(response),
             fragments: fragments(&response.descriptions),
             formats: response.formats.iter().map(|format| format_row(format, choices)).collect(),
             sets: response.sets.iter().map(|set| set_row(set, choices)).collect(),
-            records: response.records.iter().map(|record| card(record, response.verb, choices)).collect(),
+            records: response.records.iter().map(|record| Card::new(record, response.verb, choices)).collect(),
             paging: Paging::new(response, choices),
         }
     }
@@ -285,8 +253,8 @@ fn format_row<'a>(format: &'a document::Format, choices: &Choices) -> FormatRow<
 }
 
 fn set_row<'a>(set: &'a document::Set, choices: &Choices) -> SetRow<'a> {
-    let prefix = choices.formats.first().map_or("oai_dc", String::as_str);
-    let link = |verb| links::page(&[("verb", verb), ("metadataPrefix", prefix), ("set", &set.spec)]);
+    let prefix = ("metadataPrefix", choices.usual_format());
+    let link = |verb| links::page(&[("verb", verb), prefix, ("set", &set.spec)]);
     SetRow {
         spec: &set.spec,
         name: &set.name,
@@ -294,65 +262,5 @@ fn set_row<'a>(set: &'a document::Set, choices: &Choices) -> SetRow<'a> {
         headers: link("ListIdentifiers"),
         records: link("ListRecords"),
         fragments: fragments(&set.descriptions),
-    }
-}
-
-fn card<'a>(record: &'a document::Record, verb: Option<Verb>, choices: &'a Choices) -> Card<'a> {
-    let identifier = record.identifier.as_str();
-    let prefix = choices.chosen.prefix.as_str();
-    let list = if verb == Some(Verb::ListIdentifiers) { "ListIdentifiers" } else { "ListRecords" };
-    let set = |spec: &'a String| Labelled {
-        label: choices.set_name(spec),
-        hint: spec,
-        link: links::page(&[("verb", list), ("metadataPrefix", prefix), ("set", spec)]),
-        is_current: *spec == choices.chosen.set,
-    };
-    let format = |format: &'a String| Labelled {
-        label: format,
-        hint: "",
-        link: links::page(&[("verb", "GetRecord"), ("metadataPrefix", format), ("identifier", identifier)]),
-        is_current: format == prefix && record.metadata.is_some(),
-    };
-    let metadata = record.metadata.as_ref().map(Fragment::new);
-    let title = metadata.as_ref().and_then(|metadata| metadata.first("Title"));
-    Card {
-        title: title.filter(|title| !title.is_empty()).map(str::to_owned),
-        identifier,
-        resource: links::web(identifier).filter(|_| !record.deleted),
-        datestamp: &record.datestamp,
-        is_deleted: record.deleted,
-        sets: record.sets.iter().map(set).collect(),
-        formats: if record.deleted { Vec::new() } else { choices.formats.iter().map(format).collect() },
-        metadata,
-        about: fragments(&record.about),
-    }
-}
-
-impl Paging {
-    /// None where there is no list, or the list of formats, which always comes whole.
-    fn new(response: &Response, choices: &Choices) -> Option<Self> {
-        let verb = response.verb.filter(|_| response.errors.is_empty())?;
-        let count = match verb {
-            Verb::ListSets => response.sets.len(),
-            Verb::ListIdentifiers | Verb::ListRecords => response.records.len(),
-            Verb::GetRecord | Verb::Identify | Verb::ListMetadataFormats => return None,
-        } as u64;
-        let Some(token) = &response.token else {
-            return Some(Self { first: 1, last: count, size: Some(count), next: None, start: None });
-        };
-        let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<u64>().ok());
-        let before = number(&token.cursor).unwrap_or(0);
-        let next = || links::page(&[("verb", verb.as_str()), ("resumptionToken", &token.value)]);
-        let start = || match verb {
-            Verb::ListSets => links::page(&[("verb", verb.as_str())]),
-            _ => links::page(&choices.chosen.arguments(verb.as_str())),
-        };
-        Some(Self {
-            first: before.saturating_add(1),
-            last: before.saturating_add(count),
-            size: number(&token.size),
-            next: (!token.value.is_empty()).then(next),
-            start: (before > 0).then(start),
-        })
     }
 }

@@ -10,13 +10,13 @@ use super::{Format, Subject, open_root};
 use crate::item::Item;
 
 /// Namespace of the format.
-pub const NAMESPACE: &str = "urn:modoai:http-header:1";
+pub(super) const NAMESPACE: &str = "urn:modoai:http-header:1";
 
 /// The schema, served below the repository's URL as [`SCHEMA_NAME`].
-pub const SCHEMA: &str = include_str!("http_header.xsd");
+pub(super) const SCHEMA: &str = include_str!("http_header.xsd");
 
 /// The schema's name below the repository's URL.
-pub const SCHEMA_NAME: &str = "http_header.xsd";
+pub(super) const SCHEMA_NAME: &str = "http_header.xsd";
 
 pub(super) struct HttpHeader;
 

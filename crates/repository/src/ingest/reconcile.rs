@@ -6,8 +6,8 @@
 //! - *Absence.* A root that is missing or empty, a folder the disk could not read, a place where something was mounted
 //!   and no longer is, or more than a set share of everything gone at once: all of these look like deletions and hardly
 //!   ever are. They are reported, and nothing is deleted on their account.
-//! - *Sameness.* A file whose change time is younger than a clock tick may change again without looking different; it
-//!   is left for a moment later.
+//! - *Sameness.* A file whose change time is younger than a clock tick may change again without looking different. It is
+//!   noted in a way that equals no real state, and looked at again a moment later.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
@@ -33,8 +33,11 @@ const BATCH: usize = 20_000;
 /// Fewer deletions than this are believed whatever their share.
 const FEW: u64 = 1_000;
 
-/// See [`Tally::unsettled`].
+/// Kernels stamp changes with the time of the last clock tick, so two writes within a tick look like one.
 const TICK: Duration = Duration::from_millis(20);
+
+/// A change time that no file has: whatever is noted with it will be seen to differ at the next look.
+const UNSETTLED: i64 = i64::MIN;
 
 /// Which part of a site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -321,10 +324,11 @@ impl<'a> Merge<'a> {
             }
         }
         if is_fresh(&met.fingerprint) {
-            self.tally.unsettled.push(met.name);
-            return Ok(());
+            self.tally.unsettled.push(met.name.clone());
+            met.fingerprint.changed = UNSETTLED;
         }
         match known {
+            Some(known) if known.fingerprint == met.fingerprint => Ok(()),
             Some(known) if self.reconciler.same_bytes(&known, &met) => {
                 self.change(Change::Same { number: known.number, fingerprint: met.fingerprint })
             }

@@ -42,9 +42,11 @@ impl Kinds {
         mime_guess::from_ext(extension).first_raw().map(Cow::Borrowed)
     }
 
-    /// The value of the Content-Type header.
+    /// The value of the Content-Type header. HTML and XML say inside which charset they are in, and the header would
+    /// overrule them.
     pub fn content_type(&self, media_type: &str) -> String {
-        if media_type.starts_with("text/") && !self.charset.is_empty() {
+        let is_plain = media_type.starts_with("text/") && !matches!(media_type, "text/html" | "text/xml");
+        if is_plain && !self.charset.is_empty() {
             format!("{media_type}; charset={}", self.charset)
         } else {
             media_type.to_owned()
@@ -123,7 +125,8 @@ mod tests {
         assert_eq!(by_name("README.md").as_deref(), Some("text/x-special"));
         assert_eq!(by_name("a.b/README"), None);
         assert_eq!(by_name(".html"), None);
-        assert_eq!(kinds.content_type("text/html"), "text/html; charset=utf-8");
+        assert_eq!(kinds.content_type("text/plain"), "text/plain; charset=utf-8");
+        assert_eq!(kinds.content_type("text/html"), "text/html");
         assert_eq!(kinds.content_type("image/png"), "image/png");
     }
 

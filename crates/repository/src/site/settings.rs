@@ -97,7 +97,7 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "charset",
         default: "\"utf-8\"",
-        doc: "Charset named in the Content-Type of text files; empty for none.",
+        doc: "Charset named in the Content-Type of text files other than HTML and XML, which say it themselves; empty for none.",
         set: |s, v| match value::text(v)? {
             charset if charset.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:+".contains(&b)) => {
                 s.charset = charset;

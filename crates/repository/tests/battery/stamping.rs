@@ -55,10 +55,10 @@ pub(crate) fn stamps_never_decrease_whatever_the_clock_does(place: &dyn Place) {
     let mut promised = Datestamp::MIN;
     for round in 0..200 {
         for asked in [&catalogue, &elsewhere] {
-            clock.set(10_000 + random.below(100 * (round + 1)) as i64);
             if random.below(4) == 0 {
                 promised = promised.max(asked.standing().expect("a standing").as_of);
             }
+            clock.set(10_000 + random.below(100 * (round + 1)) as i64);
         }
         let change = if round % 7 == 6 { delete("a") } else { put("a", 1, &["x"]) };
         apply(&*catalogue, &[change]);

@@ -26,15 +26,16 @@ pub(super) struct Ledger {
 
 impl Ledger {
     pub(super) fn read(writer: &Connection) -> rusqlite::Result<Self> {
-        let (ready, floor) =
-            writer.query_row("SELECT ready, floor FROM standing", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let one = |sql| writer.query_row(sql, [], |row| row.get(0));
-        Ok(Self {
-            ready,
-            floor,
-            registry: Registry::read(writer)?,
-            next_number: one("SELECT coalesce(max(number), 0) + 1 FROM record")?,
-            greatest_name: writer.query_row("SELECT max(name) FROM name", [], |row| row.get(0))?,
+        let standing = "SELECT ready, floor, (SELECT coalesce(max(number), 0) + 1 FROM record),
+                               (SELECT max(name) FROM name) FROM standing";
+        writer.query_row(standing, [], |row| {
+            Ok(Self {
+                ready: row.get(0)?,
+                floor: row.get(1)?,
+                registry: Registry::read(writer)?,
+                next_number: row.get(2)?,
+                greatest_name: row.get(3)?,
+            })
         })
     }
 }

@@ -1,0 +1,194 @@
+//! The catalogue follows the folder, and no harvester misses a change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use modoai_testkit::dice::Dice;
+use modoai_testkit::http::{Client, encode};
+use modoai_testkit::process::{Launch, Server};
+use modoai_testkit::site::TestSite;
+
+use crate::oai;
+
+/// Waits until a condition on the whole list holds, and returns how long that took.
+fn until(client: &mut Client, holds: impl Fn(&BTreeMap<String, bool>) -> bool) -> Duration {
+    let start = Instant::now();
+    loop {
+        let listed = list(client, "verb=ListIdentifiers&metadataPrefix=oai_dc");
+        if holds(&listed) {
+            return start.elapsed();
+        }
+        assert!(start.elapsed() < Duration::from_secs(10), "{listed:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Names (without the server) and whether they are deleted.
+fn list(client: &mut Client, query: &str) -> BTreeMap<String, bool> {
+    let records = oai::harvest(client, query).into_iter();
+    let name = |identifier: &str| identifier.splitn(4, '/').nth(3).unwrap_or_default().to_owned();
+    records.map(|record| (name(&record.identifier), record.deleted)).collect()
+}
+
+#[test]
+fn changes_show_within_a_second_and_deletions_stay() {
+    let site = TestSite::with(&[("a.txt", "a"), ("b.html", "b")]);
+    let server = Server::of(site.path());
+    let mut client = server.client();
+    let second = Duration::from_secs(1);
+    site.write("new/c.txt", "c");
+    assert!(until(&mut client, |listed| listed.get("new/c.txt") == Some(&false)) < second);
+    site.remove("b.html");
+    assert!(until(&mut client, |listed| listed.get("b.html") == Some(&true)) < second);
+    let id = encode(format!("{}/b.html", server.url()));
+    for prefix in ["oai_dc", "http_header", "oai_didl"] {
+        let page = oai::ask(&mut client, &format!("verb=GetRecord&metadataPrefix={prefix}&identifier={id}"));
+        let record = &page.answer.records[0];
+        assert!(record.deleted && record.metadata.is_none() && record.sets == ["mime:text:html"]);
+        modoai_testkit::xsd::expect_valid("a deleted record", &page.xml);
+    }
+    let formats = oai::ask(&mut client, &format!("verb=ListMetadataFormats&identifier={id}"));
+    assert_eq!(formats.answer.errors[0].0, "noMetadataFormats");
+    assert!(list(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc&set=mime:text:html").contains_key("b.html"));
+    let sets = oai::ask(&mut client, "verb=ListSets").answer.sets;
+    assert!(sets.iter().all(|set| set.spec != "mime:text:html"), "no live item is left in that set");
+    site.write("b.html", "back");
+    assert!(until(&mut client, |listed| listed.get("b.html") == Some(&false)) < second);
+}
+
+#[test]
+fn what_changed_while_nobody_looked_is_found_after_a_restart() {
+    let site = TestSite::with(&[("kept", "x"), ("changed", "x"), ("removed", "x")]);
+    let state = tempfile::tempdir().expect("a folder");
+    let server = Launch::of(site.path()).state(state.path()).start();
+    let date = oai::ask(&mut server.client(), "verb=Identify").answer.response_date;
+    assert!(server.terminate().success());
+    std::thread::sleep(Duration::from_millis(1_100));
+    site.write("changed", "other");
+    site.date("changed", Duration::from_secs(1_000_000_000));
+    site.write("created", "x");
+    site.date("created", Duration::from_secs(1_000_000_000));
+    site.remove("removed");
+    let server = Launch::of(site.path()).state(state.path()).argument("--url").argument("http://same.example/").start();
+    let mut client = server.client();
+    until(&mut client, |listed| listed.len() == 4);
+    let changed = list(&mut client, &format!("verb=ListIdentifiers&metadataPrefix=oai_dc&from={date}"));
+    let expected = [("changed", false), ("created", false), ("removed", true)];
+    assert_eq!(changed, expected.map(|(name, deleted)| (name.to_owned(), deleted)).into());
+}
+
+#[test]
+fn a_missing_root_is_an_outage_and_not_a_deletion() {
+    let outer = tempfile::tempdir().expect("a folder");
+    let (root, away) = (outer.path().join("root"), outer.path().join("away"));
+    fs::create_dir(&root).expect("a root");
+    fs::write(root.join("a.txt"), "a").expect("a file");
+    let server = Server::of(&root);
+    let mut client = server.client();
+    fs::rename(&root, &away).expect("moved away");
+    fs::create_dir(&root).expect("an empty mount point");
+    let status = |client: &mut Client| client.get("/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc").expect("an answer");
+    let start = Instant::now();
+    let refused = loop {
+        let answer = status(&mut client);
+        if answer.status == 503 {
+            break answer;
+        }
+        assert!(start.elapsed() < Duration::from_secs(5), "{}", answer.text());
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let retry: u64 = refused.header("Retry-After").and_then(|text| text.parse().ok()).expect("a number of seconds");
+    assert!((1..=3600).contains(&retry));
+    assert_eq!(client.get("/healthz").expect("an answer").status, 503);
+    fs::remove_dir(&root).expect("unmounted");
+    fs::rename(&away, &root).expect("back");
+    let start = Instant::now();
+    while status(&mut client).status != 200 {
+        assert!(start.elapsed() < Duration::from_secs(5), "{}", server.said());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(list(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc"), [("a.txt".to_owned(), false)].into());
+}
+
+/// While files are created, changed and deleted, a list is taken page by page: what does not change is seen exactly once,
+/// and the next incremental harvests bring all the rest.
+#[test]
+fn a_list_taken_during_changes_and_the_next_ones_miss_nothing() {
+    let site = TestSite::with(&[]);
+    for number in 0..300 {
+        site.write(format!("still/{number}.txt"), "x");
+        site.write(format!("busy/{number}.txt"), "x");
+    }
+    let server = Launch::of(site.path()).set("identifiers_per_page", "7").start();
+    let mut client = server.client();
+    let mut mirror: BTreeMap<String, bool> = BTreeMap::new();
+    let mut from = String::new();
+    let mut harvest = |mirror: &mut BTreeMap<String, bool>, from: &mut String| {
+        let selection = if from.is_empty() { String::new() } else { format!("&from={from}") };
+        let pages = unchecked_pages(&mut client, &format!("verb=ListIdentifiers&metadataPrefix=oai_dc{selection}"));
+        *from = pages[0].0.clone();
+        let records: Vec<_> = pages.into_iter().flat_map(|(_, records)| records).collect();
+        mirror.extend(records.iter().cloned());
+        records
+    };
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let _stopping = StopOnDrop(&stop);
+        scope.spawn(|| {
+            let mut dice = Dice::new(42);
+            while !stop.load(Ordering::Relaxed) {
+                let name = format!("busy/{}.txt", dice.below(400));
+                match dice.below(3) {
+                    0 if site.at(&name).exists() => site.remove(&name),
+                    _ => site.write(&name, format!("{}", dice.roll())),
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let first = harvest(&mut mirror, &mut from);
+        let mut still: Vec<_> = first.iter().filter(|(name, _)| name.starts_with("still/")).collect();
+        assert_eq!(still.len(), 300, "every unchanged file is seen once");
+        still.sort();
+        still.dedup();
+        assert_eq!(still.len(), 300, "and not one of them twice instead of another");
+        for _ in 0..5 {
+            harvest(&mut mirror, &mut from);
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    });
+    std::thread::sleep(Duration::from_millis(1_500));
+    harvest(&mut mirror, &mut from);
+    let files = modoai_testkit::site::files_below(site.path()).expect("readable");
+    let on_disk: BTreeSet<String> = files.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let live: BTreeSet<String> = mirror.iter().filter(|(_, deleted)| !**deleted).map(|(name, _)| name.clone()).collect();
+    assert_eq!(live, on_disk);
+    drop(harvest);
+    assert_eq!(mirror, list(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc"));
+}
+
+/// Ends a thread that changes files, also when the test fails.
+struct StopOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The pages of a list that may change while it is taken: dates and records, without judging sizes.
+fn unchecked_pages(client: &mut Client, query: &str) -> Vec<(String, Vec<(String, bool)>)> {
+    let mut pages = Vec::new();
+    let mut next = query.to_owned();
+    loop {
+        let answer = oai::ask(client, &next).answer;
+        let name = |identifier: &str| identifier.splitn(4, '/').nth(3).unwrap_or_default().to_owned();
+        let records = answer.records.iter().map(|record| (name(&record.identifier), record.deleted)).collect();
+        pages.push((answer.response_date, records));
+        match answer.token.filter(|token| !token.value.is_empty()) {
+            Some(token) => next = format!("verb=ListIdentifiers&resumptionToken={}", encode(&token.value)),
+            None => return pages,
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Every row of the protocol's rule sheet, through HTTP, with each kind of answer judged by the official schemas.
+
+use modoai_testkit::http::{Client, encode};
+use modoai_testkit::process::{Launch, Server};
+use modoai_testkit::site::TestSite;
+use modoai_testkit::xsd;
+
+use crate::oai::{self, Page};
+
+fn small_site() -> TestSite {
+    TestSite::with(&[("index.html", "<title>Home &amp; away</title>"), ("a.txt", "a"), ("b/c.svg", "<svg/>")])
+}
+
+fn codes(page: &Page) -> Vec<&str> {
+    page.answer.errors.iter().map(|(code, _)| code.as_str()).collect()
+}
+
+#[test]
+fn every_illegal_request_gets_its_proper_error_with_status_200() {
+    let site = small_site();
+    let server = Server::of(site.path());
+    let mut client = server.client();
+    let id = encode(format!("{}/a.txt", server.url()));
+    let long = "x".repeat(20_000);
+    let table: Vec<(String, &[&str])> = vec![
+        // The verb: absent, empty, unknown, in the wrong case, repeated. Nothing else is judged then.
+        ("".into(), &["badVerb"]),
+        ("junk".into(), &["badVerb"]),
+        ("verb=".into(), &["badVerb"]),
+        ("verb=junk&junk=1".into(), &["badVerb"]),
+        ("verb=identify".into(), &["badVerb"]),
+        ("verb=Identify&verb=Identify".into(), &["badVerb"]),
+        ("verb=Identify&verb=ListSets".into(), &["badVerb"]),
+        // Arguments: unknown, repeated, missing, empty, exclusive in company; all faults together.
+        ("verb=Identify&identifier=x".into(), &["badArgument"]),
+        ("verb=Identify&resumptionToken=x".into(), &["badArgument"]),
+        ("verb=GetRecord&metadataPrefix=oai_dc".into(), &["badArgument"]),
+        (format!("verb=GetRecord&identifier={id}"), &["badArgument"]),
+        ("verb=GetRecord".into(), &["badArgument", "badArgument"]),
+        (format!("verb=GetRecord&identifier={id}&identifier={id}&metadataPrefix=oai_dc"), &["badArgument"]),
+        (format!("verb=GetRecord&identifier={id}&metadataPrefix="), &["badArgument"]),
+        ("verb=ListRecords".into(), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&junk=1&set=".into(), &["badArgument", "badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&resumptionToken=junk".into(), &["badArgument"]),
+        ("verb=ListIdentifiers&resumptionToken=junk&until=2000-02-05".into(), &["badArgument"]),
+        ("verb=ListSets&resumptionToken=".into(), &["badArgument"]),
+        // Values: prefixes, set specs, dates, granularities, ranges.
+        (format!("verb=GetRecord&identifier={id}&metadataPrefix=oai%2Fdc"), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&set=mime:image:svg%2Bxml".into(), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&set=mime::text".into(), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&from=junk".into(), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&until=2023-02-29".into(), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&from=2024-01-01T25:00:00Z".into(), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&from=2024-01-01T00:00:00.0Z".into(), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&from=2024-01-01T00:00:00%2B01:00".into(), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&from=2002-02-05&until=2002-02-06T05:35:00Z".into(), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&from=2002-02-06&until=2002-02-05".into(), &["badArgument"]),
+        // Not UTF-8, and over-long.
+        ("verb=GetRecord&metadataPrefix=oai_dc&identifier=%FF%FE".into(), &["badArgument"]),
+        (format!("verb=GetRecord&metadataPrefix=oai_dc&identifier={long}"), &["badArgument"]),
+        // Tokens that are not ours.
+        ("verb=ListRecords&resumptionToken=junk".into(), &["badResumptionToken"]),
+        ("verb=ListSets&resumptionToken=junk".into(), &["badResumptionToken"]),
+        ("verb=ListIdentifiers&resumptionToken=%22%3E%3Cx".into(), &["badResumptionToken"]),
+        // What only the repository can judge.
+        ("verb=ListRecords&metadataPrefix=marcxml".into(), &["cannotDisseminateFormat"]),
+        ("verb=ListIdentifiers&metadataPrefix=marcxml".into(), &["cannotDisseminateFormat"]),
+        (format!("verb=GetRecord&identifier={id}&metadataPrefix=marcxml"), &["cannotDisseminateFormat"]),
+        ("verb=GetRecord&identifier=invalid%22id&metadataPrefix=oai_dc".into(), &["idDoesNotExist"]),
+        (format!("verb=GetRecord&identifier={id}x&metadataPrefix=junk"), &["idDoesNotExist", "cannotDisseminateFormat"]),
+        ("verb=GetRecord&identifier=http://elsewhere/a.txt&metadataPrefix=oai_dc".into(), &["idDoesNotExist"]),
+        ("verb=GetRecord&identifier=%00%01&metadataPrefix=oai_dc".into(), &["idDoesNotExist"]),
+        (format!("verb=ListMetadataFormats&identifier={id}x"), &["idDoesNotExist"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&set=mime:video".into(), &["noRecordsMatch"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&set=unknown".into(), &["noRecordsMatch"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&until=1969-12-31".into(), &["noRecordsMatch"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&until=0001-01-01T00:00:00Z".into(), &["noRecordsMatch"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&from=9999-12-31".into(), &["noRecordsMatch"]),
+    ];
+    let mut pages = Vec::new();
+    for (query, expected) in &table {
+        let by_get = oai::ask(&mut client, query);
+        assert_eq!(codes(&by_get), *expected, "{query}");
+        for (code, message) in &by_get.answer.errors {
+            assert!(!message.is_empty(), "{query}: {code} says nothing");
+        }
+        let hidden = expected.iter().any(|code| matches!(*code, "badVerb" | "badArgument"));
+        assert_eq!(by_get.answer.arguments.is_empty(), hidden, "{query}: arguments are echoed unless they are at fault");
+        assert_eq!(by_get.answer.url, format!("{}/modoai", server.url()));
+        if query.len() < 16_000 {
+            let by_post = client.post_form("/modoai", query).expect("an answer");
+            let by_post = modoai_protocol::xml::Response::read(&by_post.body).expect("well-formed");
+            assert_eq!(by_post.errors, by_get.answer.errors, "{query} by POST");
+        }
+        pages.push(by_get);
+    }
+    xsd::expect_all_valid(pages.iter().map(|page| (page.query.as_str(), page.xml.as_slice())));
+}
+
+#[test]
+fn every_legal_request_is_answered_by_get_and_by_post() {
+    let site = small_site();
+    let server = Launch::of(site.path())
+        .set("repository_name", "Names & <marks>")
+        .set("admin_email", "[\"a@example.org\", \"b@example.org\"]")
+        .set("friends", "[\"http://friend.example.org/oai?x=1&y=2\"]")
+        .set("branding_icon", "http://example.org/icon.png")
+        .set("branding_link", "http://example.org/")
+        .start();
+    let mut client = server.client();
+    let id = encode(format!("{}/index.html", server.url()));
+    let mut pages = Vec::new();
+    for query in [
+        "verb=Identify".to_owned(),
+        "verb=ListMetadataFormats".to_owned(),
+        format!("verb=ListMetadataFormats&identifier={id}"),
+        "verb=ListSets".to_owned(),
+        format!("metadataPrefix=oai_dc&identifier={id}&verb=GetRecord"),
+        format!("verb=GetRecord&identifier={id}&metadataPrefix=http_header"),
+        format!("verb=GetRecord&identifier={id}&metadataPrefix=oai_didl"),
+        "verb=ListIdentifiers&metadataPrefix=oai_didl&from=1950-01-01".to_owned(),
+        "verb=ListRecords&metadataPrefix=oai_dc&set=mime".to_owned(),
+        "verb=ListRecords&metadataPrefix=oai_dc&from=0000-01-01T00:00:00Z&until=9999-12-31T23:59:59Z".to_owned(),
+    ] {
+        let page = oai::ask(&mut client, &query);
+        assert_eq!(page.answer.errors, [], "{query}");
+        let by_post = client.post_form("/modoai", &query).expect("an answer");
+        let by_post = modoai_protocol::xml::Response::read(&by_post.body).expect("well-formed");
+        assert_eq!(by_post.records, page.answer.records, "{query}");
+        assert_eq!(by_post.identify, page.answer.identify, "{query}");
+        pages.push(page);
+    }
+    xsd::expect_all_valid(pages.iter().map(|page| (page.query.as_str(), page.xml.as_slice())));
+    let identify = &pages[0].answer;
+    assert_eq!(identify.identify("repositoryName"), Some("Names & <marks>"));
+    assert_eq!(identify.identify("baseURL"), Some(format!("{}/modoai", server.url()).as_str()));
+    assert_eq!(identify.identify("protocolVersion"), Some("2.0"));
+    assert_eq!(identify.identify("deletedRecord"), Some("persistent"));
+    assert_eq!(identify.identify("granularity"), Some("YYYY-MM-DDThh:mm:ssZ"));
+    assert_eq!(identify.descriptions.len(), 2, "friends and branding");
+}
+
+#[test]
+fn dates_select_inclusively_in_both_granularities() {
+    let site = small_site();
+    site.date("a.txt", std::time::Duration::from_secs(1_000_000_000)); // 2001-09-09T01:46:40Z
+    let server = Server::of(site.path());
+    let mut client = server.client();
+    let mut names = |selection: &str| -> Vec<String> {
+        let page = oai::ask(&mut client, &format!("verb=ListIdentifiers&metadataPrefix=oai_dc&{selection}"));
+        page.answer.records.iter().map(|record| record.identifier.rsplit('/').next().unwrap_or("").to_owned()).collect()
+    };
+    for inside in [
+        "from=2001-09-09T01:46:40Z&until=2001-09-09T01:46:40Z",
+        "from=2001-09-09&until=2001-09-09",
+        "until=2001-09-09",
+        "until=2001-09-09T01:46:40Z",
+        "from=1969-01-01&until=2001-12-31",
+    ] {
+        assert_eq!(names(inside), ["a.txt"], "{inside}");
+    }
+    for outside in ["until=2001-09-09T01:46:39Z", "from=2001-09-09T01:46:41Z&until=2001-09-09T23:59:59Z", "until=2001-09-08"] {
+        assert_eq!(names(outside), [""; 0], "{outside}");
+    }
+    assert_eq!(names("from=2001-09-10").len(), 2);
+    let identify = oai::ask(&mut client, "verb=Identify").answer;
+    assert_eq!(identify.identify("earliestDatestamp"), Some("2001-09-09T01:46:40Z"));
+}
+
+#[test]
+fn sets_are_hierarchical_and_only_those_present() {
+    let site = small_site();
+    let server = Server::of(site.path());
+    let mut client = server.client();
+    let sets = oai::ask(&mut client, "verb=ListSets").answer.sets;
+    let specs: Vec<&str> = sets.iter().map(|set| set.spec.as_str()).collect();
+    assert_eq!(
+        specs,
+        ["mime", "mime:image", "mime:image:svg!2Bxml", "mime:text", "mime:text:html", "mime:text:plain"]
+    );
+    assert!(sets.iter().all(|set| !set.name.is_empty()));
+    for (set, size) in [("mime", 3), ("mime:text", 2), ("mime:text:html", 1), ("mime:image:svg!2Bxml", 1)] {
+        let records = oai::harvest(&mut client, &format!("verb=ListIdentifiers&metadataPrefix=oai_dc&set={set}"));
+        assert_eq!(records.len(), size, "{set}");
+    }
+}
+
+#[test]
+fn lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list() {
+    let site = TestSite::with(&[]);
+    for number in 0..25 {
+        site.write(format!("{number}.txt"), "x");
+    }
+    let server = Launch::of(site.path()).set("records_per_page", "10").set("identifiers_per_page", "25").set("sets_per_page", "2").start();
+    let mut client = server.client();
+    let pages = oai::pages(&mut client, "verb=ListRecords&metadataPrefix=oai_dc");
+    let sizes: Vec<usize> = pages.iter().map(|page| page.answer.records.len()).collect();
+    assert_eq!(sizes, [10, 10, 5]);
+    for (page, cursor) in pages.iter().zip(["0", "10", "20"]) {
+        let token = page.answer.token.as_ref().expect("on every page of several");
+        assert_eq!((token.cursor.as_deref(), token.size.as_deref()), (Some(cursor), Some("25")));
+    }
+    let mut identifiers: Vec<_> = pages.iter().flat_map(|page| &page.answer.records).map(|record| &record.identifier).collect();
+    identifiers.sort();
+    identifiers.dedup();
+    assert_eq!(identifiers.len(), 25);
+    // A list that fits exactly has no token at all.
+    assert_eq!(oai::ask(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc").answer.token, None);
+    // Sets come in pages too.
+    assert_eq!(oai::pages(&mut client, "verb=ListSets").len(), 2);
+    // The same token gives the same page again; a token of another list is refused.
+    let token = encode(&pages[0].answer.token.as_ref().expect("more to come").value);
+    let again = oai::ask(&mut client, &format!("verb=ListRecords&resumptionToken={token}"));
+    assert_eq!(again.answer.records, pages[1].answer.records);
+    assert_eq!(again.answer.arguments.len(), 2, "verb and token are echoed");
+    for verb in ["ListIdentifiers", "ListSets"] {
+        assert_eq!(codes(&oai::ask(&mut client, &format!("verb={verb}&resumptionToken={token}"))), ["badResumptionToken"]);
+    }
+    xsd::expect_all_valid(pages.iter().map(|page| (page.query.as_str(), page.xml.as_slice())));
+}
+
+#[test]
+fn an_empty_site_is_a_legal_repository() {
+    let site = TestSite::with(&[]);
+    let server = Server::of(site.path());
+    let mut client = server.client();
+    let identify = oai::ask(&mut client, "verb=Identify");
+    assert_eq!(codes(&oai::ask(&mut client, "verb=ListRecords&metadataPrefix=oai_dc")), ["noRecordsMatch"]);
+    assert_eq!(codes(&oai::ask(&mut client, "verb=ListSets")), ["noSetHierarchy"]);
+    xsd::expect_valid("Identify", &identify.xml);
+}
+
+#[test]
+fn identifiers_follow_the_oai_scheme_where_that_is_set() {
+    let site = small_site();
+    let server = Launch::of(site.path()).set("repository_identifier", "example.org").start();
+    let mut client = server.client();
+    let records = oai::harvest(&mut client, "verb=ListRecords&metadataPrefix=oai_dc");
+    assert!(records.iter().any(|record| record.identifier == "oai:example.org:b/c.svg"));
+    let record = oai::ask(&mut client, "verb=GetRecord&metadataPrefix=oai_dc&identifier=oai:example.org:a.txt");
+    let metadata = record.answer.records[0].metadata.as_ref().expect("a description");
+    let url = format!("<dc:identifier>{}/a.txt</dc:identifier>", server.url());
+    assert!(String::from_utf8_lossy(&metadata.bytes).contains(&url), "the URL stays in the description");
+    let identify = oai::ask(&mut client, "verb=Identify");
+    assert_eq!(identify.answer.descriptions.len(), 1);
+    xsd::expect_all_valid([("Identify", identify.xml.as_slice()), ("GetRecord", record.xml.as_slice())]);
+}
+
+#[test]
+fn identifiers_come_from_settings_and_never_from_the_host_header() {
+    let site = small_site();
+    let server = Launch::of(site.path()).argument("--url").argument("https://www.example.org").start();
+    let answer = Client::new(server.url())
+        .raw(b"GET /modoai?verb=ListIdentifiers&metadataPrefix=oai_dc HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+        .expect("an answer");
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.contains("<identifier>https://www.example.org/a.txt</identifier>"), "{answer}");
+    assert!(!answer.contains("evil"), "{answer}");
+}
+
+#[test]
+fn answers_are_encoded_when_asked_and_only_then() {
+    let site = small_site();
+    let server = Server::of(site.path());
+    let mut client = server.client();
+    let target = "/modoai?verb=ListRecords&metadataPrefix=oai_dc";
+    let plain = client.get(target).expect("an answer");
+    assert_eq!(plain.header("Content-Encoding"), None);
+    for (asked, magic) in [("gzip", &b"\x1f\x8b"[..]), ("zstd", b"\x28\xb5\x2f\xfd"), ("br", b"")] {
+        let answer = client.get_with(target, &[("Accept-Encoding", asked)]).expect("an answer");
+        assert_eq!(answer.header("Content-Encoding"), Some(asked));
+        assert!(answer.body.starts_with(magic) && answer.body.len() < plain.body.len(), "{asked}");
+        assert!(answer.header("Vary").is_some_and(|vary| vary.contains("Accept-Encoding")));
+    }
+    let refused = client.get_with(target, &[("Accept-Encoding", "gzip;q=0, identity")]).expect("an answer");
+    assert_eq!(refused.header("Content-Encoding"), None);
+}
+
+#[test]
+fn people_get_a_page_and_machines_get_xml() {
+    let site = small_site();
+    let server = Server::of(site.path());
+    let mut client = server.client();
+    let browser = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+    let page = client.get_with("/modoai", &[browser]).expect("an answer");
+    assert!(page.header("Content-Type").is_some_and(|kind| kind.starts_with("text/html")));
+    assert!(page.text().contains("ListSets"), "there are links to go on");
+    for accept in ["*/*", "text/xml", "application/xml, text/xml"] {
+        let xml = client.get_with("/modoai?verb=Identify", &[("Accept", accept)]).expect("an answer");
+        assert_eq!(xml.header("Content-Type"), Some("text/xml; charset=UTF-8"), "{accept}");
+    }
+    for name in ["http_header.xsd", "fixity.xsd"] {
+        assert_eq!(client.get(&format!("/modoai/{name}")).expect("an answer").status, 200);
+    }
+}
