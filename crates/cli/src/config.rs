@@ -43,11 +43,11 @@ impl SiteArgs {
         let mut config = Config::default();
         if let Some(path) = &self.config {
             let text = std::fs::read_to_string(path).map_err(|error| {
-                CliError::new(Kind::Config, format!("failed to read the configuration {}", path.display())).because(error)
+                CliError::new(Kind::Config, format!("failed to read the configuration {}", path.display()))
+                    .because(error)
             })?;
-            load(&text, &mut config).map_err(|error| {
-                CliError::new(Kind::Config, format!("{}", path.display())).because(error).hint(SEE)
-            })?;
+            load(&text, &mut config)
+                .map_err(|error| CliError::new(Kind::Config, format!("{}", path.display())).because(error).hint(SEE))?;
             config.resolve_paths(path.parent().unwrap_or(Path::new("")));
         }
         let given = flags.iter().copied().chain([("url", self.url.as_deref())]);
@@ -148,7 +148,8 @@ pub(crate) fn reference() -> String {
         };
         format!("## {title}\n\n{}", table.iter().map(row).collect::<String>())
     }
-    let mut text = "# Every setting of modoai with its default. Remove the # in front of what you change.\n\n".to_owned();
+    let mut text =
+        "# Every setting of modoai with its default. Remove the # in front of what you change.\n\n".to_owned();
     text += &rows("The repository", SETTINGS);
     text += &rows("The site", SITE_SETTINGS);
     text += &rows("The server", SERVER_SETTINGS);

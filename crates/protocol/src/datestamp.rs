@@ -14,8 +14,8 @@ pub const GRANULARITY: &str = "YYYY-MM-DDThh:mm:ssZ";
 const SECONDS_PER_DAY: i64 = 86_400;
 const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
-/// Years 0000 to 9999: what four digits can say.
-const MIN_SECONDS: i64 = -62_167_219_200;
+/// Years 0001 to 9999: what four digits can say. There is no year 0000 in XML Schema 1.0, which the protocol is written in.
+const MIN_SECONDS: i64 = -62_135_596_800;
 const MAX_SECONDS: i64 = 253_402_300_799;
 
 /// A moment in whole seconds, UTC.
@@ -122,7 +122,8 @@ impl Bound {
         };
         let month = i8::try_from(number(5, 2)?).ok()?;
         let day = i8::try_from(number(8, 2)?).ok()?;
-        let civil = DateTime::new(number(0, 4)?, month, day, time(11)?, time(14)?, time(17)?, 0).ok()?;
+        let year = number(0, 4).filter(|year| *year > 0)?;
+        let civil = DateTime::new(year, month, day, time(11)?, time(14)?, time(17)?, 0).ok()?;
         let start = civil.duration_since(EPOCH).as_secs();
         Some(Self { start: Datestamp::from_unix(start), form })
     }
@@ -176,12 +177,13 @@ mod tests {
 
     #[test]
     fn only_the_two_forms_and_real_dates_parse() {
-        for legal in ["2024-02-29", "0000-01-01", "9999-12-31", "1969-12-31T23:59:59Z", "2002-02-05T00:00:00Z"] {
+        for legal in ["2024-02-29", "0001-01-01", "9999-12-31", "1969-12-31T23:59:59Z", "2002-02-05T00:00:00Z"] {
             assert_eq!(Bound::parse(legal).expect(legal).to_string(), legal);
         }
         for illegal in [
             "",
             "junk",
+            "0000-01-01",
             "2024",
             "2024-02",
             "2023-02-29",
@@ -213,7 +215,7 @@ mod tests {
         assert_eq!(day.first().to_string(), "2024-02-29T00:00:00Z");
         assert_eq!(day.last().to_string(), "2024-02-29T23:59:59Z");
         assert_eq!(Bound::parse("9999-12-31").expect("the last day").last(), Datestamp::MAX);
-        assert_eq!(Bound::parse("0000-01-01").expect("the first day").first(), Datestamp::MIN);
+        assert_eq!(Bound::parse("0001-01-01").expect("the first day").first(), Datestamp::MIN);
     }
 
     #[test]

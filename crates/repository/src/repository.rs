@@ -144,6 +144,7 @@ impl<'a> Visit<'a> {
 pub(crate) type Decision<T> = Result<Result<T, Vec<ProtocolError>>, Failure>;
 
 /// A decision against the harvester, for one reason.
+#[expect(clippy::unnecessary_wraps, reason = "what decides returns decisions")]
 pub(crate) fn refuse<T>(code: ErrorCode, message: impl Into<String>) -> Decision<T> {
     Ok(Err(vec![ProtocolError::new(code, message)]))
 }

@@ -367,7 +367,9 @@ mod tests {
     fn an_assignment_needs_no_quotes() {
         let mut settings = Settings::default();
         let mut target = (SETTINGS, &mut settings);
-        for assignment in ["repository_name=My site", "by_value_limit=64K", "records_per_page=7", "friends=['http://a/']"] {
+        for assignment in
+            ["repository_name=My site", "by_value_limit=64K", "records_per_page=7", "friends=['http://a/']"]
+        {
             assign(assignment, &mut target).expect(assignment);
         }
         assert_eq!(settings.repository_name, "My site");

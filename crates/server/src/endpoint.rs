@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
 use hyper::{Method, Request, Response, StatusCode};
 use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::Failure;
@@ -30,6 +30,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// When it is asked to come back.
 const BUSY_SECONDS: u64 = 15;
+
+/// Pages for people show what strangers wrote into files. Should anything of it ever be taken for markup, the browser is
+/// told beforehand that nothing on the page may run, load or be sent elsewhere.
+const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; \
+                           base-uri 'none'; frame-ancestors 'none'";
 
 /// Answers a request to the repository.
 pub(crate) async fn respond(
@@ -51,10 +56,7 @@ pub(crate) async fn respond(
 }
 
 /// One of our schemas, published below the repository.
-pub(crate) fn schema(method: &Method, text: &'static str) -> Response<Body> {
-    if method == Method::POST {
-        return reply::not_allowed("GET, HEAD");
-    }
+pub(crate) fn schema(text: &'static str) -> Response<Body> {
     let response = Response::new(Body::Whole(Bytes::from_static(text.as_bytes())));
     reply::with(response, CONTENT_TYPE, "application/xml; charset=UTF-8")
 }
@@ -125,8 +127,13 @@ async fn answer(
             Ok(_) | Err(_) => reply::fault(),
         };
     };
-    let media_type = if wish.html { "text/html; charset=UTF-8" } else { "text/xml; charset=UTF-8" };
-    let response = reply::with(Response::new(body), CONTENT_TYPE, media_type);
+    let response = Response::new(body);
+    let response = if wish.html {
+        let response = reply::with(response, CONTENT_TYPE, "text/html; charset=UTF-8");
+        reply::with(response, CONTENT_SECURITY_POLICY, PAGE_POLICY)
+    } else {
+        reply::with(response, CONTENT_TYPE, "text/xml; charset=UTF-8")
+    };
     match wish.encoding.name() {
         Some(encoding) => reply::with(response, CONTENT_ENCODING, encoding),
         None => response,

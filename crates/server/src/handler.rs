@@ -88,18 +88,19 @@ impl Handler {
         if hosts > 1 || (hosts == 0 && request.version() >= Version::HTTP_11) {
             return reply::text(StatusCode::BAD_REQUEST, "The request needs exactly one Host header.");
         }
-        if !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
-            return reply::not_allowed("GET, HEAD");
-        }
         let Some(path) = uri.path().strip_prefix('/') else {
             return reply::text(StatusCode::BAD_REQUEST, "The request has no path.");
         };
         let place = Place::of(path, &self.base);
+        match (request.method(), &place) {
+            (&Method::GET | &Method::HEAD, _) | (&Method::POST, Place::Base) => {}
+            (_, Place::Base) => return reply::not_allowed("GET, HEAD, POST"),
+            _ => return reply::not_allowed("GET, HEAD"),
+        }
         match &place {
-            Place::Schema(schema) => return endpoint::schema(request.method(), schema),
+            Place::Schema(schema) => return endpoint::schema(schema),
             Place::BaseWithSlash => return self.redirect_to_base(uri.query()),
-            Place::Site if request.method() == Method::POST => return reply::not_allowed("GET, HEAD"),
-            Place::Site if path == "healthz" => return self.health(),
+            Place::Site if path == "healthz" => return self.health().await,
             Place::Base | Place::Site => {}
         }
         let requester = match (self.served.areas.identify(request.headers()).await, &place) {
@@ -112,9 +113,10 @@ impl Handler {
             (Err(Stranger::Wrong), _) => Requester::anonymous(),
         };
         let user = requester.user().map(|user| User(user.to_owned()));
-        let mut response = match place {
-            Place::Base => endpoint::respond(&self, request, requester).await,
-            _ => self.site(request, requester).await,
+        let mut response = match (place, self.served.areas.closed_to(&requester, &self.base)) {
+            (Place::Base, Some(challenge)) => reply::unauthorized(challenge),
+            (Place::Base, None) => endpoint::respond(&self, request, requester).await,
+            _ => self.clone().site(request, requester).await,
         };
         if let Some(user) = user {
             response.extensions_mut().insert(user);
@@ -149,10 +151,12 @@ impl Handler {
         reply::with(response, LOCATION, &format!("{}{base_path}{query}", self.public_path))
     }
 
-    fn health(&self) -> Response<Body> {
-        let response = match (self.served.health)() {
-            Health::Ready => reply::text(StatusCode::OK, "ok"),
-            Health::Unready(reason) => reply::come_back(&reason, 10),
+    async fn health(&self) -> Response<Body> {
+        let health = self.served.health.clone();
+        let response = match spawn_blocking(move || health()).await {
+            Ok(Health::Ready) => reply::text(StatusCode::OK, "ok"),
+            Ok(Health::Unready(reason)) => reply::come_back(&reason, 10),
+            Err(_) => reply::fault(),
         };
         reply::with(response, CACHE_CONTROL, "no-store")
     }

@@ -7,8 +7,8 @@
 //!       └ site       files: conditions, ranges, redirects
 //! ```
 //!
-//! Async code ends at [`handler`](self); answers and files are produced by blocking threads and reach the socket through
-//! bounded channels.
+//! Async code ends at the handler: answers and files are read by blocking threads, a bounded number of chunks ahead of the
+//! client.
 
 mod area;
 mod body;
@@ -31,12 +31,14 @@ mod stall;
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use modoai_repository::Repository;
 use modoai_repository::site::Site;
 use rustix::process::{Resource, getrlimit, setrlimit};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 pub use area::{Areas, Requester};
 pub use encoding::ENCODINGS;
@@ -46,6 +48,9 @@ pub use settings::{AREA_SETTINGS, AreaSettings, SERVER_SETTINGS, ServerSettings}
 
 /// Path of the health check, which load balancers ask.
 pub const HEALTH_PATH: &str = "/healthz";
+
+/// Connections that may wait to be accepted. With fewer, a burst makes clients wait a second before they try again.
+const BACKLOG: u32 = 4096;
 
 /// Whether the site and its catalogue can be relied on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +70,7 @@ pub struct Served {
     pub repository: Repository,
     /// What needs a password.
     pub areas: Arc<Areas>,
-    /// How things are at the moment; asked often, so it must not take long.
+    /// How things are at the moment; asked on a blocking thread, with every request.
     pub health: Arc<dyn Fn() -> Health + Send + Sync>,
 }
 
@@ -81,7 +86,11 @@ pub struct Server {
 impl Server {
     /// Binds the socket.
     pub async fn bind(settings: ServerSettings) -> io::Result<Self> {
-        let listener = TcpListener::bind(settings.listen).await?;
+        let socket = if settings.listen.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        // A restart must not wait for the last connections of the server before.
+        socket.set_reuseaddr(true)?;
+        socket.bind(settings.listen)?;
+        let listener = socket.listen(BACKLOG)?;
         let address = listener.local_addr()?;
         Ok(Self { listener, settings, address })
     }
@@ -104,9 +113,19 @@ impl Server {
     /// Serves until `shutdown` is ready; then accepts nothing new, and gives requests in flight some time to finish.
     pub async fn run(self, served: Served, shutdown: impl Future<Output = ()>) {
         raise_limit_of_open_files();
+        for area in self.settings.area.iter().filter(|area| is_served(&served.site, &area.htpasswd)) {
+            tracing::warn!(file = %area.htpasswd.display(), "a password file lies inside the site and is served with it");
+        }
         let handler = handler::Handler::new(served, &self.settings, &self.site_url());
         listen::serve(self.listener, Arc::new(handler), &self.settings, shutdown).await;
     }
+}
+
+fn is_served(site: &Site, file: &Path) -> bool {
+    let Ok(real) = file.canonicalize() else { return false };
+    let inner = real.strip_prefix(site.root());
+    let segments = |path: &Path| path.iter().map(|segment| segment.as_bytes().to_vec()).collect::<Vec<_>>();
+    inner.is_ok_and(|path| site.rules().shows(&segments(path)))
 }
 
 /// A connection and the file it gets are two descriptors, and the usual limit of 1024 is a soft one.

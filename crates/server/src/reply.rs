@@ -15,7 +15,7 @@ pub(crate) fn text(status: StatusCode, sentence: &str) -> Response<Body> {
 
 /// Adds a header. A value that no header can carry is a fault of ours, and the response becomes one.
 pub(crate) fn with(mut response: Response<Body>, name: HeaderName, value: &str) -> Response<Body> {
-    match HeaderValue::from_str(value) {
+    match HeaderValue::from_bytes(value.as_bytes()) {
         Ok(value) => {
             response.headers_mut().insert(name, value);
             response

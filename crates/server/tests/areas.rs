@@ -94,3 +94,19 @@ fn a_harvester_sees_exactly_what_it_could_get() {
     let wrong = bench.get_with("/modoai?verb=Identify", &[("Authorization", &basic("alice:wrong"))]);
     assert_eq!(wrong.status, 401);
 }
+
+#[test]
+fn a_repository_in_a_closed_area_asks_for_a_password() {
+    let bench = Folder::new(&[("a", "x")]).serve(|settings, outside| {
+        let htpasswd = outside.join("users");
+        fs::write(&htpasswd, "alice:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=").expect("written");
+        let (path, realm) = ("/".to_owned(), "Alles für Mitglieder".to_owned());
+        settings.area = vec![AreaSettings { path, htpasswd, realm, users: Vec::new() }];
+    });
+    for path in ["/", "/a", "/modoai?verb=Identify"] {
+        assert_eq!(bench.get(path).status, 401, "{path}");
+    }
+    assert_eq!(bench.get("/healthz").status, 200);
+    let alice = basic("alice:secret");
+    assert_eq!(bench.get_with("/modoai?verb=Identify", &[("Authorization", &alice)]).status, 200);
+}

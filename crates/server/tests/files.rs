@@ -82,6 +82,7 @@ fn a_folder_has_a_slash_and_shows_its_index() {
     let bench = Bench::of(&[("a b/index.html", "<p>index"), ("plain/x", "x")]);
     let redirect = bench.get("/a%20b?q=1");
     assert_eq!((redirect.status, redirect.header("location")), (301, Some("/a%20b/?q=1")));
+    assert_eq!(bench.get("/plain?ü").header("location"), Some("/plain/?ü"));
     let index = bench.get("/a%20b/");
     assert_eq!((index.status, index.header("content-location")), (200, Some("/a%20b/index.html")));
     let file = bench.get("/a%20b/index.html");
@@ -163,7 +164,7 @@ fn other_methods_and_malformed_requests_are_refused() {
     for request in [
         "GET /a HTTP/1.1\r\nConnection: close\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n",
-        "GET a HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
         "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n",
         "\u{16}\u{3}\u{1} TLS here\r\n\r\n",

@@ -38,7 +38,8 @@ fn what_is_no_form_is_refused_and_what_is_no_request_is_a_protocol_error() {
     }
     let long = bench.get(&format!("/modoai?verb={}", "a".repeat(20_000)));
     assert_eq!(long.status, 200);
-    assert_eq!(bench.ask("PUT", "/modoai", &[], "").status, 405);
+    let put = bench.ask("PUT", "/modoai", &[], "");
+    assert_eq!((put.status, put.header("allow")), (405, Some("GET, HEAD, POST")));
     let slash = bench.get("/modoai/?verb=Identify");
     assert_eq!((slash.status, slash.header("location")), (302, Some("/modoai?verb=Identify")));
 }
@@ -59,6 +60,7 @@ fn people_get_a_page_and_harvesters_never_do() {
     let page = bench.get_with("/modoai?verb=Identify", &[("Accept", BROWSER)]);
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=UTF-8")));
     assert!(page.text().contains("<html"));
+    assert!(page.header("content-security-policy").is_some());
     for accept in ["*/*", "text/xml", "application/xml, text/html", ""] {
         let reply = bench.get_with("/modoai?verb=Identify", &[("Accept", accept)]);
         assert_eq!(reply.header("content-type"), Some("text/xml; charset=UTF-8"), "{accept}");

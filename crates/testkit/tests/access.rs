@@ -10,7 +10,8 @@ use modoai_testkit::site::TestSite;
 use crate::oai;
 
 /// alice: secret (bcrypt), bob: hidden ({SHA}).
-const HTPASSWD: &str = "alice:$2y$04$I6aGn6YQNKm2UnmsrF0EDeey16CzBpbOJSfW/kAszlx4tMCdY9kgm\nbob:{SHA}mdcsf8Pi4UWHC+qzfAtw40PqnDs=\n";
+const HTPASSWD: &str =
+    "alice:$2y$04$I6aGn6YQNKm2UnmsrF0EDeey16CzBpbOJSfW/kAszlx4tMCdY9kgm\nbob:{SHA}mdcsf8Pi4UWHC+qzfAtw40PqnDs=\n";
 
 struct Guarded {
     site: TestSite,
@@ -39,7 +40,13 @@ fn guarded() -> Guarded {
 }
 
 const ALL: [&str; 7] = [
-    "open.txt", "private/a.txt", "private/only.pdf", "private/deeper/bob.txt", "private2/open.html", ".hidden", "backup.txt~",
+    "open.txt",
+    "private/a.txt",
+    "private/only.pdf",
+    "private/deeper/bob.txt",
+    "private2/open.html",
+    ".hidden",
+    "backup.txt~",
 ];
 
 #[test]
@@ -48,14 +55,25 @@ fn what_is_listed_is_what_these_credentials_could_get() {
     let url = guarded.server.url();
     let clients: [(&str, Client, &[&str]); 3] = [
         ("nobody", Client::new(url), &["open.txt", "private2/open.html"]),
-        ("alice", Client::new(url).with_password("alice", "secret"), &["open.txt", "private/a.txt", "private/only.pdf", "private2/open.html"]),
-        ("bob", Client::new(url).with_password("bob", "hidden"), &["open.txt", "private/a.txt", "private/only.pdf", "private/deeper/bob.txt", "private2/open.html"]),
+        (
+            "alice",
+            Client::new(url).with_password("alice", "secret"),
+            &["open.txt", "private/a.txt", "private/only.pdf", "private2/open.html"],
+        ),
+        (
+            "bob",
+            Client::new(url).with_password("bob", "hidden"),
+            &["open.txt", "private/a.txt", "private/only.pdf", "private/deeper/bob.txt", "private2/open.html"],
+        ),
     ];
     for (who, mut client, expected) in clients {
         let expected: BTreeSet<String> = expected.iter().map(|name| format!("{url}/{name}")).collect();
         let pages = oai::pages(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc");
         let size = pages[0].answer.token.as_ref().and_then(|token| token.size.clone());
-        assert!(pages.len() == 1 || size == Some(expected.len().to_string()), "{who}: the size tells only what is seen");
+        assert!(
+            pages.len() == 1 || size == Some(expected.len().to_string()),
+            "{who}: the size tells only what is seen"
+        );
         let listed: BTreeSet<String> =
             pages.into_iter().flat_map(|page| page.answer.records).map(|record| record.identifier).collect();
         assert_eq!(listed, expected, "{who}");
@@ -69,7 +87,11 @@ fn what_is_listed_is_what_these_credentials_could_get() {
             assert_eq!(formats.answer.errors.is_empty(), got, "{who}: ListMetadataFormats {name}");
         }
         let sets = oai::harvest_sets(&mut client);
-        assert_eq!(sets.contains("mime:application:pdf"), who != "nobody", "{who}: sets tell nothing of what is hidden");
+        assert_eq!(
+            sets.contains("mime:application:pdf"),
+            who != "nobody",
+            "{who}: sets tell nothing of what is hidden"
+        );
     }
 }
 
@@ -104,9 +126,24 @@ fn no_spelling_of_a_path_opens_a_door() {
     let guarded = guarded();
     let mut client = Client::new(guarded.server.url());
     for path in [
-        "/private/a.txt", "/%70rivate/a.txt", "/private%2Fa.txt", "//private/a.txt", "/./private/a.txt", "/open.txt/../private/a.txt",
-        "/private2/../private/a.txt", "/private/%61.txt", "/..%2f..%2fetc/passwd", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
-        "/.hidden", "/%2ehidden", "/backup.txt~", "/backup.txt%7e", "/PRIVATE/a.txt", "/private/a.txt%00", "/private/a.txt/",
+        "/private/a.txt",
+        "/%70rivate/a.txt",
+        "/private%2Fa.txt",
+        "//private/a.txt",
+        "/./private/a.txt",
+        "/open.txt/../private/a.txt",
+        "/private2/../private/a.txt",
+        "/private/%61.txt",
+        "/..%2f..%2fetc/passwd",
+        "/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/.hidden",
+        "/%2ehidden",
+        "/backup.txt~",
+        "/backup.txt%7e",
+        "/PRIVATE/a.txt",
+        "/private/a.txt%00",
+        "/private/a.txt/",
     ] {
         let status = client.get(path).expect("an answer").status;
         assert!(matches!(status, 400 | 401 | 403 | 404), "{path}: {status}");

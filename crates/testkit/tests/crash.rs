@@ -43,10 +43,14 @@ fn an_indexer_killed_at_random_loses_nothing() {
     let mut client = server.client();
     let records = oai::harvest(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc");
     let name = |identifier: &str| identifier[server.url().len() + 1..].to_owned();
-    let live: BTreeSet<String> = records.iter().filter(|record| !record.deleted).map(|record| name(&record.identifier)).collect();
+    let live: BTreeSet<String> =
+        records.iter().filter(|record| !record.deleted).map(|record| name(&record.identifier)).collect();
     let files = site::files_below(folder.path()).expect("readable");
     assert_eq!(live, files.into_iter().map(|path| path.to_string_lossy().into_owned()).collect());
-    assert_eq!(records.len(), live.len() + records.iter().filter(|record| gone.contains(&name(&record.identifier))).count());
+    assert_eq!(
+        records.len(),
+        live.len() + records.iter().filter(|record| gone.contains(&name(&record.identifier))).count()
+    );
 }
 
 #[test]
@@ -55,10 +59,12 @@ fn a_server_killed_while_it_writes_starts_again_with_everything_it_had_told() {
     let state = tempfile::tempdir().expect("a folder");
     let mut told: BTreeSet<(String, bool)> = BTreeSet::new();
     for round in 0..8 {
-        let server = Launch::of(folder.path()).state(state.path()).argument("--url").argument("http://same.example").start();
+        let server =
+            Launch::of(folder.path()).state(state.path()).argument("--url").argument("http://same.example").start();
         let mut client = server.client();
         let records = oai::harvest(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc");
-        let now: BTreeSet<(String, bool)> = records.into_iter().map(|record| (record.identifier, record.deleted)).collect();
+        let now: BTreeSet<(String, bool)> =
+            records.into_iter().map(|record| (record.identifier, record.deleted)).collect();
         for (identifier, _) in &told {
             assert!(now.iter().any(|(listed, _)| listed == identifier), "{identifier} was told and is forgotten");
         }

@@ -61,6 +61,9 @@ fn changes_show_within_a_second_and_deletions_stay() {
 #[test]
 fn what_changed_while_nobody_looked_is_found_after_a_restart() {
     let site = TestSite::with(&[("kept", "x"), ("changed", "x"), ("removed", "x")]);
+    for name in ["kept", "changed", "removed"] {
+        site.date(name, Duration::from_secs(1_000_000_000));
+    }
     let state = tempfile::tempdir().expect("a folder");
     let server = Launch::of(site.path()).state(state.path()).start();
     let date = oai::ask(&mut server.client(), "verb=Identify").answer.response_date;
@@ -89,7 +92,8 @@ fn a_missing_root_is_an_outage_and_not_a_deletion() {
     let mut client = server.client();
     fs::rename(&root, &away).expect("moved away");
     fs::create_dir(&root).expect("an empty mount point");
-    let status = |client: &mut Client| client.get("/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc").expect("an answer");
+    let status =
+        |client: &mut Client| client.get("/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc").expect("an answer");
     let start = Instant::now();
     let refused = loop {
         let answer = status(&mut client);
@@ -162,7 +166,8 @@ fn a_list_taken_during_changes_and_the_next_ones_miss_nothing() {
     harvest(&mut mirror, &mut from);
     let files = modoai_testkit::site::files_below(site.path()).expect("readable");
     let on_disk: BTreeSet<String> = files.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let live: BTreeSet<String> = mirror.iter().filter(|(_, deleted)| !**deleted).map(|(name, _)| name.clone()).collect();
+    let live: BTreeSet<String> =
+        mirror.iter().filter(|(_, deleted)| !**deleted).map(|(name, _)| name.clone()).collect();
     assert_eq!(live, on_disk);
     drop(harvest);
     assert_eq!(mirror, list(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc"));

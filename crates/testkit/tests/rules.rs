@@ -50,6 +50,7 @@ fn every_illegal_request_gets_its_proper_error_with_status_200() {
         ("verb=ListRecords&metadataPrefix=oai_dc&set=mime::text".into(), &["badArgument"]),
         ("verb=ListRecords&metadataPrefix=oai_dc&from=junk".into(), &["badArgument"]),
         ("verb=ListRecords&metadataPrefix=oai_dc&until=2023-02-29".into(), &["badArgument"]),
+        ("verb=ListRecords&metadataPrefix=oai_dc&from=0000-01-01".into(), &["badArgument"]),
         ("verb=ListRecords&metadataPrefix=oai_dc&from=2024-01-01T25:00:00Z".into(), &["badArgument"]),
         ("verb=ListRecords&metadataPrefix=oai_dc&from=2024-01-01T00:00:00.0Z".into(), &["badArgument"]),
         ("verb=ListRecords&metadataPrefix=oai_dc&from=2024-01-01T00:00:00%2B01:00".into(), &["badArgument"]),
@@ -67,7 +68,10 @@ fn every_illegal_request_gets_its_proper_error_with_status_200() {
         ("verb=ListIdentifiers&metadataPrefix=marcxml".into(), &["cannotDisseminateFormat"]),
         (format!("verb=GetRecord&identifier={id}&metadataPrefix=marcxml"), &["cannotDisseminateFormat"]),
         ("verb=GetRecord&identifier=invalid%22id&metadataPrefix=oai_dc".into(), &["idDoesNotExist"]),
-        (format!("verb=GetRecord&identifier={id}x&metadataPrefix=junk"), &["idDoesNotExist", "cannotDisseminateFormat"]),
+        (
+            format!("verb=GetRecord&identifier={id}x&metadataPrefix=junk"),
+            &["idDoesNotExist", "cannotDisseminateFormat"],
+        ),
         ("verb=GetRecord&identifier=http://elsewhere/a.txt&metadataPrefix=oai_dc".into(), &["idDoesNotExist"]),
         ("verb=GetRecord&identifier=%00%01&metadataPrefix=oai_dc".into(), &["idDoesNotExist"]),
         (format!("verb=ListMetadataFormats&identifier={id}x"), &["idDoesNotExist"]),
@@ -85,7 +89,11 @@ fn every_illegal_request_gets_its_proper_error_with_status_200() {
             assert!(!message.is_empty(), "{query}: {code} says nothing");
         }
         let hidden = expected.iter().any(|code| matches!(*code, "badVerb" | "badArgument"));
-        assert_eq!(by_get.answer.arguments.is_empty(), hidden, "{query}: arguments are echoed unless they are at fault");
+        assert_eq!(
+            by_get.answer.arguments.is_empty(),
+            hidden,
+            "{query}: arguments are echoed unless they are at fault"
+        );
         assert_eq!(by_get.answer.url, format!("{}/modoai", server.url()));
         if query.len() < 16_000 {
             let by_post = client.post_form("/modoai", query).expect("an answer");
@@ -120,7 +128,7 @@ fn every_legal_request_is_answered_by_get_and_by_post() {
         format!("verb=GetRecord&identifier={id}&metadataPrefix=oai_didl"),
         "verb=ListIdentifiers&metadataPrefix=oai_didl&from=1950-01-01".to_owned(),
         "verb=ListRecords&metadataPrefix=oai_dc&set=mime".to_owned(),
-        "verb=ListRecords&metadataPrefix=oai_dc&from=0000-01-01T00:00:00Z&until=9999-12-31T23:59:59Z".to_owned(),
+        "verb=ListRecords&metadataPrefix=oai_dc&from=0001-01-01T00:00:00Z&until=9999-12-31T23:59:59Z".to_owned(),
     ] {
         let page = oai::ask(&mut client, &query);
         assert_eq!(page.answer.errors, [], "{query}");
@@ -159,7 +167,9 @@ fn dates_select_inclusively_in_both_granularities() {
     ] {
         assert_eq!(names(inside), ["a.txt"], "{inside}");
     }
-    for outside in ["until=2001-09-09T01:46:39Z", "from=2001-09-09T01:46:41Z&until=2001-09-09T23:59:59Z", "until=2001-09-08"] {
+    for outside in
+        ["until=2001-09-09T01:46:39Z", "from=2001-09-09T01:46:41Z&until=2001-09-09T23:59:59Z", "until=2001-09-08"]
+    {
         assert_eq!(names(outside), [""; 0], "{outside}");
     }
     assert_eq!(names("from=2001-09-10").len(), 2);
@@ -174,10 +184,7 @@ fn sets_are_hierarchical_and_only_those_present() {
     let mut client = server.client();
     let sets = oai::ask(&mut client, "verb=ListSets").answer.sets;
     let specs: Vec<&str> = sets.iter().map(|set| set.spec.as_str()).collect();
-    assert_eq!(
-        specs,
-        ["mime", "mime:image", "mime:image:svg!2Bxml", "mime:text", "mime:text:html", "mime:text:plain"]
-    );
+    assert_eq!(specs, ["mime", "mime:image", "mime:image:svg!2Bxml", "mime:text", "mime:text:html", "mime:text:plain"]);
     assert!(sets.iter().all(|set| !set.name.is_empty()));
     for (set, size) in [("mime", 3), ("mime:text", 2), ("mime:text:html", 1), ("mime:image:svg!2Bxml", 1)] {
         let records = oai::harvest(&mut client, &format!("verb=ListIdentifiers&metadataPrefix=oai_dc&set={set}"));
@@ -191,7 +198,11 @@ fn lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list() {
     for number in 0..25 {
         site.write(format!("{number}.txt"), "x");
     }
-    let server = Launch::of(site.path()).set("records_per_page", "10").set("identifiers_per_page", "25").set("sets_per_page", "2").start();
+    let server = Launch::of(site.path())
+        .set("records_per_page", "10")
+        .set("identifiers_per_page", "25")
+        .set("sets_per_page", "2")
+        .start();
     let mut client = server.client();
     let pages = oai::pages(&mut client, "verb=ListRecords&metadataPrefix=oai_dc");
     let sizes: Vec<usize> = pages.iter().map(|page| page.answer.records.len()).collect();
@@ -200,7 +211,8 @@ fn lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list() {
         let token = page.answer.token.as_ref().expect("on every page of several");
         assert_eq!((token.cursor.as_deref(), token.size.as_deref()), (Some(cursor), Some("25")));
     }
-    let mut identifiers: Vec<_> = pages.iter().flat_map(|page| &page.answer.records).map(|record| &record.identifier).collect();
+    let mut identifiers: Vec<_> =
+        pages.iter().flat_map(|page| &page.answer.records).map(|record| &record.identifier).collect();
     identifiers.sort();
     identifiers.dedup();
     assert_eq!(identifiers.len(), 25);
@@ -214,7 +226,10 @@ fn lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list() {
     assert_eq!(again.answer.records, pages[1].answer.records);
     assert_eq!(again.answer.arguments.len(), 2, "verb and token are echoed");
     for verb in ["ListIdentifiers", "ListSets"] {
-        assert_eq!(codes(&oai::ask(&mut client, &format!("verb={verb}&resumptionToken={token}"))), ["badResumptionToken"]);
+        assert_eq!(
+            codes(&oai::ask(&mut client, &format!("verb={verb}&resumptionToken={token}"))),
+            ["badResumptionToken"]
+        );
     }
     xsd::expect_all_valid(pages.iter().map(|page| (page.query.as_str(), page.xml.as_slice())));
 }

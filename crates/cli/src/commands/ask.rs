@@ -28,14 +28,16 @@ impl Ask {
     pub(crate) fn run(self) -> Result<(), CliError> {
         let opened = Opened::new(&self.site, &[])?;
         if let Some(mut reconciler) = opened.reconciler()? {
-            reconciler.everything().map_err(not_indexed)?;
+            reconciler.everything(&|_, _| {}).map_err(not_indexed)?;
         }
         let server = &opened.config.server;
         let site_url = server.site_url(server.listen);
         let base_url = server.base_url(server.listen);
         let repository = Repository::new(opened.catalogue, opened.config.repository, &base_url, &site_url);
-        let areas = Areas::open(&server.area).map_err(|error| CliError::failed("failed to open an area").because(error))?;
-        let host = FolderHost { site: &opened.site, areas: &areas, requester: &Requester::anonymous(), health: Health::Ready };
+        let areas =
+            Areas::open(&server.area).map_err(|error| CliError::failed("failed to open an area").because(error))?;
+        let host =
+            FolderHost { site: &opened.site, areas: &areas, requester: &Requester::anonymous(), health: Health::Ready };
         let failed = |failure: Failure| CliError::failed("no answer").because(failure);
         let query = self.query.trim_start_matches('?');
         let answer = repository.answer(query::parse(query.as_bytes()), &host).map_err(failed)?;

@@ -35,7 +35,7 @@ impl Index {
         };
         let mut reconciler = if self.accept_deletions { reconciler.believing_all() } else { reconciler };
         let counting = Counting::start("looking", reconciler.seen());
-        let tally = reconciler.everything();
+        let tally = reconciler.everything(&|_, _| {});
         drop(counting);
         let tally = tally.map_err(not_indexed)?;
         output::print(&if self.json {

@@ -137,7 +137,8 @@ struct Ending {
 
 impl Ending {
     fn new() -> Result<Self, CliError> {
-        let listen = |kind| signal(kind).map_err(|error| CliError::failed("failed to listen for signals").because(error));
+        let listen =
+            |kind| signal(kind).map_err(|error| CliError::failed("failed to listen for signals").because(error));
         Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
     }
 

@@ -192,7 +192,14 @@ impl Walk {
     }
 
     /// A token for the list that begins with the last item looked at.
-    fn token(self, visit: &Visit<'_>, verb: ListVerb, prefix: MetadataPrefix, cursor: u64, size: Option<u64>) -> String {
+    fn token(
+        self,
+        visit: &Visit<'_>,
+        verb: ListVerb,
+        prefix: MetadataPrefix,
+        cursor: u64,
+        size: Option<u64>,
+    ) -> String {
         let Self { set, range, before, .. } = self;
         let after = before.unwrap_or((Datestamp::MIN, i64::MIN));
         let epoch = visit.standing.epoch;

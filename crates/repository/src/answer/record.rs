@@ -19,11 +19,7 @@ pub(crate) struct Prepared {
 
 /// Asks the host about an item; `None` if it is not for this requester's eyes. Without a format only the header is
 /// wanted.
-pub(crate) fn prepare(
-    visit: &Visit<'_>,
-    item: Item,
-    format: Option<&dyn Format>,
-) -> Result<Option<Prepared>, Failure> {
+pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>) -> Result<Option<Prepared>, Failure> {
     if !visit.host.sees(&item)? {
         return Ok(None);
     }

@@ -112,6 +112,8 @@ pub struct Known {
     pub number: i64,
     /// The item's name.
     pub name: String,
+    /// Its media type.
+    pub media_type: Arc<str>,
     /// Its last known state.
     pub fingerprint: Fingerprint,
     /// What is known of that state.

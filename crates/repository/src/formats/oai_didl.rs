@@ -14,8 +14,7 @@ use super::{Format, Subject, http_header, open_root};
 use crate::item::{Digests, Facts, Item};
 
 const NAMESPACE: &str = "urn:mpeg:mpeg21:2002:02-DIDL-NS";
-const SCHEMA: &str =
-    "http://standards.iso.org/ittf/PubliclyAvailableStandards/MPEG-21_schema_files/did/didl.xsd";
+const SCHEMA: &str = "http://standards.iso.org/ittf/PubliclyAvailableStandards/MPEG-21_schema_files/did/didl.xsd";
 const STATEMENT: &str = "<didl:Descriptor><didl:Statement mimeType=\"application/xml; charset=utf-8\">";
 const STATEMENT_END: &str = "</didl:Statement></didl:Descriptor>";
 

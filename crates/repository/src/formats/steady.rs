@@ -73,11 +73,11 @@ pub(super) fn read(subject: &Subject<'_>, representation: Representation) -> io:
         if fingerprint.size > subject.settings.by_value_limit {
             return Ok(Steady { representation, digests: remembered, digests_are_new: false, value: None });
         }
-        if !is_fresh(&fingerprint) {
-            if let Some((value, digests)) = copy(&mut representation.file, &fingerprint, remembered)? {
-                let digests_are_new = remembered.is_none();
-                return Ok(Steady { representation, digests: Some(digests), digests_are_new, value: Some(value) });
-            }
+        if !is_fresh(&fingerprint)
+            && let Some((value, digests)) = copy(&mut representation.file, &fingerprint, remembered)?
+        {
+            let digests_are_new = remembered.is_none();
+            return Ok(Steady { representation, digests: Some(digests), digests_are_new, value: Some(value) });
         }
         if attempt < ATTEMPTS {
             std::thread::sleep(TICK);
@@ -120,7 +120,12 @@ fn copy(
 }
 
 /// The number of bytes copied, one more than `size` at most; `None` if the file cannot be read.
-fn copy_into(file: &mut File, size: u64, value: &mut Value, mut hashes: Option<&mut Hashes>) -> io::Result<Option<u64>> {
+fn copy_into(
+    file: &mut File,
+    size: u64,
+    value: &mut Value,
+    mut hashes: Option<&mut Hashes>,
+) -> io::Result<Option<u64>> {
     let mut limited = file.take(size + 1);
     match value {
         Value::Memory(bytes) => {

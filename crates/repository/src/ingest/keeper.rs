@@ -16,6 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::reconcile::{IngestError, Part, Reconciler};
 use super::watch::Watch;
+use crate::site::folder::Folder;
 
 /// Changes are gathered until nothing has happened for this long …
 const QUIET: Duration = Duration::from_millis(60);
@@ -127,9 +128,6 @@ impl Keeping {
         let started = Instant::now();
         match self.look(&Part::Everything) {
             Ok(()) => {
-                if let Err(error) = self.reconciler.complete() {
-                    return self.troubled(&error, RETRY);
-                }
                 self.status.settled.store(true, Ordering::Release);
                 if self.suspend(None).is_some() {
                     tracing::info!("the site can be read again");
@@ -172,11 +170,15 @@ impl Keeping {
             // If a folder of this name is still there, it is watched anew by looking at it.
             watch.forget(&format!("{name}/"));
         }
-        let tally = self.reconciler.reconcile(part, &|folder, name| {
+        let on_folder = |folder: &Folder, name: &str| {
             if let Some(watch) = watch {
                 watch.add(folder, name);
             }
-        })?;
+        };
+        let tally = match part {
+            Part::Everything => self.reconciler.everything(&on_folder)?,
+            Part::Name(_) => self.reconciler.reconcile(part, &on_folder)?,
+        };
         if let Some(watch) = watch {
             watch.add_links(tally.links);
         }
@@ -200,12 +202,12 @@ impl Keeping {
                 None => self.next_rescan - now,
             };
             let happened = self.wait(until);
-            if let Some(watch) = &mut self.watch {
-                if let Err(error) = watch.collect(self.reconciler.site(), &mut self.parts) {
-                    tracing::warn!(%error, "changes cannot be noticed as they happen any more; relying on rescans");
-                    self.watch = None;
-                    self.next_rescan = Instant::now();
-                }
+            if let Some(watch) = &mut self.watch
+                && let Err(error) = watch.collect(self.reconciler.site(), &mut self.parts)
+            {
+                tracing::warn!(%error, "changes cannot be noticed as they happen any more; relying on rescans");
+                self.watch = None;
+                self.next_rescan = Instant::now();
             }
             match first {
                 Some(_) if !happened => return,
@@ -217,7 +219,8 @@ impl Keeping {
 
     /// Whether something happened before the time was up.
     fn wait(&mut self, time: Duration) -> bool {
-        let time = Timespec { tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() };
+        let time =
+            Timespec { tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() };
         let mut fds = vec![PollFd::new(&self.wakened, PollFlags::IN)];
         if let Some(watch) = &self.watch {
             fds.push(PollFd::from_borrowed_fd(watch.as_fd(), PollFlags::IN));

@@ -145,10 +145,10 @@ impl Reconciler {
         let root_device = site.root_folder()?.device();
         let guarded = if *part == Part::Everything { self.unmounted(root_device)? } else { Vec::new() };
         let note = |folder: &Folder, name: &str| {
-            if folder.device() != root_device {
-                if let Ok(mut mounts) = mounts.lock() {
-                    mounts.insert(name.to_owned(), folder.device());
-                }
+            if folder.device() != root_device
+                && let Ok(mut mounts) = mounts.lock()
+            {
+                mounts.insert(name.to_owned(), folder.device());
             }
             on_folder(folder, name);
         };
@@ -169,29 +169,24 @@ impl Reconciler {
         Ok(tally)
     }
 
-    /// Makes the whole catalogue equal to the site and waits for files that are being written, but not for ever.
-    pub fn everything(&mut self) -> Result<Tally, IngestError> {
-        const PATIENCE: usize = 50;
-        let mut tally = self.reconcile(&Part::Everything, &|_, _| {})?;
+    /// Makes the whole catalogue equal to the site, waits a little for files that are being written, and declares a
+    /// first filling complete.
+    pub fn everything(&mut self, on_folder: OnFolder<'_>) -> Result<Tally, IngestError> {
+        const PATIENCE: usize = 10;
+        let mut tally = self.reconcile(&Part::Everything, on_folder)?;
         for _ in 0..PATIENCE {
             if tally.unsettled.is_empty() {
                 break;
             }
             std::thread::sleep(TICK);
             for at in std::mem::take(&mut tally.unsettled) {
-                let one = self.reconcile(&Part::Name(at), &|_, _| {})?;
-                tally.put += one.put;
+                let one = self.reconcile(&Part::Name(at), on_folder)?;
                 tally.deleted += one.deleted;
                 tally.unsettled.extend(one.unsettled);
             }
         }
         self.writer.complete()?;
         Ok(tally)
-    }
-
-    /// Declares a first filling complete.
-    pub fn complete(&mut self) -> Result<(), IngestError> {
-        Ok(self.writer.complete()?)
     }
 
     /// Folders in which something was mounted and is no longer.
@@ -228,15 +223,16 @@ impl Reconciler {
     /// and modification time are the same, as after a change of owner or a new hard link.
     fn same_bytes(&self, known: &Known, met: &Met) -> bool {
         let Some(digests) = known.facts.digests else { return false };
-        let touched_only =
-            known.fingerprint.size == met.fingerprint.size && known.fingerprint.modified == met.fingerprint.modified;
-        if !touched_only {
+        let alike =
+            |other: &Fingerprint| known.fingerprint.size == other.size && known.fingerprint.modified == other.modified;
+        if !alike(&met.fingerprint) {
             return false;
         }
         let Ok(Some(mut representation)) = self.site.get(&met.name) else { return false };
+        let before = representation.fingerprint;
         let now = steady::digests_of(&mut representation.file);
-        now.is_ok_and(|now| now == digests)
-            && fingerprint_of(&representation.file).is_ok_and(|fingerprint| fingerprint == met.fingerprint)
+        let held_still = fingerprint_of(&representation.file).is_ok_and(|after| after == before);
+        alike(&before) && held_still && now.is_ok_and(|now| now == digests)
     }
 }
 
@@ -318,10 +314,11 @@ impl<'a> Merge<'a> {
             Some(front) if front.name == met.name => self.known.pop_front(),
             _ => None,
         };
-        if let Some(known) = &known {
-            if known.fingerprint == met.fingerprint {
-                return Ok(());
-            }
+        // Files keep their state when a setting gives their names another media type.
+        let told = self.reconciler.site.kinds().by_name(&met.name);
+        let known = known.filter(|known| told.is_none_or(|told| *told == *known.media_type));
+        if known.as_ref().is_some_and(|known| known.fingerprint == met.fingerprint) {
+            return Ok(());
         }
         if is_fresh(&met.fingerprint) {
             self.tally.unsettled.push(met.name.clone());

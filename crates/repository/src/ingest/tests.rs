@@ -49,7 +49,7 @@ impl Bench {
 
     /// Looks at everything once, as `modoai index` does.
     fn index(&self) {
-        self.reconciler().everything().expect("an index");
+        self.reconciler().everything(&|_, _| {}).expect("an index");
     }
 
     fn items(&self) -> BTreeMap<String, Item> {
@@ -153,11 +153,11 @@ fn a_missing_or_empty_root_is_not_a_thousand_deletions() {
     let mut reconciler = bench.reconciler();
     let (root, away) = (bench.root(), bench.folder.path().join("away"));
     fs::rename(&root, &away).expect("moved away");
-    assert!(matches!(reconciler.everything(), Err(IngestError::Root(_))));
+    assert!(matches!(reconciler.everything(&|_, _| {}), Err(IngestError::Root(_))));
     fs::create_dir(&root).expect("an empty mount point");
-    assert!(matches!(reconciler.everything(), Err(IngestError::Emptied { live: 1 })));
+    assert!(matches!(reconciler.everything(&|_, _| {}), Err(IngestError::Emptied { live: 1 })));
     assert_eq!(bench.live(), ["a"]);
-    reconciler.believing_all().everything().expect("believed when told to");
+    reconciler.believing_all().everything(&|_, _| {}).expect("believed when told to");
     assert!(bench.live().is_empty());
 }
 
@@ -170,7 +170,7 @@ fn most_of_a_site_gone_at_once_is_not_believed() {
     bench.put("home", b"x");
     bench.index();
     fs::remove_dir_all(bench.root().join("disk")).expect("removed");
-    let refused = bench.reconciler().everything();
+    let refused = bench.reconciler().everything(&|_, _| {});
     assert!(matches!(refused, Err(IngestError::Vanished { share: 50, live: 2_101 })), "{refused:?}");
     assert_eq!(bench.live().len(), 2_101);
     // The same seen as it happens is believed: there are events for it.
@@ -245,7 +245,8 @@ fn a_link_changes_with_what_it_leads_to() {
     let before = bench.items();
     bench.put("real/file", b"changed");
     let start = Instant::now();
-    let changed = |items: &BTreeMap<String, Item>| items.iter().all(|(name, item)| item.fingerprint != before[name].fingerprint);
+    let changed =
+        |items: &BTreeMap<String, Item>| items.iter().all(|(name, item)| item.fingerprint != before[name].fingerprint);
     while !changed(&bench.items()) {
         assert!(start.elapsed() < Duration::from_secs(2), "every name of a file changes with it");
         std::thread::sleep(Duration::from_millis(10));

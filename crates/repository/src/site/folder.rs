@@ -194,8 +194,7 @@ impl Folder {
 
     fn can_read(&self, name: &OsStr, stat: &Stat) -> bool {
         // What everybody may read needs no further question; this spares a system call for nearly every file.
-        stat.st_mode & 0o444 == 0o444
-            || rustix::fs::accessat(&self.fd, name, Access::READ_OK, AtFlags::EACCESS).is_ok()
+        stat.st_mode & 0o444 == 0o444 || rustix::fs::accessat(&self.fd, name, Access::READ_OK, AtFlags::EACCESS).is_ok()
     }
 }
 

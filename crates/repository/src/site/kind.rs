@@ -34,10 +34,10 @@ impl Kinds {
         if stem.is_empty() {
             return None;
         }
-        if !self.types.is_empty() {
-            if let Some(media_type) = self.types.get(&extension.to_ascii_lowercase()) {
-                return Some(Cow::Owned(media_type.clone()));
-            }
+        if !self.types.is_empty()
+            && let Some(media_type) = self.types.get(&extension.to_ascii_lowercase())
+        {
+            return Some(Cow::Owned(media_type.clone()));
         }
         mime_guess::from_ext(extension).first_raw().map(Cow::Borrowed)
     }
@@ -89,9 +89,8 @@ fn is_text(head: &[u8]) -> bool {
 
 /// Whether a text has the form `type/subtype`.
 pub fn is_media_type(text: &str) -> bool {
-    let token = |part: &str| {
-        !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
-    };
+    let token =
+        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b));
     text.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
 }
 

@@ -8,10 +8,23 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_e
 
 /// What is not `pchar` in RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-').remove(b'.').remove(b'_').remove(b'~')
-    .remove(b'!').remove(b'$').remove(b'&').remove(b'\'').remove(b'(').remove(b')')
-    .remove(b'*').remove(b'+').remove(b',').remove(b';').remove(b'=')
-    .remove(b':').remove(b'@');
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@');
 
 /// One segment, canonically encoded.
 pub fn encode_segment(segment: &[u8]) -> String {

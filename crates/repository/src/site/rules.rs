@@ -60,12 +60,27 @@ mod tests {
         let ignore = ["*~", "CVS", "/drafts/*.html", "deep/**/x"].map(str::to_owned);
         let rules = Rules::new(&ignore, false, &["/modoai", "/healthz"]).expect("good globs");
         let shows = |path: &str| rules.shows(&name::decode(path).expect("a path"));
-        for shown in ["a", "a/b", ".well-known/x", "drafts/a.txt", "drafts/a/b.html", "modoai.html", "a/modoai", "", "deep/y"] {
+        for shown in
+            ["a", "a/b", ".well-known/x", "drafts/a.txt", "drafts/a/b.html", "modoai.html", "a/modoai", "", "deep/y"]
+        {
             assert!(shows(shown), "{shown}");
         }
         for hidden in [
-            ".git/config", "a/.b/c", "a/.well-known", ".htpasswd", "a~", "b/a~", "a~/b", "CVS/Root", "x/CVS",
-            "drafts/a.html", "modoai", "modoai/http_header.xsd", "healthz", "deep/x", "deep/a/b/x",
+            ".git/config",
+            "a/.b/c",
+            "a/.well-known",
+            ".htpasswd",
+            "a~",
+            "b/a~",
+            "a~/b",
+            "CVS/Root",
+            "x/CVS",
+            "drafts/a.html",
+            "modoai",
+            "modoai/http_header.xsd",
+            "healthz",
+            "deep/x",
+            "deep/a/b/x",
         ] {
             assert!(!shows(hidden), "{hidden}");
         }

@@ -152,7 +152,8 @@ proptest! {
 /// File names of every kind the kernel allows, hidden and ignored ones among them.
 fn segment() -> impl Strategy<Value = Vec<u8>> {
     let bytes = prop::collection::vec(any::<u8>().prop_filter("legal", |byte| !matches!(byte, 0 | b'/')), 1..12);
-    let words = prop::sample::select(vec!["a", "b", "a~", ".x", "index.html", "modoai", "é", "%41", "A", "a b", "x.swp"]);
+    let words =
+        prop::sample::select(vec!["a", "b", "a~", ".x", "index.html", "modoai", "é", "%41", "A", "a b", "x.swp"]);
     prop_oneof![bytes, words.prop_map(|word: &str| word.as_bytes().to_vec())]
         .prop_filter("a name", |name| !matches!(name.as_slice(), b"." | b".."))
 }

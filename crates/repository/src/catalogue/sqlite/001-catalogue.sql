@@ -9,7 +9,7 @@ CREATE TABLE standing (
     pending INTEGER,                    -- a change stamped at or after this moment is about to become visible
     floor   INTEGER NOT NULL            -- no later change may be stamped earlier than this
 ) STRICT;
-INSERT INTO standing VALUES (1, random(), randomblob(32), 0, NULL, -62167219200);
+INSERT INTO standing VALUES (1, random(), randomblob(32), 0, NULL, -62135596800);
 
 -- One row for each resource that is or was there; never deleted, so numbers are never reused.
 CREATE TABLE record (

@@ -49,7 +49,6 @@ pub struct Sqlite {
     shared: Arc<Shared>,
     idle_readers: Mutex<Vec<Connection>>,
     learner: Mutex<Option<Connection>>,
-    names: KnownNames,
 }
 
 /// What reading and writing have in common.
@@ -57,6 +56,7 @@ struct Shared {
     file: DatabaseFile,
     clock: Clock,
     handed_out: HandedOut,
+    names: KnownNames,
 }
 
 impl Shared {
@@ -72,13 +72,8 @@ impl Sqlite {
         let file = DatabaseFile::at(directory_or_file);
         file.prepare()?;
         let handed_out = HandedOut::open(&file.beside("-asof"));
-        let shared = Shared { file, clock, handed_out };
-        Ok(Self {
-            shared: Arc::new(shared),
-            idle_readers: Mutex::default(),
-            learner: Mutex::default(),
-            names: KnownNames::default(),
-        })
+        let shared = Shared { file, clock, handed_out, names: KnownNames::default() };
+        Ok(Self { shared: Arc::new(shared), idle_readers: Mutex::default(), learner: Mutex::default() })
     }
 
     /// Lends a reader for one piece of work. It goes back only if that went well.
@@ -114,7 +109,7 @@ impl Catalogue for Sqlite {
     }
 
     fn page(&self, query: &PageQuery<'_>) -> Result<Vec<Item>, CatalogueError> {
-        self.read("list items", |reader| read::page(reader, &self.names, query))
+        self.read("list items", |reader| read::page(reader, &self.shared.names, query))
     }
 
     fn count(&self, set: Option<&SetSpec>, range: Range) -> Result<u64, CatalogueError> {
@@ -122,7 +117,7 @@ impl Catalogue for Sqlite {
     }
 
     fn item(&self, name: &str) -> Result<Option<Item>, CatalogueError> {
-        self.read("look up an item", |reader| read::item(reader, &self.names, name))
+        self.read("look up an item", |reader| read::item(reader, &self.shared.names, name))
     }
 
     fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError> {

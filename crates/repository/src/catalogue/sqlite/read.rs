@@ -60,7 +60,7 @@ pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_
     ))?;
     let mut rows = page.query(params![set, after.0, after.1, query.range.last.unix(), limit])?;
     let mut items = Vec::with_capacity(query.limit.min(1000));
-    let mut resolve = Resolve { reader, known: names, names: names.current() };
+    let mut resolve = Resolve::new(reader, names);
     while let Some(row) = rows.next()? {
         items.push(item_from(row, &mut resolve)?);
     }
@@ -73,7 +73,7 @@ pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusql
         item_columns!(),
         " FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1"
     ))?;
-    let mut resolve = Resolve { reader, known: names, names: names.current() };
+    let mut resolve = Resolve::new(reader, names);
     query.query_row([name], |row| item_from(row, &mut resolve)).optional()
 }
 
@@ -126,13 +126,22 @@ pub(super) fn count(reader: &Connection, set: Option<&SetSpec>, range: Range) ->
 }
 
 /// Turns numbers of sets and media types into names, and reads the names anew when one is missing.
-struct Resolve<'a> {
+pub(super) struct Resolve<'a> {
     reader: &'a Connection,
     known: &'a KnownNames,
     names: Arc<Names>,
 }
 
-impl Resolve<'_> {
+impl<'a> Resolve<'a> {
+    pub(super) fn new(reader: &'a Connection, known: &'a KnownNames) -> Self {
+        Self { reader, known, names: known.current() }
+    }
+
+    pub(super) fn media_type(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<Arc<str>> {
+        let media = row.get(column)?;
+        self.name(column, |names| names.media(media))
+    }
+
     fn name<T>(&mut self, column: usize, look_up: impl Fn(&Names) -> Option<T>) -> rusqlite::Result<T> {
         if let Some(name) = look_up(&self.names) {
             return Ok(name);
@@ -147,13 +156,12 @@ impl Resolve<'_> {
 }
 
 fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>) -> rusqlite::Result<Item> {
-    let media = row.get(3)?;
     let sets = row.get_ref(8)?.as_str()?;
     Ok(Item {
         number: row.get(0)?,
         datestamp: Datestamp::from_unix(row.get(1)?),
         deleted: row.get(2)?,
-        media_type: resolve.name(3, |names| names.media(media))?,
+        media_type: resolve.media_type(row, 3)?,
         fingerprint: fingerprint_from(row, 4)?,
         sets: resolve.name(8, |names| names.sets(sets))?,
         name: row.get(9)?,

@@ -117,17 +117,19 @@ impl Writer for SqliteWriter {
     fn known(&mut self, prefix: &str, after: &str, limit: usize) -> Result<Vec<Known>, CatalogueError> {
         let query = || {
             let mut query = self.connection.prepare_cached(
-                "SELECT r.number, r.name, r.size, r.modified, r.changed, r.inode, r.title, r.sha256, r.md5
+                "SELECT r.number, r.name, r.media, r.size, r.modified, r.changed, r.inode, r.title, r.sha256, r.md5
                  FROM name n CROSS JOIN record r ON r.number = n.number
                  WHERE n.name >= ?1 AND n.name <> ?2 AND n.name < ?3 AND r.deleted = 0 ORDER BY n.name LIMIT ?4",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut resolve = read::Resolve::new(&self.connection, &self.shared.names);
             let rows = query.query_map(params![prefix.max(after), after, beyond(prefix), limit], |row| {
                 Ok(Known {
                     number: row.get(0)?,
                     name: row.get(1)?,
-                    fingerprint: read::fingerprint_from(row, 2)?,
-                    facts: read::facts_from(row, 6)?,
+                    media_type: resolve.media_type(row, 2)?,
+                    fingerprint: read::fingerprint_from(row, 3)?,
+                    facts: read::facts_from(row, 7)?,
                 })
             })?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
