@@ -1,6 +1,7 @@
 //! What the catalogue remembers about one resource of a site.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use modoai_protocol::{Datestamp, SetSpec};
 
@@ -39,7 +40,18 @@ pub struct Fingerprint {
     pub inode: u64,
 }
 
+/// Kernels stamp changes with the time of their last clock tick, so two writes within a tick look like one. A state older
+/// than this is told apart from every later one.
+pub const TICK: Duration = Duration::from_millis(20);
+
 impl Fingerprint {
+    /// Whether the file changed so recently that it could change again and look the same.
+    pub fn is_fresh(&self) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let changed = u64::try_from(self.changed).map(Duration::from_nanos).unwrap_or_default();
+        now.checked_sub(changed).is_some_and(|age| age < TICK)
+    }
+
     /// The modification time in whole seconds.
     pub fn modified_at(&self) -> Datestamp {
         Datestamp::from_unix(self.modified.div_euclid(1_000_000_000))

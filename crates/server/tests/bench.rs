@@ -59,7 +59,7 @@ impl Folder {
         let site = Arc::new(Site::open(&self.root(), &SiteSettings::default(), &reserved).expect("a site"));
         let catalogue = Arc::new(Sqlite::open(&self.outside("state"), system_clock()).expect("a catalogue"));
         let writer = catalogue.writer().expect("the only writer");
-        Reconciler::new(site.clone(), writer, 100).everything().expect("an index");
+        Reconciler::new(site.clone(), writer, 100).everything(&|_, _| {}).expect("an index");
         let repository = Repository::new(catalogue, Settings::default(), &server.base_url(), &server.site_url())
             .with_compressions(ENCODINGS);
         let health = Arc::new(Mutex::new(Health::Ready));

@@ -15,7 +15,7 @@ use super::record::{self, Prepared, no_such_format, prepare};
 use super::{Body, Resumption, write_resumption};
 use crate::catalogue::PageQuery;
 use crate::error::Failure;
-use crate::formats::Format;
+use crate::formats::{Desk, Format};
 use crate::item::Item;
 use crate::repository::{Decision, Visit, refuse};
 
@@ -83,7 +83,7 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed<'_>, xml: &mut XmlWriter<'
         ListVerb::Records => (Verb::ListRecords, settings.records_per_page),
     };
     let start = xml.position();
-    let mut learned = Vec::new();
+    let mut desk = Desk::default();
     let mut sent = 0;
     let mut next = first;
     xml.raw("<").raw(element.as_str()).raw(">\n");
@@ -93,7 +93,7 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed<'_>, xml: &mut XmlWriter<'
                 record::write_header(visit, &next.item, xml);
                 xml.raw("\n").relieve()?;
             }
-            ListVerb::Records => record::write(visit, next, format, &mut learned, xml)?,
+            ListVerb::Records => record::write(visit, next, format, &mut desk, xml)?,
         }
         sent += 1;
         let full = sent >= most || xml.position() - start >= settings.page_bytes;
@@ -108,7 +108,7 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed<'_>, xml: &mut XmlWriter<'
     };
     write_resumption(&Resumption { token, cursor, size }, xml);
     xml.raw("</").raw(element.as_str()).raw(">\n");
-    visit.repository.catalogue.learn(&learned)?;
+    visit.repository.catalogue.learn(&desk.learned)?;
     Ok(())
 }
 

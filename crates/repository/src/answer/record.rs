@@ -4,9 +4,8 @@ use modoai_protocol::xml::XmlWriter;
 use modoai_protocol::{ErrorCode, MetadataPrefix, ProtocolError};
 
 use super::{Body, SetList, write_set_spec};
-use crate::catalogue::Learned;
 use crate::error::Failure;
-use crate::formats::{Format, Subject};
+use crate::formats::{Desk, Format, Subject};
 use crate::host::Representation;
 use crate::item::Item;
 use crate::repository::{Decision, Visit};
@@ -77,11 +76,11 @@ pub(crate) fn write_answer(
     format: &dyn Format,
     xml: &mut XmlWriter<'_>,
 ) -> Result<(), Failure> {
-    let mut learned = Vec::new();
+    let mut desk = Desk::default();
     xml.raw("<GetRecord>\n");
-    write(visit, prepared, format, &mut learned, xml)?;
+    write(visit, prepared, format, &mut desk, xml)?;
     xml.raw("</GetRecord>\n");
-    visit.repository.catalogue.learn(&learned)?;
+    visit.repository.catalogue.learn(&desk.learned)?;
     Ok(())
 }
 
@@ -90,7 +89,7 @@ pub(crate) fn write(
     visit: &Visit<'_>,
     prepared: Prepared,
     format: &dyn Format,
-    learned: &mut Vec<Learned>,
+    desk: &mut Desk,
     xml: &mut XmlWriter<'_>,
 ) -> Result<(), Failure> {
     let Prepared { item, representation } = prepared;
@@ -107,7 +106,7 @@ pub(crate) fn write(
             representation,
             host: visit.host,
             settings: &repository.settings,
-            learned,
+            desk,
         };
         format.write(subject, xml)?;
         xml.raw("</metadata>");

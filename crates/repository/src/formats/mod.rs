@@ -61,15 +61,24 @@ pub struct Subject<'a> {
     pub host: &'a dyn Host,
     /// How the repository is set.
     pub settings: &'a Settings,
-    /// Where to note what was found out about the item.
-    pub learned: &'a mut Vec<Learned>,
+    /// What lasts from one record of an answer to the next.
+    pub desk: &'a mut Desk,
+}
+
+/// What lasts from one record of an answer to the next.
+#[derive(Default)]
+pub struct Desk {
+    /// What was found out about items, to be remembered when the answer is complete.
+    pub learned: Vec<Learned>,
+    /// Room for a file, so that each record does not ask the allocator for it.
+    buffer: Vec<u8>,
 }
 
 impl Subject<'_> {
     /// Notes facts about the state of the file that was opened.
     fn learn(&mut self, representation: &Representation, facts: Facts) {
         let (number, fingerprint) = (self.item.number, representation.fingerprint);
-        self.learned.push(Learned { number, fingerprint, facts });
+        self.desk.learned.push(Learned { number, fingerprint, facts });
     }
 }
 

@@ -43,7 +43,7 @@ impl Format for OaiDidl {
 
     fn write(&self, mut subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {
         let Some(representation) = subject.representation.take() else { return Ok(()) };
-        let mut steady = steady::read(&subject, representation)?;
+        let mut steady = steady::read(&mut subject, representation)?;
         if let (Some(digests), true) = (steady.digests, steady.digests_are_new) {
             subject.learn(&steady.representation, Facts { title: None, digests: Some(digests) });
         }
@@ -63,7 +63,10 @@ impl Format for OaiDidl {
             fixity(xml, digests);
         }
         xml.raw("<didl:Resource").attribute("mimeType", media_type).attribute("ref", url).raw("/>");
-        write_value(value, media_type, xml)?;
+        if let Some(mut value) = value {
+            write_value(&mut value, media_type, xml)?;
+            value.recycle(&mut subject.desk.buffer);
+        }
         xml.raw("</didl:Component></didl:Item></didl:DIDL>");
         Ok(())
     }
@@ -85,8 +88,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn write_value(value: Option<Value>, media_type: &str, xml: &mut XmlWriter<'_>) -> io::Result<()> {
-    let Some(mut value) = value else { return Ok(()) };
+fn write_value(value: &mut Value, media_type: &str, xml: &mut XmlWriter<'_>) -> io::Result<()> {
     xml.raw("<didl:Resource").attribute("mimeType", media_type).raw(" encoding=\"base64\">");
     value.each_piece(&mut |piece| {
         let length = base64_simd::STANDARD.encoded_length(piece.len());

@@ -6,14 +6,13 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::time::{Duration, SystemTime};
 
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
 
 use super::Subject;
 use crate::host::Representation;
-use crate::item::{Digests, Fingerprint};
+use crate::item::{Digests, Fingerprint, TICK};
 use crate::site::folder::fingerprint_of;
 
 /// Files up to this size are copied to memory.
@@ -24,10 +23,6 @@ const PIECE: usize = 3 * 16 * 1024;
 
 /// A busy file gets so many chances to hold still.
 const ATTEMPTS: usize = 3;
-
-/// Kernels stamp changes with the time of the last clock tick, so two writes within a tick look like one. A file
-/// changed more recently than this is given time to become tellable.
-const TICK: Duration = Duration::from_millis(20);
 
 /// What was read, and the opening it belongs to.
 pub(super) struct Steady {
@@ -46,6 +41,13 @@ pub(super) enum Value {
 }
 
 impl Value {
+    /// Gives the memory back for the next file.
+    pub(super) fn recycle(self, buffer: &mut Vec<u8>) {
+        if let Self::Memory(bytes) = self {
+            *buffer = bytes;
+        }
+    }
+
     /// Hands out the bytes in pieces whose base64 can be joined.
     pub(super) fn each_piece(&mut self, each: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         match self {
@@ -65,7 +67,7 @@ impl Value {
 }
 
 /// Reads the subject's file, if it is small enough to go by value.
-pub(super) fn read(subject: &Subject<'_>, representation: Representation) -> io::Result<Steady> {
+pub(super) fn read(subject: &mut Subject<'_>, representation: Representation) -> io::Result<Steady> {
     let mut representation = representation;
     for attempt in 1..=ATTEMPTS {
         let fingerprint = representation.fingerprint;
@@ -73,8 +75,8 @@ pub(super) fn read(subject: &Subject<'_>, representation: Representation) -> io:
         if fingerprint.size > subject.settings.by_value_limit {
             return Ok(Steady { representation, digests: remembered, digests_are_new: false, value: None });
         }
-        if !is_fresh(&fingerprint)
-            && let Some((value, digests)) = copy(&mut representation.file, &fingerprint, remembered)?
+        if !fingerprint.is_fresh()
+            && let Some((value, digests)) = copy(&mut representation.file, &fingerprint, remembered, &mut subject.desk.buffer)?
         {
             let digests_are_new = remembered.is_none();
             return Ok(Steady { representation, digests: Some(digests), digests_are_new, value: Some(value) });
@@ -90,21 +92,19 @@ pub(super) fn read(subject: &Subject<'_>, representation: Representation) -> io:
     Ok(Steady { representation, digests: None, digests_are_new: false, value: None })
 }
 
-fn is_fresh(fingerprint: &Fingerprint) -> bool {
-    let changed = u64::try_from(fingerprint.changed).map(Duration::from_nanos).unwrap_or_default();
-    let changed = SystemTime::UNIX_EPOCH + changed;
-    SystemTime::now().duration_since(changed).is_ok_and(|age| age < TICK)
-}
-
 /// Copies and digests; `None` if the file did not hold still. A file that cannot be read to its end did not either.
 fn copy(
     file: &mut File,
     fingerprint: &Fingerprint,
     remembered: Option<Digests>,
+    buffer: &mut Vec<u8>,
 ) -> io::Result<Option<(Value, Digests)>> {
     let mut hashes = remembered.is_none().then(Hashes::default);
     let mut value = if fingerprint.size <= IN_MEMORY {
-        Value::Memory(Vec::with_capacity(usize::try_from(fingerprint.size).expect("at most IN_MEMORY") + 1))
+        buffer.clear();
+        // One more than the file has, so that reading to its end takes no second look for room.
+        buffer.reserve(usize::try_from(fingerprint.size).expect("at most IN_MEMORY") + 1);
+        Value::Memory(std::mem::take(buffer))
     } else {
         Value::Disk(tempfile::tempfile()?)
     };

@@ -13,13 +13,12 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use modoai_protocol::SetSpec;
 
 use crate::catalogue::{CatalogueError, Change, Known, Writer};
 use crate::formats::steady;
-use crate::item::Fingerprint;
+use crate::item::{Fingerprint, TICK};
 use crate::site::folder::{Folder, Sight, Thing, fingerprint_of};
 use crate::site::walk::{Met, OnFolder, Step, walk};
 use crate::site::{Site, kind, name};
@@ -32,9 +31,6 @@ const BATCH: usize = 20_000;
 
 /// Fewer deletions than this are believed whatever their share.
 const FEW: u64 = 1_000;
-
-/// Kernels stamp changes with the time of the last clock tick, so two writes within a tick look like one.
-const TICK: Duration = Duration::from_millis(20);
 
 /// A change time that no file has: whatever is noted with it will be seen to differ at the next look.
 const UNSETTLED: i64 = i64::MIN;
@@ -250,12 +246,6 @@ fn sight(site: &Site, at: &str) -> io::Result<Option<Sight>> {
     }
 }
 
-fn is_fresh(fingerprint: &Fingerprint) -> bool {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let changed = u64::try_from(fingerprint.changed).map(Duration::from_nanos).unwrap_or_default();
-    now.checked_sub(changed).is_some_and(|age| age < TICK)
-}
-
 /// One comparison under way.
 struct Merge<'a> {
     reconciler: &'a mut Reconciler,
@@ -320,7 +310,7 @@ impl<'a> Merge<'a> {
         if known.as_ref().is_some_and(|known| known.fingerprint == met.fingerprint) {
             return Ok(());
         }
-        if is_fresh(&met.fingerprint) {
+        if met.fingerprint.is_fresh() {
             self.tally.unsettled.push(met.name.clone());
             met.fingerprint.changed = UNSETTLED;
         }
