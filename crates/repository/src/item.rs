@@ -17,7 +17,7 @@ pub struct Item {
     /// Whether it is gone. A tombstone keeps its name, sets and datestamp.
     pub deleted: bool,
     /// The narrowest sets it belongs to; wider ones follow from these.
-    pub sets: Vec<Arc<SetSpec>>,
+    pub sets: Arc<[Arc<SetSpec>]>,
     /// Its media type without parameters, such as `text/html`.
     pub media_type: Arc<str>,
     /// Which state of the file this describes.

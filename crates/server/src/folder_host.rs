@@ -25,8 +25,8 @@ pub struct FolderHost<'a> {
 impl Host for FolderHost<'_> {
     fn ready(&self) -> io::Result<()> {
         match &self.health {
-            Health::Ready => self.site.root_folder().map(drop),
-            Health::Unready(reason) => Err(io::Error::other(reason.clone())),
+            Health::Suspended(reason) => Err(io::Error::other(reason.clone())),
+            Health::Current | Health::Behind | Health::Filling => self.site.root_folder().map(drop),
         }
     }
 
@@ -35,8 +35,14 @@ impl Host for FolderHost<'_> {
     }
 
     fn sees(&self, item: &Item) -> io::Result<bool> {
+        // What is current holds nothing that the rules hide: then there is nothing to look at in a site without areas.
+        let hides_nothing = self.health == Health::Current;
+        if hides_nothing && self.sees_all() {
+            return Ok(true);
+        }
         let shown = |segments: &Vec<Vec<u8>>| {
-            self.areas.closed_to(self.requester, segments).is_none() && self.site.rules().shows(segments)
+            self.areas.closed_to(self.requester, segments).is_none()
+                && (hides_nothing || self.site.rules().shows(segments))
         };
         Ok(name::decode(&item.name).as_ref().is_some_and(shown))
     }

@@ -100,7 +100,7 @@ impl Handler {
         match &place {
             Place::Schema(schema) => return endpoint::schema(schema),
             Place::BaseWithSlash => return self.redirect_to_base(uri.query()),
-            Place::Site if path == "healthz" => return self.health().await,
+            Place::Site if path == "healthz" => return self.health(),
             Place::Base | Place::Site => {}
         }
         let requester = match (self.served.areas.identify(request.headers()).await, &place) {
@@ -151,12 +151,11 @@ impl Handler {
         reply::with(response, LOCATION, &format!("{}{base_path}{query}", self.public_path))
     }
 
-    async fn health(&self) -> Response<Body> {
-        let health = self.served.health.clone();
-        let response = match spawn_blocking(move || health()).await {
-            Ok(Health::Ready) => reply::text(StatusCode::OK, "ok"),
-            Ok(Health::Unready(reason)) => reply::come_back(&reason, 10),
-            Err(_) => reply::fault(),
+    fn health(&self) -> Response<Body> {
+        let response = match (self.served.health)() {
+            Health::Current | Health::Behind => reply::text(StatusCode::OK, "ok"),
+            Health::Filling => reply::come_back("the catalogue is being filled for the first time", 5),
+            Health::Suspended(reason) => reply::come_back(&reason, 10),
         };
         reply::with(response, CACHE_CONTROL, "no-store")
     }

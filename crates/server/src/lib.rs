@@ -52,13 +52,17 @@ pub const HEALTH_PATH: &str = "/healthz";
 /// Connections that may wait to be accepted. With fewer, a burst makes clients wait a second before they try again.
 const BACKLOG: u32 = 4096;
 
-/// Whether the site and its catalogue can be relied on.
+/// How far the catalogue can be relied on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Health {
-    /// They can.
-    Ready,
-    /// They cannot, for this reason: the catalogue is being filled, or the folder has vanished.
-    Unready(String),
+    /// It has been compared with the site, by the rules the server was started with, and is kept equal to it.
+    Current,
+    /// It is from before the server was started; the comparison is under way.
+    Behind,
+    /// It is being filled for the first time.
+    Filling,
+    /// The site cannot be believed at the moment, for this reason.
+    Suspended(String),
 }
 
 /// What a server serves.

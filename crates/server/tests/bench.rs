@@ -62,7 +62,7 @@ impl Folder {
         Reconciler::new(site.clone(), writer, 100).everything(&|_, _| {}).expect("an index");
         let repository = Repository::new(catalogue, Settings::default(), &server.base_url(), &server.site_url())
             .with_compressions(ENCODINGS);
-        let health = Arc::new(Mutex::new(Health::Ready));
+        let health = Arc::new(Mutex::new(Health::Current));
         let served = Served {
             site,
             repository,

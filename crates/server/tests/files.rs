@@ -221,7 +221,7 @@ fn a_file_that_shrinks_is_never_completed() {
 fn health_is_told() {
     let bench = Bench::of(&[]);
     assert_eq!((bench.get("/healthz").status, bench.get("/healthz").text()), (200, "ok\n"));
-    *bench.health.lock().expect("not poisoned") = Health::Unready("The catalogue is being filled.".to_owned());
+    *bench.health.lock().expect("not poisoned") = Health::Suspended("The catalogue is being filled.".to_owned());
     let reply = bench.get("/healthz");
     assert_eq!((reply.status, reply.text()), (503, "The catalogue is being filled.\n"));
     assert!(reply.header("retry-after").is_some());

@@ -37,7 +37,7 @@ impl Ask {
         let areas =
             Areas::open(&server.area).map_err(|error| CliError::failed("failed to open an area").because(error))?;
         let host =
-            FolderHost { site: &opened.site, areas: &areas, requester: &Requester::anonymous(), health: Health::Ready };
+            FolderHost { site: &opened.site, areas: &areas, requester: &Requester::anonymous(), health: Health::Behind };
         let failed = |failure: Failure| CliError::failed("no answer").because(failure);
         let query = self.query.trim_start_matches('?');
         let answer = repository.answer(query::parse(query.as_bytes()), &host).map_err(failed)?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use modoai_repository::Repository;
-use modoai_repository::catalogue::Catalogue;
+use modoai_repository::catalogue::{Catalogue, Standing};
 use modoai_repository::ingest::{Keeper, Status};
 use modoai_server::{Areas, ENCODINGS, Health, Served, Server};
 use tokio::signal::unix::{SignalKind, signal};
@@ -67,6 +67,7 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
         let what = format!("another modoai already keeps the catalogue in {}", shown(state_dir));
         return Err(CliError::failed(what).hint("stop it, or give another place with --data"));
     };
+    let filled = standing(catalogue)?.ready;
     let (base_url, site_url) = (server.base_url(), server.site_url());
     let repository = Repository::new(catalogue.clone(), config.repository.clone(), &base_url, &site_url);
     let counting = Counting::start("looking", reconciler.seen());
@@ -80,7 +81,7 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
         site: site.clone(),
         repository: repository.with_compressions(ENCODINGS),
         areas: Arc::new(areas),
-        health: health(catalogue.clone(), status.clone()),
+        health: health(filled, status.clone()),
     };
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let running = tokio::spawn(server.run(served, async {
@@ -111,21 +112,23 @@ async fn until_ready(catalogue: &Arc<dyn Catalogue>, status: &Status) -> Result<
     const PAUSE: Duration = Duration::from_millis(10);
     let start = Instant::now();
     loop {
-        let standing = catalogue.standing();
-        let ready = standing.map_err(|error| CliError::failed("failed to read the catalogue").because(error))?.ready;
-        if ready && (status.is_settled() || status.suspended().is_some() || start.elapsed() > SETTLING) {
+        if standing(catalogue)?.ready && (status.is_settled() || status.suspended().is_some() || start.elapsed() > SETTLING) {
             return Ok(());
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-fn health(catalogue: Arc<dyn Catalogue>, status: Arc<Status>) -> Arc<dyn Fn() -> Health + Send + Sync> {
-    Arc::new(move || match (status.suspended(), catalogue.standing()) {
-        (Some(reason), _) => Health::Unready(reason),
-        (None, Ok(standing)) if standing.ready => Health::Ready,
-        (None, Ok(_)) => Health::Unready("the catalogue is being filled for the first time".to_owned()),
-        (None, Err(error)) => Health::Unready(error.to_string()),
+fn standing(catalogue: &Arc<dyn Catalogue>) -> Result<Standing, CliError> {
+    catalogue.standing().map_err(|error| CliError::failed("failed to read the catalogue").because(error))
+}
+
+fn health(filled: bool, status: Arc<Status>) -> Arc<dyn Fn() -> Health + Send + Sync> {
+    Arc::new(move || match status.suspended() {
+        Some(reason) => Health::Suspended(reason),
+        None if status.is_settled() => Health::Current,
+        None if filled => Health::Behind,
+        None => Health::Filling,
     })
 }
 

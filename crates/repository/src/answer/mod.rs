@@ -9,7 +9,6 @@ pub(crate) mod list;
 pub(crate) mod record;
 
 use std::io;
-use std::sync::Arc;
 
 use modoai_protocol::query::Arguments;
 use modoai_protocol::xml::{XmlWriter, envelope};
@@ -87,6 +86,3 @@ fn write_resumption(resumption: &Resumption, xml: &mut XmlWriter<'_>) {
     xml.raw(" cursor=\"").number(resumption.cursor).raw("\">");
     xml.raw(resumption.token.as_deref().unwrap_or_default()).raw("</resumptionToken>\n");
 }
-
-/// The sets of an item as they stand in its header.
-type SetList = [Arc<SetSpec>];

@@ -3,7 +3,7 @@
 use modoai_protocol::xml::XmlWriter;
 use modoai_protocol::{ErrorCode, MetadataPrefix, ProtocolError};
 
-use super::{Body, SetList, write_set_spec};
+use super::{Body, write_set_spec};
 use crate::error::Failure;
 use crate::formats::{Desk, Format, Subject};
 use crate::host::Representation;
@@ -97,7 +97,10 @@ pub(crate) fn write(
     write_header(visit, &item, xml);
     if !item.deleted {
         let repository = visit.repository;
-        let url = [&*repository.site_url, &*item.name].concat();
+        desk.url.clear();
+        desk.url.push_str(&repository.site_url);
+        desk.url.push_str(&item.name);
+        let url = std::mem::take(&mut desk.url);
         xml.raw("<metadata>");
         let subject = Subject {
             item: &item,
@@ -109,6 +112,7 @@ pub(crate) fn write(
             desk,
         };
         format.write(subject, xml)?;
+        desk.url = url;
         xml.raw("</metadata>");
     }
     xml.raw("</record>\n");
@@ -121,8 +125,7 @@ pub(crate) fn write_header(visit: &Visit<'_>, item: &Item, xml: &mut XmlWriter<'
     xml.raw(if item.deleted { "<header status=\"deleted\"><identifier>" } else { "<header><identifier>" });
     xml.text(&visit.repository.identifier_prefix).text(&item.name).raw("</identifier><datestamp>");
     xml.datestamp(item.datestamp).raw("</datestamp>");
-    let sets: &SetList = &item.sets;
-    for set in sets {
+    for set in &*item.sets {
         write_set_spec(set, xml);
     }
     xml.raw("</header>");

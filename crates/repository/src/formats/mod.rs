@@ -70,6 +70,8 @@ pub struct Subject<'a> {
 pub struct Desk {
     /// What was found out about items, to be remembered when the answer is complete.
     pub learned: Vec<Learned>,
+    /// The URL of the item being written.
+    pub(crate) url: String,
     /// Room for a file, so that each record does not ask the allocator for it.
     buffer: Vec<u8>,
 }

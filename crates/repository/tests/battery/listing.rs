@@ -91,7 +91,7 @@ pub(crate) fn items_come_back_as_they_were_put(place: &dyn Place) {
         assert_eq!(item.name, name);
         assert_eq!(item.fingerprint, fingerprint);
         assert_eq!(item.datestamp, Datestamp::from_unix(datestamp));
-        assert_eq!(item.sets, [spec("b:c"), spec("a")]);
+        assert_eq!(*item.sets, [spec("b:c"), spec("a")]);
         assert_eq!(&*item.media_type, "text/html");
         assert!(!item.deleted);
         assert!(everything(&*catalogue).contains(&item));

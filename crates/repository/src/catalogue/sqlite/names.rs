@@ -62,7 +62,7 @@ impl Names {
     }
 
     /// The sets that a `record.sets` means.
-    pub(super) fn sets(&self, text: &str) -> Option<Vec<Arc<SetSpec>>> {
+    pub(super) fn sets(&self, text: &str) -> Option<Arc<[Arc<SetSpec>]>> {
         ids(text).map(|id| numbered(&self.sets, id)).collect()
     }
 }

@@ -3,6 +3,7 @@
 //! Every function copies what it found and leaves no statement open: a forgotten one would hold its snapshot, and the
 //! log would grow for as long as some slow client takes.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
@@ -130,16 +131,28 @@ pub(super) struct Resolve<'a> {
     reader: &'a Connection,
     known: &'a KnownNames,
     names: Arc<Names>,
+    /// Sets already looked up: most rows of a page have the same as some row before.
+    sets: HashMap<String, Arc<[Arc<SetSpec>]>>,
 }
 
 impl<'a> Resolve<'a> {
     pub(super) fn new(reader: &'a Connection, known: &'a KnownNames) -> Self {
-        Self { reader, known, names: known.current() }
+        Self { reader, known, names: known.current(), sets: HashMap::new() }
     }
 
     pub(super) fn media_type(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<Arc<str>> {
         let media = row.get(column)?;
         self.name(column, |names| names.media(media))
+    }
+
+    fn sets(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<Arc<[Arc<SetSpec>]>> {
+        let text = row.get_ref(column)?.as_str()?;
+        if let Some(sets) = self.sets.get(text) {
+            return Ok(Arc::clone(sets));
+        }
+        let sets = self.name(column, |names| names.sets(text))?;
+        self.sets.insert(text.to_owned(), Arc::clone(&sets));
+        Ok(sets)
     }
 
     fn name<T>(&mut self, column: usize, look_up: impl Fn(&Names) -> Option<T>) -> rusqlite::Result<T> {
@@ -156,14 +169,13 @@ impl<'a> Resolve<'a> {
 }
 
 fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>) -> rusqlite::Result<Item> {
-    let sets = row.get_ref(8)?.as_str()?;
     Ok(Item {
         number: row.get(0)?,
         datestamp: Datestamp::from_unix(row.get(1)?),
         deleted: row.get(2)?,
         media_type: resolve.media_type(row, 3)?,
         fingerprint: fingerprint_from(row, 4)?,
-        sets: resolve.name(8, |names| names.sets(sets))?,
+        sets: resolve.sets(row, 8)?,
         name: row.get(9)?,
         facts: facts_from(row, 10)?,
     })
