@@ -36,8 +36,12 @@ impl Ask {
         let repository = Repository::new(opened.catalogue, opened.config.repository, &base_url, &site_url);
         let areas =
             Areas::open(&server.area).map_err(|error| CliError::failed("failed to open an area").because(error))?;
-        let host =
-            FolderHost { site: &opened.site, areas: &areas, requester: &Requester::anonymous(), health: Health::Behind };
+        let host = FolderHost {
+            site: &opened.site,
+            areas: &areas,
+            requester: &Requester::anonymous(),
+            health: Health::Behind,
+        };
         let failed = |failure: Failure| CliError::failed("no answer").because(failure);
         let query = self.query.trim_start_matches('?');
         let answer = repository.answer(query::parse(query.as_bytes()), &host).map_err(failed)?;

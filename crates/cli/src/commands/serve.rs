@@ -71,7 +71,7 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
     let (base_url, site_url) = (server.base_url(), server.site_url());
     let repository = Repository::new(catalogue.clone(), config.repository.clone(), &base_url, &site_url);
     let counting = Counting::start("looking", reconciler.seen());
-    let keeper = Keeper::start(reconciler, config.site.rescan)
+    let keeper = Keeper::start(reconciler, catalogue.clone(), config.site.rescan)
         .map_err(|error| CliError::failed("failed to start watching the folder").because(error))?;
     let status = keeper.status();
 
@@ -112,7 +112,9 @@ async fn until_ready(catalogue: &Arc<dyn Catalogue>, status: &Status) -> Result<
     const PAUSE: Duration = Duration::from_millis(10);
     let start = Instant::now();
     loop {
-        if standing(catalogue)?.ready && (status.is_settled() || status.suspended().is_some() || start.elapsed() > SETTLING) {
+        if standing(catalogue)?.ready
+            && (status.is_settled() || status.suspended().is_some() || start.elapsed() > SETTLING)
+        {
             return Ok(());
         }
         tokio::time::sleep(PAUSE).await;

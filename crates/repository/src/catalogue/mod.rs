@@ -46,6 +46,10 @@ pub trait Catalogue: Send + Sync {
     /// Sets (wider ones included) with at least one item that is not gone, in order of their specs.
     fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError>;
 
+    /// Items of these media types that are not gone and whose title nobody has looked for, beginning after the item
+    /// numbered `after`; at most `limit`, in order of their numbers.
+    fn untitled(&self, media_types: &[&str], after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError>;
+
     /// Remembers facts about items, each only if the item still has that fingerprint. Facts are a cache: when the
     /// catalogue is busy they may be dropped, and that is not an error. Datestamps do not move.
     fn learn(&self, facts: &[Learned]) -> Result<(), CatalogueError>;

@@ -76,7 +76,8 @@ pub(super) fn read(subject: &mut Subject<'_>, representation: Representation) ->
             return Ok(Steady { representation, digests: remembered, digests_are_new: false, value: None });
         }
         if !fingerprint.is_fresh()
-            && let Some((value, digests)) = copy(&mut representation.file, &fingerprint, remembered, &mut subject.desk.buffer)?
+            && let Some((value, digests)) =
+                copy(&mut representation.file, &fingerprint, remembered, &mut subject.desk.buffer)?
         {
             let digests_are_new = remembered.is_none();
             return Ok(Steady { representation, digests: Some(digests), digests_are_new, value: Some(value) });

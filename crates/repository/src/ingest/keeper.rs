@@ -2,7 +2,8 @@
 //!
 //! Looks at everything once, then listens; looks at everything again when the kernel lost track, when a folder could not
 //! be watched, and every so often in any case. While the site cannot be believed (its root is gone or empty) it is
-//! *suspended*: the catalogue stays as it is, and whoever asks is told why.
+//! *suspended*: the catalogue stays as it is, and whoever asks is told why. When there is nothing else to do, titles are
+//! read ahead of the first harvester who wants them.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
@@ -14,8 +15,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use super::reader::Reader;
 use super::reconcile::{IngestError, Part, Reconciler};
 use super::watch::Watch;
+use crate::catalogue::Catalogue;
 use crate::site::folder::Folder;
 
 /// Changes are gathered until nothing has happened for this long …
@@ -59,7 +62,7 @@ impl Status {
 
 impl Keeper {
     /// Starts keeping. Everything is looked at again after `rescan` at the latest.
-    pub fn start(reconciler: Reconciler, rescan: Duration) -> io::Result<Self> {
+    pub fn start(reconciler: Reconciler, catalogue: Arc<dyn Catalogue>, rescan: Duration) -> io::Result<Self> {
         let (waker, wakened) = UnixStream::pair()?;
         wakened.set_nonblocking(true)?;
         let stop = reconciler.stopper();
@@ -68,6 +71,7 @@ impl Keeper {
             tracing::warn!(%error, "changes cannot be noticed as they happen; relying on rescans");
         });
         let keeping = Keeping {
+            reader: Reader::new(reconciler.site().clone(), catalogue),
             reconciler,
             watch: watch.ok(),
             wakened,
@@ -100,6 +104,7 @@ impl Drop for Keeper {
 }
 
 struct Keeping {
+    reader: Reader,
     reconciler: Reconciler,
     watch: Option<Watch>,
     wakened: UnixStream,
@@ -199,7 +204,8 @@ impl Keeping {
                 Some(since) if now >= quiet_by(since) => return,
                 Some(since) => QUIET.min(quiet_by(since) - now),
                 None if now >= self.next_rescan => return,
-                None => self.next_rescan - now,
+                // As long at rest as at work: reading ahead must not be noticed.
+                None => self.read_ahead().unwrap_or(self.next_rescan - now),
             };
             let happened = self.wait(until);
             if let Some(watch) = &mut self.watch
@@ -215,6 +221,13 @@ impl Keeping {
                 _ => {}
             }
         }
+    }
+
+    /// Reads some titles, if any are left to read and the site can be believed, and tells how long that took.
+    fn read_ahead(&mut self) -> Option<Duration> {
+        let start = Instant::now();
+        let believed = self.status.is_settled() && self.status.suspended().is_none();
+        (believed && self.reader.read_some()).then(|| start.elapsed())
     }
 
     /// Whether something happened before the time was up.

@@ -6,6 +6,7 @@
 //! silence; [`Keeper`] is the thread that listens and looks.
 
 mod keeper;
+mod reader;
 mod reconcile;
 mod watch;
 

@@ -196,7 +196,8 @@ fn a_kept_catalogue_shows_every_change_within_a_second() {
     let bench = Bench::new();
     let root = bench.root();
     bench.put("a", b"x");
-    let keeper = Keeper::start(bench.reconciler(), Duration::from_secs(3_600)).expect("a keeper");
+    let keeper =
+        Keeper::start(bench.reconciler(), bench.catalogue.clone(), Duration::from_secs(3_600)).expect("a keeper");
     until_live(&bench, &["a"]);
     let soon = |expected: &[&str]| {
         let took = until_live(&bench, expected);
@@ -235,12 +236,28 @@ fn a_kept_catalogue_shows_every_change_within_a_second() {
 }
 
 #[test]
+fn titles_are_read_ahead_of_whoever_needs_them() {
+    let bench = Bench::new();
+    bench.put("page.html", b"<title>Read ahead</title>");
+    bench.put("plain.txt", b"<title>not HTML</title>");
+    let _keeper =
+        Keeper::start(bench.reconciler(), bench.catalogue.clone(), Duration::from_secs(3_600)).expect("a keeper");
+    let start = Instant::now();
+    while bench.items().get("page.html").is_none_or(|item| item.facts.title.as_deref() != Some("Read ahead")) {
+        assert!(start.elapsed() < Duration::from_secs(5), "the title should have been read");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(bench.items()["plain.txt"].facts.title, None);
+}
+
+#[test]
 fn a_link_changes_with_what_it_leads_to() {
     let bench = Bench::new();
     bench.put("real/file", b"x");
     symlink("real/file", bench.root().join("by-file")).expect("a link");
     symlink("real", bench.root().join("by-folder")).expect("a link");
-    let _keeper = Keeper::start(bench.reconciler(), Duration::from_secs(3_600)).expect("a keeper");
+    let _keeper =
+        Keeper::start(bench.reconciler(), bench.catalogue.clone(), Duration::from_secs(3_600)).expect("a keeper");
     until_live(&bench, &["by-file", "by-folder/file", "real/file"]);
     let before = bench.items();
     bench.put("real/file", b"changed");
@@ -257,7 +274,8 @@ fn a_link_changes_with_what_it_leads_to() {
 fn a_root_that_goes_away_suspends_and_coming_back_resumes() {
     let bench = Bench::new();
     bench.put("a", b"x");
-    let keeper = Keeper::start(bench.reconciler(), Duration::from_secs(3_600)).expect("a keeper");
+    let keeper =
+        Keeper::start(bench.reconciler(), bench.catalogue.clone(), Duration::from_secs(3_600)).expect("a keeper");
     let status = keeper.status();
     until_live(&bench, &["a"]);
     let (root, away) = (bench.root(), bench.folder.path().join("away"));

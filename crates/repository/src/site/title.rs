@@ -14,9 +14,12 @@ const MOST_BYTES: u64 = 256 * 1024;
 /// Titles longer than this are cut: they are for people, and go into every record.
 const MOST_CHARS: usize = 500;
 
+/// The media types of files that carry a title.
+pub const MEDIA_TYPES: &[&str] = &["text/html", "application/xhtml+xml"];
+
 /// Whether files of this type carry a title.
 pub fn is_in(media_type: &str) -> bool {
-    matches!(media_type, "text/html" | "application/xhtml+xml")
+    MEDIA_TYPES.contains(&media_type)
 }
 
 /// The text of the first title element, white space tidied; empty if there is none. Does not move the file's position.

@@ -1,12 +1,14 @@
 //! Lists: complete, in order, in pages of any size, and counted without being read.
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
-use modoai_repository::catalogue::{Change, PageQuery};
-use modoai_repository::item::{Fingerprint, Item};
+use modoai_repository::catalogue::{Change, Learned, PageQuery};
+use modoai_repository::item::{Facts, Fingerprint, Item};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use super::{HandClock, Place, Random, apply, everything, filled, list, live_sets, names, put, put_state, spec};
+use super::{
+    HandClock, Place, Random, apply, delete, everything, filled, list, live_sets, names, put, put_state, spec,
+};
 
 const SETS: [&[&str]; 4] = [&["mime:text:html"], &["mime:text:plain", "dept:a"], &["mime:image"], &[]];
 
@@ -159,4 +161,22 @@ pub(crate) fn known_items_come_in_byte_order_of_their_names(place: &dyn Place) {
     let known = writer.known("a/b", "a/b", 1).expect("known items").remove(0);
     let item = super::item(&*catalogue, "a/b/c");
     assert_eq!((known.number, known.fingerprint, known.facts), (item.number, item.fingerprint, item.facts));
+}
+
+pub(crate) fn untitled_items_are_those_nobody_has_read(place: &dyn Place) {
+    let clock = HandClock::at(10_000);
+    let names = ["a", "b", "c", "d"];
+    let catalogue = filled(place, &clock, &names.map(|name| put(name, 1, &["x"])));
+    apply(&*catalogue, &[delete("d")]);
+    let untitled = |media_types: &[&str], after, limit| -> Vec<Item> {
+        catalogue.untitled(media_types, after, limit).expect("a list")
+    };
+    let all = untitled(&["text/html", "text/unknown"], i64::MIN, 10);
+    assert_eq!(all.len(), 3);
+    assert_eq!(untitled(&["text/plain"], i64::MIN, 10), []);
+    assert_eq!(untitled(&["text/html"], all[0].number, 1), all[1..2]);
+    let facts = Facts { title: Some(String::new()), digests: None };
+    let learned = Learned { number: all[0].number, fingerprint: all[0].fingerprint, facts };
+    catalogue.learn(&[learned]).expect("remembered");
+    assert_eq!(untitled(&["text/html"], i64::MIN, 10), all[1..]);
 }

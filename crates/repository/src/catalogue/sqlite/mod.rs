@@ -124,6 +124,12 @@ impl Catalogue for Sqlite {
         self.read("list sets", read::sets)
     }
 
+    fn untitled(&self, media_types: &[&str], after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError> {
+        self.read("list items without a title", |reader| {
+            read::untitled(reader, &self.shared.names, media_types, after, limit)
+        })
+    }
+
     fn learn(&self, facts: &[Learned]) -> Result<(), CatalogueError> {
         if facts.is_empty() {
             return Ok(());

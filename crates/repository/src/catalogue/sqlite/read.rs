@@ -78,6 +78,36 @@ pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusql
     query.query_row([name], |row| item_from(row, &mut resolve)).optional()
 }
 
+pub(super) fn untitled(
+    reader: &Connection,
+    names: &KnownNames,
+    media_types: &[&str],
+    after: i64,
+    limit: usize,
+) -> rusqlite::Result<Vec<Item>> {
+    let mut media = reader.prepare_cached("SELECT media_id FROM media WHERE type = ?1")?;
+    let mut wanted = Vec::new();
+    for media_type in media_types {
+        wanted.extend(media.query_row([media_type], |row| row.get::<_, i64>(0)).optional()?);
+    }
+    let mut query = reader.prepare_cached(concat!(
+        "SELECT ",
+        item_columns!(),
+        " FROM record r WHERE r.number > ?1 AND r.title IS NULL AND r.deleted = 0 ORDER BY r.number"
+    ))?;
+    let mut rows = query.query([after])?;
+    let mut items = Vec::new();
+    let mut resolve = Resolve::new(reader, names);
+    while items.len() < limit
+        && let Some(row) = rows.next()?
+    {
+        if wanted.contains(&row.get(3)?) {
+            items.push(item_from(row, &mut resolve)?);
+        }
+    }
+    Ok(items)
+}
+
 pub(super) fn sets(reader: &Connection) -> rusqlite::Result<Vec<Arc<SetSpec>>> {
     let mut query = reader.prepare_cached("SELECT spec FROM setname WHERE live > 0 AND set_id <> ?1 ORDER BY spec")?;
     let mut rows = query.query([EVERYTHING])?;

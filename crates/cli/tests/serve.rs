@@ -1,0 +1,101 @@
+//! `modoai serve`: how it starts, how it refuses to, and how it ends. What it answers is tested end to end elsewhere.
+
+use std::time::{Duration, Instant};
+
+use modoai_testkit::process::Launch;
+
+use crate::desk::Desk;
+
+#[test]
+fn it_says_where_everything_is_and_ends_cleanly_when_told() {
+    for signal in ["TERM", "INT"] {
+        let desk = Desk::new();
+        let mut server = desk.serve();
+        let url = server.url().to_owned();
+        let expected = format!(
+            "serving {}\n  site        {url}/\n  repository  {url}/modoai\n  catalogue   {}\nlistening on {url}\n",
+            desk.at("site").display(),
+            desk.at("state").display()
+        );
+        assert!(server.said().ends_with(&expected), "{}", server.said());
+        assert_eq!(server.client().get("/healthz").expect("an answer").status, 200);
+        let told = Instant::now();
+        server.signal(signal);
+        assert_eq!(server.wait().code(), Some(0), "{}", server.said());
+        // An open connection on which nothing happens is not a request in flight.
+        assert!(told.elapsed() < Duration::from_secs(5), "it took {:?}", told.elapsed());
+    }
+}
+
+#[test]
+fn with_a_public_url_that_is_what_it_says() {
+    let desk = Desk::new();
+    let server = Launch::of(desk.at("site")).argument("--url").argument("https://www.example.org").start();
+    assert!(server.said().contains("\n  repository  https://www.example.org/modoai\n"), "{}", server.said());
+    let answer = server.client().get("/modoai?verb=Identify").expect("an answer").text();
+    assert!(answer.contains("<baseURL>https://www.example.org/modoai</baseURL>"), "{answer}");
+}
+
+#[test]
+fn one_catalogue_has_one_keeper() {
+    let desk = Desk::new();
+    let server = desk.serve();
+    let said = format!(
+        "modoai: another modoai already keeps the catalogue in {}\n  hint: stop it, or give another place with --data",
+        desk.at("state").display()
+    );
+    desk.run_on_site("serve", &["--listen", "127.0.0.1:0"]).failed(1, &said);
+    // The kernel frees what a killed server held.
+    server.kill();
+    assert_eq!(desk.serve().terminate().code(), Some(0));
+}
+
+#[test]
+fn a_port_that_is_taken_is_named() {
+    let desk = Desk::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("it is bound").to_string();
+    let said = format!(
+        "modoai: failed to listen on {address}: Address already in use (os error 98)
+  hint: give another address with --listen; port 0 takes a free one"
+    );
+    desk.run_on_site("serve", &["--listen", &address]).failed(1, &said);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let said = "modoai: failed to open the folder nowhere: No such file or directory (os error 2)";
+    Desk::new().run(&["serve", "nowhere", "--listen", "127.0.0.1:0", "--data", "state"]).failed(1, said);
+}
+
+#[test]
+fn a_state_folder_inside_the_site_is_refused() {
+    let desk = Desk::new();
+    let said = format!(
+        "modoai: the state folder {} lies inside the site and would be served with it\n  hint: give another with --data",
+        desk.at("site/state").display()
+    );
+    desk.run(&["serve", "site", "--listen", "127.0.0.1:0", "--data", "site/state"]).failed(64, &said);
+}
+
+#[test]
+fn a_good_configuration_is_called_good_and_nothing_is_done() {
+    let desk = Desk::new();
+    desk.write("modoai.toml", "repository_name = \"Mine\"\n");
+    let ended = desk.run_on_site("serve", &["--config", "modoai.toml", "--check-config"]);
+    assert_eq!(ended.printed(), "the configuration is good\n");
+    assert!(!desk.at("state").exists());
+}
+
+#[test]
+fn a_bad_password_file_is_named_with_its_line() {
+    let desk = Desk::new();
+    desk.write("etc/users", "# who may enter\nalice:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=\nbob:plain\n");
+    desk.write("etc/modoai.toml", "[[area]]\npath = \"/docs\"\nhtpasswd = \"users\"\n");
+    let said = "modoai: an area cannot be protected: etc/users, line 3: this kind of password hash is not supported; use `htpasswd -B` (bcrypt)";
+    desk.run_on_site("serve", &["--config", "etc/modoai.toml", "--check-config"]).failed(78, said);
+    desk.run_on_site("serve", &["--config", "etc/modoai.toml", "--listen", "127.0.0.1:0"]).failed(78, said);
+    std::fs::remove_file(desk.at("etc/users")).expect("it was there");
+    let said = "modoai: an area cannot be protected: failed to read the password file etc/users: No such file or directory (os error 2)";
+    desk.run_on_site("serve", &["--config", "etc/modoai.toml", "--check-config"]).failed(78, said);
+}

@@ -1,0 +1,104 @@
+//! Settings: where they may stand, which of them wins, and what is said about one that is wrong.
+
+use crate::desk::Desk;
+
+#[test]
+fn the_reference_is_a_configuration_that_changes_nothing() {
+    let desk = Desk::new();
+    let reference = desk.run(&["settings"]).printed();
+    assert!(reference.lines().all(|line| line.is_empty() || line.starts_with('#')), "{reference}");
+    desk.write("modoai.toml", &reference);
+    desk.run_on_site("serve", &["--config", "modoai.toml", "--check-config"]).printed();
+}
+
+#[test]
+fn every_default_in_the_reference_may_be_written_out() {
+    let desk = Desk::new();
+    let reference = desk.run(&["settings"]).printed();
+    // "…" stands for a setting that has no default.
+    let set = |line: &str| line.strip_prefix('#').filter(|it| !it.starts_with([' ', '#']) && !it.ends_with('…')).map(str::to_owned);
+    let defaults: Vec<String> = reference.lines().filter_map(set).collect();
+    assert!(defaults.len() > 15, "{reference}");
+    desk.write("modoai.toml", defaults.join("\n"));
+    let ended = desk.run_on_site("serve", &["--config", "modoai.toml", "--check-config"]);
+    assert_eq!(ended.printed(), "the configuration is good\n");
+}
+
+#[test]
+fn a_wrong_setting_is_named_with_the_place_it_stands_in_and_the_one_that_was_meant() {
+    let desk = Desk::new();
+    for (file, said) in [
+        ("listn = \"127.0.0.1:0\"", "unknown setting 'listn'; did you mean 'listen'?"),
+        ("listen = 8080", "setting 'listen' needs text in quotes"),
+        ("rescan = \"soon\"", "setting 'rescan' needs a span of time, such as 30, \"30s\", \"15m\", \"2h\" or \"1d\""),
+        ("[[area]]\nhtpasswd = \"users\"", "setting 'area' needs a path in each area"),
+        ("[[area]]\npaht = \"/\"", "setting 'area' has an unknown setting 'paht'; did you mean 'path'?"),
+    ] {
+        desk.write("modoai.toml", file);
+        let said = format!("modoai: modoai.toml: {said}\n  hint: `modoai settings` lists every setting");
+        for command in ["serve", "index"] {
+            desk.run_on_site(command, &["--config", "modoai.toml"]).failed(78, &said);
+        }
+        desk.run_on_site("serve", &["--config", "modoai.toml", "--check-config"]).failed(78, &said);
+    }
+}
+
+#[test]
+fn a_wrong_flag_is_named_too() {
+    let desk = Desk::new();
+    for (flags, said) in [
+        (["--set", "page_byte=1M"], "--set: unknown setting 'page_byte'; did you mean 'page_bytes'?"),
+        (["--set", "page_bytes"], "--set: setting 'page_bytes' has no value; write key=value"),
+        (["--url", "example.org"], "--url: setting 'url' needs a URL such as \"https://www.example.org/\", not 'example.org'"),
+        (["--listen", "80"], "--listen: setting 'listen' needs an address and a port, such as \"127.0.0.1:8080\" or \"[::]:80\""),
+    ] {
+        let said = format!("modoai: {said}\n  hint: `modoai settings` lists every setting");
+        desk.run_on_site("serve", &flags).failed(78, &said);
+    }
+}
+
+#[test]
+fn a_file_that_is_not_toml_is_named_with_line_and_column() {
+    let desk = Desk::new();
+    desk.write("modoai.toml", "index = \"a\"\nurl = https://example.org\n");
+    let ended = desk.run_on_site("serve", &["--config", "modoai.toml", "--check-config"]);
+    assert_eq!((ended.status, ended.stdout.as_str()), (78, ""));
+    let said = "modoai: modoai.toml: TOML parse error at line 2, column 7\n";
+    assert!(ended.stderr.starts_with(said), "{}", ended.stderr);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let said = "modoai: failed to read the configuration modoai.toml: No such file or directory (os error 2)";
+    Desk::new().run_on_site("index", &["--config", "modoai.toml"]).failed(78, said);
+}
+
+#[test]
+fn flags_win_over_set_and_set_over_the_file() {
+    let desk = Desk::new();
+    desk.write("modoai.toml", "url = \"https://file.example.org\"\nrepository_name = \"In the file\"\n");
+    let identify = |flags: &[&str]| {
+        let arguments = [&["verb=Identify", "--config", "modoai.toml"], flags].concat();
+        let answer = desk.run_on_site("ask", &arguments).printed();
+        let text = |name: &str| {
+            let rest = answer.split_once(&format!("<{name}>")).expect("it is told").1;
+            rest.split('<').next().expect("text").to_owned()
+        };
+        (text("repositoryName"), text("baseURL"))
+    };
+    let is = |name: &str, host: &str| (name.to_owned(), format!("https://{host}.example.org/modoai"));
+    assert_eq!(identify(&[]), is("In the file", "file"));
+    let set = ["--set", "url=https://set.example.org", "--set", "repository_name=Set, without quotes"];
+    assert_eq!(identify(&set), is("Set, without quotes", "set"));
+    let flag = ["--url", "https://flag.example.org", "--set", "url=https://set.example.org"];
+    assert_eq!(identify(&flag), is("In the file", "flag"));
+}
+
+#[test]
+fn the_environment_may_name_the_file() {
+    let desk = Desk::new();
+    desk.write("modoai.toml", "listn = \"127.0.0.1:0\"\n");
+    let line = "MODOAI_CONFIG=modoai.toml modoai serve site --check-config";
+    let said = "modoai: modoai.toml: unknown setting 'listn'; did you mean 'listen'?\n  hint: `modoai settings` lists every setting";
+    desk.shell(line, &desk.at("")).failed(78, said);
+}
