@@ -74,8 +74,7 @@ fn while_a_server_runs_there_is_nothing_to_do() {
 fn a_folder_that_cannot_be_opened_is_named() {
     let desk = Desk::new();
     desk.write("file", "not a folder");
-    for (dir, why) in
-        [("nowhere", "No such file or directory (os error 2)"), ("file", "Not a directory (os error 20)")]
+    for (dir, why) in [("nowhere", "No such file or directory (os error 2)"), ("file", "Not a directory (os error 20)")]
     {
         let said = format!("modoai: failed to open the folder {dir}: {why}");
         desk.run(&["index", dir, "--data", "state"]).failed(1, &said);

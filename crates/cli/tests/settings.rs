@@ -16,7 +16,9 @@ fn every_default_in_the_reference_may_be_written_out() {
     let desk = Desk::new();
     let reference = desk.run(&["settings"]).printed();
     // "…" stands for a setting that has no default.
-    let set = |line: &str| line.strip_prefix('#').filter(|it| !it.starts_with([' ', '#']) && !it.ends_with('…')).map(str::to_owned);
+    let set = |line: &str| {
+        line.strip_prefix('#').filter(|it| !it.starts_with([' ', '#']) && !it.ends_with('…')).map(str::to_owned)
+    };
     let defaults: Vec<String> = reference.lines().filter_map(set).collect();
     assert!(defaults.len() > 15, "{reference}");
     desk.write("modoai.toml", defaults.join("\n"));
@@ -49,8 +51,14 @@ fn a_wrong_flag_is_named_too() {
     for (flags, said) in [
         (["--set", "page_byte=1M"], "--set: unknown setting 'page_byte'; did you mean 'page_bytes'?"),
         (["--set", "page_bytes"], "--set: setting 'page_bytes' has no value; write key=value"),
-        (["--url", "example.org"], "--url: setting 'url' needs a URL such as \"https://www.example.org/\", not 'example.org'"),
-        (["--listen", "80"], "--listen: setting 'listen' needs an address and a port, such as \"127.0.0.1:8080\" or \"[::]:80\""),
+        (
+            ["--url", "example.org"],
+            "--url: setting 'url' needs a URL such as \"https://www.example.org/\", not 'example.org'",
+        ),
+        (
+            ["--listen", "80"],
+            "--listen: setting 'listen' needs an address and a port, such as \"127.0.0.1:8080\" or \"[::]:80\"",
+        ),
     ] {
         let said = format!("modoai: {said}\n  hint: `modoai settings` lists every setting");
         desk.run_on_site("serve", &flags).failed(78, &said);

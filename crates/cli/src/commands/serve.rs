@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use modoai_repository::Repository;
 use modoai_repository::catalogue::{Catalogue, Standing};
-use modoai_repository::ingest::{Keeper, Status};
+use modoai_repository::ingest::{Keeper, Pace, Status};
 use modoai_server::{Areas, ENCODINGS, Health, Served, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -71,7 +71,9 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
     let (base_url, site_url) = (server.base_url(), server.site_url());
     let repository = Repository::new(catalogue.clone(), config.repository.clone(), &base_url, &site_url);
     let counting = Counting::start("looking", reconciler.seen());
-    let keeper = Keeper::start(reconciler, catalogue.clone(), config.site.rescan)
+    let digests_up_to = if config.site.read_ahead { config.repository.by_value_limit } else { 0 };
+    let pace = Pace { rescan: config.site.rescan, digests_up_to };
+    let keeper = Keeper::start(reconciler, catalogue.clone(), pace)
         .map_err(|error| CliError::failed("failed to start watching the folder").because(error))?;
     let status = keeper.status();
 

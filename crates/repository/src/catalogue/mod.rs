@@ -46,9 +46,9 @@ pub trait Catalogue: Send + Sync {
     /// Sets (wider ones included) with at least one item that is not gone, in order of their specs.
     fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError>;
 
-    /// Items of these media types that are not gone and whose title nobody has looked for, beginning after the item
-    /// numbered `after`; at most `limit`, in order of their numbers.
-    fn untitled(&self, media_types: &[&str], after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError>;
+    /// Items that are not gone and of which something is not yet known, beginning after the item numbered `after`; at
+    /// most `limit`, in order of their numbers.
+    fn unread(&self, wanted: &Unread<'_>, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError>;
 
     /// Remembers facts about items, each only if the item still has that fingerprint. Facts are a cache: when the
     /// catalogue is busy they may be dropped, and that is not an error. Datestamps do not move.
@@ -107,6 +107,15 @@ pub struct PageQuery<'a> {
     pub after: Option<(Datestamp, i64)>,
     /// At most so many.
     pub limit: usize,
+}
+
+/// Which facts are missed, and of which items.
+#[derive(Clone, Copy, Debug)]
+pub struct Unread<'a> {
+    /// The title, of items of these media types.
+    pub titles_of: &'a [&'a str],
+    /// The digests, of items up to this size.
+    pub digests_up_to: u64,
 }
 
 /// What the catalogue believes about an item, for comparison with what is there.

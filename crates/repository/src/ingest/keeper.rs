@@ -2,8 +2,8 @@
 //!
 //! Looks at everything once, then listens; looks at everything again when the kernel lost track, when a folder could not
 //! be watched, and every so often in any case. While the site cannot be believed (its root is gone or empty) it is
-//! *suspended*: the catalogue stays as it is, and whoever asks is told why. When there is nothing else to do, titles are
-//! read ahead of the first harvester who wants them.
+//! *suspended*: the catalogue stays as it is, and whoever asks is told why. When there is nothing else to do, files are
+//! read ahead of the first harvester who wants to know what is in them.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
@@ -41,6 +41,15 @@ pub struct Keeper {
     thread: Option<JoinHandle<()>>,
 }
 
+/// How much a keeper does unasked.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Everything is looked at again after this time at the latest.
+    pub rescan: Duration,
+    /// Files up to this size are hashed ahead.
+    pub digests_up_to: u64,
+}
+
 /// What the keeper tells others.
 #[derive(Debug, Default)]
 pub struct Status {
@@ -61,8 +70,8 @@ impl Status {
 }
 
 impl Keeper {
-    /// Starts keeping. Everything is looked at again after `rescan` at the latest.
-    pub fn start(reconciler: Reconciler, catalogue: Arc<dyn Catalogue>, rescan: Duration) -> io::Result<Self> {
+    /// Starts keeping.
+    pub fn start(reconciler: Reconciler, catalogue: Arc<dyn Catalogue>, pace: Pace) -> io::Result<Self> {
         let (waker, wakened) = UnixStream::pair()?;
         wakened.set_nonblocking(true)?;
         let stop = reconciler.stopper();
@@ -71,13 +80,13 @@ impl Keeper {
             tracing::warn!(%error, "changes cannot be noticed as they happen; relying on rescans");
         });
         let keeping = Keeping {
-            reader: Reader::new(reconciler.site().clone(), catalogue),
+            reader: Reader::new(reconciler.site().clone(), catalogue, pace.digests_up_to),
             reconciler,
             watch: watch.ok(),
             wakened,
             stop: stop.clone(),
             status: status.clone(),
-            rescan,
+            rescan: pace.rescan,
             parts: BTreeSet::from([Part::Everything]),
             next_rescan: Instant::now(),
         };
@@ -134,6 +143,7 @@ impl Keeping {
         match self.look(&Part::Everything) {
             Ok(()) => {
                 self.status.settled.store(true, Ordering::Release);
+                self.reader.rewind();
                 if self.suspend(None).is_some() {
                     tracing::info!("the site can be read again");
                 }
@@ -223,11 +233,10 @@ impl Keeping {
         }
     }
 
-    /// Reads some titles, if any are left to read and the site can be believed, and tells how long that took.
+    /// Reads some files, if any are left to read and the site can be believed, and tells how long that took.
     fn read_ahead(&mut self) -> Option<Duration> {
         let start = Instant::now();
-        let believed = self.status.is_settled() && self.status.suspended().is_none();
-        (believed && self.reader.read_some()).then(|| start.elapsed())
+        (self.status.suspended().is_none() && self.reader.read_some()).then(|| start.elapsed())
     }
 
     /// Whether something happened before the time was up.

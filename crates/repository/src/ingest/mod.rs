@@ -13,5 +13,5 @@ mod watch;
 #[cfg(test)]
 mod tests;
 
-pub use keeper::{Keeper, Status};
+pub use keeper::{Keeper, Pace, Status};
 pub use reconcile::{IngestError, Part, Reconciler, Tally};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use modoai_protocol::{Datestamp, Range};
 
-use super::{IngestError, Keeper, Part, Reconciler};
+use super::{IngestError, Keeper, Pace, Part, Reconciler};
 use crate::catalogue::sqlite::Sqlite;
 use crate::catalogue::{Catalogue, Learned, PageQuery, system_clock};
 use crate::formats::steady::digests_of;
@@ -45,6 +45,11 @@ impl Bench {
     fn reconciler(&self) -> Reconciler {
         let site = Site::open(&self.root(), &SiteSettings::default(), &[]).expect("a site");
         Reconciler::new(Arc::new(site), self.catalogue.writer().expect("the only writer"), 50)
+    }
+
+    fn keeper(&self) -> Keeper {
+        let pace = Pace { rescan: Duration::from_secs(3_600), digests_up_to: 10 };
+        Keeper::start(self.reconciler(), self.catalogue.clone(), pace).expect("a keeper")
     }
 
     /// Looks at everything once, as `modoai index` does.
@@ -196,8 +201,7 @@ fn a_kept_catalogue_shows_every_change_within_a_second() {
     let bench = Bench::new();
     let root = bench.root();
     bench.put("a", b"x");
-    let keeper =
-        Keeper::start(bench.reconciler(), bench.catalogue.clone(), Duration::from_secs(3_600)).expect("a keeper");
+    let keeper = bench.keeper();
     until_live(&bench, &["a"]);
     let soon = |expected: &[&str]| {
         let took = until_live(&bench, expected);
@@ -236,18 +240,19 @@ fn a_kept_catalogue_shows_every_change_within_a_second() {
 }
 
 #[test]
-fn titles_are_read_ahead_of_whoever_needs_them() {
+fn files_are_read_ahead_of_whoever_needs_to_know_them() {
     let bench = Bench::new();
     bench.put("page.html", b"<title>Read ahead</title>");
-    bench.put("plain.txt", b"<title>not HTML</title>");
-    let _keeper =
-        Keeper::start(bench.reconciler(), bench.catalogue.clone(), Duration::from_secs(3_600)).expect("a keeper");
+    bench.put("small", b"x");
+    let _keeper = bench.keeper();
+    let facts = |name: &str| bench.items().get(name).map(|item| item.facts.clone()).unwrap_or_default();
     let start = Instant::now();
-    while bench.items().get("page.html").is_none_or(|item| item.facts.title.as_deref() != Some("Read ahead")) {
-        assert!(start.elapsed() < Duration::from_secs(5), "the title should have been read");
+    while facts("page.html").title.as_deref() != Some("Read ahead") || facts("small").digests.is_none() {
+        assert!(start.elapsed() < Duration::from_secs(5), "both should have been read");
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(bench.items()["plain.txt"].facts.title, None);
+    assert_eq!(facts("page.html").digests, None, "too large to be hashed ahead");
+    assert_eq!(facts("small").title, None, "no title to be read");
 }
 
 #[test]
@@ -256,8 +261,7 @@ fn a_link_changes_with_what_it_leads_to() {
     bench.put("real/file", b"x");
     symlink("real/file", bench.root().join("by-file")).expect("a link");
     symlink("real", bench.root().join("by-folder")).expect("a link");
-    let _keeper =
-        Keeper::start(bench.reconciler(), bench.catalogue.clone(), Duration::from_secs(3_600)).expect("a keeper");
+    let _keeper = bench.keeper();
     until_live(&bench, &["by-file", "by-folder/file", "real/file"]);
     let before = bench.items();
     bench.put("real/file", b"changed");
@@ -274,8 +278,7 @@ fn a_link_changes_with_what_it_leads_to() {
 fn a_root_that_goes_away_suspends_and_coming_back_resumes() {
     let bench = Bench::new();
     bench.put("a", b"x");
-    let keeper =
-        Keeper::start(bench.reconciler(), bench.catalogue.clone(), Duration::from_secs(3_600)).expect("a keeper");
+    let keeper = bench.keeper();
     let status = keeper.status();
     until_live(&bench, &["a"]);
     let (root, away) = (bench.root(), bench.folder.path().join("away"));

@@ -33,6 +33,8 @@ pub struct SiteSettings {
     pub types: BTreeMap<String, String>,
     /// How often everything is looked at again.
     pub rescan: Duration,
+    /// Whether files are hashed before anyone asks.
+    pub read_ahead: bool,
     /// A rescan that would delete more than this share of the items, in percent, is not believed.
     pub max_vanished: u64,
 }
@@ -47,6 +49,7 @@ impl Default for SiteSettings {
             charset: String::new(),
             types: BTreeMap::new(),
             rescan: Duration::ZERO,
+            read_ahead: false,
             max_vanished: 0,
         };
         apply_defaults(SITE_SETTINGS, &mut settings);
@@ -134,6 +137,12 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
                 Ok(())
             }
         },
+    },
+    Setting {
+        key: "read_ahead",
+        default: "true",
+        doc: "Whether files up to by_value_limit are hashed when there is nothing else to do, so that no harvester has to wait for their digests, and a change of permissions can be told from a change of bytes. Without it they are hashed when first asked for.",
+        set: |s, v| value::flag(v).map(|flag| s.read_ahead = flag),
     },
     Setting {
         key: "max_vanished",

@@ -1,7 +1,7 @@
 //! Lists: complete, in order, in pages of any size, and counted without being read.
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
-use modoai_repository::catalogue::{Change, Learned, PageQuery};
+use modoai_repository::catalogue::{Change, Learned, PageQuery, Unread};
 use modoai_repository::item::{Facts, Fingerprint, Item};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -163,20 +163,22 @@ pub(crate) fn known_items_come_in_byte_order_of_their_names(place: &dyn Place) {
     assert_eq!((known.number, known.fingerprint, known.facts), (item.number, item.fingerprint, item.facts));
 }
 
-pub(crate) fn untitled_items_are_those_nobody_has_read(place: &dyn Place) {
+pub(crate) fn unread_items_are_those_something_is_missed_of(place: &dyn Place) {
     let clock = HandClock::at(10_000);
     let names = ["a", "b", "c", "d"];
     let catalogue = filled(place, &clock, &names.map(|name| put(name, 1, &["x"])));
     apply(&*catalogue, &[delete("d")]);
-    let untitled = |media_types: &[&str], after, limit| -> Vec<Item> {
-        catalogue.untitled(media_types, after, limit).expect("a list")
+    let unread = |titles_of: &[&str], digests_up_to, after, limit| -> Vec<Item> {
+        catalogue.unread(&Unread { titles_of, digests_up_to }, after, limit).expect("a list")
     };
-    let all = untitled(&["text/html", "text/unknown"], i64::MIN, 10);
-    assert_eq!(all.len(), 3);
-    assert_eq!(untitled(&["text/plain"], i64::MIN, 10), []);
-    assert_eq!(untitled(&["text/html"], all[0].number, 1), all[1..2]);
+    let all = unread(&["text/html", "text/unknown"], 0, i64::MIN, 10);
+    assert_eq!(all.len(), 3, "those that are there");
+    assert_eq!(unread(&["text/plain"], 0, i64::MIN, 10), []);
+    assert_eq!(unread(&[], 1, i64::MIN, 10), all, "of one byte each");
+    assert_eq!(unread(&["text/html"], 0, all[0].number, 1), all[1..2]);
     let facts = Facts { title: Some(String::new()), digests: None };
     let learned = Learned { number: all[0].number, fingerprint: all[0].fingerprint, facts };
     catalogue.learn(&[learned]).expect("remembered");
-    assert_eq!(untitled(&["text/html"], i64::MIN, 10), all[1..]);
+    assert_eq!(unread(&["text/html"], 0, i64::MIN, 10), all[1..]);
+    assert_eq!(unread(&["text/html"], 1, i64::MIN, 10).len(), 3, "the digests are still missed");
 }

@@ -33,7 +33,7 @@ macro_rules! battery {
             listing: items_come_back_as_they_were_put,
             listing: counts_agree_with_lists,
             listing: known_items_come_in_byte_order_of_their_names,
-            listing: untitled_items_are_those_nobody_has_read,
+            listing: unread_items_are_those_something_is_missed_of,
             deletion: a_tombstone_keeps_name_sets_and_place,
             deletion: deleting_what_is_not_there_changes_nothing,
             deletion: what_comes_back_keeps_its_number,

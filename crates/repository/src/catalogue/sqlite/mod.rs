@@ -38,7 +38,7 @@ use self::file::{DatabaseFile, Role};
 use self::handed_out::HandedOut;
 use self::names::KnownNames;
 use self::write::SqliteWriter;
-use super::{Catalogue, CatalogueError, Clock, Learned, PageQuery, Standing, Writer};
+use super::{Catalogue, CatalogueError, Clock, Learned, PageQuery, Standing, Unread, Writer};
 use crate::item::Item;
 
 /// Idle readers kept for later: more than this many requests at once are rare, and each keeps a cache.
@@ -124,10 +124,8 @@ impl Catalogue for Sqlite {
         self.read("list sets", read::sets)
     }
 
-    fn untitled(&self, media_types: &[&str], after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError> {
-        self.read("list items without a title", |reader| {
-            read::untitled(reader, &self.shared.names, media_types, after, limit)
-        })
+    fn unread(&self, wanted: &Unread<'_>, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError> {
+        self.read("list unread items", |reader| read::unread(reader, &self.shared.names, wanted, after, limit))
     }
 
     fn learn(&self, facts: &[Learned]) -> Result<(), CatalogueError> {

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::membership::{SECONDS_PER_DAY, day};
 use super::names::{EVERYTHING, KnownNames, Names, set_number};
-use crate::catalogue::{PageQuery, Standing};
+use crate::catalogue::{PageQuery, Standing, Unread};
 use crate::item::{Digests, Facts, Fingerprint, Item};
 
 /// The columns [`item_from`] reads, in its order.
@@ -78,22 +78,18 @@ pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusql
     query.query_row([name], |row| item_from(row, &mut resolve)).optional()
 }
 
-pub(super) fn untitled(
+pub(super) fn unread(
     reader: &Connection,
     names: &KnownNames,
-    media_types: &[&str],
+    wanted: &Unread<'_>,
     after: i64,
     limit: usize,
 ) -> rusqlite::Result<Vec<Item>> {
-    let mut media = reader.prepare_cached("SELECT media_id FROM media WHERE type = ?1")?;
-    let mut wanted = Vec::new();
-    for media_type in media_types {
-        wanted.extend(media.query_row([media_type], |row| row.get::<_, i64>(0)).optional()?);
-    }
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
         item_columns!(),
-        " FROM record r WHERE r.number > ?1 AND r.title IS NULL AND r.deleted = 0 ORDER BY r.number"
+        " FROM record r WHERE r.number > ?1 AND r.deleted = 0 AND (r.sha256 IS NULL OR r.title IS NULL)
+          ORDER BY r.number"
     ))?;
     let mut rows = query.query([after])?;
     let mut items = Vec::new();
@@ -101,9 +97,10 @@ pub(super) fn untitled(
     while items.len() < limit
         && let Some(row) = rows.next()?
     {
-        if wanted.contains(&row.get(3)?) {
-            items.push(item_from(row, &mut resolve)?);
-        }
+        let item = item_from(row, &mut resolve)?;
+        let untitled = item.facts.title.is_none() && wanted.titles_of.contains(&&*item.media_type);
+        let undigested = item.facts.digests.is_none() && item.fingerprint.size <= wanted.digests_up_to;
+        items.extend((untitled || undigested).then_some(item));
     }
     Ok(items)
 }

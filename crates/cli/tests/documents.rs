@@ -1,0 +1,242 @@
+//! What is written about the command is true: references match it, command lines work, links lead somewhere, examples
+//! load.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use modoai_testkit::process::Launch;
+use modoai_testkit::{site, workspace};
+
+use crate::desk::Desk;
+
+const GUIDE: &str = "docs/guide/configuration.md";
+const BEGIN: &str = "<!-- printed by `modoai settings` -->\n```toml\n";
+const END: &str = "```\n<!-- end of what is printed -->\n";
+
+/// Names with underscores that the guide speaks of, and that are not settings.
+const NO_SETTINGS: [&str; 3] = ["oai_dc", "http_header", "oai_didl"];
+
+#[test]
+fn the_reference_in_the_guide_is_what_the_command_prints() {
+    let path = workspace().join(GUIDE);
+    let guide = fs::read_to_string(&path).expect("the guide");
+    let (before, rest) = guide.split_once(BEGIN).expect("a mark where the reference begins");
+    let (reference, after) = rest.split_once(END).expect("a mark where the reference ends");
+    let printed = Desk::new().run(&["settings"]).printed();
+    if std::env::var_os("MODOAI_WRITE_DOCS").is_some() {
+        fs::write(&path, format!("{before}{BEGIN}{printed}{END}{after}")).expect("the guide can be written");
+        return;
+    }
+    let renew = "to write it anew: MODOAI_WRITE_DOCS=1 cargo test -p modoai documents";
+    assert!(reference == printed, "{GUIDE} does not show what `modoai settings` prints; {renew}");
+}
+
+#[test]
+fn the_exit_codes_in_the_guide_are_those_of_the_help() {
+    let guide = document("docs/guide/operation.md").text;
+    let (_, section) = guide.split_once("## Exit codes\n").expect("a section about exit codes");
+    let cells = |row: &str| Some(row.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?).map(owned);
+    let told: Vec<_> = section.lines().filter_map(cells).skip_while(|(code, _)| code == "code").collect();
+    let help = Desk::new().run(&["--help"]).printed();
+    let (_, codes) = help.split_once("\nExit codes:\n").expect("exit codes in the help");
+    let meant: Vec<_> = codes.lines().filter_map(|line| line.trim().split_once(' ')).map(owned).collect();
+    assert_eq!(told, meant);
+}
+
+#[test]
+fn every_setting_the_guide_names_exists() {
+    let desk = Desk::new();
+    let known = setting_keys(&desk);
+    let limits = document("docs/guide/operation.md").text;
+    let (_, section) = limits.split_once("## Limits\n").expect("a section about limits");
+    let table = section.split("\n## ").next().expect("it has an end");
+    let in_table = inline_code(table);
+    assert!(in_table.len() >= 3, "the table of limits names its settings");
+    let is_setting_like =
+        |code: &String| code.contains('_') && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    let guide = documents().into_iter().filter(|document| document.name.starts_with("docs/guide/"));
+    let named = guide.flat_map(|document| inline_code(&document.text));
+    for name in in_table.into_iter().chain(named.filter(is_setting_like)) {
+        assert!(known.contains(&name) || NO_SETTINGS.contains(&name.as_str()), "`{name}` is no setting");
+    }
+}
+
+#[test]
+fn every_command_line_that_is_shown_can_be_understood() {
+    let desk = Desk::new();
+    let mut seen = 0;
+    for document in documents() {
+        let inline = inline_code(&document.text).into_iter();
+        for line in inline.chain(document.command_lines()).filter(|line| line.starts_with("modoai ")) {
+            let command = line.split([';', '|', '>']).next().expect("there is always one").replace("SHELL", "bash");
+            let ended = desk.shell(&format!("{command} --help"), workspace());
+            assert_eq!(ended.status, 0, "{}: {line}\n{}", document.name, ended.stderr);
+            seen += 1;
+        }
+    }
+    assert!(seen > 10, "only {seen} command lines were found");
+}
+
+#[test]
+fn every_command_line_about_the_example_site_works() {
+    let desk = Desk::new();
+    let mut seen = 0;
+    for document in documents() {
+        let lines = document.command_lines().into_iter();
+        for line in lines.filter(|line| line.starts_with("modoai ") && line.contains(" examples/site")) {
+            // A server would not end.
+            let endless = line.starts_with("modoai serve ") && !line.contains("--check-config");
+            let line = if endless { format!("{line} --check-config") } else { line };
+            let printed = desk.shell(&line, workspace()).printed();
+            assert!(!printed.is_empty(), "{}: {line}", document.name);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 4, "only {seen} command lines were found");
+}
+
+#[test]
+fn every_request_that_is_shown_is_answered() {
+    let desk = Desk::new();
+    let server = Launch::of(workspace().join("examples/site")).start();
+    let mut seen = 0;
+    for document in documents() {
+        // What an ellipsis stands for is the reader's to fill in.
+        let lines = document.command_lines().into_iter();
+        for line in lines.filter(|line| line.starts_with("curl ") && !line.contains('…')) {
+            let line = line.replace("http://127.0.0.1:8080", server.url()).replacen("curl ", "curl -sS ", 1);
+            let answer = desk.shell(&line, workspace()).printed();
+            assert!(answer.contains("<OAI-PMH "), "{}: {line}\n{answer}", document.name);
+            let judged = answer.replace("<error code=\"noRecordsMatch\">", "");
+            assert!(!judged.contains("<error "), "{}: {line}\n{answer}", document.name);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 4, "only {seen} requests were found");
+}
+
+#[test]
+fn every_configuration_that_is_shown_is_good() {
+    let desk = Desk::new();
+    let mut seen = 0;
+    for document in documents() {
+        for block in document.blocks("toml") {
+            for file in block.lines().filter_map(|line| line.strip_prefix("htpasswd = \"")?.split('"').next()) {
+                desk.write(file, "alice:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=\n");
+            }
+            desk.write("shown.toml", &block);
+            let ended = desk.run(&["serve", "site", "--config", "shown.toml", "--check-config"]);
+            assert_eq!(ended.status, 0, "{}:\n{block}\n{}", document.name, ended.stderr);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 3, "only {seen} configurations were found");
+}
+
+#[test]
+fn every_example_configuration_is_good() {
+    let desk = Desk::new();
+    let entries = fs::read_dir(workspace().join("examples")).expect("there are examples");
+    let paths = entries.map(|entry| entry.expect("readable").path());
+    let configurations: Vec<_> = paths.filter(|path| path.extension().is_some_and(|it| it == "toml")).collect();
+    assert!(!configurations.is_empty());
+    for path in configurations {
+        let name = format!("examples/{}", path.file_name().expect("a file").display());
+        let ended = desk.shell(&format!("modoai serve examples/site --config '{name}' --check-config"), workspace());
+        assert_eq!(ended.printed(), "the configuration is good\n", "{name}");
+    }
+}
+
+#[test]
+fn the_example_configuration_protects_what_it_says() {
+    let desk = Desk::new();
+    let listed = |flags: &str| {
+        let query = "'verb=ListIdentifiers&metadataPrefix=oai_dc'";
+        desk.shell(&format!("modoai ask examples/site {query} {flags}"), workspace()).printed()
+    };
+    assert!(listed("").contains("<identifier>http://127.0.0.1:8080/archive/"));
+    let configured = listed("--config examples/modoai.toml");
+    assert!(configured.contains("<identifier>https://www.example.org/index.html</identifier>"), "{configured}");
+    assert!(!configured.contains("/archive/"), "{configured}");
+    let launch = Launch::of(workspace().join("examples/site"));
+    let server = launch.argument("--config").argument(workspace().join("examples/modoai.toml")).start();
+    assert_eq!(server.client().get("/archive/2005/06/unlinked.html").expect("an answer").status, 401);
+    let mut alice = server.client().with_password("alice", "wonderland");
+    assert_eq!(alice.get("/archive/2005/06/unlinked.html").expect("an answer").status, 200);
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for document in documents() {
+        let folder = document.path.parent().expect("a file is in a folder");
+        for link in links(&document.text).filter(|link| !link.contains(':') && !link.starts_with('#')) {
+            let file = link.split('#').next().expect("there is always one");
+            assert!(folder.join(file).exists(), "{} links to {link}, which is not there", document.name);
+        }
+    }
+}
+
+/// Something to read, by its path from the root of the project.
+struct Document {
+    name: String,
+    path: PathBuf,
+    text: String,
+}
+
+impl Document {
+    /// The commands in its blocks of shell: a line each, with continued lines joined and comments gone. From the
+    /// sources, `cargo run` is the same as the command.
+    fn command_lines(&self) -> Vec<String> {
+        let joined = self.blocks("sh").concat().replace("\\\n", " ");
+        let plain = |line: &str| line.split(" # ").next().expect("there is always one").trim().to_owned();
+        joined.lines().map(plain).map(|line| line.replace("cargo run --release -- ", "modoai ")).collect()
+    }
+
+    /// The contents of its fenced blocks in this language.
+    fn blocks(&self, language: &str) -> Vec<String> {
+        let opening = format!("\n```{language}\n");
+        let blocks = self.text.split(&opening).skip(1);
+        blocks.map(|rest| rest.split("```").next().expect("there is always one").to_owned()).collect()
+    }
+}
+
+fn document(name: &str) -> Document {
+    let path = workspace().join(name);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Document { name: name.to_owned(), path, text }
+}
+
+/// All there is to read.
+fn documents() -> Vec<Document> {
+    let found = site::files_below(&workspace().join("docs")).expect("there are documents");
+    let inner = found.iter().map(|file| Path::new("docs").join(file));
+    let outer =
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"].map(PathBuf::from);
+    let all = outer.into_iter().chain(inner.filter(|file| file.extension().is_some_and(|it| it == "md")));
+    all.map(|file| document(file.to_str().expect("our own names"))).collect()
+}
+
+/// What stands between single backticks, outside of fenced blocks.
+fn inline_code(text: &str) -> Vec<String> {
+    let prose: Vec<&str> = text.split("```").step_by(2).collect();
+    let codes = prose.iter().flat_map(|part| part.split('`').skip(1).step_by(2));
+    codes.map(|code| code.replace('\n', " ")).collect()
+}
+
+/// The targets of links, outside of fenced blocks.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    let prose = text.split("```").step_by(2);
+    prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next())
+}
+
+/// The keys that `modoai settings` explains.
+fn setting_keys(desk: &Desk) -> BTreeSet<String> {
+    let reference = desk.run(&["settings"]).printed();
+    let key = |line: &str| Some(line.strip_prefix('#')?.split_once(" = ")?.0.to_owned());
+    reference.lines().filter_map(key).filter(|key| !key.contains(' ')).collect()
+}
+
+fn owned((code, meaning): (&str, &str)) -> (String, String) {
+    (code.trim().to_owned(), meaning.trim().to_owned())
+}
