@@ -6,6 +6,7 @@ use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
 use modoai_repository::ingest::{IngestError, Reconciler};
 use modoai_repository::site::{Site, SiteError};
+use modoai_server::Areas;
 
 use crate::config::{Config, SiteArgs, shown};
 use crate::error::{CliError, Kind};
@@ -20,13 +21,7 @@ pub(crate) struct Opened {
 
 impl Opened {
     pub(crate) fn new(args: &SiteArgs, flags: &[(&str, Option<&str>)]) -> Result<Self, CliError> {
-        let config = args.config(flags)?;
-        let site = Site::open(&args.dir, &config.site, &config.reserved()).map_err(|error| match error {
-            SiteError::Root { source, .. } => {
-                CliError::failed(format!("failed to open the folder {}", shown(&args.dir))).because(source)
-            }
-            SiteError::Pattern(_) => CliError::new(Kind::Config, "the configuration cannot be used").because(error),
-        })?;
+        let (config, site) = open_site(args, flags)?;
         let state_dir = args.state_dir(&site)?;
         let catalogue = Sqlite::open(&state_dir.join("catalogue.sqlite"), system_clock()).map_err(|error| {
             CliError::failed(format!("failed to open the catalogue of {}", shown(&args.dir)))
@@ -44,6 +39,24 @@ impl Opened {
             Err(error) => Err(CliError::failed("failed to write the catalogue").because(error)),
         }
     }
+}
+
+/// Loads the configuration and opens the folder by it.
+pub(crate) fn open_site(args: &SiteArgs, flags: &[(&str, Option<&str>)]) -> Result<(Config, Site), CliError> {
+    let config = args.config(flags)?;
+    let site = Site::open(&args.dir, &config.site, &config.reserved()).map_err(|error| match error {
+        SiteError::Root { source, .. } => {
+            CliError::failed(format!("failed to open the folder {}", shown(&args.dir))).because(source)
+        }
+        SiteError::Pattern(_) => CliError::new(Kind::Config, "the configuration cannot be used").because(error),
+    })?;
+    Ok((config, site))
+}
+
+/// Opens the password files of the areas.
+pub(crate) fn open_areas(config: &Config) -> Result<Areas, CliError> {
+    Areas::open(&config.server.area)
+        .map_err(|error| CliError::new(Kind::Config, "an area cannot be protected").because(error))
 }
 
 /// An index that was given up, with advice where there is some.

@@ -12,7 +12,7 @@ use toml::Value;
 pub struct Setting<T> {
     /// Its name in the configuration file.
     pub key: &'static str,
-    /// Its default, as one would write it in the file; empty if there is none.
+    /// Its default, as one would write it in the file; empty if it must be given.
     pub default: &'static str,
     /// What it does and why one would change it, in a sentence or two.
     pub doc: &'static str,
@@ -269,16 +269,20 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         key: "friends",
-        default: "",
+        default: "[]",
         doc: "Base URLs of other repositories, told to harvesters in Identify.",
         set: |s, v| value::texts(v).map(|urls| s.friends = urls),
     },
     Setting {
         key: "repository_identifier",
-        default: "",
-        doc: "A domain name; when given, Identify carries an oai-identifier description with it.",
+        default: "\"\"",
+        doc: "A domain name, or nothing. With \"example.org\" every identifier becomes oai:example.org: and the path, instead of the URL, and Identify says so; like url, set it before anyone harvests.",
         set: |s, v| {
             let name = value::text(v)?;
+            if name.is_empty() {
+                s.repository_identifier = None;
+                return Ok(());
+            }
             let label = |label: &str| {
                 label.starts_with(|c: char| c.is_ascii_alphabetic())
                     && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
@@ -293,15 +297,15 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         key: "branding_icon",
-        default: "",
+        default: "\"\"",
         doc: "URL of a picture that aggregators may show beside the records (a branding description in Identify).",
-        set: |s, v| value::text(v).map(|url| s.branding_icon = Some(url)),
+        set: |s, v| value::text(v).map(|url| s.branding_icon = Some(url).filter(|url| !url.is_empty())),
     },
     Setting {
         key: "branding_link",
-        default: "",
+        default: "\"\"",
         doc: "Where a click on that picture leads.",
-        set: |s, v| value::text(v).map(|url| s.branding_link = Some(url)),
+        set: |s, v| value::text(v).map(|url| s.branding_link = Some(url).filter(|url| !url.is_empty())),
     },
 ];
 

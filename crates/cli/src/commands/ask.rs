@@ -5,11 +5,11 @@ use std::io::Write as _;
 use clap::Args;
 use modoai_protocol::query;
 use modoai_repository::{Failure, Repository};
-use modoai_server::{Areas, FolderHost, Health, Requester};
+use modoai_server::{FolderHost, Health, Requester};
 
 use crate::config::SiteArgs;
 use crate::error::CliError;
-use crate::open::{Opened, not_indexed};
+use crate::open::{Opened, not_indexed, open_areas};
 use crate::output;
 
 /// Answer one OAI-PMH request on standard output, without a server.
@@ -30,12 +30,11 @@ impl Ask {
         if let Some(mut reconciler) = opened.reconciler()? {
             reconciler.everything(&|_, _| {}).map_err(not_indexed)?;
         }
+        let areas = open_areas(&opened.config)?;
         let server = &opened.config.server;
         let site_url = server.site_url(server.listen);
         let base_url = server.base_url(server.listen);
         let repository = Repository::new(opened.catalogue, opened.config.repository, &base_url, &site_url);
-        let areas =
-            Areas::open(&server.area).map_err(|error| CliError::failed("failed to open an area").because(error))?;
         let host = FolderHost {
             site: &opened.site,
             areas: &areas,

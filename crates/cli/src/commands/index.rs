@@ -27,6 +27,10 @@ impl Index {
     pub(crate) fn run(self) -> Result<(), CliError> {
         let opened = Opened::new(&self.site, &[])?;
         let Some(reconciler) = opened.reconciler()? else {
+            if self.accept_deletions {
+                let what = "another modoai keeps this catalogue, and does not believe the deletions";
+                return Err(CliError::failed(what).hint("stop it, run this again, and start it again"));
+            }
             return if self.json {
                 output::print("{\"kept_by_another\":true}\n")
             } else {

@@ -11,8 +11,8 @@ use modoai_server::{Areas, ENCODINGS, Health, Served, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::{SiteArgs, shown};
-use crate::error::{CliError, Kind};
-use crate::open::Opened;
+use crate::error::CliError;
+use crate::open::{Opened, open_areas, open_site};
 use crate::output::{self, Counting};
 
 /// How long the first rescan may hold up the ready line, so that a small site is current when it is printed.
@@ -38,7 +38,7 @@ impl Serve {
     pub(crate) fn run(self) -> Result<(), CliError> {
         let flags = [("listen", self.listen.as_deref())];
         if self.check_config {
-            let config = self.site.config(&flags)?;
+            let (config, _site) = open_site(&self.site, &flags)?;
             open_areas(&config)?;
             return output::print("the configuration is good\n");
         }
@@ -48,11 +48,6 @@ impl Serve {
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
         runtime.block_on(serve(opened, areas))
     }
-}
-
-fn open_areas(config: &crate::config::Config) -> Result<Areas, CliError> {
-    Areas::open(&config.server.area)
-        .map_err(|error| CliError::new(Kind::Config, "an area cannot be protected").because(error))
 }
 
 async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {

@@ -156,7 +156,10 @@ impl Keeping {
             Err(error @ (IngestError::Root(_) | IngestError::Emptied { .. })) => {
                 let reason = with_causes(&error);
                 if self.suspend(Some(reason.clone())).as_ref() != Some(&reason) {
-                    tracing::error!("{reason}; the catalogue is kept as it is until the site is back");
+                    tracing::error!(
+                        "{reason}; the catalogue is kept as it is until the site is back (if it is meant to be empty, stop \
+                         and run `modoai index` with --accept-deletions)"
+                    );
                 }
                 self.next_rescan = Instant::now() + RETRY;
             }

@@ -111,8 +111,8 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     },
     Setting {
         key: "types",
-        default: "",
-        doc: "A table of media types by file name extension, on top of the usual ones: [types] with lines such as md = \"text/markdown\".",
+        default: "{}",
+        doc: "Media types by file name extension, on top of the usual ones: { md = \"text/markdown\" }, or a table [types] at the end of the file.",
         set: |s, v| {
             let table = v.as_table().ok_or("needs a table of extensions and media types")?;
             for (extension, media_type) in table {
