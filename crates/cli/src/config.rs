@@ -6,7 +6,7 @@ use clap::Args;
 use modoai_repository::settings::{SETTINGS, Setting, SettingsError, Target, assign, load};
 use modoai_repository::site::{SITE_SETTINGS, SiteSettings, name};
 use modoai_repository::{Settings, site::Site};
-use modoai_server::{SERVER_SETTINGS, ServerSettings};
+use modoai_server::{AREA_SETTINGS, HEALTH_PATH, SERVER_SETTINGS, ServerSettings};
 
 use crate::error::{CliError, Kind};
 
@@ -60,15 +60,25 @@ impl SiteArgs {
         Ok(config)
     }
 
+    /// The folder's path as it was given: where a link stands for the site, what it leads to may change, and it is still
+    /// the same site.
+    fn place(&self) -> Result<PathBuf, CliError> {
+        let place = match (self.dir.parent(), self.dir.file_name()) {
+            (Some(parent), Some(name)) => Path::new(".").join(parent).canonicalize().map(|parent| parent.join(name)),
+            _ => self.dir.canonicalize(),
+        };
+        place.map_err(|error| CliError::failed(format!("failed to find {}", shown(&self.dir))).because(error))
+    }
+
     /// Where the catalogue is kept.
     pub(crate) fn state_dir(&self, site: &Site) -> Result<PathBuf, CliError> {
         let dir = match &self.data {
             Some(dir) => std::path::absolute(dir).map_err(|error| {
                 CliError::failed(format!("failed to find the folder {}", dir.display())).because(error)
             })?,
-            None => default_state_dir(site.root())?,
+            None => default_state_dir(&self.place()?)?,
         };
-        if is_served(site, &dir) {
+        if site.would_serve(&dir) {
             let what = format!("the state folder {} lies inside the site and would be served with it", dir.display());
             return Err(CliError::new(Kind::Usage, what).hint("give another with --data"));
         }
@@ -96,7 +106,7 @@ impl Config {
 
     /// URL paths that the server answers itself.
     pub(crate) fn reserved(&self) -> [&str; 2] {
-        [&self.server.base_path, "/healthz"]
+        [&self.server.base_path, HEALTH_PATH]
     }
 }
 
@@ -126,25 +136,12 @@ fn default_state_dir(root: &Path) -> Result<PathBuf, CliError> {
     Ok(state.join("modoai/sites").join(root.strip_prefix("/").unwrap_or(root)))
 }
 
-/// Whether the site would serve what is in this folder.
-fn is_served(site: &Site, dir: &Path) -> bool {
-    use std::os::unix::ffi::OsStrExt as _;
-    // The folder may not exist yet; what does exist of it may be a link.
-    let existing = dir.ancestors().find_map(|part| Some((part.canonicalize().ok()?, dir.strip_prefix(part).ok()?)));
-    let Some((real, rest)) = existing else { return false };
-    let real = real.join(rest);
-    let Ok(inside) = real.strip_prefix(site.root()) else { return false };
-    let segments: Vec<Vec<u8>> = inside.iter().map(|segment| segment.as_bytes().to_vec()).collect();
-    site.rules().shows(&segments)
-}
-
 /// Every setting as a commented configuration file.
 pub(crate) fn reference() -> String {
     fn rows<T>(title: &str, table: &[Setting<T>]) -> String {
         let row = |setting: &Setting<T>| {
-            let doc = wrapped(setting.doc);
-            let default = if setting.default.is_empty() { "…" } else { setting.default };
-            format!("{doc}#{} = {default}\n\n", setting.key)
+            let default = if setting.default.is_empty() { "\"…\"" } else { setting.default };
+            format!("{}#{} = {default}\n\n", wrapped(setting.doc), setting.key)
         };
         format!("## {title}\n\n{}", table.iter().map(row).collect::<String>())
     }
@@ -153,6 +150,7 @@ pub(crate) fn reference() -> String {
     text += &rows("The repository", SETTINGS);
     text += &rows("The site", SITE_SETTINGS);
     text += &rows("The server", SERVER_SETTINGS);
+    text += &rows("Areas, each with its own head, at the end of the file\n\n#[[area]]", AREA_SETTINGS);
     text
 }
 

@@ -7,7 +7,7 @@ use modoai_protocol::query::{Arguments, QueryError};
 use modoai_protocol::{ErrorCode, Listing, ProtocolError, Request, TokenKey};
 
 use crate::answer::{Answer, Body, describe, list, record};
-use crate::catalogue::{Catalogue, Standing};
+use crate::catalogue::{Catalogue, Learned, Standing};
 use crate::error::Failure;
 use crate::formats::{self, Format};
 use crate::host::Host;
@@ -133,6 +133,13 @@ impl<'a> Visit<'a> {
 
     pub(crate) fn token_key(&self) -> TokenKey {
         TokenKey::new(self.standing.secret)
+    }
+
+    /// Remembers what was found out on the way. The answer is good without.
+    pub(crate) fn remember(&self, learned: &[Learned]) {
+        if let Err(error) = self.repository.catalogue.learn(learned) {
+            tracing::warn!(%error, "what was read could not be remembered");
+        }
     }
 
     fn errors(self, echo: Arguments, errors: Vec<ProtocolError>) -> Answer<'a> {

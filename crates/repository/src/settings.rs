@@ -139,11 +139,13 @@ pub mod value {
         number.checked_mul(1 << shift).ok_or_else(problem)
     }
 
-    /// A span of time: `30`, `"30s"`, `"15m"`, `"2h"`, `"1d"`; a bare number is seconds.
+    /// A span of time of up to a year: `30`, `"30s"`, `"15m"`, `"2h"`, `"1d"`; a bare number is seconds.
     pub fn duration(value: &Value) -> Result<Duration, String> {
+        const LONGEST: u64 = 366 * 86_400;
         let problem = || "needs a span of time, such as 30, \"30s\", \"15m\", \"2h\" or \"1d\"".to_owned();
+        let within = |seconds: u64| Some(seconds).filter(|seconds| *seconds <= LONGEST).map(Duration::from_secs);
         if let Some(number) = value.as_integer() {
-            return u64::try_from(number).map(Duration::from_secs).map_err(|_| problem());
+            return u64::try_from(number).ok().and_then(within).ok_or_else(problem);
         }
         let text = value.as_str().ok_or_else(problem)?.trim();
         let (digits, unit) = match text.bytes().last() {
@@ -154,7 +156,7 @@ pub mod value {
             _ => (text, 1),
         };
         let number: u64 = digits.trim().parse().map_err(|_| problem())?;
-        number.checked_mul(unit).map(Duration::from_secs).ok_or_else(problem)
+        number.checked_mul(unit).and_then(within).ok_or_else(problem)
     }
 }
 

@@ -35,8 +35,8 @@ impl Host for FolderHost<'_> {
     }
 
     fn sees(&self, item: &Item) -> io::Result<bool> {
-        // What is current holds nothing that the rules hide: then there is nothing to look at in a site without areas.
-        let hides_nothing = self.health == Health::Current;
+        // What is current holds nothing that the rules hide; and that a name which they hide now was deleted is no secret.
+        let hides_nothing = self.health == Health::Current || item.deleted;
         if hides_nothing && self.sees_all() {
             return Ok(true);
         }

@@ -31,8 +31,6 @@ mod stall;
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use modoai_repository::Repository;
@@ -117,19 +115,12 @@ impl Server {
     /// Serves until `shutdown` is ready; then accepts nothing new, and gives requests in flight some time to finish.
     pub async fn run(self, served: Served, shutdown: impl Future<Output = ()>) {
         raise_limit_of_open_files();
-        for area in self.settings.area.iter().filter(|area| is_served(&served.site, &area.htpasswd)) {
+        for area in self.settings.area.iter().filter(|area| served.site.would_serve(&area.htpasswd)) {
             tracing::warn!(file = %area.htpasswd.display(), "a password file lies inside the site and is served with it");
         }
         let handler = handler::Handler::new(served, &self.settings, &self.site_url());
         listen::serve(self.listener, Arc::new(handler), &self.settings, shutdown).await;
     }
-}
-
-fn is_served(site: &Site, file: &Path) -> bool {
-    let Ok(real) = file.canonicalize() else { return false };
-    let inner = real.strip_prefix(site.root());
-    let segments = |path: &Path| path.iter().map(|segment| segment.as_bytes().to_vec()).collect::<Vec<_>>();
-    inner.is_ok_and(|path| site.rules().shows(&segments(path)))
 }
 
 /// A connection and the file it gets are two descriptors, and the usual limit of 1024 is a soft one.

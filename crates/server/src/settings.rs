@@ -124,7 +124,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
             let path = value::text(v)?;
             let segments = path.strip_prefix('/').and_then(name::decode).filter(|segments| !segments.is_empty());
             match segments {
-                Some(segments) if name::encode(&segments) == path[1..] && path != "/healthz" => {
+                Some(segments) if name::encode(&segments) == path[1..] && path != crate::HEALTH_PATH => {
                     s.base_path = path;
                     Ok(())
                 }
@@ -241,13 +241,17 @@ fn public_url(url: &str) -> Result<String, String> {
     let uri: hyper::Uri = url.parse().map_err(|_| problem())?;
     let authority = uri.authority().ok_or_else(problem)?.as_str();
     let plain = matches!(uri.scheme_str(), Some("http" | "https")) && uri.query().is_none();
-    if !plain || url.contains(['#', '?', '@']) || name::decode(uri.path().trim_matches('/')).is_none() {
+    if !plain || url.contains(['#', '?', '@']) {
         return Err(problem());
     }
     let scheme = uri.scheme_str().ok_or_else(problem)?;
-    let path = uri.path().trim_matches('/');
+    let authority = authority.to_ascii_lowercase();
+    let default_port = if scheme == "http" { ":80" } else { ":443" };
+    let authority = authority.strip_suffix(default_port).unwrap_or(&authority);
+    let path =
+        name::decode(uri.path().trim_matches('/')).map(|segments| name::encode(&segments)).ok_or_else(problem)?;
     let slash = if path.is_empty() { "" } else { "/" };
-    Ok(format!("{scheme}://{}/{path}{slash}", authority.to_ascii_lowercase()))
+    Ok(format!("{scheme}://{authority}/{path}{slash}"))
 }
 
 fn patience(v: &toml::Value) -> Result<Duration, String> {
@@ -306,6 +310,8 @@ mod tests {
         for (given, meant) in [
             ("https://www.example.org", "https://www.example.org/"),
             ("http://Example.org:8080/", "http://example.org:8080/"),
+            ("http://example.org:80/%7euser/", "http://example.org/~user/"),
+            ("https://example.org:443", "https://example.org/"),
             ("https://example.org/site", "https://example.org/site/"),
         ] {
             assert_eq!(loaded(&format!("url = '{given}'")).expect(given).url.as_deref(), Some(meant));

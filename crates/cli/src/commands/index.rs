@@ -45,7 +45,7 @@ impl Index {
         output::print(&if self.json {
             let summary = serde_json::json!({
                 "files": tally.files, "new_or_changed": tally.put, "deleted": tally.deleted,
-                "unsettled": tally.unsettled.len(), "state": opened.state_dir,
+                "unsettled": tally.unsettled.len(), "state": opened.state_dir.to_string_lossy(),
             });
             format!("{summary}\n")
         } else {

@@ -108,7 +108,7 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed<'_>, xml: &mut XmlWriter<'
     };
     write_resumption(&Resumption { token, cursor, size }, xml);
     xml.raw("</").raw(element.as_str()).raw(">\n");
-    visit.repository.catalogue.learn(&desk.learned)?;
+    visit.remember(&desk.learned);
     Ok(())
 }
 

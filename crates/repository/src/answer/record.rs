@@ -27,7 +27,16 @@ pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>
         return Ok(Some(Prepared { item, representation: None }));
     }
     // What is in the catalogue but not to be had has just vanished; the catalogue will say so in a moment.
-    let representation = visit.host.get(&item)?;
+    let representation = match visit.host.get(&item) {
+        Ok(representation) => representation,
+        Err(error) => {
+            // If it is the whole site that cannot be read, the answer must end; a single file that a GET could not return
+            // either must not keep all the others back.
+            visit.host.ready()?;
+            tracing::warn!(item = %item.name, %error, "an item cannot be read and is left out");
+            None
+        }
+    };
     Ok(representation.map(|representation| Prepared { item, representation: Some(representation) }))
 }
 
@@ -80,7 +89,7 @@ pub(crate) fn write_answer(
     xml.raw("<GetRecord>\n");
     write(visit, prepared, format, &mut desk, xml)?;
     xml.raw("</GetRecord>\n");
-    visit.repository.catalogue.learn(&desk.learned)?;
+    visit.remember(&desk.learned);
     Ok(())
 }
 
@@ -96,23 +105,9 @@ pub(crate) fn write(
     xml.raw("<record>");
     write_header(visit, &item, xml);
     if !item.deleted {
-        let repository = visit.repository;
-        desk.url.clear();
-        desk.url.push_str(&repository.site_url);
-        desk.url.push_str(&item.name);
-        let url = std::mem::take(&mut desk.url);
         xml.raw("<metadata>");
-        let subject = Subject {
-            item: &item,
-            url: &url,
-            base_url: &repository.base_url,
-            representation,
-            host: visit.host,
-            settings: &repository.settings,
-            desk,
-        };
+        let subject = Subject { item: &item, repository: visit.repository, representation, host: visit.host, desk };
         format.write(subject, xml)?;
-        desk.url = url;
         xml.raw("</metadata>");
     }
     xml.raw("</record>\n");

@@ -43,7 +43,7 @@ impl Format for HttpHeader {
 
     fn write(&self, subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {
         let headers = subject.representation.map(|representation| representation.headers).unwrap_or_default();
-        write(xml, subject.base_url, &headers);
+        write(xml, subject.repository.base_url(), &headers);
         Ok(())
     }
 }

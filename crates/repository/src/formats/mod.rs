@@ -13,7 +13,7 @@ use modoai_protocol::xml::{XSI_NAMESPACE, XmlWriter};
 use crate::catalogue::Learned;
 use crate::host::{Host, Representation};
 use crate::item::{Facts, Item};
-use crate::settings::Settings;
+use crate::repository::Repository;
 
 /// Every format, in the order ListMetadataFormats tells them.
 pub fn all() -> Vec<Box<dyn Format>> {
@@ -51,16 +51,12 @@ pub trait Format: Send + Sync {
 pub struct Subject<'a> {
     /// What the catalogue remembers.
     pub item: &'a Item,
-    /// Its URL.
-    pub url: &'a str,
-    /// The repository's own URL: our schemas are published below it.
-    pub base_url: &'a str,
+    /// The repository it is in.
+    pub repository: &'a Repository,
     /// What a GET returns, if the format asked for it.
     pub representation: Option<Representation>,
     /// Whom to ask again when a file changes while it is read.
     pub host: &'a dyn Host,
-    /// How the repository is set.
-    pub settings: &'a Settings,
     /// What lasts from one record of an answer to the next.
     pub desk: &'a mut Desk,
 }
@@ -70,13 +66,21 @@ pub struct Subject<'a> {
 pub struct Desk {
     /// What was found out about items, to be remembered when the answer is complete.
     pub learned: Vec<Learned>,
-    /// The URL of the item being written.
-    pub(crate) url: String,
     /// Room for a file, so that each record does not ask the allocator for it.
     buffer: Vec<u8>,
 }
 
 impl Subject<'_> {
+    /// The item's URL.
+    fn url(&self) -> String {
+        [&*self.repository.site_url, &*self.item.name].concat()
+    }
+
+    /// The item's identifier.
+    fn identifier(&self) -> String {
+        [&*self.repository.identifier_prefix, &*self.item.name].concat()
+    }
+
     /// Notes facts about the state of the file that was opened.
     fn learn(&mut self, representation: &Representation, facts: Facts) {
         let (number, fingerprint) = (self.item.number, representation.fingerprint);

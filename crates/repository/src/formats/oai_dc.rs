@@ -57,7 +57,8 @@ impl Format for OaiDc {
             Some(title) => xml.text(title),
             None => xml.text(&file_name(&item.name)),
         };
-        xml.raw("</dc:title><dc:identifier>").text(subject.url).raw("</dc:identifier><dc:format>");
+        xml.raw("</dc:title><dc:identifier>").text(&subject.repository.site_url);
+        xml.text(&item.name).raw("</dc:identifier><dc:format>");
         xml.text(&item.media_type).raw("</dc:format><dc:format>").number(item.fingerprint.size);
         xml.raw(" bytes</dc:format><dc:date>").datestamp(item.fingerprint.modified_at());
         match dcmi_type(&item.media_type) {

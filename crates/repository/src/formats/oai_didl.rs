@@ -8,6 +8,7 @@ use std::io;
 
 use modoai_protocol::query;
 use modoai_protocol::xml::XmlWriter;
+use sha2::{Digest as _, Sha256};
 
 use super::steady::{self, Value};
 use super::{Format, Subject, http_header, open_root};
@@ -48,21 +49,21 @@ impl Format for OaiDidl {
             subject.learn(&steady.representation, Facts { title: None, digests: Some(digests) });
         }
         let value = steady.value.take();
-        let (item, url) = (subject.item, subject.url);
+        let (item, url, base_url) = (subject.item, subject.url(), subject.repository.base_url());
         let media_type = steady.representation.headers.iter().find(|(name, _)| *name == "Content-Type");
         let media_type = media_type.map_or(&*item.media_type, |(_, value)| value.as_str());
 
         open_root(xml, "didl:DIDL", "xmlns:didl", NAMESPACE, SCHEMA);
-        xml.attribute("DIDLDocumentId", &document_id(subject.base_url, url)).raw("><didl:Item id=\"i");
-        xml.number(item.number.unsigned_abs()).raw("\">").raw(STATEMENT);
-        xml.raw("<dii:Identifier xmlns:dii=\"urn:mpeg:mpeg21:2002:01-DII-NS\">").text(url).raw("</dii:Identifier>");
+        xml.attribute("DIDLDocumentId", &document_id(base_url, &subject.identifier())).raw("><didl:Item id=\"i");
+        xml.raw(&hex(&Sha256::digest(&url)[..8])).raw("\">").raw(STATEMENT);
+        xml.raw("<dii:Identifier xmlns:dii=\"urn:mpeg:mpeg21:2002:01-DII-NS\">").text(&url).raw("</dii:Identifier>");
         xml.raw(STATEMENT_END).raw(STATEMENT);
-        http_header::write(xml, subject.base_url, &steady.representation.headers);
+        http_header::write(xml, base_url, &steady.representation.headers);
         xml.raw(STATEMENT_END).raw("<didl:Component>");
         if let Some(digests) = &steady.digests {
             fixity(xml, digests);
         }
-        xml.raw("<didl:Resource").attribute("mimeType", media_type).attribute("ref", url).raw("/>");
+        xml.raw("<didl:Resource").attribute("mimeType", media_type).attribute("ref", &url).raw("/>");
         if let Some(mut value) = value {
             write_value(&mut value, media_type, xml)?;
             value.recycle(&mut subject.desk.buffer);

@@ -72,7 +72,7 @@ pub(super) fn read(subject: &mut Subject<'_>, representation: Representation) ->
     for attempt in 1..=ATTEMPTS {
         let fingerprint = representation.fingerprint;
         let remembered = subject.item.facts.digests.filter(|_| fingerprint == subject.item.fingerprint);
-        if fingerprint.size > subject.settings.by_value_limit {
+        if fingerprint.size > subject.repository.settings.by_value_limit {
             return Ok(Steady { representation, digests: remembered, digests_are_new: false, value: None });
         }
         if !fingerprint.is_fresh()

@@ -159,7 +159,12 @@ impl Folder {
     /// The names in this folder, in no order.
     pub fn names(&self, mut each: impl FnMut(&OsStr)) -> io::Result<()> {
         // A folder is read through its file position, so the descriptor is opened anew.
-        let fd = rustix::fs::openat(&self.fd, ".", FOLDER, Mode::empty())?;
+        let fd = match rustix::fs::openat(&self.fd, ".", FOLDER, Mode::empty()) {
+            Ok(fd) => fd,
+            // Removed since it was opened.
+            Err(Errno::NOENT) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
         let mut buffer = [MaybeUninit::uninit(); 32 * 1024];
         let mut entries = RawDir::new(&fd, &mut buffer);
         while let Some(entry) = entries.next() {

@@ -96,6 +96,18 @@ impl Site {
         Folder::open_root(&self.root, self.links)
     }
 
+    /// Whether what is at this path of the file system would be served, if it is there or once it is.
+    pub fn would_serve(&self, path: &Path) -> bool {
+        // What is not there yet has no links in it.
+        let existing =
+            path.ancestors().find_map(|part| Some((part.canonicalize().ok()?, path.strip_prefix(part).ok()?)));
+        let Some((real, rest)) = existing else { return false };
+        let real = real.join(rest);
+        let Ok(inside) = real.strip_prefix(&self.root) else { return false };
+        let segments: Vec<Vec<u8>> = inside.iter().map(|segment| segment.as_bytes().to_vec()).collect();
+        self.rules.shows(&segments)
+    }
+
     /// What decides on hidden names.
     pub fn rules(&self) -> &Rules {
         &self.rules
@@ -170,8 +182,9 @@ impl Site {
             let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
             headers.push(("Last-Modified", httpdate::fmt_http_date(modified)));
         }
-        let Fingerprint { size, modified, changed, .. } = fingerprint;
-        headers.push(("ETag", format!("\"{modified:x}-{changed:x}-{size:x}\"")));
+        // Without the change time: a change of permissions does not change what a GET returns.
+        let Fingerprint { size, modified, inode, .. } = fingerprint;
+        headers.push(("ETag", format!("\"{modified:x}-{inode:x}-{size:x}\"")));
         headers.push(("Accept-Ranges", "bytes".to_owned()));
         Ok(Representation { headers, file, fingerprint })
     }

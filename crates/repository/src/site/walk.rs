@@ -9,10 +9,11 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::folder::{Folder, Sight};
+use super::folder::{Folder, Sight, Thing};
 use super::{Site, name};
 use crate::item::Fingerprint;
 
@@ -38,10 +39,10 @@ pub struct Met {
 pub enum Step {
     /// A file.
     File(Met),
-    /// A folder that could not be read, for a reason that is not its permissions. What is in it is not known, so
-    /// nothing in it may be taken for gone.
+    /// Something that could not be looked at, for a reason that is not its permissions. What it is, and what is in it, is
+    /// not known, so nothing of it may be taken for gone.
     Unknown {
-        /// The folder's name, with a slash at the end; empty for the root.
+        /// Its name, with a slash at the end if it is a folder; empty for the root.
         name: String,
         /// Why.
         error: io::Error,
@@ -67,20 +68,15 @@ where
     if !site.rules().shows(&segments) {
         return Ok(());
     }
-    let mut folder = site.root_folder()?;
-    for segment in &segments {
-        match folder.enter(std::ffi::OsStr::from_bytes(segment))? {
-            Some(inner) => folder = inner,
-            None => return Ok(()),
-        }
-    }
+    // If not even the root can be opened, nothing is known of anything.
+    site.root_folder()?;
     let ahead = Ahead { site, on_folder, state: Mutex::new(State::default()), changed: Condvar::new() };
     let helpers = std::thread::available_parallelism().map_or(2, |cores| (cores.get() * 2).min(MOST_HELPERS));
     std::thread::scope(|scope| {
         for _ in 0..helpers {
             scope.spawn(|| ahead.help());
         }
-        let result = ahead.read(Task::new(folder, segments), each);
+        let result = ahead.read(&Task::new(segments), each);
         ahead.finish();
         result
     })
@@ -92,27 +88,27 @@ struct Task {
     stage: Mutex<Stage>,
 }
 
+/// A folder is opened when its turn comes, from the root down: a walk that held all it has yet to list would run out of
+/// descriptors.
 enum Stage {
-    Waiting(Folder),
+    Waiting,
     Running,
     Listed(io::Result<Vec<Entry>>),
 }
 
 impl Task {
-    fn new(folder: Folder, segments: Vec<Vec<u8>>) -> Arc<Self> {
-        Arc::new(Self { segments, stage: Mutex::new(Stage::Waiting(folder)) })
+    fn new(segments: Vec<Vec<u8>>) -> Arc<Self> {
+        Arc::new(Self { segments, stage: Mutex::new(Stage::Waiting) })
     }
 
     /// Takes the folder for listing, unless another has.
-    fn claim(&self) -> Option<Folder> {
+    fn claim(&self) -> bool {
         let mut stage = lock(&self.stage);
-        match std::mem::replace(&mut *stage, Stage::Running) {
-            Stage::Waiting(folder) => Some(folder),
-            other => {
-                *stage = other;
-                None
-            }
+        let waiting = matches!(*stage, Stage::Waiting);
+        if waiting {
+            *stage = Stage::Running;
         }
+        waiting
     }
 }
 
@@ -126,6 +122,7 @@ struct Entry {
 enum EntryThing {
     File(Fingerprint, Option<PathBuf>),
     Folder(Arc<Task>),
+    Unknown(io::Error),
 }
 
 #[derive(Default)]
@@ -155,8 +152,8 @@ impl Ahead<'_> {
                 continue;
             };
             drop(state);
-            if let Some(folder) = task.claim() {
-                self.list(&task, &folder);
+            if task.claim() {
+                self.list(&task);
             }
             state = lock(&self.state);
         }
@@ -168,14 +165,16 @@ impl Ahead<'_> {
     }
 
     /// Lists a claimed folder and queues the folders in it.
-    fn list(&self, task: &Task, folder: &Folder) {
-        let listing = self.listing(task, folder);
+    fn list(&self, task: &Task) {
+        // The reader waits for this folder and would wait for ever if a panic ended the matter here.
+        let listing = std::panic::catch_unwind(AssertUnwindSafe(|| self.listing(task)));
+        let listing = listing.unwrap_or_else(|_| Err(io::Error::other("listing it failed unexpectedly")));
         let mut state = lock(&self.state);
         if let Ok(entries) = &listing {
             state.listed += entries.len();
             let inner = entries.iter().rev().filter_map(|entry| match &entry.thing {
                 EntryThing::Folder(task) => Some(task.clone()),
-                EntryThing::File(..) => None,
+                EntryThing::File(..) | EntryThing::Unknown(_) => None,
             });
             state.waiting.extend(inner);
         }
@@ -185,8 +184,12 @@ impl Ahead<'_> {
         self.changed.notify_all();
     }
 
-    fn listing(&self, task: &Task, folder: &Folder) -> io::Result<Vec<Entry>> {
-        (self.on_folder)(folder, &folder_name(&task.segments));
+    fn listing(&self, task: &Task) -> io::Result<Vec<Entry>> {
+        // What was a folder a moment ago and is none now has no files.
+        let Some(Thing::Folder(folder)) = self.site.root_folder()?.descend(&task.segments)? else {
+            return Ok(Vec::new());
+        };
+        (self.on_folder)(&folder, &folder_name(&task.segments));
         let mut names: Vec<OsString> = Vec::new();
         folder.names(|name| names.push(name.to_owned()))?;
         let mut path = task.segments.clone();
@@ -195,13 +198,14 @@ impl Ahead<'_> {
             path.push(name.as_bytes().to_vec());
             if self.site.rules().shows_last(&path) {
                 let mut key = name::encode_segment(name.as_bytes());
-                let thing = match folder.glance(&name)? {
-                    Some(Sight::File { fingerprint, real }) => Some(EntryThing::File(fingerprint, real)),
-                    Some(Sight::Folder(inner)) => {
+                let thing = match folder.glance(&name) {
+                    Ok(Some(Sight::File { fingerprint, real })) => Some(EntryThing::File(fingerprint, real)),
+                    Ok(Some(Sight::Folder(_))) => {
                         key.push('/');
-                        Some(EntryThing::Folder(Task::new(inner, path.clone())))
+                        Some(EntryThing::Folder(Task::new(path.clone())))
                     }
-                    None => None,
+                    Ok(None) => None,
+                    Err(error) => Some(EntryThing::Unknown(error)),
                 };
                 entries.extend(thing.map(|thing| Entry { key, thing }));
             }
@@ -212,9 +216,8 @@ impl Ahead<'_> {
     }
 
     /// Goes through the files in order.
-    fn read<E>(&self, root: Arc<Task>, each: &mut dyn FnMut(Step) -> Result<(), E>) -> Result<(), E> {
-        let mut open = vec![(folder_name(&root.segments), self.take(&root, each)?.into_iter())];
-        drop(root);
+    fn read<E>(&self, root: &Task, each: &mut dyn FnMut(Step) -> Result<(), E>) -> Result<(), E> {
+        let mut open = vec![(folder_name(&root.segments), self.take(root, each)?.into_iter())];
         while let Some((prefix, entries)) = open.last_mut() {
             let Some(entry) = entries.next() else {
                 open.pop();
@@ -224,6 +227,7 @@ impl Ahead<'_> {
             match entry.thing {
                 EntryThing::File(fingerprint, real) => each(Step::File(Met { name, fingerprint, real }))?,
                 EntryThing::Folder(task) => open.push((name, self.take(&task, each)?.into_iter())),
+                EntryThing::Unknown(error) => each(Step::Unknown { name, error })?,
             }
         }
         Ok(())
@@ -231,8 +235,8 @@ impl Ahead<'_> {
 
     /// The entries of a folder, listed here and now if no helper has begun.
     fn take<E>(&self, task: &Task, each: &mut dyn FnMut(Step) -> Result<(), E>) -> Result<Vec<Entry>, E> {
-        if let Some(folder) = task.claim() {
-            self.list(task, &folder);
+        if task.claim() {
+            self.list(task);
         }
         let mut state = lock(&self.state);
         loop {

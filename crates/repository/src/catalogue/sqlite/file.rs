@@ -88,6 +88,8 @@ impl DatabaseFile {
             }
             Role::Writer => {
                 connection.busy_timeout(PATIENCE)?;
+                // It lasts, but a copy made by `VACUUM INTO` comes without it.
+                connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
                 connection.set_prepared_statement_cache_capacity(64);
                 connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
                 connection.pragma_update(None, "cache_size", -16 * 1024)?;
