@@ -256,6 +256,15 @@ fn identifiers_follow_the_oai_scheme_where_that_is_set() {
     let metadata = record.answer.records[0].metadata.as_ref().expect("a description");
     let url = format!("<dc:identifier>{}/a.txt</dc:identifier>", server.url());
     assert!(String::from_utf8_lossy(&metadata.bytes).contains(&url), "the URL stays in the description");
+    // A DIDL document's own identifier is the request that returns it.
+    let package = oai::ask(&mut client, "verb=GetRecord&metadataPrefix=oai_didl&identifier=oai:example.org:a.txt");
+    let metadata =
+        String::from_utf8_lossy(&package.answer.records[0].metadata.as_ref().expect("a package").bytes).into_owned();
+    let document =
+        metadata.split_once("DIDLDocumentId=\"").and_then(|(_, rest)| rest.split_once('"')).expect("an identifier");
+    let request = document.0.replace("&amp;", "&");
+    let again = oai::ask(&mut client, request.split_once('?').expect("a request").1);
+    assert_eq!(again.answer.records, package.answer.records);
     let identify = oai::ask(&mut client, "verb=Identify");
     assert_eq!(identify.answer.descriptions.len(), 1);
     xsd::expect_all_valid([("Identify", identify.xml.as_slice()), ("GetRecord", record.xml.as_slice())]);

@@ -78,6 +78,41 @@ fn links_lead_nowhere_outside_and_never_in_circles() {
 }
 
 #[test]
+fn a_walk_through_thousands_of_folders_holds_few_of_them_open() {
+    let root = tempfile::tempdir().expect("a folder");
+    for number in 0..2_000 {
+        put(root.path(), &format!("{number}/inner/file"), b"x");
+    }
+    let most = std::sync::atomic::AtomicUsize::new(0);
+    let count = |_: &Folder, _: &str| {
+        let open = fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+        most.fetch_max(open, std::sync::atomic::Ordering::Relaxed);
+    };
+    let mut files = 0;
+    let result: io::Result<()> = walk(&site(root.path()), "", &count, &mut |step| {
+        files += usize::from(matches!(step, Step::File(_)));
+        Ok(())
+    });
+    result.expect("a readable tree");
+    assert_eq!(files, 2_000);
+    // Other tests of this process have some of their own.
+    let most = most.into_inner();
+    assert!(most < 500, "{most} descriptors were open at once");
+}
+
+#[test]
+fn a_change_of_permissions_changes_no_header() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let root = tempfile::tempdir().expect("a folder");
+    put(root.path(), "file.txt", b"x");
+    let site = site(root.path());
+    let headers = || site.get("file.txt").expect("readable").expect("there").headers;
+    let before = headers();
+    fs::set_permissions(root.path().join("file.txt"), fs::Permissions::from_mode(0o640)).expect("permissions");
+    assert_eq!(headers(), before);
+}
+
+#[test]
 fn a_folder_has_an_index_and_a_pipe_is_nothing() {
     let root = tempfile::tempdir().expect("a folder");
     put(root.path(), "a/index.html", b"<p>");
