@@ -19,6 +19,10 @@ pub trait Host {
     /// Whether this requester may see every resource, so that counts need not look at each.
     fn sees_all(&self) -> bool;
 
+    /// A name for what this requester may see: two with the same name see the same. Asked only where not everything is
+    /// seen.
+    fn view(&self) -> String;
+
     /// Whether a GET of this item by this requester would return it. Asked for every item of every list, and also for
     /// tombstones, whose existence is as private as the resource was.
     fn sees(&self, item: &Item) -> io::Result<bool>;

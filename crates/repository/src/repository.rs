@@ -6,7 +6,7 @@ use std::time::Duration;
 use modoai_protocol::query::{Arguments, QueryError};
 use modoai_protocol::{ErrorCode, Listing, ProtocolError, Request, TokenKey};
 
-use crate::answer::{Answer, Body, describe, list, record};
+use crate::answer::{Answer, Body, SetsSeen, describe, list, record};
 use crate::catalogue::{Catalogue, Learned, Standing};
 use crate::error::Failure;
 use crate::formats::{self, Format};
@@ -32,6 +32,7 @@ pub struct Repository {
     pub(crate) site_url: Arc<str>,
     pub(crate) identifier_prefix: Arc<str>,
     pub(crate) compressions: &'static [&'static str],
+    pub(crate) sets_seen: Arc<SetsSeen>,
 }
 
 impl Repository {
@@ -49,6 +50,7 @@ impl Repository {
             site_url: site_url.into(),
             identifier_prefix,
             compressions: &[],
+            sets_seen: Arc::default(),
         }
     }
 

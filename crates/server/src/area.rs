@@ -108,6 +108,12 @@ impl Areas {
         self.areas.iter().all(|area| area.is_open_to(requester))
     }
 
+    /// Which areas this requester may not see, by their numbers.
+    pub(crate) fn closed_areas(&self, requester: &Requester) -> Vec<usize> {
+        let closed = self.areas.iter().enumerate().filter(|(_, area)| !area.is_open_to(requester));
+        closed.map(|(number, _)| number).collect()
+    }
+
     /// The area that a path is in, if it is closed to this requester: its challenge for `WWW-Authenticate`.
     pub(crate) fn closed_to(&self, requester: &Requester, segments: &[Vec<u8>]) -> Option<&str> {
         let area = self.area_of(segments).filter(|area| !area.is_open_to(requester))?;

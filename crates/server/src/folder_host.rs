@@ -34,6 +34,10 @@ impl Host for FolderHost<'_> {
         self.areas.all_open_to(self.requester)
     }
 
+    fn view(&self) -> String {
+        format!("{:?} {:?}", self.health, self.areas.closed_areas(self.requester))
+    }
+
     fn sees(&self, item: &Item) -> io::Result<bool> {
         // What is current holds nothing that the rules hide; and that a name which they hide now was deleted is no secret.
         let hides_nothing = self.health == Health::Current || item.deleted;

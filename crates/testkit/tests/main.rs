@@ -6,7 +6,9 @@ mod crash;
 mod example_site;
 mod formats;
 mod freshness;
+mod mounts;
 mod oai;
+mod permissions;
 mod rules;
 
 use std::fs;

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use modoai_protocol::datestamp::GRANULARITY;
 use modoai_protocol::xml::{XSI_NAMESPACE, XmlWriter};
-use modoai_protocol::{ErrorCode, Range, SetSpec, Token};
+use modoai_protocol::{ErrorCode, SetSpec, Token};
 
 use super::record::{find, no_such_item};
 use super::{Body, Resumption, write_resumption, write_set_spec};
-use crate::catalogue::PageQuery;
 use crate::error::Failure;
 use crate::formats::Format;
 use crate::repository::{Decision, Visit, refuse};
@@ -62,35 +61,10 @@ pub(crate) fn sets<'a>(visit: &Visit<'a>, token: Option<&str>) -> Decision<Body<
 
 /// Sets in which this requester sees at least one item: that a set exists is as private as what is in it.
 pub(crate) fn visible_sets(visit: &Visit<'_>) -> Result<Vec<Arc<SetSpec>>, Failure> {
-    let sets = visit.repository.catalogue.sets()?;
     if visit.host.sees_all() {
-        return Ok(sets);
+        return Ok(visit.repository.catalogue.sets()?);
     }
-    let mut visible = Vec::new();
-    for set in sets {
-        if has_visible_item(visit, &set)? {
-            visible.push(set);
-        }
-    }
-    Ok(visible)
-}
-
-fn has_visible_item(visit: &Visit<'_>, set: &SetSpec) -> Result<bool, Failure> {
-    const CHUNK: usize = 500;
-    let mut after = None;
-    loop {
-        let query = PageQuery { set: Some(set), range: Range::ALL, after, limit: CHUNK };
-        let items = visit.repository.catalogue.page(&query)?;
-        for item in &items {
-            if !item.deleted && visit.host.sees(item)? {
-                return Ok(true);
-            }
-        }
-        match items.last() {
-            Some(last) if items.len() == CHUNK => after = Some((last.datestamp, last.number)),
-            _ => return Ok(false),
-        }
-    }
+    visit.repository.sets_seen.of(visit)
 }
 
 pub(crate) fn write_sets(sets: &Sets, xml: &mut XmlWriter<'_>) -> Result<(), Failure> {

@@ -7,6 +7,7 @@
 pub(crate) mod describe;
 pub(crate) mod list;
 pub(crate) mod record;
+mod sets_seen;
 
 use std::io;
 
@@ -19,6 +20,7 @@ use crate::formats::Format;
 use crate::repository::Visit;
 use list::Listed;
 use record::Prepared;
+pub(crate) use sets_seen::SetsSeen;
 
 /// An answer that is ready to be written.
 pub struct Answer<'a> {

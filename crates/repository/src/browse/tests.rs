@@ -237,6 +237,10 @@ impl Host for Open {
         true
     }
 
+    fn view(&self) -> String {
+        String::new()
+    }
+
     fn sees(&self, _item: &Item) -> io::Result<bool> {
         Ok(true)
     }
