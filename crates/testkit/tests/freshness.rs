@@ -129,14 +129,6 @@ fn a_list_taken_during_changes_and_the_next_ones_miss_nothing() {
     let mut client = server.client();
     let mut mirror: BTreeMap<String, bool> = BTreeMap::new();
     let mut from = String::new();
-    let mut harvest = |mirror: &mut BTreeMap<String, bool>, from: &mut String| {
-        let selection = if from.is_empty() { String::new() } else { format!("&from={from}") };
-        let pages = unchecked_pages(&mut client, &format!("verb=ListIdentifiers&metadataPrefix=oai_dc{selection}"));
-        *from = pages[0].0.clone();
-        let records: Vec<_> = pages.into_iter().flat_map(|(_, records)| records).collect();
-        mirror.extend(records.iter().cloned());
-        records
-    };
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let _stopping = StopOnDrop(&stop);
@@ -151,26 +143,35 @@ fn a_list_taken_during_changes_and_the_next_ones_miss_nothing() {
                 std::thread::sleep(Duration::from_millis(1));
             }
         });
-        let first = harvest(&mut mirror, &mut from);
+        let first = harvest(&mut client, &mut mirror, &mut from);
         let mut still: Vec<_> = first.iter().filter(|(name, _)| name.starts_with("still/")).collect();
         assert_eq!(still.len(), 300, "every unchanged file is seen once");
         still.sort();
         still.dedup();
         assert_eq!(still.len(), 300, "and not one of them twice instead of another");
         for _ in 0..5 {
-            harvest(&mut mirror, &mut from);
+            harvest(&mut client, &mut mirror, &mut from);
             std::thread::sleep(Duration::from_millis(300));
         }
     });
     std::thread::sleep(Duration::from_millis(1_500));
-    harvest(&mut mirror, &mut from);
+    harvest(&mut client, &mut mirror, &mut from);
     let files = modoai_testkit::site::files_below(site.path()).expect("readable");
     let on_disk: BTreeSet<String> = files.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
     let live: BTreeSet<String> =
         mirror.iter().filter(|(_, deleted)| !**deleted).map(|(name, _)| name.clone()).collect();
     assert_eq!(live, on_disk);
-    drop(harvest);
     assert_eq!(mirror, list(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc"));
+}
+
+/// Brings a mirror up to date: everything the first time, then what changed since the first page of the last harvest.
+fn harvest(client: &mut Client, mirror: &mut BTreeMap<String, bool>, from: &mut String) -> Vec<(String, bool)> {
+    let selection = if from.is_empty() { String::new() } else { format!("&from={from}") };
+    let pages = unchecked_pages(client, &format!("verb=ListIdentifiers&metadataPrefix=oai_dc{selection}"));
+    from.clone_from(&pages[0].0);
+    let records: Vec<_> = pages.into_iter().flat_map(|(_, records)| records).collect();
+    mirror.extend(records.iter().cloned());
+    records
 }
 
 /// Ends a thread that changes files, also when the test fails.

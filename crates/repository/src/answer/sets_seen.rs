@@ -4,7 +4,7 @@
 //! remembered for every view there is, until the catalogue changes.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
 
@@ -20,7 +20,10 @@ const CHUNK: usize = 500;
 
 /// What has been found out.
 #[derive(Debug, Default)]
-pub(crate) struct SetsSeen(Mutex<HashMap<String, (Datestamp, Vec<Arc<SetSpec>>)>>);
+pub(crate) struct SetsSeen(Mutex<Views>);
+
+/// Sets by the name of a view, with the newest datestamp when they were found.
+type Views = HashMap<String, (Datestamp, Vec<Arc<SetSpec>>)>;
 
 impl SetsSeen {
     /// The sets in which the visitor sees at least one item.
@@ -43,7 +46,7 @@ impl SetsSeen {
         Ok(sets)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Datestamp, Vec<Arc<SetSpec>>)>> {
+    fn lock(&self) -> MutexGuard<'_, Views> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
