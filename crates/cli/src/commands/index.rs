@@ -45,13 +45,20 @@ impl Index {
         output::print(&if self.json {
             let summary = serde_json::json!({
                 "files": tally.files, "new_or_changed": tally.put, "deleted": tally.deleted,
-                "unsettled": tally.unsettled.len(), "state": opened.state_dir.to_string_lossy(),
+                "unsettled": tally.unsettled.len(), "unknown": tally.unknown, "state": opened.state_dir.to_string_lossy(),
             });
             format!("{summary}\n")
         } else {
             let (files, put, deleted) = (tally.files, tally.put, tally.deleted);
             let site = shown(opened.site.root());
             format!("{site}: {files} files, {put} new or changed, {deleted} deleted\n")
-        })
+        })?;
+        match tally.unknown {
+            0 => Ok(()),
+            some => {
+                let what = format!("{some} files or folders could not be looked at; what is known of them was kept");
+                Err(CliError::failed(what).hint("the log names each of them"))
+            }
+        }
     }
 }

@@ -109,10 +109,11 @@ async fn until_ready(catalogue: &Arc<dyn Catalogue>, status: &Status) -> Result<
     const PAUSE: Duration = Duration::from_millis(10);
     let start = Instant::now();
     loop {
-        if standing(catalogue)?.ready
-            && (status.is_settled() || status.suspended().is_some() || start.elapsed() > SETTLING)
-        {
-            return Ok(());
+        match (standing(catalogue)?.ready, status.suspended()) {
+            (false, Some(reason)) => return Err(CliError::failed(format!("failed to index the site: {reason}"))),
+            (true, Some(_)) => return Ok(()),
+            (true, None) if status.is_settled() || start.elapsed() > SETTLING => return Ok(()),
+            (_, None) => {}
         }
         tokio::time::sleep(PAUSE).await;
     }

@@ -11,6 +11,7 @@
 
 pub mod sqlite;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
@@ -76,6 +77,13 @@ pub trait Writer: Send {
 
     /// Declares the first filling complete: the catalogue becomes ready. Harmless when it already is.
     fn complete(&mut self) -> Result<(), CatalogueError>;
+
+    /// The folders, by their names with a slash at the end, that [`set_mounts`](Self::set_mounts) was last given.
+    fn mounts(&mut self) -> Result<BTreeSet<String>, CatalogueError>;
+
+    /// Remembers on which folders something is mounted, so that a later look, in whatever process, can tell a folder
+    /// without its disk from an emptied one.
+    fn set_mounts(&mut self, folders: &BTreeSet<String>) -> Result<(), CatalogueError>;
 }
 
 /// Where a catalogue stands.

@@ -2,10 +2,8 @@
 //!
 //! Looks at everything once, then listens; looks at everything again when the kernel lost track, when a folder could not
 //! be watched, and every so often in any case. While the site cannot be believed (its root is gone or empty) it is
-//! *suspended*: the catalogue stays as it is, and whoever asks is told why. When there is nothing else to do, files are
-//! read ahead of the first harvester who wants to know what is in them.
+//! *suspended*: the catalogue stays as it is, and whoever asks is told why.
 
-use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use super::reader::Reader;
+use super::parts::Parts;
+use super::read_ahead::ReadAhead;
 use super::reconcile::{IngestError, Part, Reconciler};
 use super::watch::Watch;
 use crate::catalogue::Catalogue;
@@ -32,6 +31,9 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// How often everything is looked at where not every folder can be watched.
 const UNWATCHED: Duration = Duration::from_secs(60);
+
+/// No pause is longer, so that sums with the present time exist.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 /// Keeps a catalogue current until it is stopped or dropped.
 pub struct Keeper {
@@ -63,6 +65,11 @@ impl Status {
         self.suspended.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Says why, or that all is well, and tells what was said before.
+    fn suspend(&self, reason: Option<String>) -> Option<String> {
+        std::mem::replace(&mut *self.suspended.lock().unwrap_or_else(PoisonError::into_inner), reason)
+    }
+
     /// Whether everything has been looked at once since the start.
     pub fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Acquire)
@@ -76,20 +83,7 @@ impl Keeper {
         wakened.set_nonblocking(true)?;
         let stop = reconciler.stopper();
         let status = Arc::new(Status::default());
-        let watch = Watch::new().inspect_err(|error| {
-            tracing::warn!(%error, "changes cannot be noticed as they happen; relying on rescans");
-        });
-        let keeping = Keeping {
-            reader: Reader::new(reconciler.site().clone(), catalogue, pace.digests_up_to),
-            reconciler,
-            watch: watch.ok(),
-            wakened,
-            stop: stop.clone(),
-            status: status.clone(),
-            rescan: pace.rescan,
-            parts: BTreeSet::from([Part::Everything]),
-            next_rescan: Instant::now(),
-        };
+        let keeping = Keeping::new(reconciler, catalogue, pace, wakened, status.clone())?;
         let thread = std::thread::Builder::new().name("keeper".to_owned()).spawn(move || keeping.run())?;
         Ok(Self { stop, waker, status, thread: Some(thread) })
     }
@@ -112,8 +106,22 @@ impl Drop for Keeper {
     }
 }
 
+/// Tells that the keeper's thread has ended although nobody wanted it to.
+struct Farewell {
+    stop: Arc<AtomicBool>,
+    status: Arc<Status>,
+}
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        if !self.stop.load(Ordering::Relaxed) {
+            self.status.suspend(Some("the catalogue is no longer kept, because of an error in modoai".to_owned()));
+        }
+    }
+}
+
 struct Keeping {
-    reader: Reader,
+    read_ahead: ReadAhead,
     reconciler: Reconciler,
     watch: Option<Watch>,
     wakened: UnixStream,
@@ -121,18 +129,44 @@ struct Keeping {
     status: Arc<Status>,
     rescan: Duration,
     /// What to look at.
-    parts: BTreeSet<Part>,
+    parts: Parts,
     next_rescan: Instant,
 }
 
 impl Keeping {
+    fn new(
+        reconciler: Reconciler,
+        catalogue: Arc<dyn Catalogue>,
+        pace: Pace,
+        wakened: UnixStream,
+        status: Arc<Status>,
+    ) -> io::Result<Self> {
+        let site = reconciler.site();
+        let watch = Watch::new(site.clone()).inspect_err(|error| {
+            tracing::warn!(%error, "changes cannot be noticed as they happen; relying on rescans");
+        });
+        Ok(Self {
+            read_ahead: ReadAhead::start(site.clone(), catalogue, pace.digests_up_to, status.clone())?,
+            watch: watch.ok(),
+            wakened,
+            stop: reconciler.stopper(),
+            status,
+            rescan: pace.rescan,
+            parts: Parts::default(),
+            next_rescan: Instant::now(),
+            reconciler,
+        })
+    }
+
     fn run(mut self) {
+        let _farewell = Farewell { stop: self.stop.clone(), status: self.status.clone() };
         while !self.stop.load(Ordering::Relaxed) {
-            if self.parts.contains(&Part::Everything) || Instant::now() >= self.next_rescan {
-                self.parts.clear();
+            let (parts, everything) = self.parts.take();
+            if !parts.is_empty() {
+                self.look_at_parts(&parts);
+            }
+            if everything || Instant::now() >= self.next_rescan {
                 self.look_at_everything();
-            } else {
-                self.look_at_parts();
             }
             self.listen();
         }
@@ -140,71 +174,86 @@ impl Keeping {
 
     fn look_at_everything(&mut self) {
         let started = Instant::now();
-        match self.look(&Part::Everything) {
+        match self.look(&[Part::Everything]) {
             Ok(()) => {
                 self.status.settled.store(true, Ordering::Release);
-                self.reader.rewind();
-                if self.suspend(None).is_some() {
-                    tracing::info!("the site can be read again");
-                }
+                self.read_ahead.rewind();
+                self.believe();
                 let watched = self.watch.as_ref().is_some_and(Watch::is_complete);
                 let pause = if watched { self.rescan } else { self.rescan.min(UNWATCHED) };
                 // A site so large that looking takes long is not looked at all the time.
-                self.next_rescan = Instant::now() + pause.max(started.elapsed() * 10);
+                self.next_rescan = after(pause.max(started.elapsed().saturating_mul(10)));
             }
             Err(IngestError::Stopped) => {}
             Err(error @ (IngestError::Root(_) | IngestError::Emptied { .. })) => {
                 let reason = with_causes(&error);
-                if self.suspend(Some(reason.clone())).as_ref() != Some(&reason) {
+                if self.status.suspend(Some(reason.clone())).as_ref() != Some(&reason) {
                     tracing::error!(
                         "{reason}; the catalogue is kept as it is until the site is back (if it is meant to be empty, stop \
                          and run `modoai index` with --accept-deletions)"
                     );
                 }
-                self.next_rescan = Instant::now() + RETRY;
+                self.next_rescan = after(RETRY);
             }
-            Err(error) => self.troubled(&error, self.rescan.min(UNWATCHED)),
+            Err(error) => {
+                // What is there can be read, whatever is missing.
+                if matches!(error, IngestError::Vanished { .. }) {
+                    self.believe();
+                }
+                let pause = self.rescan.min(UNWATCHED);
+                tracing::error!("{}; trying again in {} s", with_causes(&error), pause.as_secs());
+                self.next_rescan = after(pause);
+            }
         }
     }
 
-    fn look_at_parts(&mut self) {
-        for part in std::mem::take(&mut self.parts) {
-            match self.look(&part) {
-                Ok(()) => {}
-                Err(IngestError::Stopped) => return,
-                Err(error) => {
-                    // Whatever it is, looking at everything finds out.
-                    tracing::debug!(error = %with_causes(&error), "a change could not be followed");
-                    self.next_rescan = Instant::now();
-                    return;
+    fn look_at_parts(&mut self, parts: &[Part]) {
+        match self.look(parts) {
+            Ok(()) => {
+                if self.watch.as_ref().is_some_and(|watch| !watch.is_complete()) {
+                    self.next_rescan = self.next_rescan.min(after(UNWATCHED));
                 }
             }
+            Err(IngestError::Stopped) => {}
+            Err(error) => {
+                // Whatever it is, looking at everything finds out.
+                tracing::debug!(error = %with_causes(&error), "a change could not be followed");
+                self.next_rescan = Instant::now();
+            }
         }
     }
 
-    fn look(&mut self, part: &Part) -> Result<(), IngestError> {
+    fn look(&mut self, parts: &[Part]) -> Result<(), IngestError> {
         let watch = self.watch.as_ref();
-        if let (Part::Name(name), Some(watch)) = (part, watch) {
-            // If a folder of this name is still there, it is watched anew by looking at it.
-            watch.forget(&format!("{name}/"));
+        if let Some(watch) = watch {
+            for part in parts {
+                match part {
+                    Part::Everything => watch.begin_anew(),
+                    Part::Name(name) => watch.begin_anew_at(name),
+                }
+            }
         }
         let on_folder = |folder: &Folder, name: &str| {
             if let Some(watch) = watch {
                 watch.add(folder, name);
             }
         };
-        let tally = match part {
-            Part::Everything => self.reconciler.everything(&on_folder)?,
-            Part::Name(_) => self.reconciler.reconcile(part, &on_folder)?,
+        let tally = match parts {
+            [Part::Everything] => self.reconciler.everything(&on_folder)?,
+            parts => self.reconciler.reconcile(parts, &on_folder)?,
         };
-        if let Some(watch) = watch {
-            watch.add_links(tally.links);
-        }
         if tally.put + tally.deleted > 0 {
-            tracing::debug!(?part, put = tally.put, deleted = tally.deleted, "the catalogue has changed");
+            let parts = parts.len();
+            tracing::debug!(parts, put = tally.put, deleted = tally.deleted, "the catalogue has changed");
         }
-        self.parts.extend(tally.unsettled.into_iter().map(Part::Name));
+        tally.unsettled.into_iter().for_each(|name| self.parts.add(name));
         Ok(())
+    }
+
+    fn believe(&self) {
+        if self.status.suspend(None).is_some() {
+            tracing::info!("the site can be read again");
+        }
     }
 
     /// Waits until something has changed and a little longer, or until it is time to look at everything.
@@ -217,12 +266,11 @@ impl Keeping {
                 Some(since) if now >= quiet_by(since) => return,
                 Some(since) => QUIET.min(quiet_by(since) - now),
                 None if now >= self.next_rescan => return,
-                // As long at rest as at work: reading ahead must not be noticed.
-                None => self.read_ahead().unwrap_or(self.next_rescan - now),
+                None => self.next_rescan - now,
             };
             let happened = self.wait(until);
             if let Some(watch) = &mut self.watch
-                && let Err(error) = watch.collect(self.reconciler.site(), &mut self.parts)
+                && let Err(error) = watch.collect(&mut self.parts)
             {
                 tracing::warn!(%error, "changes cannot be noticed as they happen any more; relying on rescans");
                 self.watch = None;
@@ -234,12 +282,6 @@ impl Keeping {
                 _ => {}
             }
         }
-    }
-
-    /// Reads some files, if any are left to read and the site can be believed, and tells how long that took.
-    fn read_ahead(&mut self) -> Option<Duration> {
-        let start = Instant::now();
-        (self.status.suspended().is_none() && self.reader.read_some()).then(|| start.elapsed())
     }
 
     /// Whether something happened before the time was up.
@@ -254,19 +296,44 @@ impl Keeping {
         let _ = self.wakened.read(&mut [0; 16]);
         happened
     }
+}
 
-    fn suspend(&self, reason: Option<String>) -> Option<String> {
-        std::mem::replace(&mut *self.status.suspended.lock().unwrap_or_else(PoisonError::into_inner), reason)
-    }
-
-    fn troubled(&mut self, error: &IngestError, pause: Duration) {
-        tracing::error!("{}; trying again in {} s", with_causes(error), pause.as_secs());
-        self.next_rescan = Instant::now() + pause;
-    }
+/// The moment after a pause.
+fn after(pause: Duration) -> Instant {
+    Instant::now() + pause.min(LONGEST)
 }
 
 /// An error and what caused it, on one line.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::sqlite::Sqlite;
+    use crate::catalogue::system_clock;
+    use crate::site::{Site, SiteSettings};
+
+    #[test]
+    fn running_out_of_watches_at_any_look_brings_the_rescan_forward() {
+        let (root, state) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        std::fs::write(root.path().join("a"), b"x").expect("a file");
+        let site = Site::open(root.path(), &SiteSettings::default(), &[]).expect("a site");
+        let catalogue = Arc::new(Sqlite::open(state.path(), system_clock()).expect("a catalogue"));
+        let reconciler = Reconciler::new(Arc::new(site), catalogue.writer().expect("the only writer"), 50);
+        // A pause so long that its end does not exist.
+        let pace = Pace { rescan: Duration::MAX, digests_up_to: 0 };
+        let (_waker, wakened) = UnixStream::pair().expect("a pair");
+        let status = Arc::new(Status::default());
+        let mut keeping = Keeping::new(reconciler, catalogue, pace, wakened, status.clone()).expect("a keeper");
+        keeping.look_at_everything();
+        assert!(status.is_settled());
+        keeping.look_at_parts(&[Part::Name("a".to_owned())]);
+        assert!(keeping.next_rescan > after(UNWATCHED * 1_000));
+        keeping.watch.as_ref().expect("a watch").run_out();
+        keeping.look_at_parts(&[Part::Name("a".to_owned())]);
+        assert!(keeping.next_rescan <= after(UNWATCHED));
+    }
 }

@@ -1,7 +1,8 @@
-//! Comparing a part of the site with the same part of the catalogue.
+//! Comparing parts of the site with the same parts of the catalogue.
 //!
-//! Both sides come in byte order of names, so memory stays constant however large the site is. Two things are never
-//! believed too easily:
+//! Both sides come in byte order of names and are compared by one [merge](super::merge). Memory holds what is listed
+//! ahead, a batch of changes, and the names that are gone or not settled: not the site, however large it is. Two things
+//! are never believed too easily:
 //!
 //! - *Absence.* A root that is missing or empty, a folder the disk could not read, a place where something was mounted
 //!   and no longer is, or more than a set share of everything gone at once: all of these look like deletions and hardly
@@ -9,31 +10,21 @@
 //! - *Sameness.* A file whose change time is younger than a clock tick may change again without looking different. It is
 //!   noted in a way that equals no real state, and looked at again a moment later.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use modoai_protocol::SetSpec;
 
-use crate::catalogue::{CatalogueError, Change, Known, Writer};
+use super::merge::Merge;
+use super::read_ahead::Stoppable;
+use crate::catalogue::{CatalogueError, Known, Writer};
 use crate::formats::steady;
 use crate::item::{Fingerprint, TICK};
 use crate::site::folder::{Folder, Sight, Thing, fingerprint_of};
 use crate::site::walk::{Met, OnFolder, Step, walk};
 use crate::site::{Site, kind, name};
-
-/// Rows asked of the catalogue at once.
-const KNOWN_ROWS: usize = 2_000;
-
-/// Changes written at once: enough that a first index is bound by neither commits nor memory.
-const BATCH: usize = 20_000;
-
-/// Fewer deletions than this are believed whatever their share.
-const FEW: u64 = 1_000;
-
-/// A change time that no file has: whatever is noted with it will be seen to differ at the next look.
-const UNSETTLED: i64 = i64::MIN;
 
 /// Which part of a site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,10 +44,10 @@ pub struct Tally {
     pub put: u64,
     /// Files that are gone.
     pub deleted: u64,
+    /// Files and folders that could not be looked at; what is known of them is kept.
+    pub unknown: u64,
     /// Files that changed so recently that they could change again unnoticed. Look at them a little later.
     pub unsettled: Vec<String>,
-    /// Symbolic links to files: where the file really is, and the name it has here.
-    pub links: Vec<(std::path::PathBuf, String)>,
 }
 
 /// Why a comparison was given up.
@@ -90,13 +81,16 @@ pub enum IngestError {
 /// Compares and writes.
 pub struct Reconciler {
     site: Arc<Site>,
-    writer: Box<dyn Writer>,
+    pub(super) writer: Box<dyn Writer>,
     kinds: HashMap<String, (Arc<str>, Arc<SetSpec>)>,
-    mounts: BTreeMap<String, u64>,
+    /// The folders on which something is mounted, once they are known.
+    mounts: Option<BTreeSet<String>>,
+    /// Whether names that tell no media type are asked for it again: the settings may have told it before.
+    pub(super) asks_content: bool,
     /// In percent; none believes everything.
-    max_vanished: Option<u64>,
-    stop: Arc<AtomicBool>,
-    seen: Arc<AtomicU64>,
+    pub(super) max_vanished: Option<u64>,
+    pub(super) stop: Arc<AtomicBool>,
+    pub(super) seen: Arc<AtomicU64>,
 }
 
 impl Reconciler {
@@ -106,7 +100,8 @@ impl Reconciler {
             site,
             writer,
             kinds: HashMap::new(),
-            mounts: BTreeMap::new(),
+            mounts: None,
+            asks_content: true,
             max_vanished: Some(max_vanished),
             stop: Arc::default(),
             seen: Arc::default(),
@@ -133,35 +128,57 @@ impl Reconciler {
         &self.site
     }
 
-    /// Makes a part of the catalogue equal to that part of the site. `on_folder` is told of every folder before it is
-    /// read.
-    pub fn reconcile(&mut self, part: &Part, on_folder: OnFolder<'_>) -> Result<Tally, IngestError> {
+    /// Makes parts of the catalogue equal to the same parts of the site, all at once unless there are very many changes.
+    /// No part may be within another. `on_folder` is told of every folder before it is read.
+    pub fn reconcile(&mut self, parts: &[Part], on_folder: OnFolder<'_>) -> Result<Tally, IngestError> {
         let site = self.site.clone();
-        let mounts = std::sync::Mutex::new(BTreeMap::new());
-        let root_device = site.root_folder()?.device();
-        let guarded = if *part == Part::Everything { self.unmounted(root_device)? } else { Vec::new() };
+        site.root_folder()?;
+        let everything = parts.contains(&Part::Everything);
+        let before = self.mounts()?;
+        let believes_all = self.max_vanished.is_none();
+        let unmounted_of = |mounts| if believes_all { Vec::new() } else { unmounted(&site, mounts) };
+        let guarded = unmounted_of(&before);
+        if everything {
+            for folder in &guarded {
+                tracing::warn!(
+                    %folder, "something was mounted here and is no longer; nothing in it is taken for deleted (if it is, stop \
+                    and run `modoai index` with --accept-deletions)"
+                );
+            }
+        }
+        let mounted = Mutex::new(BTreeSet::new());
         let note = |folder: &Folder, name: &str| {
-            if folder.device() != root_device
-                && let Ok(mut mounts) = mounts.lock()
-            {
-                mounts.insert(name.to_owned(), folder.device());
+            if folder.is_mounted() {
+                mounted.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
             }
             on_folder(folder, name);
         };
-        let live = if *part == Part::Everything { self.writer.live()? } else { 0 };
-        let mut merge = Merge::new(self, part, guarded, live);
-        match part {
-            Part::Everything => walk(&site, "", &note, &mut |step| merge.step(step))?,
-            Part::Name(at) => match sight(&site, at)? {
-                Some(Sight::File { fingerprint, real }) => {
-                    merge.step(Step::File(Met { name: at.clone(), fingerprint, real }))?;
-                }
-                Some(Sight::Folder(_)) => walk(&site, at, &note, &mut |step| merge.step(step))?,
-                None => {}
-            },
+        let live = if everything { self.writer.live()? } else { 0 };
+        let mut merge = Merge::new(self, guarded, live);
+        for part in parts {
+            merge.begin(part);
+            match part {
+                Part::Everything => walk(&site, "", &note, &mut |step| merge.step(step))?,
+                Part::Name(at) => match sight(&site, at)? {
+                    Some(Sight::File(fingerprint)) => {
+                        merge.step(Step::File(Met { name: at.clone(), fingerprint }))?;
+                    }
+                    Some(Sight::Folder(_)) => walk(&site, at, &note, &mut |step| merge.step(step))?,
+                    None => {}
+                },
+            }
+            merge.end()?;
         }
-        let tally = merge.finish()?;
-        self.mounts.extend(mounts.into_inner().unwrap_or_default());
+        let mut mounts = mounted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Looked at again: a disk may have gone while the walk was under way.
+        merge.guard(unmounted_of(&before.union(&mounts).cloned().collect()));
+        let (tally, guarded) = merge.finish()?;
+        let unseen = |folder: &&String| !everything || guarded.iter().any(|kept| folder.starts_with(kept.as_str()));
+        mounts.extend(before.iter().filter(unseen).cloned());
+        if mounts != before {
+            self.writer.set_mounts(&mounts)?;
+            self.mounts = Some(mounts);
+        }
         Ok(tally)
     }
 
@@ -169,37 +186,31 @@ impl Reconciler {
     /// first filling complete.
     pub fn everything(&mut self, on_folder: OnFolder<'_>) -> Result<Tally, IngestError> {
         const PATIENCE: usize = 10;
-        let mut tally = self.reconcile(&Part::Everything, on_folder)?;
+        let mut tally = self.reconcile(&[Part::Everything], on_folder)?;
         for _ in 0..PATIENCE {
             if tally.unsettled.is_empty() {
                 break;
             }
             std::thread::sleep(TICK);
-            for at in std::mem::take(&mut tally.unsettled) {
-                let one = self.reconcile(&Part::Name(at), on_folder)?;
-                tally.deleted += one.deleted;
-                tally.unsettled.extend(one.unsettled);
-            }
+            let unsettled: Vec<Part> = std::mem::take(&mut tally.unsettled).into_iter().map(Part::Name).collect();
+            let again = self.reconcile(&unsettled, on_folder)?;
+            tally.deleted += again.deleted;
+            tally.unsettled = again.unsettled;
         }
+        self.asks_content = false;
         self.writer.complete()?;
         Ok(tally)
     }
 
-    /// Folders in which something was mounted and is no longer.
-    fn unmounted(&mut self, root_device: u64) -> Result<Vec<String>, IngestError> {
-        let mut unmounted = Vec::new();
-        for (at, device) in &self.mounts {
-            let Some(Sight::Folder(folder)) = sight(&self.site, at.trim_end_matches('/'))? else { continue };
-            if folder.device() == root_device && *device != root_device {
-                tracing::warn!(folder = %at, "something was mounted here and is no longer; nothing in it is taken for deleted");
-                unmounted.push(at.clone());
-            }
+    fn mounts(&mut self) -> Result<BTreeSet<String>, IngestError> {
+        if self.mounts.is_none() {
+            self.mounts = Some(self.writer.mounts()?);
         }
-        Ok(unmounted)
+        Ok(self.mounts.clone().unwrap_or_default())
     }
 
     /// The media type of a file that is new or changed, and its set; `None` if it is gone again.
-    fn kind(&mut self, met: &Met) -> io::Result<Option<(Arc<str>, Arc<SetSpec>)>> {
+    pub(super) fn kind(&mut self, met: &Met) -> io::Result<Option<(Arc<str>, Arc<SetSpec>)>> {
         let media_type = match self.site.kinds().by_name(&met.name) {
             Some(media_type) => media_type,
             None => match self.site.get(&met.name)? {
@@ -215,21 +226,30 @@ impl Reconciler {
         Ok(Some(kind))
     }
 
-    /// Whether a file with a new fingerprint still has the bytes whose digests are remembered. Only asked where size
-    /// and modification time are the same, as after a change of owner or a new hard link.
-    fn same_bytes(&self, known: &Known, met: &Met) -> bool {
+    /// Whether a file with a new fingerprint still has the bytes whose digests are remembered. Only asked where nothing
+    /// but the change time is new, as after a change of owner or a new hard link.
+    pub(super) fn same_bytes(&self, known: &Known, met: &Met) -> bool {
         let Some(digests) = known.facts.digests else { return false };
-        let alike =
-            |other: &Fingerprint| known.fingerprint.size == other.size && known.fingerprint.modified == other.modified;
+        let alike = |other: &Fingerprint| Fingerprint { changed: other.changed, ..known.fingerprint } == *other;
         if !alike(&met.fingerprint) {
             return false;
         }
-        let Ok(Some(mut representation)) = self.site.get(&met.name) else { return false };
+        let Ok(Some(representation)) = self.site.get(&met.name) else { return false };
         let before = representation.fingerprint;
-        let now = steady::digests_of(&mut representation.file);
+        let now = steady::digests_of(&mut Stoppable { file: &representation.file, stop: &self.stop });
         let held_still = fingerprint_of(&representation.file).is_ok_and(|after| after == before);
         alike(&before) && held_still && now.is_ok_and(|now| now == digests)
     }
+}
+
+/// Folders on which something was mounted and is no longer, or not so that one could tell.
+fn unmounted(site: &Site, mounts: &BTreeSet<String>) -> Vec<String> {
+    let is_unmounted = |at: &&String| match sight(site, at.trim_end_matches('/')) {
+        Ok(Some(Sight::Folder(folder))) => !folder.is_mounted(),
+        Ok(_) => false,
+        Err(_) => true,
+    };
+    mounts.iter().filter(is_unmounted).cloned().collect()
 }
 
 /// What a name stands for, wherever it is.
@@ -243,177 +263,5 @@ fn sight(site: &Site, at: &str) -> io::Result<Option<Sight>> {
     match site.root_folder()?.descend(before)? {
         Some(Thing::Folder(folder)) => folder.glance(std::ffi::OsStr::from_bytes(last)),
         _ => Ok(None),
-    }
-}
-
-/// One comparison under way.
-struct Merge<'a> {
-    reconciler: &'a mut Reconciler,
-    part: &'a Part,
-    /// Known names not yet compared, and how to get more of them.
-    known: VecDeque<Known>,
-    stage: KnownStage,
-    changes: Vec<Change>,
-    gone: Vec<String>,
-    /// Folders in which nothing may be taken for gone.
-    guarded: Vec<String>,
-    live: u64,
-    tally: Tally,
-}
-
-/// Known names come in byte order: for a name, first the file of that name, then what is in the folder of that name.
-enum KnownStage {
-    File,
-    Below { prefix: String, after: String },
-    Done,
-}
-
-impl<'a> Merge<'a> {
-    fn new(reconciler: &'a mut Reconciler, part: &'a Part, guarded: Vec<String>, live: u64) -> Self {
-        let stage = match part {
-            Part::Everything => KnownStage::Below { prefix: String::new(), after: String::new() },
-            Part::Name(_) => KnownStage::File,
-        };
-        let (known, changes, gone, tally) = (VecDeque::new(), Vec::new(), Vec::new(), Tally::default());
-        Self { reconciler, part, known, stage, changes, gone, guarded, live, tally }
-    }
-
-    fn step(&mut self, step: Step) -> Result<(), IngestError> {
-        if self.reconciler.stop.load(Ordering::Relaxed) {
-            return Err(IngestError::Stopped);
-        }
-        match step {
-            Step::File(met) => self.file(met),
-            Step::Unknown { name, error } if name.is_empty() => Err(IngestError::Root(error)),
-            Step::Unknown { name, error } => {
-                tracing::warn!(folder = %name, %error, "a folder cannot be read; what is known of it is kept");
-                self.guarded.push(name);
-                Ok(())
-            }
-        }
-    }
-
-    fn file(&mut self, mut met: Met) -> Result<(), IngestError> {
-        self.tally.files += 1;
-        self.reconciler.seen.fetch_add(1, Ordering::Relaxed);
-        self.tally.links.extend(met.real.take().map(|real| (real, met.name.clone())));
-        while let Some(known) = self.next_known_before(&met.name)? {
-            self.absent(known)?;
-        }
-        let known = match self.known.front() {
-            Some(front) if front.name == met.name => self.known.pop_front(),
-            _ => None,
-        };
-        // Files keep their state when a setting gives their names another media type.
-        let told = self.reconciler.site.kinds().by_name(&met.name);
-        let known = known.filter(|known| told.is_none_or(|told| *told == *known.media_type));
-        if known.as_ref().is_some_and(|known| known.fingerprint == met.fingerprint) {
-            return Ok(());
-        }
-        if met.fingerprint.is_fresh() {
-            self.tally.unsettled.push(met.name.clone());
-            met.fingerprint.changed = UNSETTLED;
-        }
-        match known {
-            Some(known) if known.fingerprint == met.fingerprint => Ok(()),
-            Some(known) if self.reconciler.same_bytes(&known, &met) => {
-                self.change(Change::Same { number: known.number, fingerprint: met.fingerprint })
-            }
-            _ => self.put(met),
-        }
-    }
-
-    fn put(&mut self, met: Met) -> Result<(), IngestError> {
-        match self.reconciler.kind(&met) {
-            Ok(Some((media_type, set))) => {
-                self.tally.put += 1;
-                let Met { name, fingerprint, .. } = met;
-                self.change(Change::Put { name, fingerprint, media_type, sets: vec![set] })
-            }
-            // Gone again, or not readable after all: the next look will tell.
-            Ok(None) => Ok(()),
-            Err(error) => {
-                tracing::warn!(file = %met.name, %error, "a file cannot be read; it is left as it was");
-                Ok(())
-            }
-        }
-    }
-
-    fn absent(&mut self, known: Known) -> Result<(), IngestError> {
-        if self.guarded.iter().any(|folder| known.name.starts_with(folder.as_str())) {
-            return Ok(());
-        }
-        self.gone.push(known.name);
-        let Some(share) = self.reconciler.max_vanished else { return Ok(()) };
-        let gone = self.gone.len() as u64;
-        let too_many = gone > FEW && gone.saturating_mul(100) > self.live.saturating_mul(share);
-        if *self.part == Part::Everything && too_many {
-            return Err(IngestError::Vanished { share, live: self.live });
-        }
-        Ok(())
-    }
-
-    fn change(&mut self, change: Change) -> Result<(), IngestError> {
-        self.changes.push(change);
-        if self.changes.len() < BATCH { Ok(()) } else { self.write() }
-    }
-
-    fn write(&mut self) -> Result<(), IngestError> {
-        self.reconciler.writer.apply(&self.changes)?;
-        self.changes.clear();
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<Tally, IngestError> {
-        let emptied = *self.part == Part::Everything && self.tally.files == 0 && self.live > 0;
-        if emptied && self.reconciler.max_vanished.is_some() {
-            return Err(IngestError::Emptied { live: self.live });
-        }
-        while let Some(known) = self.next_known()? {
-            self.absent(known)?;
-        }
-        self.tally.deleted = self.gone.len() as u64;
-        for name in std::mem::take(&mut self.gone) {
-            self.change(Change::Delete { name })?;
-        }
-        self.write()?;
-        Ok(self.tally)
-    }
-
-    /// The next known name, if it comes before this one.
-    fn next_known_before(&mut self, name: &str) -> Result<Option<Known>, IngestError> {
-        self.fetch_known()?;
-        match self.known.front() {
-            Some(front) if front.name.as_str() < name => Ok(self.known.pop_front()),
-            _ => Ok(None),
-        }
-    }
-
-    fn next_known(&mut self) -> Result<Option<Known>, IngestError> {
-        self.fetch_known()?;
-        Ok(self.known.pop_front())
-    }
-
-    fn fetch_known(&mut self) -> Result<(), IngestError> {
-        while self.known.is_empty() {
-            let writer = &mut self.reconciler.writer;
-            match (&mut self.stage, self.part) {
-                (KnownStage::File, Part::Name(name)) => {
-                    let first = writer.known(name, "", 1)?;
-                    self.known.extend(first.into_iter().filter(|known| known.name == *name));
-                    self.stage = KnownStage::Below { prefix: format!("{name}/"), after: String::new() };
-                }
-                (KnownStage::Below { prefix, after }, _) => {
-                    let rows = writer.known(prefix, after, KNOWN_ROWS)?;
-                    match rows.last() {
-                        Some(last) if rows.len() == KNOWN_ROWS => *after = last.name.clone(),
-                        _ => self.stage = KnownStage::Done,
-                    }
-                    self.known.extend(rows);
-                }
-                _ => return Ok(()),
-            }
-        }
-        Ok(())
     }
 }

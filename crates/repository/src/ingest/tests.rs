@@ -1,20 +1,25 @@
 //! The catalogue follows the folder, whatever happens to the folder.
 
-use std::collections::BTreeMap;
+mod kept;
+mod linked;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, FileTimes};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use modoai_protocol::{Datestamp, Range};
 
 use super::{IngestError, Keeper, Pace, Part, Reconciler};
 use crate::catalogue::sqlite::Sqlite;
-use crate::catalogue::{Catalogue, Learned, PageQuery, system_clock};
+use crate::catalogue::{Catalogue, CatalogueError, Change, Known, Learned, PageQuery, Writer, system_clock};
 use crate::formats::steady::digests_of;
 use crate::item::{Facts, Item};
-use crate::site::{Site, SiteSettings};
+use crate::site::folder::Folder;
+use crate::site::{Links, Site, SiteSettings};
 
 /// A folder with a catalogue.
 struct Bench {
@@ -43,13 +48,25 @@ impl Bench {
     }
 
     fn reconciler(&self) -> Reconciler {
+        self.reconciler_with(self.writer())
+    }
+
+    fn reconciler_with(&self, writer: Box<dyn Writer>) -> Reconciler {
         let site = Site::open(&self.root(), &SiteSettings::default(), &[]).expect("a site");
-        Reconciler::new(Arc::new(site), self.catalogue.writer().expect("the only writer"), 50)
+        Reconciler::new(Arc::new(site), writer, 50)
+    }
+
+    fn writer(&self) -> Box<dyn Writer> {
+        self.catalogue.writer().expect("the only writer")
     }
 
     fn keeper(&self) -> Keeper {
-        let pace = Pace { rescan: Duration::from_secs(3_600), digests_up_to: 10 };
-        Keeper::start(self.reconciler(), self.catalogue.clone(), pace).expect("a keeper")
+        self.keeper_of(self.reconciler(), 10)
+    }
+
+    fn keeper_of(&self, reconciler: Reconciler, digests_up_to: u64) -> Keeper {
+        let pace = Pace { rescan: Duration::from_secs(3_600), digests_up_to };
+        Keeper::start(reconciler, self.catalogue.clone(), pace).expect("a keeper")
     }
 
     /// Looks at everything once, as `modoai index` does.
@@ -67,8 +84,65 @@ impl Bench {
         self.items().into_values().filter(|item| !item.deleted).map(|item| item.name).collect()
     }
 
+    /// Waits until this is so, and says how long it took.
+    fn until(&self, what: &str, is_so: impl Fn() -> bool) -> Duration {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(start.elapsed() < Duration::from_secs(5), "{what}; there is {:?}", self.live());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        start.elapsed()
+    }
+
     fn stamp(&self, name: &str) -> Datestamp {
         self.items()[name].datestamp
+    }
+}
+
+/// Waits until the catalogue lists exactly these, and says how long it took.
+fn until_live(bench: &Bench, expected: &[&str]) -> Duration {
+    let start = Instant::now();
+    loop {
+        let live = bench.live();
+        if live == expected {
+            return start.elapsed();
+        }
+        assert!(start.elapsed() < Duration::from_secs(5), "{live:?} is not {expected:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A writer that counts its commits, and panics if there would be more than so many.
+struct Spy {
+    writer: Box<dyn Writer>,
+    commits: Arc<AtomicUsize>,
+    most: usize,
+}
+
+impl Writer for Spy {
+    fn known(&mut self, prefix: &str, after: &str, limit: usize) -> Result<Vec<Known>, CatalogueError> {
+        self.writer.known(prefix, after, limit)
+    }
+
+    fn live(&mut self) -> Result<u64, CatalogueError> {
+        self.writer.live()
+    }
+
+    fn apply(&mut self, changes: &[Change]) -> Result<(), CatalogueError> {
+        assert!(self.commits.fetch_add(1, Ordering::Relaxed) < self.most, "one commit too many");
+        self.writer.apply(changes)
+    }
+
+    fn complete(&mut self) -> Result<(), CatalogueError> {
+        self.writer.complete()
+    }
+
+    fn mounts(&mut self) -> Result<BTreeSet<String>, CatalogueError> {
+        self.writer.mounts()
+    }
+
+    fn set_mounts(&mut self, folders: &BTreeSet<String>) -> Result<(), CatalogueError> {
+        self.writer.set_mounts(folders)
     }
 }
 
@@ -179,127 +253,94 @@ fn most_of_a_site_gone_at_once_is_not_believed() {
     assert!(matches!(refused, Err(IngestError::Vanished { share: 50, live: 2_101 })), "{refused:?}");
     assert_eq!(bench.live().len(), 2_101);
     // The same seen as it happens is believed: there are events for it.
-    bench.reconciler().reconcile(&Part::Name("disk".to_owned()), &|_, _| {}).expect("followed");
+    bench.reconciler().reconcile(&[Part::Name("disk".to_owned())], &|_, _| {}).expect("followed");
     assert_eq!(bench.live(), ["home"]);
 }
 
-/// Waits until the catalogue lists exactly these, and says how long it took.
-fn until_live(bench: &Bench, expected: &[&str]) -> Duration {
-    let start = Instant::now();
-    loop {
-        let live = bench.live();
-        if live == expected {
-            return start.elapsed();
-        }
-        assert!(start.elapsed() < Duration::from_secs(5), "{live:?} is not {expected:?}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 #[test]
-fn a_kept_catalogue_shows_every_change_within_a_second() {
-    let bench = Bench::new();
-    let root = bench.root();
-    bench.put("a", b"x");
-    let keeper = bench.keeper();
-    until_live(&bench, &["a"]);
-    let soon = |expected: &[&str]| {
-        let took = until_live(&bench, expected);
-        assert!(took < Duration::from_secs(1), "{expected:?} took {took:?}");
-    };
-    bench.put("b", b"x");
-    soon(&["a", "b"]);
-    bench.put("deep/er/c", b"x");
-    soon(&["a", "b", "deep/er/c"]);
-    bench.put("deep/er/d", b"x");
-    soon(&["a", "b", "deep/er/c", "deep/er/d"]);
-    fs::rename(root.join("deep"), root.join("moved")).expect("renamed");
-    soon(&["a", "b", "moved/er/c", "moved/er/d"]);
-    // The moved folder is still watched, under its new name.
-    bench.put("moved/er/e", b"x");
-    fs::remove_file(root.join("moved/er/c")).expect("removed");
-    soon(&["a", "b", "moved/er/d", "moved/er/e"]);
-    // Moved out of the site, and back in.
-    fs::rename(root.join("moved"), bench.folder.path().join("outside")).expect("moved out");
-    soon(&["a", "b"]);
-    fs::rename(bench.folder.path().join("outside"), root.join("moved")).expect("moved in");
-    soon(&["a", "b", "moved/er/d", "moved/er/e"]);
-    fs::remove_dir_all(root.join("moved")).expect("removed");
-    soon(&["a", "b"]);
-    // Atomic replacement changes the file without it ever being away.
-    let before = bench.items()["a"].fingerprint;
-    bench.put(".a.new", b"replaced");
-    fs::rename(root.join(".a.new"), root.join("a")).expect("replaced");
-    let start = Instant::now();
-    while bench.items()["a"].fingerprint == before {
-        assert!(start.elapsed() < Duration::from_secs(1), "a replaced file must be seen to change");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert!(bench.items().values().all(|item| !item.name.contains(".a.new")));
-    drop(keeper);
-}
-
-#[test]
-fn files_are_read_ahead_of_whoever_needs_to_know_them() {
-    let bench = Bench::new();
-    bench.put("page.html", b"<title>Read ahead</title>");
-    bench.put("small", b"x");
-    let _keeper = bench.keeper();
-    let facts = |name: &str| bench.items().get(name).map(|item| item.facts.clone()).unwrap_or_default();
-    let start = Instant::now();
-    while facts("page.html").title.as_deref() != Some("Read ahead") || facts("small").digests.is_none() {
-        assert!(start.elapsed() < Duration::from_secs(5), "both should have been read");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert_eq!(facts("page.html").digests, None, "too large to be hashed ahead");
-    assert_eq!(facts("small").title, None, "no title to be read");
-}
-
-#[test]
-fn a_link_changes_with_what_it_leads_to() {
-    let bench = Bench::new();
-    bench.put("real/file", b"x");
-    symlink("real/file", bench.root().join("by-file")).expect("a link");
-    symlink("real", bench.root().join("by-folder")).expect("a link");
-    let _keeper = bench.keeper();
-    until_live(&bench, &["by-file", "by-folder/file", "real/file"]);
-    let before = bench.items();
-    bench.put("real/file", b"changed");
-    let start = Instant::now();
-    let changed =
-        |items: &BTreeMap<String, Item>| items.iter().all(|(name, item)| item.fingerprint != before[name].fingerprint);
-    while !changed(&bench.items()) {
-        assert!(start.elapsed() < Duration::from_secs(2), "every name of a file changes with it");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-#[test]
-fn a_root_that_goes_away_suspends_and_coming_back_resumes() {
+fn many_parts_are_one_commit() {
     let bench = Bench::new();
     bench.put("a", b"x");
-    let keeper = bench.keeper();
-    let status = keeper.status();
-    until_live(&bench, &["a"]);
-    let (root, away) = (bench.root(), bench.folder.path().join("away"));
-    let wait_for = |suspended: bool| {
-        let start = Instant::now();
-        while status.suspended().is_some() != suspended {
-            assert!(start.elapsed() < Duration::from_secs(5), "suspended should be {suspended}");
-            std::thread::sleep(Duration::from_millis(10));
+    bench.index();
+    fs::remove_file(bench.root().join("a")).expect("removed");
+    for number in 0..100 {
+        bench.put(&format!("b/{number}"), b"x");
+    }
+    let commits = Arc::new(AtomicUsize::new(0));
+    let spy = Spy { writer: bench.writer(), commits: commits.clone(), most: usize::MAX };
+    let names = (0..100).map(|number| format!("b/{number}")).chain(["a".to_owned(), "nowhere".to_owned()]);
+    let parts: Vec<Part> = names.map(Part::Name).collect();
+    let tally = bench.reconciler_with(Box::new(spy)).reconcile(&parts, &|_, _| {}).expect("followed");
+    assert_eq!((tally.put, tally.deleted), (100, 1));
+    assert_eq!((bench.live().len(), commits.load(Ordering::Relaxed)), (100, 1));
+}
+
+#[test]
+fn an_unmounted_disk_is_no_deletion_although_it_was_mounted_before_the_start() {
+    let bench = Bench::new();
+    for path in ["disk/a", "disk/deep/b", "disks/c"] {
+        bench.put(path, b"x");
+    }
+    bench.index();
+    bench.writer().set_mounts(&BTreeSet::from(["disk/".to_owned()])).expect("remembered");
+    for path in ["disk/a", "disk/deep/b", "disks/c"] {
+        fs::remove_file(bench.root().join(path)).expect("removed");
+    }
+    bench.put("disk/new", b"x");
+    bench.index();
+    assert_eq!(bench.live(), ["disk/a", "disk/deep/b", "disk/new"]);
+    // Nor is it one when a look is taken only there; and it is still remembered.
+    bench.reconciler().reconcile(&[Part::Name("disk".to_owned())], &|_, _| {}).expect("followed");
+    bench.index();
+    assert_eq!(bench.live().len(), 3);
+    bench.reconciler().believing_all().everything(&|_, _| {}).expect("believed when told to");
+    assert_eq!(bench.live(), ["disk/new"]);
+    assert!(bench.writer().mounts().expect("mounts").is_empty(), "an ordinary folder from now on");
+}
+
+#[test]
+fn a_disk_that_is_mounted_is_remembered() {
+    let bench = Bench::new();
+    // Nothing can be mounted here, but a link to another device looks the same.
+    let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
+    fs::write(elsewhere.path().join("a"), b"x").expect("a file");
+    fs::create_dir(elsewhere.path().join("inner")).expect("a folder");
+    std::os::unix::fs::symlink(elsewhere.path(), bench.root().join("disk")).expect("a link");
+    let settings = SiteSettings { follow_links: Links::Anywhere, ..SiteSettings::default() };
+    let site = Arc::new(Site::open(&bench.root(), &settings, &[]).expect("a site"));
+    Reconciler::new(site, bench.writer(), 50).everything(&|_, _| {}).expect("an index");
+    if device(elsewhere.path()) != device(&bench.root()) {
+        assert_eq!(bench.writer().mounts().expect("mounts"), BTreeSet::from(["disk/".to_owned()]));
+    }
+    assert_eq!(bench.live(), ["disk/a"]);
+}
+
+#[test]
+fn a_disk_that_goes_during_the_walk_is_no_deletion() {
+    let bench = Bench::new();
+    let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
+    if device(elsewhere.path()) == device(&bench.root()) {
+        return;
+    }
+    let (disk, other) = (bench.root().join("disk"), bench.folder.path().join("mount point"));
+    fs::create_dir(&other).expect("a folder");
+    fs::write(elsewhere.path().join("a"), b"x").expect("a file");
+    std::os::unix::fs::symlink(elsewhere.path(), &disk).expect("a link");
+    bench.put("before", b"x");
+    let settings = SiteSettings { follow_links: Links::Anywhere, ..SiteSettings::default() };
+    let site = Arc::new(Site::open(&bench.root(), &settings, &[]).expect("a site"));
+    let mut reconciler = Reconciler::new(site, bench.writer(), 50);
+    reconciler.everything(&|_, _| {}).expect("an index");
+    let unmount = |_: &Folder, name: &str| {
+        if name.is_empty() {
+            fs::remove_file(&disk).expect("removed");
+            std::os::unix::fs::symlink(&other, &disk).expect("a link");
         }
     };
-    fs::rename(&root, &away).expect("moved away");
-    wait_for(true);
-    assert_eq!(bench.live(), ["a"], "nothing is deleted");
-    fs::create_dir(&root).expect("an empty mount point");
-    std::thread::sleep(Duration::from_millis(1_300));
-    assert_eq!(bench.live(), ["a"], "nothing is deleted");
-    fs::remove_dir(&root).expect("removed");
-    fs::write(away.join("b"), b"x").expect("a file");
-    fs::rename(&away, &root).expect("moved back");
-    wait_for(false);
-    until_live(&bench, &["a", "b"]);
-    bench.put("c", b"x");
-    until_live(&bench, &["a", "b", "c"]);
+    reconciler.reconcile(&[Part::Everything], &unmount).expect("an index");
+    assert_eq!(bench.live(), ["before", "disk/a"]);
+}
+
+fn device(path: &Path) -> u64 {
+    std::os::unix::fs::MetadataExt::dev(&fs::metadata(path).expect("a file"))
 }

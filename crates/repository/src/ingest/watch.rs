@@ -2,104 +2,123 @@
 //!
 //! inotify is precise about most changes, silent about some (network file systems, memory maps, hard links elsewhere)
 //! and loses track under load. So its events are only ever taken as "look here"; what is really there is found out by
-//! looking. Whatever means that a look here is not enough becomes [`Part::Everything`].
+//! looking. Folders are watched for two reasons: they are of the site, or the [trail](super::trails) of a link leads
+//! through them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inotify::{EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
 
-use super::reconcile::Part;
+use super::parts::Parts;
+use super::trails::{Trails, follow, path_of, range_of, written};
 use crate::site::folder::Folder;
 use crate::site::{Site, name};
 
-/// So many separate places, and looking at everything is the cheaper answer.
-const MANY: usize = 5_000;
+/// What comes and goes in a folder, and whether it does so itself.
+const STRUCTURE: WatchMask = WatchMask::CREATE
+    .union(WatchMask::MOVE)
+    .union(WatchMask::DELETE)
+    .union(WatchMask::DELETE_SELF)
+    .union(WatchMask::MOVE_SELF)
+    .union(WatchMask::ONLYDIR);
+
+/// The same, and what happens to its files.
+const EVERYTHING: WatchMask = STRUCTURE
+    .union(WatchMask::MODIFY)
+    .union(WatchMask::CLOSE_WRITE)
+    .union(WatchMask::ATTRIB)
+    .union(WatchMask::EXCL_UNLINK);
 
 /// Watches over the folders of a site.
 pub(super) struct Watch {
+    site: Arc<Site>,
     inotify: Inotify,
     folders: Mutex<Folders>,
     buffer: Vec<u8>,
 }
 
-/// Which watch is on which folders. The same folder can have several names (by links), and then has one watch.
+/// Which watch is on which folders. The same folder can have several names, and then has one watch: names of the site (by
+/// links), and beginning with a slash the path it has as a part of a trail. All end with a slash; the root's is empty.
 struct Folders {
     watches: Watches,
     names: HashMap<WatchDescriptor, BTreeSet<String>>,
     by_name: BTreeMap<String, WatchDescriptor>,
-    /// Files met by a link elsewhere: a change of the file is a change of the link's name too.
-    links: HashMap<PathBuf, BTreeSet<String>>,
-    /// Why not every folder is watched, if so.
-    incomplete: Option<io::Error>,
+    trails: Trails,
+    /// Whether some folder could not be watched since everything was last looked at.
+    incomplete: bool,
 }
 
 impl Watch {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new(site: Arc<Site>) -> io::Result<Self> {
         let inotify = Inotify::init()?;
         let folders = Folders {
             watches: inotify.watches(),
             names: HashMap::new(),
             by_name: BTreeMap::new(),
-            links: HashMap::new(),
-            incomplete: None,
+            trails: Trails::default(),
+            incomplete: false,
         };
-        Ok(Self { inotify, folders: Mutex::new(folders), buffer: vec![0; 64 * 1024] })
+        Ok(Self { site, inotify, folders: Mutex::new(folders), buffer: vec![0; 64 * 1024] })
     }
 
     pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
         self.inotify.as_fd()
     }
 
-    /// Watches a folder, by the name with a slash at its end that the walk gave it. Called from the walk's threads.
+    /// Watches a folder, by the name with a slash at its end that the walk gave it, and what the links in it lead to.
+    /// Called from the walk's threads.
     pub(super) fn add(&self, folder: &Folder, folder_name: &str) {
-        let mask = WatchMask::CREATE
-            | WatchMask::MODIFY
-            | WatchMask::CLOSE_WRITE
-            | WatchMask::ATTRIB
-            | WatchMask::MOVE
-            | WatchMask::DELETE
-            | WatchMask::DELETE_SELF
-            | WatchMask::MOVE_SELF
-            | WatchMask::ONLYDIR
-            | WatchMask::EXCL_UNLINK;
-        let mut folders = self.folders();
-        match folders.watches.add(folder.handle(), mask) {
-            Ok(watch) => {
-                folders.names.entry(watch.clone()).or_default().insert(folder_name.to_owned());
-                folders.by_name.insert(folder_name.to_owned(), watch);
+        self.folders().watch(&folder.handle(), folder_name.to_owned(), EVERYTHING);
+        let Some(mut segments) = name::decode(folder_name.trim_end_matches('/')) else { return };
+        let mut links = Vec::new();
+        let listed = folder.links(|link| {
+            segments.push(link.as_bytes().to_vec());
+            if self.site.rules().shows_last(&segments) {
+                links.push(name::encode(&segments));
             }
-            Err(error) => {
-                if folders.incomplete.is_none() {
-                    tracing::warn!(
-                        folder = %folder_name, %error,
-                        "cannot watch every folder; changes there are found by rescans only (is fs.inotify.max_user_watches too low?)"
-                    );
-                }
-                folders.incomplete = Some(error);
-            }
+            segments.pop();
+        });
+        // The walk is about to list the same folder, and will tell.
+        if listed.is_ok() {
+            links.iter().for_each(|link| self.folders().note_link(&self.site, link));
         }
     }
 
-    /// Remembers that files have further names by links.
-    pub(super) fn add_links(&self, links: Vec<(PathBuf, String)>) {
+    /// Prepares for looking at everything again.
+    pub(super) fn begin_anew(&self) {
         let mut folders = self.folders();
-        for (real, link_name) in links {
-            folders.links.entry(real).or_default().insert(link_name);
-        }
+        folders.trails = Trails::default();
+        folders.forget("/");
+        folders.incomplete = false;
     }
 
-    /// Whether every folder is watched. Asked after looking at everything, which tries all again.
+    /// Prepares for looking again at what has this name. If it is a folder, looking at it watches it anew.
+    pub(super) fn begin_anew_at(&self, site_name: &str) {
+        let mut folders = self.folders();
+        folders.forget(&format!("{site_name}/"));
+        folders.trails.forget(site_name);
+        folders.note_link(&self.site, site_name);
+    }
+
+    /// Whether every folder met since everything was last looked at is watched.
     pub(super) fn is_complete(&self) -> bool {
-        self.folders().incomplete.take().is_none()
+        !self.folders().incomplete
+    }
+
+    /// As if the kernel had no watch left.
+    #[cfg(test)]
+    pub(super) fn run_out(&self) {
+        self.folders().miss("a/", &io::ErrorKind::StorageFull.into());
     }
 
     /// Reads what the kernel has to tell, without waiting, and adds the parts to be looked at.
-    pub(super) fn collect(&mut self, site: &Site, parts: &mut BTreeSet<Part>) -> io::Result<()> {
+    pub(super) fn collect(&mut self, parts: &mut Parts) -> io::Result<()> {
         loop {
             let events = match self.inotify.read_events(&mut self.buffer) {
                 Ok(events) => events,
@@ -109,18 +128,10 @@ impl Watch {
             };
             let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
             for event in events {
-                folders.take(site, event.mask, &event.wd, event.name, parts);
+                folders.take(event.mask, &event.wd, event.name, parts);
             }
-            if parts.len() > MANY {
-                parts.clear();
-                parts.insert(Part::Everything);
-            }
+            parts.limit();
         }
-    }
-
-    /// Forgets the folder of this name and all below it: it is not there any more.
-    pub(super) fn forget(&self, folder_name: &str) {
-        self.folders().forget(folder_name);
     }
 
     fn folders(&self) -> MutexGuard<'_, Folders> {
@@ -129,42 +140,90 @@ impl Watch {
 }
 
 impl Folders {
-    fn take(
-        &mut self,
-        site: &Site,
-        mask: EventMask,
-        watch: &WatchDescriptor,
-        file: Option<&std::ffi::OsStr>,
-        parts: &mut BTreeSet<Part>,
-    ) {
-        let is_root = self.names.get(watch).is_some_and(|names| names.contains(""));
-        let lost_root = is_root && mask.intersects(EventMask::MOVE_SELF | EventMask::DELETE_SELF | EventMask::IGNORED);
-        if lost_root || mask.intersects(EventMask::Q_OVERFLOW | EventMask::UNMOUNT) {
-            parts.insert(Part::Everything);
+    fn take(&mut self, mask: EventMask, watch: &WatchDescriptor, file: Option<&OsStr>, parts: &mut Parts) {
+        if mask.contains(EventMask::Q_OVERFLOW) {
+            parts.lost_track();
+        }
+        let Some(names) = self.names.get(watch).cloned() else { return };
+        let gone = mask.intersects(EventMask::MOVE_SELF | EventMask::DELETE_SELF);
+        let lost_root = names.contains("") && (gone || mask.contains(EventMask::IGNORED));
+        if lost_root || mask.contains(EventMask::UNMOUNT) {
+            parts.distrust();
         }
         if mask.contains(EventMask::IGNORED) {
-            for folder_name in self.names.remove(watch).unwrap_or_default() {
-                self.by_name.remove(&folder_name);
+            self.names.remove(watch);
+            for folder in names.iter().filter(|folder| self.by_name.get(*folder) == Some(watch)).collect::<Vec<_>>() {
+                self.by_name.remove(folder);
             }
             return;
         }
-        let Some(file) = file else { return };
-        let segment = name::encode_segment(file.as_bytes());
-        for folder_name in self.names.get(watch).into_iter().flatten() {
-            let changed = format!("{folder_name}{segment}");
-            if !self.links.is_empty() {
-                let real = name::decode(&changed).map(|segments| site.root().join(os_path(&segments)));
-                let aliases = real.and_then(|real| self.links.get(&real));
-                parts.extend(aliases.into_iter().flatten().cloned().map(Part::Name));
+        let segment = file.map(|file| name::encode_segment(file.as_bytes()));
+        let comes_or_goes =
+            mask.intersects(EventMask::CREATE | EventMask::DELETE | EventMask::MOVED_FROM | EventMask::MOVED_TO);
+        for folder in &names {
+            let changed = match &segment {
+                Some(segment) => format!("{folder}{segment}"),
+                None if gone => folder.trim_end_matches('/').to_owned(),
+                None => continue,
+            };
+            if changed.starts_with('/') {
+                self.trails.through(&changed).cloned().for_each(|link| parts.add(link));
+                if gone || comes_or_goes {
+                    // Other folders may have these paths now; the links are about to be followed again.
+                    self.forget(&format!("{changed}/"));
+                }
+            } else if !changed.is_empty() {
+                parts.add(changed);
             }
-            parts.insert(Part::Name(changed));
         }
     }
 
+    fn watch(&mut self, path: &Path, folder_name: String, mask: WatchMask) {
+        match self.watches.add(path, mask | WatchMask::MASK_ADD) {
+            Ok(watch) => {
+                self.names.entry(watch.clone()).or_default().insert(folder_name.clone());
+                self.by_name.insert(folder_name, watch);
+            }
+            // On a trail, and not there or not ours to read: nothing to watch.
+            Err(error) if folder_name.starts_with('/') && error.kind() != io::ErrorKind::StorageFull => {}
+            Err(error) => self.miss(&folder_name, &error),
+        }
+    }
+
+    fn miss(&mut self, folder_name: &str, error: &io::Error) {
+        if !self.incomplete {
+            tracing::warn!(
+                folder = %folder_name, %error,
+                "cannot watch every folder; changes there are found by rescans only (is fs.inotify.max_user_watches too low?)"
+            );
+        }
+        self.incomplete = true;
+    }
+
+    /// Watches what decides on a link, if this is one.
+    fn note_link(&mut self, site: &Site, link: &str) {
+        let Some(below) = path_of(link) else { return };
+        let root = site.root();
+        if root.join(&below).read_link().is_err() {
+            return;
+        }
+        let (trail, end) = follow(root, &below, &mut |folder| {
+            let folder_name = written(folder) + "/";
+            // When a folder around the root goes, so does the root.
+            let around_root = root.starts_with(folder) && root != folder;
+            if !around_root && !self.by_name.contains_key(&folder_name) {
+                self.watch(folder, folder_name, STRUCTURE);
+            }
+        });
+        if let Some(folder) = end.parent().filter(|folder| folder.starts_with(root) || !root.starts_with(folder)) {
+            self.watch(folder, written(folder) + "/", EVERYTHING);
+        }
+        self.trails.note(link, trail);
+    }
+
+    /// Forgets the folder of this name and all below it: it is not there any more.
     fn forget(&mut self, folder_name: &str) {
-        let below = self.by_name.range(folder_name.to_owned()..);
-        let gone: Vec<String> =
-            below.map(|(name, _)| name.clone()).take_while(|name| name.starts_with(folder_name)).collect();
+        let gone: Vec<String> = range_of(&self.by_name, folder_name).map(|(name, _)| name.clone()).collect();
         for gone_name in gone {
             let Some(watch) = self.by_name.remove(&gone_name) else { continue };
             let Some(names) = self.names.get_mut(&watch) else { continue };
@@ -176,8 +235,4 @@ impl Folders {
             }
         }
     }
-}
-
-fn os_path(segments: &[Vec<u8>]) -> PathBuf {
-    segments.iter().map(|segment| std::ffi::OsStr::from_bytes(segment)).collect()
 }

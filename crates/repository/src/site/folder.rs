@@ -55,13 +55,8 @@ pub enum Thing {
 /// What a name in a folder stands for, without opening a file.
 #[derive(Debug)]
 pub enum Sight {
-    /// A regular file that can be read. `real` says where it really is if a link led there.
-    File {
-        /// Its state.
-        fingerprint: Fingerprint,
-        /// Where it really is, if a link led there.
-        real: Option<PathBuf>,
-    },
+    /// A regular file that can be read, in this state.
+    File(Fingerprint),
     /// A folder.
     Folder(Folder),
 }
@@ -104,7 +99,7 @@ impl Folder {
             Err(error) => return absent(error),
         };
         let stat = rustix::fs::fstat(&fd)?;
-        if by_link && self.scope.place_of(fd.as_fd())?.is_none() {
+        if by_link && !self.scope.allows(fd.as_fd())? {
             return Ok(None);
         }
         match FileType::from_raw_mode(stat.st_mode) {
@@ -127,7 +122,7 @@ impl Folder {
             }
             Err(error) => return absent(error),
         };
-        if by_link && self.scope.place_of(fd.as_fd())?.is_none() {
+        if by_link && !self.scope.allows(fd.as_fd())? {
             return Ok(None);
         }
         let stat = rustix::fs::fstat(&fd)?;
@@ -141,14 +136,10 @@ impl Folder {
             Err(error) => return absent(error),
         };
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if self.can_read(name, &stat) => {
-                Ok(Some(Sight::File { fingerprint: fingerprint(&stat), real: None }))
-            }
+            FileType::RegularFile if self.can_read(name, &stat) => Ok(Some(Sight::File(fingerprint(&stat)))),
             FileType::Directory => Ok(self.enter(name)?.map(Sight::Folder)),
             FileType::Symlink => match self.look(name)? {
-                Some(Thing::File(file, fingerprint)) => {
-                    Ok(Some(Sight::File { fingerprint, real: self.scope.place_of(file.as_fd())? }))
-                }
+                Some(Thing::File(_, fingerprint)) => Ok(Some(Sight::File(fingerprint))),
                 Some(Thing::Folder(folder)) => Ok(Some(Sight::Folder(folder))),
                 None => Ok(None),
             },
@@ -158,6 +149,27 @@ impl Folder {
 
     /// The names in this folder, in no order.
     pub fn names(&self, mut each: impl FnMut(&OsStr)) -> io::Result<()> {
+        self.entries(|name, _| each(name))
+    }
+
+    /// The names in this folder that are symbolic links, wherever they lead; none if links are never followed.
+    pub fn links(&self, mut each: impl FnMut(&OsStr)) -> io::Result<()> {
+        if self.scope.links == Links::Never {
+            return Ok(());
+        }
+        self.entries(|name, file_type| {
+            let is_link = match file_type {
+                // Some file systems do not tell while listing.
+                FileType::Unknown => rustix::fs::readlinkat(&self.fd, name, Vec::new()).is_ok(),
+                file_type => file_type == FileType::Symlink,
+            };
+            if is_link {
+                each(name);
+            }
+        })
+    }
+
+    fn entries(&self, mut each: impl FnMut(&OsStr, FileType)) -> io::Result<()> {
         // A folder is read through its file position, so the descriptor is opened anew.
         let fd = match rustix::fs::openat(&self.fd, ".", FOLDER, Mode::empty()) {
             Ok(fd) => fd,
@@ -171,7 +183,7 @@ impl Folder {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if name != b"." && name != b".." {
-                each(OsStr::from_bytes(name));
+                each(OsStr::from_bytes(name), entry.file_type());
             }
         }
         Ok(())
@@ -182,9 +194,10 @@ impl Folder {
         handle_of(self.fd.as_fd())
     }
 
-    /// The device it is on: another one than its parent's means that something is mounted here.
-    pub fn device(&self) -> u64 {
-        self.place.device
+    /// Whether it is on another device than the folder it was entered from: something is mounted here, or a link leads
+    /// to another disk.
+    pub fn is_mounted(&self) -> bool {
+        self.place.parent.as_ref().is_some_and(|parent| parent.device != self.place.device)
     }
 
     fn inner(&self, fd: OwnedFd, stat: &Stat) -> Option<Self> {
@@ -204,10 +217,9 @@ impl Folder {
 }
 
 impl Scope {
-    /// Where an opened file really is, if links may lead there.
-    fn place_of(&self, fd: BorrowedFd<'_>) -> io::Result<Option<PathBuf>> {
-        let real = std::fs::read_link(handle_of(fd))?;
-        Ok((self.links == Links::Anywhere || real.starts_with(&self.root)).then_some(real))
+    /// Whether links may lead to where an opened file really is.
+    fn allows(&self, fd: BorrowedFd<'_>) -> io::Result<bool> {
+        Ok(self.links == Links::Anywhere || std::fs::read_link(handle_of(fd))?.starts_with(&self.root))
     }
 }
 

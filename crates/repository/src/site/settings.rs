@@ -147,7 +147,7 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "max_vanished",
         default: "50",
-        doc: "A rescan that would report more than this percentage of the items as deleted (and more than 1000 of them) is taken for an accident, such as an unmounted disk: nothing is changed and the log says so.",
+        doc: "A rescan that would report more than this percentage of the items as deleted (and more than 1000 of them) is taken for an accident, such as an unmounted disk: nothing is deleted and the log says so.",
         set: |s, v| match value::number(v, 1)? {
             percent if percent <= 100 => {
                 s.max_vanished = percent;

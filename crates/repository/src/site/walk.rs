@@ -10,7 +10,6 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::folder::{Folder, Sight, Thing};
@@ -30,8 +29,6 @@ pub struct Met {
     pub name: String,
     /// Its state.
     pub fingerprint: Fingerprint,
-    /// Where it really is, if a link led there.
-    pub real: Option<PathBuf>,
 }
 
 /// What happens on a walk.
@@ -120,7 +117,7 @@ struct Entry {
 }
 
 enum EntryThing {
-    File(Fingerprint, Option<PathBuf>),
+    File(Fingerprint),
     Folder(Arc<Task>),
     Unknown(io::Error),
 }
@@ -174,7 +171,7 @@ impl Ahead<'_> {
             state.listed += entries.len();
             let inner = entries.iter().rev().filter_map(|entry| match &entry.thing {
                 EntryThing::Folder(task) => Some(task.clone()),
-                EntryThing::File(..) | EntryThing::Unknown(_) => None,
+                EntryThing::File(_) | EntryThing::Unknown(_) => None,
             });
             state.waiting.extend(inner);
         }
@@ -199,7 +196,7 @@ impl Ahead<'_> {
             if self.site.rules().shows_last(&path) {
                 let mut key = name::encode_segment(name.as_bytes());
                 let thing = match folder.glance(&name) {
-                    Ok(Some(Sight::File { fingerprint, real })) => Some(EntryThing::File(fingerprint, real)),
+                    Ok(Some(Sight::File(fingerprint))) => Some(EntryThing::File(fingerprint)),
                     Ok(Some(Sight::Folder(_))) => {
                         key.push('/');
                         Some(EntryThing::Folder(Task::new(path.clone())))
@@ -225,7 +222,7 @@ impl Ahead<'_> {
             };
             let name = format!("{prefix}{}", entry.key);
             match entry.thing {
-                EntryThing::File(fingerprint, real) => each(Step::File(Met { name, fingerprint, real }))?,
+                EntryThing::File(fingerprint) => each(Step::File(Met { name, fingerprint }))?,
                 EntryThing::Folder(task) => open.push((name, self.take(&task, each)?.into_iter())),
                 EntryThing::Unknown(error) => each(Step::Unknown { name, error })?,
             }

@@ -5,6 +5,7 @@
 pub(crate) mod concurrency;
 pub(crate) mod deletion;
 pub(crate) mod listing;
+pub(crate) mod mounts;
 pub(crate) mod stamping;
 
 use std::sync::Arc;
@@ -45,6 +46,7 @@ macro_rules! battery {
             stamping: an_empty_batch_writes_nothing,
             stamping: the_same_bytes_are_not_stamped,
             stamping: facts_belong_to_one_state,
+            mounts: mounts_are_remembered_until_others_are,
             concurrency: there_is_one_writer,
             concurrency: readers_never_see_half_a_batch,
             concurrency: an_incremental_harvester_misses_nothing,

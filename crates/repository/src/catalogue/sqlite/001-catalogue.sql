@@ -64,3 +64,8 @@ CREATE TABLE media (
     media_id INTEGER PRIMARY KEY,
     type     TEXT    NOT NULL UNIQUE
 ) STRICT;
+
+-- Folders on which something was mounted when they were last looked at: nothing in them is gone only because the disk is.
+CREATE TABLE mount (
+    folder TEXT NOT NULL PRIMARY KEY    -- with a slash at the end
+) STRICT, WITHOUT ROWID;

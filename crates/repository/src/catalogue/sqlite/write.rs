@@ -11,6 +11,7 @@
 //!
 //! If the writer dies in between, the announcement holds readers back until the next writer comes: stale, never wrong.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::sync::Arc;
 
@@ -172,6 +173,22 @@ impl Writer for SqliteWriter {
             if ledger.ready { Ok(()) } else { fill::complete(transaction, ledger) }
         })?;
         self.set_durability(Durability::Full)
+    }
+
+    fn mounts(&mut self) -> Result<BTreeSet<String>, CatalogueError> {
+        let query = || {
+            let mut query = self.connection.prepare("SELECT folder FROM mount")?;
+            query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()
+        };
+        query().map_err(self.shared.file.failing("list mounts"))
+    }
+
+    fn set_mounts(&mut self, folders: &BTreeSet<String>) -> Result<(), CatalogueError> {
+        self.transact("remember mounts", |transaction, _| {
+            transaction.execute("DELETE FROM mount", [])?;
+            let mut insert = transaction.prepare("INSERT INTO mount VALUES (?1)")?;
+            folders.iter().try_for_each(|folder| insert.execute([folder]).map(drop))
+        })
     }
 }
 

@@ -1,0 +1,239 @@
+//! The site and the catalogue side by side.
+//!
+//! The walk hands over what is there, in byte order of names; the merge fetches what is known in the same order, and
+//! writes down the differences. What is new or changed may be written while the walk goes on; what is gone is written at
+//! the end, when it is known whether so much absence is to be believed.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+
+use super::reconcile::{IngestError, Part, Reconciler, Tally};
+use crate::catalogue::{Change, Known};
+use crate::site::walk::{Met, Step};
+
+/// Rows asked of the catalogue at once.
+const KNOWN_ROWS: usize = 2_000;
+
+/// Changes written at once: enough that a first index is bound by neither commits nor memory.
+const BATCH: usize = 20_000;
+
+/// Fewer deletions than this are believed whatever their share.
+const FEW: u64 = 1_000;
+
+/// A change time that no file has: whatever is noted with it will be seen to differ at the next look.
+const UNSETTLED: i64 = i64::MIN;
+
+/// One comparison under way.
+pub(super) struct Merge<'a> {
+    reconciler: &'a mut Reconciler,
+    part: &'a Part,
+    /// Known names of the part not yet compared, and how to get more of them.
+    known: VecDeque<Known>,
+    stage: KnownStage,
+    changes: Vec<Change>,
+    gone: Vec<String>,
+    /// Files, and folders in which, nothing may be taken for gone.
+    guarded: Vec<String>,
+    live: u64,
+    tally: Tally,
+}
+
+/// Known names come in byte order: for a name, first the file of that name, then what is in the folder of that name.
+enum KnownStage {
+    File,
+    Below { prefix: String, after: String },
+    Done,
+}
+
+impl<'a> Merge<'a> {
+    /// `live` is how many items are known, if everything is to be compared. What is known in the `guarded` folders is
+    /// never taken for gone.
+    pub(super) fn new(reconciler: &'a mut Reconciler, guarded: Vec<String>, live: u64) -> Self {
+        let (known, changes, gone) = (VecDeque::new(), Vec::new(), Vec::new());
+        let (part, stage, tally) = (&Part::Everything, KnownStage::Done, Tally::default());
+        Self { reconciler, part, known, stage, changes, gone, guarded, live, tally }
+    }
+
+    /// Begins a part.
+    pub(super) fn begin(&mut self, part: &'a Part) {
+        self.part = part;
+        self.stage = match part {
+            Part::Everything => KnownStage::Below { prefix: String::new(), after: String::new() },
+            Part::Name(_) => KnownStage::File,
+        };
+    }
+
+    /// Takes what the walk met next.
+    pub(super) fn step(&mut self, step: Step) -> Result<(), IngestError> {
+        if self.reconciler.stop.load(Ordering::Relaxed) {
+            return Err(IngestError::Stopped);
+        }
+        match step {
+            Step::File(met) => self.file(met),
+            Step::Unknown { name, error } if name.is_empty() => Err(IngestError::Root(error)),
+            Step::Unknown { name, error } => {
+                tracing::warn!(%name, %error, "something cannot be looked at; what is known of it is kept");
+                self.tally.unknown += 1;
+                self.guarded.push(name);
+                Ok(())
+            }
+        }
+    }
+
+    fn file(&mut self, mut met: Met) -> Result<(), IngestError> {
+        self.tally.files += 1;
+        self.reconciler.seen.fetch_add(1, Ordering::Relaxed);
+        while let Some(known) = self.next_known_before(&met.name)? {
+            self.absent(known)?;
+        }
+        let known = match self.known.front() {
+            Some(front) if front.name == met.name => self.known.pop_front(),
+            _ => None,
+        };
+        let known = known.filter(|known| self.has_same_kind(known, &met));
+        if known.as_ref().is_some_and(|known| known.fingerprint == met.fingerprint) {
+            return Ok(());
+        }
+        if met.fingerprint.is_fresh() {
+            self.tally.unsettled.push(met.name.clone());
+            met.fingerprint.changed = UNSETTLED;
+        }
+        match known {
+            Some(known) if known.fingerprint == met.fingerprint => Ok(()),
+            Some(known) if self.reconciler.same_bytes(&known, &met) => {
+                self.change(Change::Same { number: known.number, fingerprint: met.fingerprint })
+            }
+            _ => self.put(met),
+        }
+    }
+
+    /// Whether a file still has the media type it had: files keep their state when a setting gives their names another.
+    fn has_same_kind(&mut self, known: &Known, met: &Met) -> bool {
+        match self.reconciler.site().kinds().by_name(&met.name) {
+            Some(told) => *told == *known.media_type,
+            None if self.reconciler.asks_content => {
+                let kind = self.reconciler.kind(met).ok().flatten();
+                kind.is_none_or(|(media_type, _)| media_type == known.media_type)
+            }
+            None => true,
+        }
+    }
+
+    fn put(&mut self, met: Met) -> Result<(), IngestError> {
+        match self.reconciler.kind(&met) {
+            Ok(Some((media_type, set))) => {
+                self.tally.put += 1;
+                let Met { name, fingerprint } = met;
+                self.change(Change::Put { name, fingerprint, media_type, sets: vec![set] })
+            }
+            // Gone again, or not readable after all: the next look will tell.
+            Ok(None) => Ok(()),
+            Err(error) => {
+                tracing::warn!(file = %met.name, %error, "a file cannot be read; it is left as it was");
+                Ok(())
+            }
+        }
+    }
+
+    fn absent(&mut self, known: Known) -> Result<(), IngestError> {
+        if is_in_any(&self.guarded, &known.name) {
+            return Ok(());
+        }
+        self.gone.push(known.name);
+        let Some(share) = self.reconciler.max_vanished else { return Ok(()) };
+        let gone = self.gone.len() as u64;
+        let too_many = gone > FEW && gone.saturating_mul(100) > self.live.saturating_mul(share);
+        if *self.part == Part::Everything && too_many {
+            return Err(IngestError::Vanished { share, live: self.live });
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, change: Change) -> Result<(), IngestError> {
+        self.changes.push(change);
+        if self.changes.len() < BATCH { Ok(()) } else { self.write() }
+    }
+
+    fn write(&mut self) -> Result<(), IngestError> {
+        // Whoever was stopped while comparing bytes knows nothing about them.
+        if self.reconciler.stop.load(Ordering::Relaxed) {
+            return Err(IngestError::Stopped);
+        }
+        self.reconciler.writer.apply(&self.changes)?;
+        self.changes.clear();
+        Ok(())
+    }
+
+    /// Ends a part: what is still known of it is not there.
+    pub(super) fn end(&mut self) -> Result<(), IngestError> {
+        let emptied = *self.part == Part::Everything && self.tally.files == 0 && self.live > 0;
+        if emptied && self.reconciler.max_vanished.is_some() {
+            return Err(IngestError::Emptied { live: self.live });
+        }
+        while let Some(known) = self.next_known()? {
+            self.absent(known)?;
+        }
+        Ok(())
+    }
+
+    /// Takes nothing in these folders for gone either.
+    pub(super) fn guard(&mut self, folders: Vec<String>) {
+        self.gone.retain(|name| !is_in_any(&folders, name));
+        self.guarded.extend(folders);
+    }
+
+    /// Writes what is left to be written, and tells what was found, and in which folders nothing was taken for gone.
+    pub(super) fn finish(mut self) -> Result<(Tally, Vec<String>), IngestError> {
+        self.tally.deleted = self.gone.len() as u64;
+        for name in std::mem::take(&mut self.gone) {
+            self.change(Change::Delete { name })?;
+        }
+        self.write()?;
+        Ok((self.tally, self.guarded))
+    }
+
+    /// The next known name, if it comes before this one.
+    fn next_known_before(&mut self, name: &str) -> Result<Option<Known>, IngestError> {
+        self.fetch_known()?;
+        match self.known.front() {
+            Some(front) if front.name.as_str() < name => Ok(self.known.pop_front()),
+            _ => Ok(None),
+        }
+    }
+
+    fn next_known(&mut self) -> Result<Option<Known>, IngestError> {
+        self.fetch_known()?;
+        Ok(self.known.pop_front())
+    }
+
+    fn fetch_known(&mut self) -> Result<(), IngestError> {
+        while self.known.is_empty() {
+            let writer = &mut self.reconciler.writer;
+            match (&mut self.stage, self.part) {
+                (KnownStage::File, Part::Name(name)) => {
+                    let first = writer.known(name, "", 1)?;
+                    self.known.extend(first.into_iter().filter(|known| known.name == *name));
+                    self.stage = KnownStage::Below { prefix: format!("{name}/"), after: String::new() };
+                }
+                (KnownStage::Below { prefix, after }, _) => {
+                    let rows = writer.known(prefix, after, KNOWN_ROWS)?;
+                    match rows.last() {
+                        Some(last) if rows.len() == KNOWN_ROWS => *after = last.name.clone(),
+                        _ => self.stage = KnownStage::Done,
+                    }
+                    self.known.extend(rows);
+                }
+                _ => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_in_any(guarded: &[String], name: &str) -> bool {
+    // A name without a slash at its end may be a file's or a folder's.
+    let rest = |guard: &String| {
+        name.strip_prefix(guard.as_str()).map(|rest| guard.ends_with('/') || rest.is_empty() || rest.starts_with('/'))
+    };
+    guarded.iter().any(|guard| rest(guard) == Some(true))
+}

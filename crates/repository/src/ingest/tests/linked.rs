@@ -1,0 +1,105 @@
+//! What has a name by a symbolic link changes with what it leads to.
+
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+/// A link below the root.
+fn link(bench: &Bench, target: &str, at: &str) {
+    symlink(target, bench.root().join(at)).expect("a link");
+}
+
+fn rename(bench: &Bench, from: &str, to: &str) {
+    fs::rename(bench.root().join(from), bench.root().join(to)).expect("renamed");
+}
+
+fn soon(bench: &Bench, expected: &[&str]) {
+    let took = until_live(bench, expected);
+    assert!(took < Duration::from_secs(1), "{expected:?} took {took:?}");
+}
+
+#[test]
+fn a_link_changes_with_what_it_leads_to() {
+    let bench = Bench::new();
+    bench.put("real/file", b"x");
+    symlink("real/file", bench.root().join("by-file")).expect("a link");
+    symlink("real", bench.root().join("by-folder")).expect("a link");
+    let _keeper = bench.keeper();
+    until_live(&bench, &["by-file", "by-folder/file", "real/file"]);
+    let before = bench.items();
+    bench.put("real/file", b"changed");
+    let start = Instant::now();
+    let changed =
+        |items: &BTreeMap<String, Item>| items.iter().all(|(name, item)| item.fingerprint != before[name].fingerprint);
+    while !changed(&bench.items()) {
+        assert!(start.elapsed() < Duration::from_secs(2), "every name of a file changes with it");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_folder_moved_away_or_in_changes_every_link_through_it() {
+    let bench = Bench::new();
+    bench.put("a/x.txt", b"x");
+    bench.put("c/y.txt", b"x");
+    link(&bench, "a", "link");
+    link(&bench, "a/x.txt", "lx.txt");
+    link(&bench, "link/x.txt", "ly.txt");
+    let _keeper = bench.keeper();
+    until_live(&bench, &["a/x.txt", "c/y.txt", "link/x.txt", "lx.txt", "ly.txt"]);
+    rename(&bench, "a", "b");
+    soon(&bench, &["b/x.txt", "c/y.txt"]);
+    rename(&bench, "c", "a");
+    soon(&bench, &["a/y.txt", "b/x.txt", "link/y.txt"]);
+    bench.put("a/x.txt", b"x");
+    soon(&bench, &["a/x.txt", "a/y.txt", "b/x.txt", "link/x.txt", "link/y.txt", "lx.txt", "ly.txt"]);
+    // The link itself is turned elsewhere.
+    link(&bench, "b", "other");
+    rename(&bench, "other", "link");
+    soon(&bench, &["a/x.txt", "a/y.txt", "b/x.txt", "link/x.txt", "lx.txt", "ly.txt"]);
+    fs::remove_dir_all(bench.root().join("b")).expect("removed");
+    soon(&bench, &["a/x.txt", "a/y.txt", "lx.txt"]);
+}
+
+#[test]
+fn a_link_that_leads_nowhere_leads_somewhere_later() {
+    let bench = Bench::new();
+    bench.put("a", b"x");
+    link(&bench, "not/yet/there", "before");
+    let _keeper = bench.keeper();
+    until_live(&bench, &["a"]);
+    link(&bench, ".hidden/folder", "while");
+    soon(&bench, &["a"]);
+    bench.put("not/yet/there", b"x");
+    soon(&bench, &["a", "before", "not/yet/there"]);
+    bench.put(".hidden/folder/file", b"x");
+    soon(&bench, &["a", "before", "not/yet/there", "while/file"]);
+}
+
+#[test]
+fn a_hidden_file_is_watched_where_a_link_shows_it() {
+    let bench = Bench::new();
+    bench.put(".data/deep/file", b"x");
+    link(&bench, ".data/deep/file", "shown");
+    link(&bench, ".data/deep", "folder");
+    let _keeper = bench.keeper();
+    until_live(&bench, &["folder/file", "shown"]);
+    let before = bench.items();
+    bench.put(".data/deep/file", b"changed");
+    let changed = |name: &str| bench.items()[name].fingerprint != before[name].fingerprint;
+    let took = bench.until("both changed", || changed("shown") && changed("folder/file"));
+    assert!(took < Duration::from_secs(1), "took {took:?}");
+    rename(&bench, ".data/deep", ".data/away");
+    soon(&bench, &[]);
+    rename(&bench, ".data/away", ".data/deep");
+    soon(&bench, &["folder/file", "shown"]);
+    // Other folders with the same paths are other folders.
+    rename(&bench, ".data", ".gone");
+    soon(&bench, &[]);
+    bench.put(".data/deep/file", b"new");
+    soon(&bench, &["folder/file", "shown"]);
+    bench.put(".data/deep/more", b"x");
+    soon(&bench, &["folder/file", "folder/more", "shown"]);
+    fs::remove_file(bench.root().join(".data/deep/file")).expect("removed");
+    soon(&bench, &["folder/more"]);
+}
