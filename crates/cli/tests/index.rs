@@ -30,7 +30,7 @@ fn json_is_one_object() {
     let state = desk.at("state");
     assert_eq!(
         summary,
-        serde_json::json!({ "files": 3, "new_or_changed": 3, "deleted": 0, "unsettled": summary["unsettled"], "state": state })
+        serde_json::json!({ "files": 3, "new_or_changed": 3, "deleted": 0, "unsettled": summary["unsettled"], "unknown": 0, "state": state })
     );
     assert!(summary["unsettled"].is_u64(), "{summary}");
     assert_eq!(printed.lines().count(), 1);

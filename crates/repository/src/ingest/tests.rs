@@ -168,6 +168,22 @@ fn a_first_index_stamps_with_modification_times_but_never_in_the_future() {
 }
 
 #[test]
+fn media_types_follow_the_settings_in_both_directions() {
+    let bench = Bench::new();
+    bench.put("note.foo", b"text");
+    let index_with = |types: &[(&str, &str)]| {
+        let types = types.iter().map(|(extension, media_type)| ((*extension).to_owned(), (*media_type).to_owned()));
+        let settings = SiteSettings { types: types.collect(), ..SiteSettings::default() };
+        let site = Arc::new(Site::open(&bench.root(), &settings, &[]).expect("a site"));
+        Reconciler::new(site, bench.writer(), 50).everything(&|_, _| {}).expect("an index");
+        bench.items()["note.foo"].media_type.to_string()
+    };
+    assert_eq!(index_with(&[]), "text/plain");
+    assert_eq!(index_with(&[("foo", "text/x-foo")]), "text/x-foo");
+    assert_eq!(index_with(&[]), "text/plain");
+}
+
+#[test]
 fn no_trick_with_times_hides_a_change() {
     let bench = Bench::new();
     bench.put("file", b"first");
