@@ -148,7 +148,7 @@ fn write(
     wish: Wish,
     writer: Writer,
 ) -> Result<(), Failure> {
-    let host = FolderHost { site: &served.site, areas: &served.areas, requester, health: (served.health)() };
+    let host = FolderHost::new(&served.site, &served.areas, requester, (served.health)());
     if wish.html {
         let page = served.repository.page_for_people(arguments, &host)?;
         send(wish, writer, |out| Ok(out.write_all(page.as_bytes())?))

@@ -1,10 +1,11 @@
 //! A folder as the repository sees it on behalf of one requester.
 
+use std::cell::RefCell;
 use std::io;
 
 use modoai_repository::host::{Host, Representation};
 use modoai_repository::item::Item;
-use modoai_repository::site::{Site, name};
+use modoai_repository::site::{Nearby, Site, name};
 
 use crate::Health;
 use crate::area::{Areas, Requester};
@@ -12,14 +13,18 @@ use crate::area::{Areas, Requester};
 /// A site as one requester sees it: what this server's own GET would return, decided by the same code.
 #[derive(Debug)]
 pub struct FolderHost<'a> {
-    /// The folder.
-    pub site: &'a Site,
-    /// What needs a password.
-    pub areas: &'a Areas,
-    /// Who asks.
-    pub requester: &'a Requester,
-    /// Whether the catalogue can be relied on.
-    pub health: Health,
+    site: &'a Site,
+    areas: &'a Areas,
+    requester: &'a Requester,
+    health: Health,
+    nearby: RefCell<Nearby>,
+}
+
+impl<'a> FolderHost<'a> {
+    /// For one request of this requester.
+    pub fn new(site: &'a Site, areas: &'a Areas, requester: &'a Requester, health: Health) -> Self {
+        Self { site, areas, requester, health, nearby: RefCell::default() }
+    }
 }
 
 impl Host for FolderHost<'_> {
@@ -52,6 +57,6 @@ impl Host for FolderHost<'_> {
     }
 
     fn get(&self, item: &Item) -> io::Result<Option<Representation>> {
-        if self.sees(item)? { self.site.get(&item.name) } else { Ok(None) }
+        if self.sees(item)? { self.site.get_near(&mut self.nearby.borrow_mut(), &item.name) } else { Ok(None) }
     }
 }

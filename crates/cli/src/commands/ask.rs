@@ -35,12 +35,8 @@ impl Ask {
         let site_url = server.site_url(server.listen);
         let base_url = server.base_url(server.listen);
         let repository = Repository::new(opened.catalogue, opened.config.repository, &base_url, &site_url);
-        let host = FolderHost {
-            site: &opened.site,
-            areas: &areas,
-            requester: &Requester::anonymous(),
-            health: Health::Behind,
-        };
+        let requester = Requester::anonymous();
+        let host = FolderHost::new(&opened.site, &areas, &requester, Health::Behind);
         let failed = |failure: Failure| CliError::failed("no answer").because(failure);
         let query = self.query.trim_start_matches('?');
         let answer = repository.answer(query::parse(query.as_bytes()), &host).map_err(failed)?;

@@ -43,6 +43,10 @@ pub struct Site {
     index: Option<String>,
 }
 
+/// The folder in which the last file was found. Not to be kept for longer than an answer takes: it may be moved away.
+#[derive(Debug, Default)]
+pub struct Nearby(Option<(String, Folder)>);
+
 /// Why a folder cannot be a site.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
@@ -144,11 +148,27 @@ impl Site {
 
     /// What a GET of the file of this name returns.
     pub fn get(&self, item_name: &str) -> io::Result<Option<Representation>> {
+        self.get_near(&mut Nearby::default(), item_name)
+    }
+
+    /// The same for one of many files: a list names those of a folder in a row, and the folder stays open between them.
+    pub fn get_near(&self, nearby: &mut Nearby, item_name: &str) -> io::Result<Option<Representation>> {
         let Some(segments) = name::decode(item_name) else { return Ok(None) };
-        if segments.is_empty() || !self.rules.shows(&segments) {
+        let Some((last, before)) = segments.split_last() else { return Ok(None) };
+        let folder_name = item_name.rsplit_once('/').map_or("", |(folder_name, _)| folder_name);
+        if nearby.0.as_ref().is_none_or(|(open, _)| open != folder_name) {
+            nearby.0 = None;
+            if !self.rules.shows(before) {
+                return Ok(None);
+            }
+            let Some(Thing::Folder(folder)) = self.root_folder()?.descend(before)? else { return Ok(None) };
+            nearby.0 = Some((folder_name.to_owned(), folder));
+        }
+        let Some((_, folder)) = &nearby.0 else { return Ok(None) };
+        if !self.rules.shows_last(&segments) {
             return Ok(None);
         }
-        match self.root_folder()?.descend(&segments)? {
+        match folder.look(std::ffi::OsStr::from_bytes(last))? {
             Some(Thing::File(file, fingerprint)) => self.represent(item_name, file, fingerprint).map(Some),
             _ => Ok(None),
         }
