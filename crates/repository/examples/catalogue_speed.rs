@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
 use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, Change, PageQuery, system_clock};
+use modoai_repository::catalogue::{Catalogue, Change, Detail, PageQuery, system_clock};
 use modoai_repository::item::Fingerprint;
 
 const BATCH: usize = 20_000;
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             ("end", (Datestamp::from_unix(1_680_000_000), 0)),
         ];
         for (place, after) in starts {
-            let query = PageQuery { set, range: Range::ALL, after: Some(after), limit: PAGE };
+            let query = PageQuery { set, range: Range::ALL, after: Some(after), limit: PAGE, detail: Detail::Whole };
             let mut found = 0;
             let same = time(50, || catalogue.page(&query).map(|page| found = page.len()))?;
             let mut after = after;
@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let began = Instant::now();
-    let mut query = PageQuery { set: None, range: Range::ALL, after: None, limit: PAGE };
+    let mut query = PageQuery { set: None, range: Range::ALL, after: None, limit: PAGE, detail: Detail::Whole };
     let mut walked = 0;
     loop {
         let page = catalogue.page(&query)?;

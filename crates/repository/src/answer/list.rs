@@ -13,7 +13,7 @@ use modoai_protocol::{Datestamp, ErrorCode, ListVerb, MetadataPrefix, Range, Sel
 
 use super::record::{self, Prepared, no_such_format, prepare};
 use super::{Body, Resumption, write_resumption};
-use crate::catalogue::PageQuery;
+use crate::catalogue::{Detail, PageQuery};
 use crate::error::Failure;
 use crate::formats::{Desk, Format};
 use crate::item::Item;
@@ -172,7 +172,7 @@ impl Walk {
                 if self.exhausted {
                     return Ok(None);
                 }
-                self.fetch(visit)?;
+                self.fetch(visit, format.map_or(Detail::Header, Format::detail))?;
                 continue;
             };
             self.before = self.after;
@@ -183,8 +183,9 @@ impl Walk {
         }
     }
 
-    fn fetch(&mut self, visit: &Visit<'_>) -> Result<(), Failure> {
-        let query = PageQuery { set: self.set.as_ref(), range: self.range, after: self.after, limit: self.chunk };
+    fn fetch(&mut self, visit: &Visit<'_>, detail: Detail) -> Result<(), Failure> {
+        let (set, range, after, limit) = (self.set.as_ref(), self.range, self.after, self.chunk);
+        let query = PageQuery { set, range, after, limit, detail };
         let items = visit.repository.catalogue.page(&query)?;
         self.exhausted = items.len() < self.chunk;
         self.fetched.extend(items);

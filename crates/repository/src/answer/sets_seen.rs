@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
 
-use crate::catalogue::PageQuery;
+use crate::catalogue::{Detail, PageQuery};
 use crate::error::Failure;
 use crate::repository::Visit;
 
@@ -64,7 +64,7 @@ fn find(visit: &Visit<'_>) -> Result<Vec<Arc<SetSpec>>, Failure> {
 fn has_visible_item(visit: &Visit<'_>, set: &SetSpec) -> Result<bool, Failure> {
     let mut after = None;
     loop {
-        let query = PageQuery { set: Some(set), range: Range::ALL, after, limit: CHUNK };
+        let query = PageQuery { set: Some(set), range: Range::ALL, after, limit: CHUNK, detail: Detail::Header };
         let items = visit.repository.catalogue.page(&query)?;
         for item in &items {
             if !item.deleted && visit.host.sees(item)? {

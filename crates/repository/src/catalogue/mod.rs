@@ -115,6 +115,19 @@ pub struct PageQuery<'a> {
     pub after: Option<(Datestamp, i64)>,
     /// At most so many.
     pub limit: usize,
+    /// What is wanted of each.
+    pub detail: Detail,
+}
+
+/// How much of an item is wanted. The rest is left empty: lists are read by the million, and every column counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// What stands in a header: number, name, datestamp, whether it is gone, and its sets.
+    Header,
+    /// That, and media type, fingerprint and title.
+    Description,
+    /// Everything.
+    Whole,
 }
 
 /// Which facts are missed, and of which items.

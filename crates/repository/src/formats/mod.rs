@@ -10,7 +10,7 @@ use std::io;
 use modoai_protocol::MetadataPrefix;
 use modoai_protocol::xml::{XSI_NAMESPACE, XmlWriter};
 
-use crate::catalogue::Learned;
+use crate::catalogue::{Detail, Learned};
 use crate::host::{Host, Representation};
 use crate::item::{Facts, Item};
 use crate::repository::Repository;
@@ -32,6 +32,10 @@ pub trait Format: Send + Sync {
     fn namespace(&self) -> &'static str;
     /// Where its schema is published.
     fn schema(&self, base_url: &str) -> String;
+    /// What it wants to know of an item from the catalogue.
+    fn detail(&self) -> Detail {
+        Detail::Description
+    }
     /// Whether describing this item takes what a GET returns, and not only what the catalogue remembers.
     fn needs_get(&self, item: &Item) -> bool;
     /// Whether describing any item takes that, so that a page is better ended by its bytes than by its count.

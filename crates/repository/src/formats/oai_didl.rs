@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::steady::{self, Value};
 use super::{Format, Subject, http_header, open_root};
+use crate::catalogue::Detail;
 use crate::item::{Digests, Facts, Item};
 
 const NAMESPACE: &str = "urn:mpeg:mpeg21:2002:02-DIDL-NS";
@@ -32,6 +33,10 @@ impl Format for OaiDidl {
 
     fn schema(&self, _base_url: &str) -> String {
         SCHEMA.to_owned()
+    }
+
+    fn detail(&self) -> Detail {
+        Detail::Whole
     }
 
     fn needs_get(&self, _item: &Item) -> bool {

@@ -15,7 +15,7 @@ use modoai_protocol::{Datestamp, Range};
 
 use super::{IngestError, Keeper, Pace, Part, Reconciler};
 use crate::catalogue::sqlite::Sqlite;
-use crate::catalogue::{Catalogue, CatalogueError, Change, Known, Learned, PageQuery, Writer, system_clock};
+use crate::catalogue::{Catalogue, CatalogueError, Change, Detail, Known, Learned, PageQuery, Writer, system_clock};
 use crate::formats::steady::digests_of;
 use crate::item::{Facts, Item};
 use crate::site::folder::Folder;
@@ -75,7 +75,7 @@ impl Bench {
     }
 
     fn items(&self) -> BTreeMap<String, Item> {
-        let query = PageQuery { set: None, range: Range::ALL, after: None, limit: 1_000_000 };
+        let query = PageQuery { set: None, range: Range::ALL, after: None, limit: 1_000_000, detail: Detail::Whole };
         let items = self.catalogue.page(&query).expect("a page");
         items.into_iter().map(|item| (item.name.clone(), item)).collect()
     }

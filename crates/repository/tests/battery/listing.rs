@@ -1,7 +1,7 @@
 //! Lists: complete, in order, in pages of any size, and counted without being read.
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
-use modoai_repository::catalogue::{Change, Learned, PageQuery, Unread};
+use modoai_repository::catalogue::{Change, Detail, Learned, PageQuery, Unread};
 use modoai_repository::item::{Facts, Fingerprint, Item};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -40,7 +40,7 @@ pub(crate) fn pages_join_without_gap_or_overlap_at_every_limit(place: &dyn Place
             assert_eq!(list(&*catalogue, set, range, limit), expected, "limit {limit}, {set:?}, {range:?}");
         }
     }
-    let none = PageQuery { set: None, range: Range::ALL, after: None, limit: 0 };
+    let none = PageQuery { set: None, range: Range::ALL, after: None, limit: 0, detail: Detail::Whole };
     assert_eq!(catalogue.page(&none).expect("an empty page"), []);
 }
 
@@ -181,4 +181,22 @@ pub(crate) fn unread_items_are_those_something_is_missed_of(place: &dyn Place) {
     catalogue.learn(&[learned]).expect("remembered");
     assert_eq!(unread(&["text/html"], 0, i64::MIN, 10), all[1..]);
     assert_eq!(unread(&["text/html"], 1, i64::MIN, 10).len(), 3, "the digests are still missed");
+}
+
+pub(crate) fn less_detail_is_the_same_list(place: &dyn Place) {
+    let clock = HandClock::at(10_000);
+    let catalogue = filled(place, &clock, &site(20));
+    apply(&*catalogue, &[delete("003")]);
+    let page = |detail| {
+        let query = PageQuery { set: None, range: Range::ALL, after: None, limit: 100, detail };
+        catalogue.page(&query).expect("a page")
+    };
+    let whole = page(Detail::Whole);
+    assert_eq!(whole.len(), 20);
+    let cut = |item: &Item, digests| Item { facts: Facts { digests, ..item.facts.clone() }, ..item.clone() };
+    assert_eq!(page(Detail::Description), whole.iter().map(|item| cut(item, None)).collect::<Vec<_>>());
+    for (header, item) in page(Detail::Header).iter().zip(&whole) {
+        assert_eq!((header.number, &header.name, header.datestamp), (item.number, &item.name, item.datestamp));
+        assert_eq!((header.deleted, &header.sets), (item.deleted, &item.sets));
+    }
 }

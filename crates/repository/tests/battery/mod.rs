@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
-use modoai_repository::catalogue::{Catalogue, CatalogueError, Change, Clock, PageQuery};
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Change, Clock, Detail, PageQuery};
 use modoai_repository::item::{Fingerprint, Item};
 
 /// Where a catalogue is, or will be. Opening it again is what another process would do.
@@ -35,6 +35,7 @@ macro_rules! battery {
             listing: counts_agree_with_lists,
             listing: known_items_come_in_byte_order_of_their_names,
             listing: unread_items_are_those_something_is_missed_of,
+            listing: less_detail_is_the_same_list,
             deletion: a_tombstone_keeps_name_sets_and_place,
             deletion: deleting_what_is_not_there_changes_nothing,
             deletion: what_comes_back_keeps_its_number,
@@ -125,7 +126,7 @@ pub(crate) fn list(catalogue: &dyn Catalogue, set: Option<&SetSpec>, range: Rang
     let mut items: Vec<Item> = Vec::new();
     loop {
         let after = items.last().map(|item| (item.datestamp, item.number));
-        let page = catalogue.page(&PageQuery { set, range, after, limit }).expect("a page");
+        let page = catalogue.page(&PageQuery { set, range, after, limit, detail: Detail::Whole }).expect("a page");
         assert!(page.len() <= limit);
         if page.is_empty() {
             return items;

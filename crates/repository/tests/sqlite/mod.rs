@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use modoai_protocol::{Datestamp, Range};
 use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, CatalogueError, Clock, PageQuery};
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Clock, Detail, PageQuery};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -95,7 +95,7 @@ fn a_damaged_file_is_named() {
     let mut bytes = fs::read(&file).expect("the file");
     bytes[8192..].fill(0xa5);
     fs::write(&file, bytes).expect("the file");
-    let query = PageQuery { set: None, range: Range::ALL, after: None, limit: 5000 };
+    let query = PageQuery { set: None, range: Range::ALL, after: None, limit: 5000, detail: Detail::Whole };
     refusal(Sqlite::open(&file, clock.clock()).and_then(|catalogue| catalogue.page(&query)), &file);
 }
 

@@ -12,13 +12,32 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::membership::{SECONDS_PER_DAY, day};
 use super::names::{EVERYTHING, KnownNames, Names, set_number};
-use crate::catalogue::{PageQuery, Standing, Unread};
+use crate::catalogue::{Detail, PageQuery, Standing, Unread};
 use crate::item::{Digests, Facts, Fingerprint, Item};
 
-/// The columns [`item_from`] reads, in its order.
+/// The columns [`item_from`] reads, in its order, as far as the detail goes.
 macro_rules! item_columns {
-    () => {
-        "r.number, r.datestamp, r.deleted, r.media, r.size, r.modified, r.changed, r.inode, r.sets, r.name, r.title, r.sha256, r.md5"
+    (Header) => {
+        "r.number, r.datestamp, r.deleted, r.sets, r.name"
+    };
+    (Description) => {
+        concat!(item_columns!(Header), ", r.media, r.size, r.modified, r.changed, r.inode, r.title")
+    };
+    (Whole) => {
+        concat!(item_columns!(Description), ", r.sha256, r.md5")
+    };
+}
+
+/// The query of a page, with these columns.
+macro_rules! page_query {
+    ($detail:ident) => {
+        concat!(
+            "SELECT ",
+            item_columns!($detail),
+            " FROM member m CROSS JOIN record r ON r.number = m.number
+             WHERE m.set_id = ?1 AND (m.datestamp, m.number) > (?2, ?3) AND m.datestamp <= ?4
+             ORDER BY m.datestamp, m.number LIMIT ?5"
+        )
     };
 }
 
@@ -52,18 +71,16 @@ pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_
     let start = (query.range.first.unix(), i64::MIN);
     let after = query.after.map_or(start, |(datestamp, number)| start.max((datestamp.unix(), number)));
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-    let mut page = reader.prepare_cached(concat!(
-        "SELECT ",
-        item_columns!(),
-        " FROM member m CROSS JOIN record r ON r.number = m.number
-         WHERE m.set_id = ?1 AND (m.datestamp, m.number) > (?2, ?3) AND m.datestamp <= ?4
-         ORDER BY m.datestamp, m.number LIMIT ?5"
-    ))?;
+    let mut page = reader.prepare_cached(match query.detail {
+        Detail::Header => page_query!(Header),
+        Detail::Description => page_query!(Description),
+        Detail::Whole => page_query!(Whole),
+    })?;
     let mut rows = page.query(params![set, after.0, after.1, query.range.last.unix(), limit])?;
     let mut items = Vec::with_capacity(query.limit.min(1000));
     let mut resolve = Resolve::new(reader, names);
     while let Some(row) = rows.next()? {
-        items.push(item_from(row, &mut resolve)?);
+        items.push(item_from(row, &mut resolve, query.detail)?);
     }
     Ok(items)
 }
@@ -71,11 +88,11 @@ pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_
 pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusqlite::Result<Option<Item>> {
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
-        item_columns!(),
+        item_columns!(Whole),
         " FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1"
     ))?;
     let mut resolve = Resolve::new(reader, names);
-    query.query_row([name], |row| item_from(row, &mut resolve)).optional()
+    query.query_row([name], |row| item_from(row, &mut resolve, Detail::Whole)).optional()
 }
 
 pub(super) fn unread(
@@ -87,7 +104,7 @@ pub(super) fn unread(
 ) -> rusqlite::Result<Vec<Item>> {
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
-        item_columns!(),
+        item_columns!(Whole),
         " FROM record r WHERE r.number > ?1 AND r.deleted = 0 AND (r.sha256 IS NULL OR r.title IS NULL)
           ORDER BY r.number"
     ))?;
@@ -97,7 +114,7 @@ pub(super) fn unread(
     while items.len() < limit
         && let Some(row) = rows.next()?
     {
-        let item = item_from(row, &mut resolve)?;
+        let item = item_from(row, &mut resolve, Detail::Whole)?;
         let untitled = item.facts.title.is_none() && wanted.titles_of.contains(&&*item.media_type);
         let undigested = item.facts.digests.is_none() && item.fingerprint.size <= wanted.digests_up_to;
         items.extend((untitled || undigested).then_some(item));
@@ -160,11 +177,13 @@ pub(super) struct Resolve<'a> {
     names: Arc<Names>,
     /// Sets already looked up: most rows of a page have the same as some row before.
     sets: HashMap<String, Arc<[Arc<SetSpec>]>>,
+    /// Stands where none is wanted.
+    no_media_type: Arc<str>,
 }
 
 impl<'a> Resolve<'a> {
     pub(super) fn new(reader: &'a Connection, known: &'a KnownNames) -> Self {
-        Self { reader, known, names: known.current(), sets: HashMap::new() }
+        Self { reader, known, names: known.current(), sets: HashMap::new(), no_media_type: "".into() }
     }
 
     pub(super) fn media_type(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<Arc<str>> {
@@ -195,16 +214,21 @@ impl<'a> Resolve<'a> {
     }
 }
 
-fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>) -> rusqlite::Result<Item> {
+fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>, detail: Detail) -> rusqlite::Result<Item> {
+    let described = detail >= Detail::Description;
     Ok(Item {
         number: row.get(0)?,
         datestamp: Datestamp::from_unix(row.get(1)?),
         deleted: row.get(2)?,
-        media_type: resolve.media_type(row, 3)?,
-        fingerprint: fingerprint_from(row, 4)?,
-        sets: resolve.sets(row, 8)?,
-        name: row.get(9)?,
-        facts: facts_from(row, 10)?,
+        sets: resolve.sets(row, 3)?,
+        name: row.get(4)?,
+        media_type: if described { resolve.media_type(row, 5)? } else { Arc::clone(&resolve.no_media_type) },
+        fingerprint: if described { fingerprint_from(row, 6)? } else { Fingerprint::default() },
+        facts: match detail {
+            Detail::Header => Facts::default(),
+            Detail::Description => Facts { title: row.get(10)?, digests: None },
+            Detail::Whole => facts_from(row, 10)?,
+        },
     })
 }
 
