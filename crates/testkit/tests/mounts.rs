@@ -56,7 +56,7 @@ fn what_is_bound_into_a_site_belongs_to_it_but_never_in_circles() {
     outside.write("y.txt", "y");
     let start = Instant::now();
     while !live(&mut client).contains("bound/y.txt") {
-        assert!(start.elapsed() < Duration::from_secs(2));
+        assert!(start.elapsed() < Duration::from_secs(5));
         std::thread::sleep(Duration::from_millis(20));
     }
 }
