@@ -47,11 +47,17 @@ fn harvest(url: &str, query: &str, pid: Option<u32>) -> std::io::Result<()> {
             return Err(std::io::Error::other(format!("status {}", response.status)));
         }
         bytes += response.body.len();
-        records += memmem::find_iter(&response.body, ITEM).count();
+        // Who says how many came before need not be counted after, but for the last page.
+        let resumption = resumption(&response.body);
+        match resumption.cursor {
+            Some(before) if resumption.token.is_some() => records = before,
+            Some(before) => records = before + items(&response.body),
+            None => records += items(&response.body),
+        }
         if let Some(pid) = pid.filter(|_| times.len() % 16 == 1) {
             resident = resident.max(process::resident(pid)?);
         }
-        match token(&response.body) {
+        match resumption.token {
             Some(token) => {
                 target = format!("{path}?{verb}&resumptionToken={}", http::encode(token));
             }
@@ -83,10 +89,24 @@ fn milliseconds<'a>(times: impl Iterator<Item = &'a Duration>) -> f64 {
     times.get(times.len() / 2).map_or(0.0, |time| time.as_secs_f64() * 1000.0)
 }
 
-fn token(page: &[u8]) -> Option<&str> {
+fn items(page: &[u8]) -> usize {
+    memmem::find_iter(page, ITEM).count()
+}
+
+/// Where a list goes on, and how many came before this page.
+#[derive(Default)]
+struct Resumption<'a> {
+    token: Option<&'a str>,
+    cursor: Option<usize>,
+}
+
+fn resumption(page: &[u8]) -> Resumption<'_> {
     // It stands near the end.
     let tail = &page[page.len().saturating_sub(8192)..];
-    let text = std::str::from_utf8(&tail[memmem::find(tail, b"<resumptionToken")?..]).ok()?;
-    let value = text.split_once('>')?.1.split('<').next()?;
-    (!value.is_empty()).then_some(value)
+    let start = memmem::find(tail, b"<resumptionToken").unwrap_or(tail.len());
+    let text = std::str::from_utf8(&tail[start..]).unwrap_or_default();
+    let Some((tag, rest)) = text.split_once('>') else { return Resumption::default() };
+    let token = rest.split('<').next().filter(|token| !token.is_empty());
+    let cursor = tag.split_once("cursor=\"").and_then(|(_, rest)| rest.split('"').next()?.parse().ok());
+    Resumption { token, cursor }
 }
