@@ -24,3 +24,19 @@ pub fn workspace() -> &'static Path {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
     crates.and_then(Path::parent).expect("this crate is two folders below the root")
 }
+
+/// Fails if a file in the `tests` folder of a crate is not declared in its `main.rs`: its tests would never run.
+///
+/// # Panics
+///
+/// If there is such a file.
+pub fn expect_all_tests_declared(manifest_dir: &str) {
+    let folder = Path::new(manifest_dir).join("tests");
+    let main = std::fs::read_to_string(folder.join("main.rs")).expect("a binary of all tests");
+    for entry in std::fs::read_dir(folder).expect("a folder of tests") {
+        let path = entry.expect("readable").path();
+        let module = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let declared = module == "main" || main.contains(&format!("mod {module};\n"));
+        assert!(declared, "{} is not declared in main.rs, so its tests never run", path.display());
+    }
+}
