@@ -104,10 +104,10 @@ fn thousands_of_new_files_are_shown_soon() {
     assert!(took < SOON, "took {took:?}");
 }
 
-#[test]
-fn deletions_seen_as_they_happen_are_believed_however_many() {
+/// A kept site of so many files in one folder and one beside it, compared once.
+fn kept_with_disk(files: usize) -> (Bench, Keeper) {
     let bench = Bench::new();
-    for number in 0..6_000 {
+    for number in 0..files {
         bench.put(&format!("disk/{number}"), b"x");
     }
     bench.put("home", b"x");
@@ -115,6 +115,13 @@ fn deletions_seen_as_they_happen_are_believed_however_many() {
     let keeper = bench.keeper();
     let status = keeper.status();
     bench.until("settled", || status.is_settled());
+    (bench, keeper)
+}
+
+#[test]
+fn deletions_seen_as_they_happen_are_believed_however_many() {
+    let (bench, keeper) = kept_with_disk(6_000);
+    let status = keeper.status();
     fs::remove_dir_all(bench.root().join("disk")).expect("removed");
     until_live(&bench, &["home"]);
     assert!(status.suspended().is_none());
@@ -158,15 +165,8 @@ fn a_keeper_that_is_stopped_says_nothing() {
 
 #[test]
 fn a_site_that_is_back_but_for_most_of_it_is_not_suspended() {
-    let bench = Bench::new();
-    for number in 0..1_100 {
-        bench.put(&format!("disk/{number}"), b"x");
-    }
-    bench.put("home", b"x");
-    bench.index();
-    let keeper = bench.keeper();
+    let (bench, keeper) = kept_with_disk(1_100);
     let status = keeper.status();
-    bench.until("settled", || status.is_settled());
     let (root, away) = (bench.root(), bench.folder.path().join("away"));
     fs::rename(&root, &away).expect("moved away");
     bench.until("suspended", || status.suspended().is_some());
