@@ -14,6 +14,8 @@ use crate::error::{CliError, Kind};
 /// A site and its catalogue.
 pub(crate) struct Opened {
     pub(crate) config: Config,
+    /// The folder, with links resolved.
+    pub(crate) root: std::path::PathBuf,
     pub(crate) site: Arc<Site>,
     pub(crate) catalogue: Arc<dyn Catalogue>,
     pub(crate) state_dir: std::path::PathBuf,
@@ -28,7 +30,8 @@ impl Opened {
                 .because(error)
                 .hint("another place can be given with --data")
         })?;
-        Ok(Self { config, site: Arc::new(site), catalogue: Arc::new(catalogue), state_dir })
+        let root = site.root().map_or_else(|| args.dir.clone(), |root| root.to_path_buf());
+        Ok(Self { config, root, site: Arc::new(site), catalogue: Arc::new(catalogue), state_dir })
     }
 
     /// What brings the catalogue up to date; `None` if another process is at it.
@@ -48,7 +51,9 @@ pub(crate) fn open_site(args: &SiteArgs, flags: &[(&str, Option<&str>)]) -> Resu
         SiteError::Root { source, .. } => {
             CliError::failed(format!("failed to open the folder {}", shown(&args.dir))).because(source)
         }
-        SiteError::Pattern(_) => CliError::new(Kind::Config, "the configuration cannot be used").because(error),
+        SiteError::Prefix { .. } | SiteError::Pattern(_) => {
+            CliError::new(Kind::Config, "the configuration cannot be used").because(error)
+        }
     })?;
     Ok((config, site))
 }

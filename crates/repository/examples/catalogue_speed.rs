@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use modoai_protocol::{Datestamp, Range, SetSpec};
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, Change, Detail, PageQuery, system_clock};
-use modoai_repository::item::Fingerprint;
+use modoai_repository::item::{Fingerprint, Publicity};
 
 const BATCH: usize = 20_000;
 const PAGE: usize = 500;
@@ -139,6 +139,7 @@ impl Site {
             fingerprint: Fingerprint { size: random % 100_000, modified, changed: modified + 7, inode: n as u64 },
             media_type: Arc::clone(&self.media_types[kind]),
             sets: vec![Arc::clone(&self.sets[kind])],
+            publicity: Publicity::Untold,
         }
     }
 }

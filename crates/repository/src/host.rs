@@ -6,6 +6,7 @@
 //!
 //! A `Host` is made for one request and speaks for one requester.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 
@@ -18,6 +19,9 @@ pub trait Host {
 
     /// Whether this requester may see every resource, so that counts need not look at each.
     fn sees_all(&self) -> bool;
+
+    /// How many items may be asked about one by one merely to tell a number: as many as take no time worth mentioning.
+    fn patience(&self) -> u64;
 
     /// A name for what this requester may see: two with the same name see the same. Asked only where not everything is
     /// seen.
@@ -35,7 +39,7 @@ pub trait Host {
 #[derive(Debug)]
 pub struct Representation {
     /// Every header of the response, hop-by-hop ones and Date aside, in the order they are sent.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(Cow<'static, str>, String)>,
     /// The open file.
     pub file: File,
     /// The file's state when it was opened.

@@ -16,6 +16,8 @@ pub struct Item {
     pub datestamp: Datestamp,
     /// Whether it is gone. A tombstone keeps its name, sets and datestamp.
     pub deleted: bool,
+    /// Whether its existence is a secret.
+    pub publicity: Publicity,
     /// The narrowest sets it belongs to; wider ones follow from these.
     pub sets: Arc<[Arc<SetSpec>]>,
     /// Its media type without parameters, such as `text/html`.
@@ -24,6 +26,18 @@ pub struct Item {
     pub fingerprint: Fingerprint,
     /// What has been read out of that state so far.
     pub facts: Facts,
+}
+
+/// Whether everybody could GET a resource, as far as anyone has found out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Publicity {
+    /// Nobody has, or it never could be had by everybody: only the host can tell who may know of it.
+    #[default]
+    Untold,
+    /// Everybody could at the last look. That it was there is no secret when it is gone.
+    Public,
+    /// Everybody could once, and at the last look no longer. To whoever cannot GET it now, it is deleted.
+    Withdrawn,
 }
 
 /// One state of a file. Two equal fingerprints of the same path mean the same bytes: the inode's change time cannot be

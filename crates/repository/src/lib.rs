@@ -10,6 +10,7 @@
 //! | [`catalogue`] | what the site holds and held, and when that changed |
 //! | [`host`] | what the provider asks whoever serves the site |
 //! | [`formats`] | items in XML |
+//! | [`quality`] | what a client prefers |
 //! | [`Repository`] | one request in, one answer out |
 
 mod answer;
@@ -20,6 +21,7 @@ pub mod formats;
 pub mod host;
 pub mod ingest;
 pub mod item;
+pub mod quality;
 mod repository;
 pub mod settings;
 pub mod site;

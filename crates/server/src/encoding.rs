@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::header::{ACCEPT_ENCODING, HeaderMap};
 
-use crate::quality::{self, Quality};
+use modoai_repository::quality::{self, Quality};
 
 /// The encodings Identify announces; `identity` is never among them.
 pub const ENCODINGS: &[&str] = &["gzip", "br", "zstd"];
@@ -25,7 +25,7 @@ pub(crate) enum Encoding {
 impl Encoding {
     /// What the request asks for. Among equals zstd comes first: it costs the least for its size.
     pub(crate) fn asked_by(headers: &HeaderMap) -> Self {
-        let asked = quality::list(headers, ACCEPT_ENCODING);
+        let asked = quality::list(headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok()));
         let named = |name: &str| asked.iter().find(|(given, _)| given == name).map(|(_, quality)| *quality);
         let any = named("*");
         // `*` is no sign of knowing the younger two.

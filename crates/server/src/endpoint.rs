@@ -11,10 +11,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
+use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
 use hyper::{Method, Request, Response, StatusCode};
 use modoai_protocol::query::{self, Arguments, QueryError};
-use modoai_repository::Failure;
+use modoai_repository::{Failure, quality};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -23,7 +23,7 @@ use crate::body::{Body, Turn, Writer};
 use crate::encoding::{Encoder, Encoding};
 use crate::folder_host::FolderHost;
 use crate::handler::Handler;
-use crate::{Served, quality, reply};
+use crate::{Served, reply};
 
 /// How long a request waits for its turn before the harvester is asked to come back.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ pub(crate) async fn respond(
     requester: Requester,
 ) -> Response<Body> {
     let wish = Wish {
-        html: quality::prefers_html(request.headers()),
+        html: quality::prefers_html(request.headers().get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok())),
         encoding: Encoding::asked_by(request.headers()),
         only_head: request.method() == Method::HEAD,
     };

@@ -31,12 +31,16 @@ impl Host for FolderHost<'_> {
     fn ready(&self) -> io::Result<()> {
         match &self.health {
             Health::Suspended(reason) => Err(io::Error::other(reason.clone())),
-            Health::Current | Health::Behind | Health::Filling => self.site.root_folder().map(drop),
+            Health::Current | Health::Behind | Health::Filling => self.site.ready(),
         }
     }
 
     fn sees_all(&self) -> bool {
         self.areas.all_open_to(self.requester)
+    }
+
+    fn patience(&self) -> u64 {
+        20_000
     }
 
     fn view(&self) -> String {

@@ -22,7 +22,6 @@ mod htpasswd;
 mod listen;
 mod log;
 mod password_file;
-mod quality;
 mod range;
 mod reply;
 mod settings;

@@ -104,7 +104,7 @@ impl Visit<'_> {
             response.headers_mut().append(HeaderName::from_bytes(name.as_bytes()).map_err(io::Error::other)?, value);
         }
         let header =
-            |wanted| representation.headers.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str());
+            |wanted| representation.headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
         let modified = header("Last-Modified").and_then(|value| httpdate::parse_http_date(value).ok());
         let validators = Validators { etag: header("ETag").unwrap_or_default(), modified };
         match validators.judge(self.headers) {

@@ -51,7 +51,7 @@ impl Serve {
 }
 
 async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
-    let Opened { config, site, catalogue, state_dir } = &opened;
+    let Opened { config, root, site, catalogue, state_dir } = &opened;
     let listen = config.server.listen;
     let server = Server::bind(config.server.clone()).await.map_err(|error| {
         CliError::failed(format!("failed to listen on {listen}"))
@@ -67,7 +67,7 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
     let repository = Repository::new(catalogue.clone(), config.repository.clone(), &base_url, &site_url);
     let counting = Counting::start("looking", reconciler.seen());
     let digests_up_to = if config.site.read_ahead { config.repository.by_value_limit } else { 0 };
-    let pace = Pace { rescan: config.site.rescan, digests_up_to };
+    let pace = Pace { rescan: config.site.rescan, digests_up_to, access_files: Vec::new() };
     let keeper = Keeper::start(reconciler, catalogue.clone(), pace)
         .map_err(|error| CliError::failed("failed to start watching the folder").because(error))?;
     let status = keeper.status();
@@ -92,7 +92,7 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
     ready?;
     output::print(&format!(
         "serving {}\n  site        {site_url}\n  repository  {base_url}\n  catalogue   {}\nlistening on http://{address}\n",
-        shown(site.root()),
+        shown(root),
         shown(state_dir),
     ))?;
     end.wait().await;

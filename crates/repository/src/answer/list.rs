@@ -22,10 +22,6 @@ use crate::repository::{Decision, Visit, refuse};
 /// Items fetched at once for formats that open every file: a page of them is ended by its bytes, not by its count.
 const CHUNK_OF_FILES: usize = 64;
 
-/// Up to so many items the size of a list is counted one by one for a requester who does not see all of them; for more
-/// it is left out, because telling it must never be slow, and must never tell how much is hidden.
-const COUNTED_ONE_BY_ONE: u64 = 20_000;
-
 /// A list with at least one more item.
 pub(crate) struct Listed<'a> {
     verb: ListVerb,
@@ -34,7 +30,15 @@ pub(crate) struct Listed<'a> {
     first: Prepared,
     /// Items on earlier pages.
     cursor: u64,
-    size: Option<u64>,
+    size: Size,
+}
+
+/// How many items the whole list has, if that can be told.
+enum Size {
+    /// Of a list that goes on: as its first page told it.
+    Told(Option<u64>),
+    /// To be found out once it is clear that the list has several pages.
+    Asked { set: Option<SetSpec>, range: Range },
 }
 
 /// Decides the first page of a list.
@@ -45,7 +49,7 @@ pub(crate) fn begin<'a>(visit: &Visit<'a>, verb: ListVerb, selection: &Selection
     let mut range = selection.range();
     range.last = range.last.min(visit.standing.newest.unwrap_or(Datestamp::MIN));
     let mut walk = Walk::new(selection.set.clone(), range, None, chunk(visit, verb, format));
-    let size = size(visit, selection.set.as_ref(), range)?;
+    let size = Size::Asked { set: selection.set.clone(), range };
     match walk.next(visit, described(verb, format))? {
         Some(first) => Ok(Ok(Body::List(Listed { verb, format, walk, first, cursor: 0, size }))),
         None => refuse(ErrorCode::NoRecordsMatch, "no records match this selection"),
@@ -66,6 +70,7 @@ pub(crate) fn resume<'a>(visit: &Visit<'a>, verb: ListVerb, text: &str) -> Decis
     };
     let ListToken { set, range, after, cursor, size, .. } = token;
     let mut walk = Walk::new(set, range, Some(after), chunk(visit, verb, format));
+    let size = Size::Told(size);
     match walk.next(visit, described(verb, format))? {
         Some(first) => Ok(Ok(Body::List(Listed { verb, format, walk, first, cursor, size }))),
         // All that was left has changed meanwhile and will come with the next incremental harvest, but a list element
@@ -87,7 +92,7 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed<'_>, xml: &mut XmlWriter<'
     let mut sent = 0;
     let mut next = first;
     xml.raw("<").raw(element.as_str()).raw(">\n");
-    let token = loop {
+    let (token, size) = loop {
         match verb {
             ListVerb::Identifiers => {
                 record::write_header(visit, &next.item, xml);
@@ -98,10 +103,12 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed<'_>, xml: &mut XmlWriter<'
         sent += 1;
         let full = sent >= most || xml.position() - start >= settings.page_bytes;
         match walk.next(visit, described(verb, format))? {
-            None => break None,
+            // Here at the latest it is known.
+            None => break (None, Some(cursor + sent as u64)),
             Some(_) if full => {
+                let size = size.find_out(visit)?;
                 let cursor = cursor + sent as u64;
-                break Some(walk.token(visit, verb, format.metadata_prefix(), cursor, size));
+                break (Some(walk.token(visit, verb, format.metadata_prefix(), cursor, size)), size);
             }
             Some(prepared) => next = prepared,
         }
@@ -127,24 +134,28 @@ fn chunk(visit: &Visit<'_>, verb: ListVerb, format: &dyn Format) -> usize {
     }
 }
 
-/// How many items of the selection this requester sees, where that can be told at once.
-fn size(visit: &Visit<'_>, set: Option<&SetSpec>, range: Range) -> Result<Option<u64>, Failure> {
-    if range.first > range.last {
-        return Ok(None);
+impl Size {
+    /// How many items of the selection this requester sees. Left out where finding out would be slow; and it must never
+    /// tell how much is hidden.
+    fn find_out(self, visit: &Visit<'_>) -> Result<Option<u64>, Failure> {
+        let (set, range) = match self {
+            Self::Told(size) => return Ok(size),
+            Self::Asked { set, range } => (set, range),
+        };
+        let total = visit.repository.catalogue.count(set.as_ref(), range)?;
+        if visit.host.sees_all() {
+            return Ok(Some(total));
+        }
+        if total > visit.host.patience() {
+            return Ok(None);
+        }
+        let mut walk = Walk::new(set, range, None, 1_000);
+        let mut seen = 0;
+        while walk.next(visit, None)?.is_some() {
+            seen += 1;
+        }
+        Ok(Some(seen))
     }
-    let total = visit.repository.catalogue.count(set, range)?;
-    if visit.host.sees_all() {
-        return Ok(Some(total));
-    }
-    if total > COUNTED_ONE_BY_ONE {
-        return Ok(None);
-    }
-    let mut walk = Walk::new(set.cloned(), range, None, 1_000);
-    let mut seen = 0;
-    while walk.next(visit, None)?.is_some() {
-        seen += 1;
-    }
-    Ok(Some(seen))
 }
 
 /// Goes through a selection in order, past what the requester does not see.

@@ -7,7 +7,7 @@ use super::{Body, write_set_spec};
 use crate::error::Failure;
 use crate::formats::{Desk, Format, Subject};
 use crate::host::Representation;
-use crate::item::Item;
+use crate::item::{Item, Publicity};
 use crate::repository::{Decision, Visit};
 
 /// An item that this requester sees, with what its description takes.
@@ -16,12 +16,23 @@ pub(crate) struct Prepared {
     representation: Option<Representation>,
 }
 
+/// An item as this requester sees it; `None` if it is not for this requester's eyes. That something public was there is
+/// no secret: whoever may not see it any more is told that it is deleted.
+fn seen(visit: &Visit<'_>, item: Item) -> Result<Option<Item>, Failure> {
+    if item.deleted && item.publicity != Publicity::Untold {
+        return Ok(Some(item));
+    }
+    Ok(match visit.host.sees(&item)? {
+        true => Some(item),
+        false if item.publicity == Publicity::Withdrawn => Some(Item { deleted: true, ..item }),
+        false => None,
+    })
+}
+
 /// Asks the host about an item; `None` if it is not for this requester's eyes. Without a format only the header is
 /// wanted.
 pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>) -> Result<Option<Prepared>, Failure> {
-    if !visit.host.sees(&item)? {
-        return Ok(None);
-    }
+    let Some(item) = seen(visit, item)? else { return Ok(None) };
     let wants_get = !item.deleted && format.is_some_and(|format| format.needs_get(&item));
     if !wants_get {
         return Ok(Some(Prepared { item, representation: None }));
@@ -44,8 +55,8 @@ pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>
 pub(crate) fn find(visit: &Visit<'_>, identifier: &str) -> Result<Option<Item>, Failure> {
     let Some(name) = identifier.strip_prefix(&*visit.repository.identifier_prefix) else { return Ok(None) };
     match visit.repository.catalogue.item(name)? {
-        Some(item) if visit.host.sees(&item)? => Ok(Some(item)),
-        _ => Ok(None),
+        Some(item) => seen(visit, item),
+        None => Ok(None),
     }
 }
 

@@ -18,6 +18,9 @@ const MOST_VIEWS: usize = 100;
 /// Items asked for at once while looking for a visible one.
 const CHUNK: usize = 500;
 
+/// A set is worth so many times the patience that a number is worth.
+const WORTH: u64 = 10;
+
 /// What has been found out.
 #[derive(Debug, Default)]
 pub(crate) struct SetsSeen(Mutex<Views>);
@@ -61,9 +64,12 @@ fn find(visit: &Visit<'_>) -> Result<Vec<Arc<SetSpec>>, Failure> {
     Ok(seen)
 }
 
+/// Where very much is hidden the rest is taken for visible: a set that turns out to be empty does no harm, and one that
+/// is left out would hide what is in it.
 fn has_visible_item(visit: &Visit<'_>, set: &SetSpec) -> Result<bool, Failure> {
     let mut after = None;
-    loop {
+    let mut looked_at = 0;
+    while looked_at / WORTH <= visit.host.patience() {
         let query = PageQuery { set: Some(set), range: Range::ALL, after, limit: CHUNK, detail: Detail::Header };
         let items = visit.repository.catalogue.page(&query)?;
         for item in &items {
@@ -71,9 +77,11 @@ fn has_visible_item(visit: &Visit<'_>, set: &SetSpec) -> Result<bool, Failure> {
                 return Ok(true);
             }
         }
+        looked_at += items.len() as u64;
         match items.last() {
             Some(last) if items.len() == CHUNK => after = Some((last.datestamp, last.number)),
             _ => return Ok(false),
         }
     }
+    Ok(true)
 }

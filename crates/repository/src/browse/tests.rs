@@ -9,7 +9,7 @@ use super::*;
 use crate::catalogue::sqlite::Sqlite;
 use crate::catalogue::{Catalogue as _, Change, system_clock};
 use crate::host::Representation;
-use crate::item::{Fingerprint, Item};
+use crate::item::{Fingerprint, Item, Publicity};
 use crate::settings::Settings;
 use modoai_protocol::SetSpec;
 
@@ -237,6 +237,10 @@ impl Host for Open {
         true
     }
 
+    fn patience(&self) -> u64 {
+        u64::MAX
+    }
+
     fn view(&self) -> String {
         String::new()
     }
@@ -258,6 +262,7 @@ fn repository(directory: &Path, items: usize) -> Repository {
         fingerprint: Fingerprint { size: 1, ..Fingerprint::default() },
         media_type: "image/png".into(),
         sets: vec![Arc::new(SetSpec::from_levels(["mime", "image", "png"]))],
+        publicity: Publicity::Untold,
     };
     writer.apply(&(0..items).map(put).collect::<Vec<_>>()).expect("applied");
     writer.complete().expect("completed");

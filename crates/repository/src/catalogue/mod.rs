@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
 
-use crate::item::{Facts, Fingerprint, Item};
+use crate::item::{Facts, Fingerprint, Item, Publicity};
 
 /// Tells the time. Passed in, so that tests can step it backwards.
 pub type Clock = Arc<dyn Fn() -> Datestamp + Send + Sync>;
@@ -122,7 +122,7 @@ pub struct PageQuery<'a> {
 /// How much of an item is wanted. The rest is left empty: lists are read by the million, and every column counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// What stands in a header: number, name, datestamp, whether it is gone, and its sets.
+    /// What stands in a header: number, name, datestamp, whether it is gone and a secret, and its sets.
     Header,
     /// That, and media type, fingerprint and title.
     Description,
@@ -148,6 +148,8 @@ pub struct Known {
     pub name: String,
     /// Its media type.
     pub media_type: Arc<str>,
+    /// Whether its existence is a secret.
+    pub publicity: Publicity,
     /// Its last known state.
     pub fingerprint: Fingerprint,
     /// What is known of that state.
@@ -157,7 +159,8 @@ pub struct Known {
 /// One difference between the site and the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// An item is new, changed, or back.
+    /// An item is new, changed, or back. Facts are kept if they are about the fingerprint it has
+    /// now; a title only if the media type is the same.
     Put {
         /// Its name.
         name: String,
@@ -167,6 +170,8 @@ pub enum Change {
         media_type: Arc<str>,
         /// The narrowest sets it belongs to.
         sets: Vec<Arc<SetSpec>>,
+        /// Whether its existence is a secret.
+        publicity: Publicity,
     },
     /// An item has a new fingerprint but the same bytes: remembered, not stamped. Facts are kept.
     Same {

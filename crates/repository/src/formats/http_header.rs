@@ -2,6 +2,7 @@
 //!
 //! The 2004 schema of this name is lost; this is ours, published by the server itself.
 
+use std::borrow::Cow;
 use std::io;
 
 use modoai_protocol::xml::XmlWriter;
@@ -49,11 +50,11 @@ impl Format for HttpHeader {
 }
 
 /// Writes the element; an oai_didl record holds one too.
-pub(super) fn write(xml: &mut XmlWriter<'_>, base_url: &str, headers: &[(&'static str, String)]) {
+pub(super) fn write(xml: &mut XmlWriter<'_>, base_url: &str, headers: &[(Cow<'static, str>, String)]) {
     open_root(xml, "http_header", "xmlns", NAMESPACE, &schema_url(base_url));
     xml.raw(" status=\"200\">");
     for (name, value) in headers {
-        xml.raw("<header name=\"").raw(name).raw("\">").text(value).raw("</header>");
+        xml.raw("<header").attribute("name", name).raw(">").text(value).raw("</header>");
     }
     xml.raw("</http_header>");
 }

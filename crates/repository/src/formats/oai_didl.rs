@@ -55,7 +55,7 @@ impl Format for OaiDidl {
         }
         let value = steady.value.take();
         let (item, url, base_url) = (subject.item, subject.url(), subject.repository.base_url());
-        let media_type = steady.representation.headers.iter().find(|(name, _)| *name == "Content-Type");
+        let media_type = steady.representation.headers.iter().find(|(name, _)| name == "Content-Type");
         let media_type = media_type.map_or(&*item.media_type, |(_, value)| value.as_str());
 
         open_root(xml, "didl:DIDL", "xmlns:didl", NAMESPACE, SCHEMA);

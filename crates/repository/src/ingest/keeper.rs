@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use super::parts::Parts;
+use super::parts::{Gathered, Parts};
 use super::read_ahead::ReadAhead;
 use super::reconcile::{IngestError, Part, Reconciler};
 use super::watch::Watch;
@@ -39,17 +39,21 @@ const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 pub struct Keeper {
     stop: Arc<AtomicBool>,
     waker: UnixStream,
+    wishes: Arc<Mutex<Vec<String>>>,
     status: Arc<Status>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// How much a keeper does unasked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Pace {
     /// Everything is looked at again after this time at the latest.
     pub rescan: Duration,
     /// Files up to this size are hashed ahead.
     pub digests_up_to: u64,
+    /// Names of files, such as `.htaccess`, that decide on what the other files in their folder are. When one of them comes,
+    /// changes or goes, every file in its folder is described anew.
+    pub access_files: Vec<String>,
 }
 
 /// What the keeper tells others.
@@ -84,8 +88,17 @@ impl Keeper {
         let stop = reconciler.stopper();
         let status = Arc::new(Status::default());
         let keeping = Keeping::new(reconciler, catalogue, pace, wakened, status.clone())?;
+        let wishes = keeping.wishes.clone();
         let thread = std::thread::Builder::new().name("keeper".to_owned()).spawn(move || keeping.run())?;
-        Ok(Self { stop, waker, status, thread: Some(thread) })
+        Ok(Self { stop, waker, wishes, status, thread: Some(thread) })
+    }
+
+    /// Has the file or folder of this name looked at soon: something may have happened to it that no folder tells, as after
+    /// [`Site::point`](crate::site::Site::point).
+    pub fn look_at(&self, name: &str) {
+        self.wishes.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
+        // If there is no room, or the thread has ended, it need not be wakened.
+        let _ = (&self.waker).write(&[0]);
     }
 
     /// What it has to tell.
@@ -125,9 +138,13 @@ struct Keeping {
     reconciler: Reconciler,
     watch: Option<Watch>,
     wakened: UnixStream,
+    /// Names that others want looked at.
+    wishes: Arc<Mutex<Vec<String>>>,
     stop: Arc<AtomicBool>,
     status: Arc<Status>,
     rescan: Duration,
+    /// Whether there are files that decide on what others are.
+    has_access_files: bool,
     /// What to look at.
     parts: Parts,
     next_rescan: Instant,
@@ -142,16 +159,19 @@ impl Keeping {
         status: Arc<Status>,
     ) -> io::Result<Self> {
         let site = reconciler.site();
-        let watch = Watch::new(site.clone()).inspect_err(|error| {
+        let has_access_files = !pace.access_files.is_empty();
+        let watch = Watch::new(site.clone(), pace.access_files).inspect_err(|error| {
             tracing::warn!(%error, "changes cannot be noticed as they happen; relying on rescans");
         });
         Ok(Self {
             read_ahead: ReadAhead::start(site.clone(), catalogue, pace.digests_up_to, status.clone())?,
             watch: watch.ok(),
             wakened,
+            wishes: Arc::default(),
             stop: reconciler.stopper(),
             status,
             rescan: pace.rescan,
+            has_access_files,
             parts: Parts::default(),
             next_rescan: Instant::now(),
             reconciler,
@@ -161,7 +181,10 @@ impl Keeping {
     fn run(mut self) {
         let _farewell = Farewell { stop: self.stop.clone(), status: self.status.clone() };
         while !self.stop.load(Ordering::Relaxed) {
-            let (parts, everything) = self.parts.take();
+            let Gathered { parts, everything, anew } = self.parts.take();
+            if anew {
+                self.reconciler.ask_anew();
+            }
             if !parts.is_empty() {
                 self.look_at_parts(&parts);
             }
@@ -174,13 +197,16 @@ impl Keeping {
 
     fn look_at_everything(&mut self) {
         let started = Instant::now();
+        let is_watched = |watch: &Option<Watch>| watch.as_ref().is_some_and(Watch::is_complete);
+        if self.has_access_files && !is_watched(&self.watch) {
+            self.reconciler.ask_anew();
+        }
         match self.look(&[Part::Everything]) {
             Ok(()) => {
                 self.status.settled.store(true, Ordering::Release);
                 self.read_ahead.rewind();
                 self.believe();
-                let watched = self.watch.as_ref().is_some_and(Watch::is_complete);
-                let pause = if watched { self.rescan } else { self.rescan.min(UNWATCHED) };
+                let pause = if is_watched(&self.watch) { self.rescan } else { self.rescan.min(UNWATCHED) };
                 // A site so large that looking takes long is not looked at all the time.
                 self.next_rescan = after(pause.max(started.elapsed().saturating_mul(10)));
             }
@@ -218,6 +244,9 @@ impl Keeping {
             Err(error) => {
                 // Whatever it is, looking at everything finds out.
                 tracing::debug!(error = %with_causes(&error), "a change could not be followed");
+                if parts.iter().any(|part| matches!(part, Part::Anew(_))) {
+                    self.reconciler.ask_anew();
+                }
                 self.next_rescan = Instant::now();
             }
         }
@@ -229,7 +258,7 @@ impl Keeping {
             for part in parts {
                 match part {
                     Part::Everything => watch.begin_anew(),
-                    Part::Name(name) => watch.begin_anew_at(name),
+                    Part::Name(name) | Part::Anew(name) => watch.begin_anew_at(name),
                 }
             }
         }
@@ -246,7 +275,8 @@ impl Keeping {
             let parts = parts.len();
             tracing::debug!(parts, put = tally.put, deleted = tally.deleted, "the catalogue has changed");
         }
-        tally.unsettled.into_iter().for_each(|name| self.parts.add(name));
+        // Looking at a pointed name watches what it stands for, which may have changed meanwhile.
+        tally.unsettled.into_iter().chain(tally.pointed).for_each(|name| self.parts.add(name));
         Ok(())
     }
 
@@ -276,6 +306,8 @@ impl Keeping {
                 self.watch = None;
                 self.next_rescan = Instant::now();
             }
+            let wishes = std::mem::take(&mut *self.wishes.lock().unwrap_or_else(PoisonError::into_inner));
+            wishes.into_iter().filter(|name| !name.is_empty()).for_each(|name| self.parts.add(name));
             match first {
                 Some(_) if !happened => return,
                 None if !self.parts.is_empty() => first = Some(Instant::now()),
@@ -324,7 +356,7 @@ mod tests {
         let catalogue = Arc::new(Sqlite::open(state.path(), system_clock()).expect("a catalogue"));
         let reconciler = Reconciler::new(Arc::new(site), catalogue.writer().expect("the only writer"), 50);
         // A pause so long that its end does not exist.
-        let pace = Pace { rescan: Duration::MAX, digests_up_to: 0 };
+        let pace = Pace { rescan: Duration::MAX, digests_up_to: 0, access_files: Vec::new() };
         let (_waker, wakened) = UnixStream::pair().expect("a pair");
         let status = Arc::new(Status::default());
         let mut keeping = Keeping::new(reconciler, catalogue, pace, wakened, status.clone()).expect("a keeper");

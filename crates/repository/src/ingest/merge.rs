@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 
 use super::reconcile::{IngestError, Part, Reconciler, Tally};
 use crate::catalogue::{Change, Known};
+use crate::item::Publicity;
 use crate::site::walk::{Met, Step};
 
 /// Rows asked of the catalogue at once.
@@ -59,7 +60,7 @@ impl<'a> Merge<'a> {
         self.part = part;
         self.stage = match part {
             Part::Everything => KnownStage::Below { prefix: String::new(), after: String::new() },
-            Part::Name(_) => KnownStage::File,
+            Part::Name(_) | Part::Anew(_) => KnownStage::File,
         };
     }
 
@@ -90,7 +91,20 @@ impl<'a> Merge<'a> {
             Some(front) if front.name == met.name => self.known.pop_front(),
             _ => None,
         };
-        let known = known.filter(|known| self.has_same_kind(known, &met));
+        if known.as_ref().is_some_and(|known| known.fingerprint == met.fingerprint && self.has_same_kind(known)) {
+            return Ok(());
+        }
+        let ((media_type, set), is_public) = match self.reconciler.describe(&mut met, &mut self.tally) {
+            Ok(Some(description)) => description,
+            // Gone again: the next look will tell.
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                tracing::warn!(file = %met.name, %error, "a file cannot be read; it is left as it was");
+                return Ok(());
+            }
+        };
+        let publicity = publicity(known.as_ref().map(|known| known.publicity).unwrap_or_default(), is_public);
+        let known = known.filter(|known| known.media_type == media_type && known.publicity == publicity);
         if known.as_ref().is_some_and(|known| known.fingerprint == met.fingerprint) {
             return Ok(());
         }
@@ -103,36 +117,19 @@ impl<'a> Merge<'a> {
             Some(known) if self.reconciler.same_bytes(&known, &met) => {
                 self.change(Change::Same { number: known.number, fingerprint: met.fingerprint })
             }
-            _ => self.put(met),
-        }
-    }
-
-    /// Whether a file still has the media type it had: files keep their state when a setting gives their names another.
-    fn has_same_kind(&mut self, known: &Known, met: &Met) -> bool {
-        match self.reconciler.site().kinds().by_name(&met.name) {
-            Some(told) => *told == *known.media_type,
-            None if self.reconciler.asks_content => {
-                let kind = self.reconciler.kind(met).ok().flatten();
-                kind.is_none_or(|(media_type, _)| media_type == known.media_type)
-            }
-            None => true,
-        }
-    }
-
-    fn put(&mut self, met: Met) -> Result<(), IngestError> {
-        match self.reconciler.kind(&met) {
-            Ok(Some((media_type, set))) => {
+            _ => {
                 self.tally.put += 1;
                 let Met { name, fingerprint } = met;
-                self.change(Change::Put { name, fingerprint, media_type, sets: vec![set] })
-            }
-            // Gone again, or not readable after all: the next look will tell.
-            Ok(None) => Ok(()),
-            Err(error) => {
-                tracing::warn!(file = %met.name, %error, "a file cannot be read; it is left as it was");
-                Ok(())
+                self.change(Change::Put { name, fingerprint, media_type, sets: vec![set], publicity })
             }
         }
+    }
+
+    /// Whether a file that has not changed needs no look: files keep their state when a setting gives them another media
+    /// type.
+    fn has_same_kind(&self, known: &Known) -> bool {
+        let asked = self.reconciler.asks_content || matches!(self.part, Part::Anew(_));
+        self.reconciler.describer.at_a_glance(&known.name).map_or(!asked, |told| *told == *known.media_type)
     }
 
     fn absent(&mut self, known: Known) -> Result<(), IngestError> {
@@ -210,7 +207,7 @@ impl<'a> Merge<'a> {
         while self.known.is_empty() {
             let writer = &mut self.reconciler.writer;
             match (&mut self.stage, self.part) {
-                (KnownStage::File, Part::Name(name)) => {
+                (KnownStage::File, Part::Name(name) | Part::Anew(name)) => {
                     let first = writer.known(name, "", 1)?;
                     self.known.extend(first.into_iter().filter(|known| known.name == *name));
                     self.stage = KnownStage::Below { prefix: format!("{name}/"), after: String::new() };
@@ -227,6 +224,16 @@ impl<'a> Merge<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// What is known of an item's publicity after a look.
+fn publicity(before: Publicity, is_public: Option<bool>) -> Publicity {
+    match (before, is_public) {
+        (before, None) => before,
+        (_, Some(true)) => Publicity::Public,
+        (Publicity::Untold, Some(false)) => Publicity::Untold,
+        (Publicity::Public | Publicity::Withdrawn, Some(false)) => Publicity::Withdrawn,
     }
 }
 

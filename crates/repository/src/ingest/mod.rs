@@ -4,11 +4,12 @@
 //! both in order of names, and write down the differences. A first index, a rescan, a renamed folder and a saved file
 //! differ only in how large the part is. `watch` tells which `parts` to look at, and may be wrong in every way but
 //! silence; `trails` tells which other names change with them. [`Keeper`] is the thread that listens and looks, and
-//! `read_ahead` another one that reads what nobody has asked for yet.
+//! `read_ahead` another one that reads what nobody has asked for yet, with `read`.
 
 mod keeper;
 mod merge;
 mod parts;
+mod read;
 mod read_ahead;
 mod reconcile;
 mod trails;
@@ -18,4 +19,5 @@ mod watch;
 mod tests;
 
 pub use keeper::{Keeper, Pace, Status};
+pub use read::read_everything;
 pub use reconcile::{IngestError, Part, Reconciler, Tally};

@@ -4,7 +4,7 @@
 //! however many signs there are, they are made fewer by looking at the folders they are in, never by looking at
 //! everything instead.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::reconcile::Part;
 
@@ -19,13 +19,38 @@ const CROWD: usize = 100;
 pub(super) struct Parts {
     everything: bool,
     distrusted: bool,
-    names: BTreeSet<String>,
+    /// Whether everything is to be described anew.
+    anew: bool,
+    /// The names to look at, and whether what they stand for is to be described anew.
+    names: BTreeMap<String, bool>,
+}
+
+/// What was gathered.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// None of them in another.
+    pub(super) parts: Vec<Part>,
+    /// Whether to look at everything then …
+    pub(super) everything: bool,
+    /// … and have all of it described anew.
+    pub(super) anew: bool,
 }
 
 impl Parts {
     /// Something happened to the file or folder of this name.
     pub(super) fn add(&mut self, name: String) {
-        self.names.insert(name);
+        self.names.entry(name).or_default();
+    }
+
+    /// Something happened that may give every file of this name, or in the folder of this name, another description. The
+    /// empty name is that of everything.
+    pub(super) fn add_anew(&mut self, name: String) {
+        if name.is_empty() {
+            self.everything = true;
+            self.anew = true;
+        } else {
+            self.names.insert(name, true);
+        }
     }
 
     /// Something happened and nobody can tell what. What else has happened is the best clue where: deletions come in
@@ -47,8 +72,7 @@ impl Parts {
             self.fold(CROWD);
         }
         if self.names.len() > MANY {
-            let outermost = |name: String| name.split('/').next().unwrap_or_default().to_owned();
-            self.names = std::mem::take(&mut self.names).into_iter().map(outermost).collect();
+            self.rename(|name| name.split('/').next().map(str::to_owned));
         }
     }
 
@@ -56,23 +80,30 @@ impl Parts {
         !self.everything && self.names.is_empty()
     }
 
-    /// What was gathered: the names, none of them in a folder that is named too, and whether to look at everything then.
-    pub(super) fn take(&mut self) -> (Vec<Part>, bool) {
-        let Self { everything, distrusted, names } = std::mem::take(self);
+    pub(super) fn take(&mut self) -> Gathered {
+        let Self { everything, distrusted, anew, names } = std::mem::take(self);
         if distrusted {
-            return (Vec::new(), true);
+            let anew = anew || names.values().any(|anew| *anew);
+            return Gathered { parts: Vec::new(), everything: true, anew };
         }
-        let folders = |name: &str| name.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
-        let covered = |name: &str| folders(name).into_iter().any(|end| names.contains(&name[..end]));
-        let parts = names.iter().filter(|name| !covered(name)).cloned().map(Part::Name).collect();
-        (parts, everything)
+        let mut outermost: BTreeMap<&str, bool> = BTreeMap::new();
+        for (name, anew) in &names {
+            let folders = name.match_indices('/').map(|(end, _)| &name[..end]);
+            let cover = folders.into_iter().find(|folder| names.contains_key(*folder)).unwrap_or(name);
+            *outermost.entry(cover).or_default() |= anew;
+        }
+        let part = |(name, anew): (&str, bool)| match anew {
+            true => Part::Anew(name.to_owned()),
+            false => Part::Name(name.to_owned()),
+        };
+        Gathered { parts: outermost.into_iter().map(part).collect(), everything, anew }
     }
 
     /// Replaces names by the folder they are in, where there are more than `crowd` of them. What is in the root stays:
     /// the folder it is in is everything.
     fn fold(&mut self, crowd: usize) {
         let mut in_folder: BTreeMap<String, usize> = BTreeMap::new();
-        for (folder, _) in self.names.iter().filter_map(|name| name.rsplit_once('/')) {
+        for (folder, _) in self.names.keys().filter_map(|name| name.rsplit_once('/')) {
             match in_folder.get_mut(folder) {
                 Some(count) => *count += 1,
                 None => drop(in_folder.insert(folder.to_owned(), 1)),
@@ -82,8 +113,14 @@ impl Parts {
             let (folder, _) = name.rsplit_once('/')?;
             in_folder.get(folder).is_some_and(|count| *count > crowd).then(|| folder.to_owned())
         };
-        let names = std::mem::take(&mut self.names).into_iter();
-        self.names = names.map(|name| crowded(&name).unwrap_or(name)).collect();
+        self.rename(crowded);
+    }
+
+    /// Gives parts wider names.
+    fn rename(&mut self, wider: impl Fn(&str) -> Option<String>) {
+        for (name, anew) in std::mem::take(&mut self.names) {
+            *self.names.entry(wider(&name).unwrap_or(name)).or_default() |= anew;
+        }
     }
 }
 
@@ -98,10 +135,10 @@ mod tests {
     }
 
     fn taken(mut parts: Parts) -> (Vec<String>, bool) {
-        let (taken, everything) = parts.take();
+        let Gathered { parts: taken, everything, .. } = parts.take();
         assert!(parts.is_empty());
         let name = |part| match part {
-            Part::Name(name) => name,
+            Part::Name(name) | Part::Anew(name) => name,
             Part::Everything => unreachable!("told by the second value"),
         };
         (taken.into_iter().map(name).collect(), everything)
@@ -136,5 +173,28 @@ mod tests {
         let mut unmounted = parts(names);
         unmounted.distrust();
         assert_eq!(taken(unmounted), (vec![], true));
+    }
+    #[test]
+    fn what_is_to_be_described_anew_stays_so_however_parts_are_gathered() {
+        let anew = |parts: &mut Parts| {
+            let is_anew = |part: &Part| matches!(part, Part::Anew(_));
+            let Gathered { parts, everything, anew } = parts.take();
+            (parts.iter().map(is_anew).collect::<Vec<_>>(), everything, anew)
+        };
+        let mut inner = parts(["a", "b"].map(str::to_owned));
+        inner.add_anew("a/b".to_owned());
+        inner.add("a/b".to_owned());
+        assert_eq!(anew(&mut inner), (vec![true, false], false, false));
+        let mut crowd = parts((0..6_000).map(|number| format!("disk/{number}")));
+        crowd.add_anew("disk/7".to_owned());
+        crowd.limit();
+        assert_eq!(anew(&mut crowd), (vec![true], false, false));
+        let mut lost = parts([]);
+        lost.add_anew("a".to_owned());
+        lost.distrust();
+        assert_eq!(anew(&mut lost), (vec![], true, true));
+        let mut all = parts(["a".to_owned()]);
+        all.add_anew(String::new());
+        assert_eq!(anew(&mut all), (vec![false], true, true));
     }
 }

@@ -5,7 +5,6 @@
 //! bytes. So files are read meanwhile, a little at a time, by a thread of its own: a large file must keep nobody from
 //! noticing changes.
 
-use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -13,17 +12,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::keeper::Status;
-use crate::catalogue::{Catalogue, Learned, Unread};
-use crate::formats::steady::digests_of;
-use crate::item::{Facts, Item};
-use crate::site::folder::fingerprint_of;
-use crate::site::{Site, title};
+use super::read::Reader;
+use crate::catalogue::Catalogue;
+use crate::site::Site;
 
 /// One go takes about so long, unless a single file takes longer.
 const SLICE: Duration = Duration::from_millis(50);
-
-/// Items asked for at once: more than one go can read.
-const ITEMS: usize = 2_000;
 
 /// Reads what is not yet known of the items in a catalogue, until it is dropped.
 pub(super) struct ReadAhead {
@@ -123,12 +117,13 @@ impl Reading {
     /// be read or remembered now is left to whoever needs it.
     fn read_some(&self, after: i64) -> Option<i64> {
         let start = Instant::now();
-        let wanted = Unread { titles_of: title::MEDIA_TYPES, digests_up_to: self.digests_up_to };
-        let items = self.catalogue.unread(&wanted, after, ITEMS).unwrap_or_default();
+        let Self { site, catalogue, digests_up_to, signal, .. } = self;
+        let reader = Reader { site, catalogue: &**catalogue, digests_up_to: *digests_up_to, stop: &signal.stop };
+        let items = reader.unread(after).unwrap_or_default();
         let mut last = None;
         let mut learned = Vec::new();
         for item in &items {
-            learned.extend(self.read(item).ok().flatten());
+            learned.extend(reader.read(item).ok().flatten());
             last = Some(item.number);
             if self.is_stopped() || start.elapsed() > SLICE {
                 break;
@@ -138,40 +133,5 @@ impl Reading {
             tracing::debug!(%error, "what was read could not be remembered");
         }
         last
-    }
-
-    fn read(&self, item: &Item) -> io::Result<Option<Learned>> {
-        let Some(representation) = self.site.get(&item.name)? else { return Ok(None) };
-        let fingerprint = representation.fingerprint;
-        // What is being written to would be read for nothing.
-        if fingerprint != item.fingerprint || fingerprint.is_fresh() {
-            return Ok(None);
-        }
-        let mut file = representation.file;
-        let facts = self.facts(item, &mut file)?;
-        let held_still = fingerprint_of(&file)? == fingerprint;
-        Ok(held_still.then_some(Learned { number: item.number, fingerprint, facts }))
-    }
-
-    fn facts(&self, item: &Item, file: &mut File) -> io::Result<Facts> {
-        let title = if title::is_in(&item.media_type) { Some(title::of(file)?) } else { None };
-        let mut stoppable = Stoppable { file, stop: &self.signal.stop };
-        let digests = (item.fingerprint.size <= self.digests_up_to).then(|| digests_of(&mut stoppable)).transpose()?;
-        Ok(Facts { title, digests })
-    }
-}
-
-/// A file that cannot be read on once somebody wants to stop, so that nobody waits for the end of a large one.
-pub(super) struct Stoppable<'a> {
-    pub(super) file: &'a File,
-    pub(super) stop: &'a AtomicBool,
-}
-
-impl io::Read for Stoppable<'_> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(io::Error::other("stopped"));
-        }
-        self.file.read(room)
     }
 }

@@ -10,6 +10,7 @@
 //! - *Sameness.* A file whose change time is younger than a clock tick may change again without looking different. It is
 //!   noted in a way that equals no real state, and looked at again a moment later.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -18,13 +19,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use modoai_protocol::SetSpec;
 
 use super::merge::Merge;
-use super::read_ahead::Stoppable;
+use super::read::Stoppable;
 use crate::catalogue::{CatalogueError, Known, Writer};
 use crate::formats::steady;
 use crate::item::{Fingerprint, TICK};
-use crate::site::folder::{Folder, Sight, Thing, fingerprint_of};
+use crate::site::describe::{Describer, Description};
+use crate::site::folder::{Folder, Thing, fingerprint_of};
+use crate::site::overlay::{Overlay, Sighting};
 use crate::site::walk::{Met, OnFolder, Step, walk};
-use crate::site::{Site, kind, name};
+use crate::site::{Links, Site, kind, name};
 
 /// Which part of a site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +36,8 @@ pub enum Part {
     Everything,
     /// The file of this name, or the folder of this name with all that is in it, whichever is or was there.
     Name(String),
+    /// The same, and every file there is to be described anew: something may have given it another media type.
+    Anew(String),
 }
 
 /// What a comparison found.
@@ -48,6 +53,8 @@ pub struct Tally {
     pub unknown: u64,
     /// Files that changed so recently that they could change again unnoticed. Look at them a little later.
     pub unsettled: Vec<String>,
+    /// Names that were found to stand for files elsewhere, which nobody watches yet.
+    pub pointed: Vec<String>,
 }
 
 /// Why a comparison was given up.
@@ -78,14 +85,19 @@ pub enum IngestError {
     Stopped,
 }
 
+/// A media type and its set.
+type Kind = (Arc<str>, Arc<SetSpec>);
+
 /// Compares and writes.
 pub struct Reconciler {
     site: Arc<Site>,
+    pub(super) describer: Arc<dyn Describer>,
     pub(super) writer: Box<dyn Writer>,
-    kinds: HashMap<String, (Arc<str>, Arc<SetSpec>)>,
+    kinds: HashMap<String, Kind>,
     /// The folders on which something is mounted, once they are known.
     mounts: Option<BTreeSet<String>>,
-    /// Whether names that tell no media type are asked for it again: the settings may have told it before.
+    /// Whether files whose names tell no media type are described again although they are the same: the settings may have
+    /// been others before.
     pub(super) asks_content: bool,
     /// In percent; none believes everything.
     pub(super) max_vanished: Option<u64>,
@@ -97,6 +109,7 @@ impl Reconciler {
     /// Of this site, into this catalogue. More than `max_vanished` percent gone at once is not believed.
     pub fn new(site: Arc<Site>, writer: Box<dyn Writer>, max_vanished: u64) -> Self {
         Self {
+            describer: site.clone(),
             site,
             writer,
             kinds: HashMap::new(),
@@ -111,6 +124,16 @@ impl Reconciler {
     /// Believes that whatever is not there has been deleted.
     pub fn believing_all(self) -> Self {
         Self { max_vanished: None, ..self }
+    }
+
+    /// Asks this one what files are, instead of the site.
+    pub fn described_by(self, describer: Arc<dyn Describer>) -> Self {
+        Self { describer, ..self }
+    }
+
+    /// Has every file described anew, until everything has been looked at once more.
+    pub(super) fn ask_anew(&mut self) {
+        self.asks_content = true;
     }
 
     /// Set it to true, and the comparison under way is given up.
@@ -132,7 +155,7 @@ impl Reconciler {
     /// No part may be within another. `on_folder` is told of every folder before it is read.
     pub fn reconcile(&mut self, parts: &[Part], on_folder: OnFolder<'_>) -> Result<Tally, IngestError> {
         let site = self.site.clone();
-        site.root_folder()?;
+        site.ready()?;
         let everything = parts.contains(&Part::Everything);
         let before = self.mounts()?;
         let believes_all = self.max_vanished.is_none();
@@ -159,13 +182,19 @@ impl Reconciler {
             merge.begin(part);
             match part {
                 Part::Everything => walk(&site, "", &note, &mut |step| merge.step(step))?,
-                Part::Name(at) => match sight(&site, at)? {
-                    Some(Sight::File(fingerprint)) => {
+                Part::Name(at) | Part::Anew(at) => {
+                    let Sighting { file, folder, unknown } = sight(&site, at)?;
+                    if let Some(error) = unknown {
+                        let name = if file.is_some() { format!("{at}/") } else { at.clone() };
+                        merge.step(Step::Unknown { name, error })?;
+                    }
+                    if let Some(fingerprint) = file {
                         merge.step(Step::File(Met { name: at.clone(), fingerprint }))?;
                     }
-                    Some(Sight::Folder(_)) => walk(&site, at, &note, &mut |step| merge.step(step))?,
-                    None => {}
-                },
+                    if folder {
+                        walk(&site, at, &note, &mut |step| merge.step(step))?;
+                    }
+                }
             }
             merge.end()?;
         }
@@ -185,6 +214,15 @@ impl Reconciler {
     /// Makes the whole catalogue equal to the site, waits a little for files that are being written, and declares a
     /// first filling complete.
     pub fn everything(&mut self, on_folder: OnFolder<'_>) -> Result<Tally, IngestError> {
+        let tally = self.beforehand(on_folder)?;
+        self.asks_content = false;
+        self.writer.complete()?;
+        Ok(tally)
+    }
+
+    /// The same, but leaves a first filling incomplete: for whoever comes before the one who has the last word on what
+    /// files are. Until that one has spoken, nothing is listed, and no correction is a change.
+    pub fn beforehand(&mut self, on_folder: OnFolder<'_>) -> Result<Tally, IngestError> {
         const PATIENCE: usize = 10;
         let mut tally = self.reconcile(&[Part::Everything], on_folder)?;
         for _ in 0..PATIENCE {
@@ -196,9 +234,8 @@ impl Reconciler {
             let again = self.reconcile(&unsettled, on_folder)?;
             tally.deleted += again.deleted;
             tally.unsettled = again.unsettled;
+            tally.pointed.extend(again.pointed);
         }
-        self.asks_content = false;
-        self.writer.complete()?;
         Ok(tally)
     }
 
@@ -209,21 +246,32 @@ impl Reconciler {
         Ok(self.mounts.clone().unwrap_or_default())
     }
 
-    /// The media type of a file that is new or changed, and its set; `None` if it is gone again.
-    pub(super) fn kind(&mut self, met: &Met) -> io::Result<Option<(Arc<str>, Arc<SetSpec>)>> {
-        let media_type = match self.site.kinds().by_name(&met.name) {
-            Some(media_type) => media_type,
-            None => match self.site.get(&met.name)? {
-                Some(representation) => kind::by_content(&representation.file)?,
-                None => return Ok(None),
-            },
-        };
+    /// The media type of a file and its set, and whether everybody could GET it, if that was found out; `None` if the file
+    /// is gone again. Where a GET returns a file elsewhere, that is the one met from now on.
+    pub(super) fn describe(&mut self, met: &mut Met, tally: &mut Tally) -> io::Result<Option<(Kind, Option<bool>)>> {
+        if let Some(media_type) = self.describer.at_a_glance(&met.name) {
+            return Ok(Some((self.kind_of(media_type), None)));
+        }
+        let Some(description) = self.describer.look(met)? else { return Ok(None) };
+        let Description { media_type, elsewhere, is_public } = description;
+        if let Some(file) = elsewhere
+            && let Ok(Some(Thing::File(_, fingerprint))) = Folder::open_added(&file, Links::Never)
+        {
+            met.fingerprint = fingerprint;
+            if self.site.point(&met.name, &file) {
+                tally.pointed.push(met.name.clone());
+            }
+        }
+        Ok(Some((self.kind_of(Cow::Owned(media_type)), is_public)))
+    }
+
+    fn kind_of(&mut self, media_type: Cow<'_, str>) -> Kind {
         if let Some(kind) = self.kinds.get(&*media_type) {
-            return Ok(Some(kind.clone()));
+            return kind.clone();
         }
         let kind = (Arc::from(&*media_type), Arc::new(kind::set_of(&media_type)));
         self.kinds.insert(media_type.into_owned(), kind.clone());
-        Ok(Some(kind))
+        kind
     }
 
     /// Whether a file with a new fingerprint still has the bytes whose digests are remembered. Only asked where nothing
@@ -244,24 +292,20 @@ impl Reconciler {
 
 /// Folders on which something was mounted and is no longer, or not so that one could tell.
 fn unmounted(site: &Site, mounts: &BTreeSet<String>) -> Vec<String> {
-    let is_unmounted = |at: &&String| match sight(site, at.trim_end_matches('/')) {
-        Ok(Some(Sight::Folder(folder))) => !folder.is_mounted(),
-        Ok(_) => false,
-        Err(_) => true,
+    let is_unmounted = |at: &&String| {
+        let Some(segments) = shown(site, at.trim_end_matches('/')) else { return false };
+        let Overlay { folders, unknown } = site.overlay(&segments);
+        unknown.is_some() || (!folders.is_empty() && !folders.iter().any(Folder::is_mounted))
     };
     mounts.iter().filter(is_unmounted).cloned().collect()
 }
 
 /// What a name stands for, wherever it is.
-fn sight(site: &Site, at: &str) -> io::Result<Option<Sight>> {
-    use std::os::unix::ffi::OsStrExt as _;
-    let Some(segments) = name::decode(at) else { return Ok(None) };
-    let Some((last, before)) = segments.split_last() else { return Ok(Some(Sight::Folder(site.root_folder()?))) };
-    if !site.rules().shows(&segments) {
-        return Ok(None);
-    }
-    match site.root_folder()?.descend(before)? {
-        Some(Thing::Folder(folder)) => folder.glance(std::ffi::OsStr::from_bytes(last)),
-        _ => Ok(None),
-    }
+fn sight(site: &Site, at: &str) -> io::Result<Sighting> {
+    shown(site, at).map_or(Ok(Sighting::default()), |segments| site.sight(&segments))
+}
+
+/// The path of a name, if the site shows it.
+fn shown(site: &Site, at: &str) -> Option<Vec<Vec<u8>>> {
+    name::decode(at).filter(|segments| site.rules().shows(segments))
 }

@@ -1,7 +1,9 @@
 //! The catalogue follows the folder, whatever happens to the folder.
 
+mod described;
 mod kept;
 mod linked;
+mod rooted;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, FileTimes};
@@ -13,13 +15,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use modoai_protocol::{Datestamp, Range};
 
-use super::{IngestError, Keeper, Pace, Part, Reconciler};
+use super::{IngestError, Keeper, Pace, Part, Reconciler, read_everything};
 use crate::catalogue::sqlite::Sqlite;
 use crate::catalogue::{Catalogue, CatalogueError, Change, Detail, Known, Learned, PageQuery, Writer, system_clock};
 use crate::formats::steady::digests_of;
 use crate::item::{Facts, Item};
 use crate::site::folder::Folder;
-use crate::site::{Links, Site, SiteSettings};
+use crate::site::{Links, Root, Site, SiteSettings};
 
 /// A second, on a machine that has nothing else to do; no test fails because a machine is busy.
 const SOON: Duration = Duration::from_secs(5);
@@ -45,7 +47,12 @@ impl Bench {
     }
 
     fn put(&self, path: &str, bytes: &[u8]) {
-        let path = self.root().join(path);
+        self.put_beside(&format!("root/{path}"), bytes);
+    }
+
+    /// A file that is not below the root.
+    fn put_beside(&self, path: &str, bytes: &[u8]) {
+        let path = self.folder.path().join(path);
         fs::create_dir_all(path.parent().expect("below the root")).expect("folders");
         fs::write(path, bytes).expect("a file");
     }
@@ -59,6 +66,18 @@ impl Bench {
         Reconciler::new(Arc::new(site), writer, 50)
     }
 
+    /// A site of the root and of these paths beside it, at these prefixes.
+    fn site_with(&self, added: &[(&str, &str)]) -> Arc<Site> {
+        let added = added.iter().map(|(prefix, path)| ((*prefix).to_owned(), self.folder.path().join(path)));
+        let roots = std::iter::once((String::new(), self.root())).chain(added);
+        let roots = roots.map(|(prefix, path)| Root { prefix, path }).collect();
+        Arc::new(Site::open_roots(roots, &SiteSettings::default(), &[]).expect("a site"))
+    }
+
+    fn reconciler_of(&self, site: &Arc<Site>) -> Reconciler {
+        Reconciler::new(site.clone(), self.writer(), 50)
+    }
+
     fn writer(&self) -> Box<dyn Writer> {
         self.catalogue.writer().expect("the only writer")
     }
@@ -68,7 +87,7 @@ impl Bench {
     }
 
     fn keeper_of(&self, reconciler: Reconciler, digests_up_to: u64) -> Keeper {
-        let pace = Pace { rescan: Duration::from_secs(3_600), digests_up_to };
+        let pace = Pace { rescan: Duration::from_secs(3_600), digests_up_to, access_files: Vec::new() };
         Keeper::start(reconciler, self.catalogue.clone(), pace).expect("a keeper")
     }
 
@@ -85,6 +104,11 @@ impl Bench {
 
     fn live(&self) -> Vec<String> {
         self.items().into_values().filter(|item| !item.deleted).map(|item| item.name).collect()
+    }
+
+    /// Moves something, from and to places beside the root.
+    fn rename_beside(&self, from: &str, to: &str) {
+        fs::rename(self.folder.path().join(from), self.folder.path().join(to)).expect("renamed");
     }
 
     /// Waits until this is so, and says how long it took.

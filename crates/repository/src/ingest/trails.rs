@@ -2,7 +2,8 @@
 //!
 //! What has a name by a link changes with things elsewhere: the file it leads to, a folder on the way to it, another link
 //! on the way. The paths of all of these are the link's *trail*. It is known of every link, also of one that leads
-//! nowhere yet, so that whatever happens at or above a path of it is known to happen to the link.
+//! nowhere yet, so that whatever happens at or above a path of it is known to happen to the link. A root that was added to a
+//! site is a link in this sense: its name on the site leads to its path.
 //!
 //! Paths are written like names, canonically encoded, and begin with a slash, which names of the site never do.
 
@@ -26,6 +27,7 @@ pub(super) struct Trails {
 impl Trails {
     /// Remembers the trail of the link of this name.
     pub(super) fn note(&mut self, link: &str, trail: Vec<String>) {
+        self.forget_one(link);
         for path in &trail {
             self.links.entry(path.clone()).or_default().insert(link.to_owned());
         }
@@ -37,13 +39,15 @@ impl Trails {
         let inner = format!("{name}/");
         let mut gone: Vec<String> = range_of(&self.by_link, &inner).map(|(link, _)| link.clone()).collect();
         gone.push(name.to_owned());
-        for link in gone {
-            for path in self.by_link.remove(&link).unwrap_or_default() {
-                if let Some(links) = self.links.get_mut(&path) {
-                    links.remove(&link);
-                    if links.is_empty() {
-                        self.links.remove(&path);
-                    }
+        gone.iter().for_each(|link| self.forget_one(link));
+    }
+
+    fn forget_one(&mut self, link: &str) {
+        for path in self.by_link.remove(link).unwrap_or_default() {
+            if let Some(links) = self.links.get_mut(&path) {
+                links.remove(link);
+                if links.is_empty() {
+                    self.links.remove(&path);
                 }
             }
         }
@@ -102,10 +106,9 @@ pub(super) fn written(path: &Path) -> String {
     segments.map(|segment| format!("/{}", name::encode_segment(segment.as_os_str().as_bytes()))).collect()
 }
 
-/// A name of the site as a path below its root; `None` if no file can have it.
-pub(super) fn path_of(site_name: &str) -> Option<PathBuf> {
-    let segments = name::decode(site_name)?;
-    Some(segments.iter().map(|segment| OsStr::from_bytes(segment)).collect())
+/// Segments of a name as a path below a root.
+pub(super) fn path_of(segments: &[Vec<u8>]) -> PathBuf {
+    segments.iter().map(|segment| OsStr::from_bytes(segment)).collect()
 }
 
 #[cfg(test)]

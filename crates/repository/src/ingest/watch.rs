@@ -2,8 +2,8 @@
 //!
 //! inotify is precise about most changes, silent about some (network file systems, memory maps, hard links elsewhere)
 //! and loses track under load. So its events are only ever taken as "look here"; what is really there is found out by
-//! looking. Folders are watched for two reasons: they are of the site, or the [trail](super::trails) of a link leads
-//! through them.
+//! looking. Folders are watched for two reasons: they are of the site, or the [trail](super::trails) of a link or of an
+//! added root leads through them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -44,24 +44,28 @@ pub(super) struct Watch {
 }
 
 /// Which watch is on which folders. The same folder can have several names, and then has one watch: names of the site (by
-/// links), and beginning with a slash the path it has as a part of a trail. All end with a slash; the root's is empty.
+/// links or roots), and beginning with a slash the path it has as a part of a trail. All end with a slash; the main root's
+/// is empty. And several folders, of different roots, can have one name.
 struct Folders {
     watches: Watches,
     names: HashMap<WatchDescriptor, BTreeSet<String>>,
-    by_name: BTreeMap<String, WatchDescriptor>,
+    by_name: BTreeMap<String, Vec<WatchDescriptor>>,
     trails: Trails,
+    /// Names of files that decide on what the other files in their folder are.
+    access_files: Vec<String>,
     /// Whether some folder could not be watched since everything was last looked at.
     incomplete: bool,
 }
 
 impl Watch {
-    pub(super) fn new(site: Arc<Site>) -> io::Result<Self> {
+    pub(super) fn new(site: Arc<Site>, access_files: Vec<String>) -> io::Result<Self> {
         let inotify = Inotify::init()?;
         let folders = Folders {
             watches: inotify.watches(),
             names: HashMap::new(),
             by_name: BTreeMap::new(),
             trails: Trails::default(),
+            access_files,
             incomplete: false,
         };
         Ok(Self { site, inotify, folders: Mutex::new(folders), buffer: vec![0; 64 * 1024] })
@@ -86,7 +90,7 @@ impl Watch {
         });
         // The walk is about to list the same folder, and will tell.
         if listed.is_ok() {
-            links.iter().for_each(|link| self.folders().note_link(&self.site, link));
+            links.iter().for_each(|link| self.folders().note(&self.site, link));
         }
     }
 
@@ -96,6 +100,7 @@ impl Watch {
         folders.trails = Trails::default();
         folders.forget("/");
         folders.incomplete = false;
+        self.site.roots_within("").iter().for_each(|root| folders.note(&self.site, root));
     }
 
     /// Prepares for looking again at what has this name. If it is a folder, looking at it watches it anew.
@@ -103,7 +108,9 @@ impl Watch {
         let mut folders = self.folders();
         folders.forget(&format!("{site_name}/"));
         folders.trails.forget(site_name);
-        folders.note_link(&self.site, site_name);
+        folders.note(&self.site, site_name);
+        // Also those that are not there: what is looked at is only what is.
+        self.site.roots_within(site_name).iter().for_each(|root| folders.note(&self.site, root));
     }
 
     /// Whether every folder met since everything was last looked at is watched.
@@ -143,6 +150,9 @@ impl Folders {
     fn take(&mut self, mask: EventMask, watch: &WatchDescriptor, file: Option<&OsStr>, parts: &mut Parts) {
         if mask.contains(EventMask::Q_OVERFLOW) {
             parts.lost_track();
+            if !self.access_files.is_empty() {
+                parts.add_anew(String::new());
+            }
         }
         let Some(names) = self.names.get(watch).cloned() else { return };
         let gone = mask.intersects(EventMask::MOVE_SELF | EventMask::DELETE_SELF);
@@ -152,10 +162,15 @@ impl Folders {
         }
         if mask.contains(EventMask::IGNORED) {
             self.names.remove(watch);
-            for folder in names.iter().filter(|folder| self.by_name.get(*folder) == Some(watch)).collect::<Vec<_>>() {
-                self.by_name.remove(folder);
+            for folder in &names {
+                self.unname(folder, watch);
             }
             return;
+        }
+        if let Some(file) = file
+            && self.access_files.iter().any(|access_file| OsStr::new(access_file) == file)
+        {
+            names.iter().for_each(|folder| self.describe_anew(folder.trim_end_matches('/'), parts));
         }
         let segment = file.map(|file| name::encode_segment(file.as_bytes()));
         let comes_or_goes =
@@ -181,8 +196,9 @@ impl Folders {
     fn watch(&mut self, path: &Path, folder_name: String, mask: WatchMask) {
         match self.watches.add(path, mask | WatchMask::MASK_ADD) {
             Ok(watch) => {
-                self.names.entry(watch.clone()).or_default().insert(folder_name.clone());
-                self.by_name.insert(folder_name, watch);
+                if self.names.entry(watch.clone()).or_default().insert(folder_name.clone()) {
+                    self.by_name.entry(folder_name).or_default().push(watch);
+                }
             }
             // On a trail, and not there or not ours to read: nothing to watch.
             Err(error) if folder_name.starts_with('/') && error.kind() != io::ErrorKind::StorageFull => {}
@@ -200,38 +216,91 @@ impl Folders {
         self.incomplete = true;
     }
 
-    /// Watches what decides on a link, if this is one.
-    fn note_link(&mut self, site: &Site, link: &str) {
-        let Some(below) = path_of(link) else { return };
-        let root = site.root();
-        if root.join(&below).read_link().is_err() {
-            return;
+    /// Watches what decides on a name from elsewhere, if something does: what a link leads to, or where an added root is.
+    fn note(&mut self, site: &Site, site_name: &str) {
+        let Some(segments) = name::decode(site_name) else { return };
+        let mut trail = Vec::new();
+        for layer in site.layers(&segments) {
+            let below = path_of(&segments[layer.depth..]);
+            if layer.is_main() {
+                trail.extend(self.trail_of_link(&layer.path, &below));
+            } else if below.as_os_str().is_empty() {
+                trail.extend(self.trail_of_root(&layer.path));
+            } else if let Ok(root) = layer.path.canonicalize() {
+                trail.extend(self.trail_of_link(&root, &below));
+            }
         }
-        let (trail, end) = follow(root, &below, &mut |folder| {
-            let folder_name = written(folder) + "/";
+        if !trail.is_empty() {
+            self.trails.note(site_name, trail);
+        }
+    }
+
+    /// The trail of a path below a root that has no links in it; empty if it is no link.
+    fn trail_of_link(&mut self, root: &Path, below: &Path) -> Vec<String> {
+        if root.join(below).read_link().is_err() {
+            return Vec::new();
+        }
+        let (trail, end) = follow(root, below, &mut |folder| {
             // When a folder around the root goes, so does the root.
             let around_root = root.starts_with(folder) && root != folder;
-            if !around_root && !self.by_name.contains_key(&folder_name) {
-                self.watch(folder, folder_name, STRUCTURE);
+            if !around_root {
+                self.watch_on_trail(folder);
             }
         });
         if let Some(folder) = end.parent().filter(|folder| folder.starts_with(root) || !root.starts_with(folder)) {
             self.watch(folder, written(folder) + "/", EVERYTHING);
         }
-        self.trails.note(link, trail);
+        trail
+    }
+
+    /// The trail of an added root. Unlike the main root it may come and go, so the folders around it are watched.
+    fn trail_of_root(&mut self, root: &Path) -> Vec<String> {
+        let (trail, end) = follow(Path::new("/"), root, &mut |folder| self.watch_on_trail(folder));
+        // A folder will be watched itself.
+        if let Some(folder) = end.parent().filter(|_| end.is_file()) {
+            self.watch(folder, written(folder) + "/", EVERYTHING);
+        }
+        trail
+    }
+
+    fn watch_on_trail(&mut self, folder: &Path) {
+        let folder_name = written(folder) + "/";
+        if !self.by_name.contains_key(&folder_name) {
+            self.watch(folder, folder_name, STRUCTURE);
+        }
+    }
+
+    /// Has everything described anew that is in a folder: of the site, or elsewhere and on the trail of something.
+    fn describe_anew(&self, folder: &str, parts: &mut Parts) {
+        if folder.starts_with('/') {
+            self.trails.through(folder).cloned().for_each(|name| parts.add_anew(name));
+        } else {
+            parts.add_anew(folder.to_owned());
+        }
     }
 
     /// Forgets the folder of this name and all below it: it is not there any more.
     fn forget(&mut self, folder_name: &str) {
         let gone: Vec<String> = range_of(&self.by_name, folder_name).map(|(name, _)| name.clone()).collect();
         for gone_name in gone {
-            let Some(watch) = self.by_name.remove(&gone_name) else { continue };
-            let Some(names) = self.names.get_mut(&watch) else { continue };
-            names.remove(&gone_name);
-            if names.is_empty() {
-                self.names.remove(&watch);
-                // It may be gone already together with its folder.
-                let _ = self.watches.remove(watch);
+            for watch in self.by_name.remove(&gone_name).unwrap_or_default() {
+                let Some(names) = self.names.get_mut(&watch) else { continue };
+                names.remove(&gone_name);
+                if names.is_empty() {
+                    self.names.remove(&watch);
+                    // It may be gone already together with its folder.
+                    let _ = self.watches.remove(watch);
+                }
+            }
+        }
+    }
+
+    /// A watch is no longer on the folder of this name.
+    fn unname(&mut self, folder_name: &str, watch: &WatchDescriptor) {
+        if let Some(watches) = self.by_name.get_mut(folder_name) {
+            watches.retain(|other| other != watch);
+            if watches.is_empty() {
+                self.by_name.remove(folder_name);
             }
         }
     }

@@ -36,11 +36,13 @@ struct Place {
     parent: Option<Arc<Place>>,
 }
 
-/// What links may do on this site.
+/// What links may do below a root.
 #[derive(Debug)]
 struct Scope {
     links: Links,
     root: PathBuf,
+    /// The folder that a root other than the main one is in.
+    around: Option<PathBuf>,
 }
 
 /// What a name in a folder stands for.
@@ -61,14 +63,47 @@ pub enum Sight {
     Folder(Folder),
 }
 
+impl From<Thing> for Sight {
+    fn from(thing: Thing) -> Self {
+        match thing {
+            Thing::File(_, fingerprint) => Self::File(fingerprint),
+            Thing::Folder(folder) => Self::Folder(folder),
+        }
+    }
+}
+
 impl Folder {
-    /// Opens the root of a site; `root` has no links in it.
+    /// Opens the main root of a site; `root` has no links in it.
     pub fn open_root(root: &Path, links: Links) -> io::Result<Self> {
         let fd = rustix::fs::open(root, FOLDER, Mode::empty())?;
         let stat = rustix::fs::fstat(&fd)?;
+        Ok(Self::outermost(fd, &stat, Scope { links, root: root.to_owned(), around: None }))
+    }
+
+    /// Opens a root that was added to a site, a folder or a file; `None` if nothing is there. Links on the way to it are
+    /// followed: it was added by this path.
+    pub fn open_added(root: &Path, links: Links) -> io::Result<Option<Thing>> {
+        let fd = match rustix::fs::open(root, ANYTHING, Mode::empty()) {
+            Ok(fd) => fd,
+            // Nothing else is believed: behind what cannot be read there may be a million files.
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let stat = rustix::fs::fstat(&fd)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Some(Thing::File(File::from(fd), fingerprint(&stat)))),
+            FileType::Directory => {
+                let real = std::fs::read_link(handle_of(fd.as_fd()))?;
+                let scope = Scope { links, root: real, around: root.parent().map(Path::to_owned) };
+                Ok(Some(Thing::Folder(Self::outermost(fd, &stat, scope))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn outermost(fd: OwnedFd, stat: &Stat, scope: Scope) -> Self {
         let place = Place { device: stat.st_dev, inode: stat.st_ino, parent: None };
-        let scope = Scope { links, root: root.to_owned() };
-        Ok(Self { fd, place: Arc::new(place), scope: Arc::new(scope) })
+        Self { fd, place: Arc::new(place), scope: Arc::new(scope) }
     }
 
     /// Goes down a path; `None` if this site has nothing there.
@@ -86,12 +121,10 @@ impl Folder {
 
     /// Opens what has this name.
     pub fn look(&self, name: &OsStr) -> io::Result<Option<Thing>> {
-        // NONBLOCK: opening a pipe that nobody writes to must not hang; it is refused below.
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let (fd, by_link) = match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
+        let (fd, by_link) = match rustix::fs::openat(&self.fd, name, ANYTHING | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(fd) => (fd, false),
             Err(Errno::LOOP) if self.scope.links != Links::Never => {
-                match rustix::fs::openat(&self.fd, name, flags.difference(OFlags::NOFOLLOW), Mode::empty()) {
+                match rustix::fs::openat(&self.fd, name, ANYTHING, Mode::empty()) {
                     Ok(fd) => (fd, true),
                     Err(error) => return absent(error),
                 }
@@ -138,11 +171,7 @@ impl Folder {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if self.can_read(name, &stat) => Ok(Some(Sight::File(fingerprint(&stat)))),
             FileType::Directory => Ok(self.enter(name)?.map(Sight::Folder)),
-            FileType::Symlink => match self.look(name)? {
-                Some(Thing::File(_, fingerprint)) => Ok(Some(Sight::File(fingerprint))),
-                Some(Thing::Folder(folder)) => Ok(Some(Sight::Folder(folder))),
-                None => Ok(None),
-            },
+            FileType::Symlink => Ok(self.look(name)?.map(Sight::from)),
             _ => Ok(None),
         }
     }
@@ -195,9 +224,14 @@ impl Folder {
     }
 
     /// Whether it is on another device than the folder it was entered from: something is mounted here, or a link leads
-    /// to another disk.
+    /// to another disk. Of the main root that is not asked: without it there is no site.
     pub fn is_mounted(&self) -> bool {
-        self.place.parent.as_ref().is_some_and(|parent| parent.device != self.place.device)
+        let device_of = |folder: &PathBuf| rustix::fs::stat(folder).ok().map(|stat| stat.st_dev);
+        let around = match &self.place.parent {
+            Some(parent) => Some(parent.device),
+            None => self.scope.around.as_ref().and_then(device_of),
+        };
+        around.is_some_and(|device| device != self.place.device)
     }
 
     fn inner(&self, fd: OwnedFd, stat: &Stat) -> Option<Self> {
@@ -222,6 +256,9 @@ impl Scope {
         Ok(self.links == Links::Anywhere || std::fs::read_link(handle_of(fd))?.starts_with(&self.root))
     }
 }
+
+/// Opening a pipe that nobody writes to must not hang; it is refused once it is open.
+const ANYTHING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// Folders must be readable, not only passable: what cannot be listed is not served either.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);

@@ -1,4 +1,4 @@
-//! A folder as a web site: which URLs it has, and what a GET of each returns.
+//! A folder, or several laid over each other, as a web site: which URLs it has, and what a GET of each returns.
 //!
 //! The server's GET and the indexer's walk both go through [`folder::Folder`], so they cannot disagree: what the walk
 //! lists is what GET returns, and the other way round.
@@ -8,35 +8,46 @@
 //! | [`name`] | the one URL of a file |
 //! | [`rules`] | what is hidden |
 //! | [`folder`] | which links are followed, and where they may lead |
+//! | [`roots`] | which folders and files are where on the site |
+//! | `overlay` | what they show together |
 //! | [`kind`] | media types |
+//! | [`describe`] | who tells the media type of a file |
 //! | [`walk`] | every file, in order, read ahead by several threads |
 //! | [`title`] | the title an HTML file carries |
 
+pub mod describe;
 pub mod folder;
 pub mod kind;
 pub mod name;
+pub(crate) mod overlay;
+pub mod roots;
 pub mod rules;
 mod settings;
 pub mod title;
 pub mod walk;
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::host::Representation;
 use crate::item::Fingerprint;
-use folder::{Folder, Thing};
+use folder::Thing;
 use kind::Kinds;
+use overlay::Overlay;
+pub use roots::Root;
+use roots::{Layer, Roots};
 use rules::Rules;
 pub use settings::{Links, SITE_SETTINGS, SiteSettings};
 
-/// A folder served as a site.
+/// Folders and files served as a site.
 #[derive(Debug)]
 pub struct Site {
-    root: PathBuf,
+    roots: Roots,
     links: Links,
     rules: Rules,
     kinds: Kinds,
@@ -45,9 +56,9 @@ pub struct Site {
 
 /// The folder in which the last file was found. Not to be kept for longer than an answer takes: it may be moved away.
 #[derive(Debug, Default)]
-pub struct Nearby(Option<(String, Folder)>);
+pub struct Nearby(Option<(String, Overlay)>);
 
-/// Why a folder cannot be a site.
+/// Why folders cannot be a site.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
     /// It is not there, not a folder, or not readable.
@@ -57,6 +68,12 @@ pub enum SiteError {
         root: PathBuf,
         /// Why not.
         source: io::Error,
+    },
+    /// A root is to have a name that no file can have.
+    #[error("no folder or file can be at '{prefix}'")]
+    Prefix {
+        /// Which name.
+        prefix: String,
     },
     /// An ignore pattern is not a glob.
     #[error("setting 'ignore' has a pattern that cannot be used")]
@@ -78,26 +95,60 @@ impl Site {
     /// Opens a folder as a site. `reserved` are URL paths the server itself answers, such as `/modoai`: files there
     /// could never be had by GET.
     pub fn open(root: &Path, settings: &SiteSettings, reserved: &[&str]) -> Result<Self, SiteError> {
-        let problem = |source| SiteError::Root { root: root.to_owned(), source };
-        let real = root.canonicalize().map_err(problem)?;
-        Folder::open_root(&real, settings.follow_links).map_err(problem)?;
-        Ok(Self {
-            root: real,
+        let root = Root { prefix: String::new(), path: root.to_owned() };
+        Self::open_roots(vec![root], settings, reserved)
+    }
+
+    /// Opens folders and files, laid over each other, as a site. What has the empty prefix must be there, the others may
+    /// come and go.
+    pub fn open_roots(roots: Vec<Root>, settings: &SiteSettings, reserved: &[&str]) -> Result<Self, SiteError> {
+        let site = Self {
+            roots: Roots::new(roots)?,
             links: settings.follow_links,
             rules: Rules::new(&settings.ignore, settings.show_dotfiles, reserved)?,
             kinds: Kinds::new(&settings.types, &settings.charset),
             index: Some(settings.index.clone()).filter(|index| !index.is_empty()),
-        })
+        };
+        for layer in site.roots.layers_at(&[]) {
+            let problem = |source| SiteError::Root { root: layer.path.to_path_buf(), source };
+            layer.open(&[], site.links).map_err(problem)?;
+        }
+        Ok(site)
     }
 
-    /// The folder itself, with links resolved.
-    pub fn root(&self) -> &Path {
-        &self.root
+    /// From now on the file of this name is that file, wherever it is. Tells whether that is news. To have the catalogue
+    /// follow at once, have the [keeper](crate::ingest::Keeper::look_at) look at the name.
+    pub fn point(&self, item_name: &str, file: &Path) -> bool {
+        let segments = name::decode(item_name).filter(|segments| !segments.is_empty());
+        segments.is_some_and(|segments| self.roots.point(&segments, file))
     }
 
-    /// The outermost folder, opened anew: it may have been replaced since.
-    pub fn root_folder(&self) -> io::Result<Folder> {
-        Folder::open_root(&self.root, self.links)
+    /// The main folder, with links resolved; none if the site is made of others only.
+    pub fn root(&self) -> Option<Arc<Path>> {
+        self.roots.main()
+    }
+
+    /// Whether there is a site: the main folder can be opened now. It may have been replaced since.
+    pub fn ready(&self) -> io::Result<()> {
+        self.roots.layers_at(&[]).iter().try_for_each(|layer| layer.open(&[], self.links).map(drop))
+    }
+
+    /// The roots that bear on a path, the nearest first.
+    pub(crate) fn layers(&self, segments: &[Vec<u8>]) -> Vec<Layer> {
+        self.roots.layers(segments)
+    }
+
+    /// The names in a folder that exist because there are roots of that name, or deeper.
+    pub(crate) fn implied(&self, segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        self.roots.implied(segments)
+    }
+
+    /// The names of all roots within the folder of this name, and of this name; the main one aside.
+    pub(crate) fn roots_within(&self, site_name: &str) -> Vec<String> {
+        let found = self.roots.within(&name::decode(site_name).unwrap_or_default());
+        let mut names: Vec<String> = found.iter().map(|(at, _)| name::encode(at)).filter(|at| !at.is_empty()).collect();
+        names.dedup();
+        names
     }
 
     /// Whether what is at this path of the file system would be served, if it is there or once it is.
@@ -107,9 +158,13 @@ impl Site {
             path.ancestors().find_map(|part| Some((part.canonicalize().ok()?, path.strip_prefix(part).ok()?)));
         let Some((real, rest)) = existing else { return false };
         let real = real.join(rest);
-        let Ok(inside) = real.strip_prefix(&self.root) else { return false };
-        let segments: Vec<Vec<u8>> = inside.iter().map(|segment| segment.as_bytes().to_vec()).collect();
-        self.rules.shows(&segments)
+        let shows = |(mut segments, root): (Vec<Vec<u8>>, Arc<Path>)| {
+            let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+            let Ok(inside) = real.strip_prefix(root) else { return false };
+            segments.extend(inside.iter().map(|segment| segment.as_bytes().to_vec()));
+            self.rules.shows(&segments)
+        };
+        self.roots.within(&[]).into_iter().any(shows)
     }
 
     /// What decides on hidden names.
@@ -127,23 +182,29 @@ impl Site {
     /// An error means that the question could not be answered: the root is gone, or the disk fails.
     pub fn find(&self, url_path: &str) -> io::Result<Found> {
         let Some(path) = url_path.strip_prefix('/') else { return Ok(Found::Nothing) };
-        let root = self.root_folder()?;
         let (path, wants_folder) = match path.strip_suffix('/') {
             Some(path) => (path, true),
             None => (path, path.is_empty()),
         };
-        let Some(segments) = name::decode(path) else { return Ok(Found::Nothing) };
-        let canonical = name::encode(&segments);
-        if !self.rules.shows(&segments) {
+        let Some(segments) = name::decode(path).filter(|segments| self.rules.shows(segments)) else {
+            return self.ready().map(|()| Found::Nothing);
+        };
+        let mut overlay = Overlay::default();
+        for layer in self.roots.layers(&segments) {
+            match layer.open(&segments, self.links)? {
+                Some(Thing::File(file, fingerprint)) if overlay.folders.is_empty() && !wants_folder => {
+                    let canonical = name::encode(&segments);
+                    let representation = self.represent(&canonical, file, fingerprint)?;
+                    return Ok(Found::File(canonical, representation));
+                }
+                Some(Thing::Folder(folder)) => overlay.folders.push(folder),
+                Some(Thing::File(..)) | None => {}
+            }
+        }
+        if overlay.folders.is_empty() && !self.roots.implies(&segments) {
             return Ok(Found::Nothing);
         }
-        match root.descend(&segments)? {
-            Some(Thing::File(file, fingerprint)) if !wants_folder => {
-                Ok(Found::File(canonical.clone(), self.represent(&canonical, file, fingerprint)?))
-            }
-            Some(Thing::Folder(folder)) => Ok(Found::Folder(self.index_of(&folder, segments)?)),
-            _ => Ok(Found::Nothing),
-        }
+        self.index_of(&overlay, segments).map(Found::Folder)
     }
 
     /// What a GET of the file of this name returns.
@@ -154,37 +215,36 @@ impl Site {
     /// The same for one of many files: a list names those of a folder in a row, and the folder stays open between them.
     pub fn get_near(&self, nearby: &mut Nearby, item_name: &str) -> io::Result<Option<Representation>> {
         let Some(segments) = name::decode(item_name) else { return Ok(None) };
-        let Some((last, before)) = segments.split_last() else { return Ok(None) };
+        let Some((_, before)) = segments.split_last() else { return Ok(None) };
         let folder_name = item_name.rsplit_once('/').map_or("", |(folder_name, _)| folder_name);
-        if nearby.0.as_ref().is_none_or(|(open, _)| open != folder_name) {
+        if nearby.0.as_ref().is_none_or(|(open, overlay)| open != folder_name || overlay.unknown.is_some()) {
             nearby.0 = None;
             if !self.rules.shows(before) {
                 return Ok(None);
             }
-            let Some(Thing::Folder(folder)) = self.root_folder()?.descend(before)? else { return Ok(None) };
-            nearby.0 = Some((folder_name.to_owned(), folder));
+            nearby.0 = Some((folder_name.to_owned(), self.overlay(before)));
         }
-        let Some((_, folder)) = &nearby.0 else { return Ok(None) };
-        if !self.rules.shows_last(&segments) {
+        let Some((_, overlay)) = &nearby.0 else { return Ok(None) };
+        self.get_in(overlay, &segments, item_name)
+    }
+
+    fn index_of(&self, overlay: &Overlay, mut segments: Vec<Vec<u8>>) -> io::Result<Option<(String, Representation)>> {
+        let Some(index) = &self.index else { return Ok(None) };
+        segments.push(index.as_bytes().to_vec());
+        let file_name = name::encode(&segments);
+        let representation = self.get_in(overlay, &segments, &file_name)?;
+        Ok(representation.map(|representation| (file_name, representation)))
+    }
+
+    /// What a GET returns of a file in an open folder.
+    fn get_in(&self, overlay: &Overlay, segments: &[Vec<u8>], item_name: &str) -> io::Result<Option<Representation>> {
+        if !self.rules.shows_last(segments) {
             return Ok(None);
         }
-        match folder.look(std::ffi::OsStr::from_bytes(last))? {
+        match self.look_in(overlay, segments)? {
             Some(Thing::File(file, fingerprint)) => self.represent(item_name, file, fingerprint).map(Some),
             _ => Ok(None),
         }
-    }
-
-    fn index_of(&self, folder: &Folder, mut segments: Vec<Vec<u8>>) -> io::Result<Option<(String, Representation)>> {
-        let Some(index) = &self.index else { return Ok(None) };
-        segments.push(index.as_bytes().to_vec());
-        if !self.rules.shows(&segments) {
-            return Ok(None);
-        }
-        let Some(Thing::File(file, fingerprint)) = folder.look(std::ffi::OsStr::from_bytes(index.as_bytes()))? else {
-            return Ok(None);
-        };
-        let file_name = name::encode(&segments);
-        self.represent(&file_name, file, fingerprint).map(|representation| Some((file_name, representation)))
     }
 
     /// The headers of a GET, all of them: whoever serves this file adds none but Date and hop-by-hop ones.
@@ -194,18 +254,18 @@ impl Site {
             None => kind::by_content(&file)?,
         };
         let mut headers = vec![
-            ("Content-Type", self.kinds.content_type(&media_type)),
-            ("Content-Length", fingerprint.size.to_string()),
+            (Cow::Borrowed("Content-Type"), self.kinds.content_type(&media_type)),
+            (Cow::Borrowed("Content-Length"), fingerprint.size.to_string()),
         ];
         // HTTP dates begin in 1970; a file from before has no Last-Modified.
         if let Ok(seconds) = u64::try_from(fingerprint.modified_at().unix()) {
             let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-            headers.push(("Last-Modified", httpdate::fmt_http_date(modified)));
+            headers.push((Cow::Borrowed("Last-Modified"), httpdate::fmt_http_date(modified)));
         }
         // Without the change time: a change of permissions does not change what a GET returns.
         let Fingerprint { size, modified, inode, .. } = fingerprint;
-        headers.push(("ETag", format!("\"{modified:x}-{inode:x}-{size:x}\"")));
-        headers.push(("Accept-Ranges", "bytes".to_owned()));
+        headers.push((Cow::Borrowed("ETag"), format!("\"{modified:x}-{inode:x}-{size:x}\"")));
+        headers.push((Cow::Borrowed("Accept-Ranges"), "bytes".to_owned()));
         Ok(Representation { headers, file, fingerprint })
     }
 }

@@ -1,5 +1,7 @@
 //! What the walk lists is what GET returns, for trees that try to break that.
 
+mod laid_over;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -9,6 +11,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
+use super::folder::Folder;
 use super::walk::{Step, walk};
 use super::*;
 

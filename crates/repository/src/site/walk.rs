@@ -6,13 +6,15 @@
 //! ahead is bounded, and a folder that no helper has begun the reader lists itself, so the two can never wait for each
 //! other.
 
-use std::ffi::OsString;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::folder::{Folder, Sight, Thing};
+use super::folder::Folder;
+use super::overlay::{Overlay, Sighting};
 use super::{Site, name};
 use crate::item::Fingerprint;
 
@@ -39,7 +41,7 @@ pub enum Step {
     /// Something that could not be looked at, for a reason that is not its permissions. What it is, and what is in it, is
     /// not known, so nothing of it may be taken for gone.
     Unknown {
-        /// Its name, with a slash at the end if it is a folder; empty for the root.
+        /// Its name, with a slash at the end if it is a folder; empty for the main root.
         name: String,
         /// Why.
         error: io::Error,
@@ -65,8 +67,8 @@ where
     if !site.rules().shows(&segments) {
         return Ok(());
     }
-    // If not even the root can be opened, nothing is known of anything.
-    site.root_folder()?;
+    // If not even the main root can be opened, nothing is known of anything.
+    site.ready()?;
     let ahead = Ahead { site, on_folder, state: Mutex::new(State::default()), changed: Condvar::new() };
     let helpers = std::thread::available_parallelism().map_or(2, |cores| (cores.get() * 2).min(MOST_HELPERS));
     std::thread::scope(|scope| {
@@ -90,7 +92,14 @@ struct Task {
 enum Stage {
     Waiting,
     Running,
-    Listed(io::Result<Vec<Entry>>),
+    Listed(Listing),
+}
+
+/// What is in a folder, and whether that is all.
+#[derive(Default)]
+struct Listing {
+    entries: Vec<Entry>,
+    unknown: Option<io::Error>,
 }
 
 impl Task {
@@ -117,9 +126,15 @@ struct Entry {
 }
 
 enum EntryThing {
+    Unknown(io::Error),
     File(Fingerprint),
     Folder(Arc<Task>),
-    Unknown(io::Error),
+}
+
+impl Entry {
+    fn is_known(&self) -> bool {
+        !matches!(self.thing, EntryThing::Unknown(_))
+    }
 }
 
 #[derive(Default)]
@@ -165,51 +180,89 @@ impl Ahead<'_> {
     fn list(&self, task: &Task) {
         // The reader waits for this folder and would wait for ever if a panic ended the matter here.
         let listing = std::panic::catch_unwind(AssertUnwindSafe(|| self.listing(task)));
-        let listing = listing.unwrap_or_else(|_| Err(io::Error::other("listing it failed unexpectedly")));
+        let listing = listing.unwrap_or_else(|_| {
+            let unknown = Some(io::Error::other("listing it failed unexpectedly"));
+            Listing { unknown, ..Listing::default() }
+        });
         let mut state = lock(&self.state);
-        if let Ok(entries) = &listing {
-            state.listed += entries.len();
-            let inner = entries.iter().rev().filter_map(|entry| match &entry.thing {
-                EntryThing::Folder(task) => Some(task.clone()),
-                EntryThing::File(_) | EntryThing::Unknown(_) => None,
-            });
-            state.waiting.extend(inner);
-        }
+        state.listed += listing.entries.len();
+        let inner = listing.entries.iter().rev().filter_map(|entry| match &entry.thing {
+            EntryThing::Folder(task) => Some(task.clone()),
+            EntryThing::File(_) | EntryThing::Unknown(_) => None,
+        });
+        state.waiting.extend(inner);
         // Under the lock, so that a reader who found it running cannot miss the wake-up.
         *lock(&task.stage) = Stage::Listed(listing);
         drop(state);
         self.changed.notify_all();
     }
 
-    fn listing(&self, task: &Task) -> io::Result<Vec<Entry>> {
+    fn listing(&self, task: &Task) -> Listing {
         // What was a folder a moment ago and is none now has no files.
-        let Some(Thing::Folder(folder)) = self.site.root_folder()?.descend(&task.segments)? else {
-            return Ok(Vec::new());
-        };
-        (self.on_folder)(&folder, &folder_name(&task.segments));
-        let mut names: Vec<OsString> = Vec::new();
-        folder.names(|name| names.push(name.to_owned()))?;
+        let Overlay { folders, mut unknown } = self.site.overlay(&task.segments);
+        let mut names: Vec<(OsString, usize)> = Vec::new();
+        for (at, folder) in folders.iter().enumerate() {
+            (self.on_folder)(folder, &folder_name(&task.segments));
+            let nearer = names.len();
+            if let Err(error) = folder.names(|name| names.push((name.to_owned(), at))) {
+                names.truncate(nearer);
+                unknown = Some(error);
+                break;
+            }
+        }
+        let shared = self.shared(task, &names, folders.len());
         let mut path = task.segments.clone();
         let mut entries = Vec::with_capacity(names.len());
-        for name in names {
-            path.push(name.as_bytes().to_vec());
-            if self.site.rules().shows_last(&path) {
-                let mut key = name::encode_segment(name.as_bytes());
-                let thing = match folder.glance(&name) {
-                    Ok(Some(Sight::File(fingerprint))) => Some(EntryThing::File(fingerprint)),
-                    Ok(Some(Sight::Folder(_))) => {
-                        key.push('/');
-                        Some(EntryThing::Folder(Task::new(path.clone())))
-                    }
-                    Ok(None) => None,
-                    Err(error) => Some(EntryThing::Unknown(error)),
-                };
-                entries.extend(thing.map(|thing| Entry { key, thing }));
+        for (name, at) in &names {
+            let name = name.as_bytes();
+            if shared.is_empty() || !shared.contains(name) {
+                let glance = || folders[*at].glance(OsStr::from_bytes(name)).into();
+                self.enter(&mut path, name, |_| glance(), &mut entries);
             }
-            path.pop();
         }
-        entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
-        Ok(entries)
+        for name in &shared {
+            let sight = |path: &[Vec<u8>]| self.site.sight(path).unwrap_or_else(Sighting::unknown);
+            self.enter(&mut path, name, sight, &mut entries);
+        }
+        entries.sort_unstable_by(|a, b| a.key.cmp(&b.key).then_with(|| a.is_known().cmp(&b.is_known())));
+        Listing { entries, unknown }
+    }
+
+    /// The names that more than one root has a say in.
+    fn shared(&self, task: &Task, names: &[(OsString, usize)], folders: usize) -> BTreeSet<Vec<u8>> {
+        let mut shared: BTreeSet<Vec<u8>> = self.site.implied(&task.segments).into_iter().collect();
+        if folders > 1 {
+            let mut met = HashSet::new();
+            let again = names.iter().filter(|(name, _)| !met.insert(name));
+            shared.extend(again.map(|(name, _)| name.as_bytes().to_vec()));
+        }
+        shared
+    }
+
+    /// Lists what has this name in a folder, if the name is shown.
+    fn enter(
+        &self,
+        path: &mut Vec<Vec<u8>>,
+        name: &[u8],
+        sight: impl FnOnce(&[Vec<u8>]) -> Sighting,
+        entries: &mut Vec<Entry>,
+    ) {
+        path.push(name.to_vec());
+        if self.site.rules().shows_last(path) {
+            let Sighting { file, folder, unknown } = sight(path);
+            let key = || name::encode_segment(name);
+            if let Some(error) = unknown {
+                // Where there is a file, only the folder of the same name is in doubt.
+                let key = if file.is_some() { key() + "/" } else { key() };
+                entries.push(Entry { key, thing: EntryThing::Unknown(error) });
+            }
+            entries.extend(file.map(|fingerprint| Entry { key: key(), thing: EntryThing::File(fingerprint) }));
+            if folder {
+                let thing = EntryThing::Folder(Task::new(path.clone()));
+                entries.push(Entry { key: key() + "/", thing });
+            }
+        }
+        path.pop();
     }
 
     /// Goes through the files in order.
@@ -241,19 +294,13 @@ impl Ahead<'_> {
             if matches!(*stage, Stage::Listed(_)) {
                 let Stage::Listed(listing) = std::mem::replace(&mut *stage, Stage::Running) else { unreachable!() };
                 drop(stage);
-                match listing {
-                    Ok(entries) => {
-                        state.listed -= entries.len();
-                        drop(state);
-                        self.changed.notify_all();
-                        return Ok(entries);
-                    }
-                    Err(error) => {
-                        drop(state);
-                        each(Step::Unknown { name: folder_name(&task.segments), error })?;
-                        return Ok(Vec::new());
-                    }
+                state.listed -= listing.entries.len();
+                drop(state);
+                self.changed.notify_all();
+                if let Some(error) = listing.unknown {
+                    each(Step::Unknown { name: folder_name(&task.segments), error })?;
                 }
+                return Ok(listing.entries);
             }
             drop(stage);
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,8 @@
 //! Deletions are remembered; what comes back, comes back as itself.
 
 use modoai_protocol::{Datestamp, Range};
+use modoai_repository::catalogue::Change;
+use modoai_repository::item::Publicity;
 
 use super::{
     HandClock, Place, apply, delete, everything, filled, item, list, live_sets, names, put, put_state, spec, state,
@@ -108,4 +110,24 @@ pub(crate) fn the_last_of_several_changes_in_a_batch_counts(place: &dyn Place) {
         apply(&*catalogue, &changes);
     }
     assert_eq!(catalogue.writer().expect("nobody else writes").live().expect("a count"), 3);
+}
+
+pub(crate) fn what_was_public_is_remembered_as_such(place: &dyn Place) {
+    let clock = HandClock::at(10_000);
+    let with = |name: &str, told: Publicity| match put(name, 1, &["x"]) {
+        Change::Put { name, fingerprint, media_type, sets, .. } => {
+            Change::Put { name, fingerprint, media_type, sets, publicity: told }
+        }
+        other => other,
+    };
+    let (untold, public, withdrawn) = (Publicity::Untold, Publicity::Public, Publicity::Withdrawn);
+    let catalogue = filled(place, &clock, &[with("a", untold), with("b", public), with("c", withdrawn)]);
+    let told = || everything(&*catalogue).iter().map(|item| (item.name.clone(), item.publicity)).collect::<Vec<_>>();
+    let expected = |all: [(&str, Publicity); 3]| all.map(|(name, publicity)| (name.to_owned(), publicity)).to_vec();
+    assert_eq!(told(), expected([("a", untold), ("b", public), ("c", withdrawn)]));
+    clock.set(20_000);
+    apply(&*catalogue, &[delete("b"), with("a", public)]);
+    assert_eq!(told(), expected([("c", withdrawn), ("a", public), ("b", public)]));
+    let known = catalogue.writer().expect("nobody else writes").known("", "", 10).expect("known items");
+    assert_eq!(known.iter().map(|known| known.publicity).collect::<Vec<_>>(), [public, withdrawn]);
 }

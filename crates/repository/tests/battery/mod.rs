@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
 use modoai_repository::catalogue::{Catalogue, CatalogueError, Change, Clock, Detail, PageQuery};
-use modoai_repository::item::{Fingerprint, Item};
+use modoai_repository::item::{Fingerprint, Item, Publicity};
 
 /// Where a catalogue is, or will be. Opening it again is what another process would do.
 pub(crate) trait Place {
@@ -41,6 +41,7 @@ macro_rules! battery {
             deletion: what_comes_back_keeps_its_number,
             deletion: an_item_that_moves_leaves_its_old_sets,
             deletion: the_last_of_several_changes_in_a_batch_counts,
+            deletion: what_was_public_is_remembered_as_such,
             stamping: the_first_filling_stamps_with_the_modification_time,
             stamping: an_interrupted_filling_goes_on,
             stamping: stamps_never_decrease_whatever_the_clock_does,
@@ -98,7 +99,13 @@ pub(crate) fn put(name: &str, seconds: i64, sets: &[&str]) -> Change {
 
 pub(crate) fn put_state(name: &str, fingerprint: Fingerprint, sets: &[&str]) -> Change {
     let sets = sets.iter().map(|set| spec(set)).collect();
-    Change::Put { name: name.to_owned(), fingerprint, media_type: "text/html".into(), sets }
+    Change::Put {
+        name: name.to_owned(),
+        fingerprint,
+        media_type: "text/html".into(),
+        sets,
+        publicity: Publicity::Untold,
+    }
 }
 
 pub(crate) fn delete(name: &str) -> Change {

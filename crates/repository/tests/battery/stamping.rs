@@ -119,6 +119,14 @@ pub(crate) fn facts_belong_to_one_state(place: &dyn Place) {
     assert_eq!(everything(&*catalogue)[0].facts, both);
     assert_eq!(item(&*catalogue, "a").datestamp, Datestamp::from_unix(1));
 
+    apply(&*catalogue, &[put_state("a", state(1, 1), &["y"])]);
+    assert_eq!(item(&*catalogue, "a").facts, both, "in another set, but in the same state");
+    let mut retyped = put_state("a", state(1, 1), &["y"]);
+    if let Change::Put { media_type, .. } = &mut retyped {
+        *media_type = "text/plain".into();
+    }
+    apply(&*catalogue, &[retyped]);
+    assert_eq!(item(&*catalogue, "a").facts, digests, "of another kind, but with the same bytes");
     apply(&*catalogue, &[put_state("a", state(2, 2), &["x"])]);
     assert_eq!(item(&*catalogue, "a").facts, Facts::default(), "a new state is unknown");
     learn(state(1, 1), &title);

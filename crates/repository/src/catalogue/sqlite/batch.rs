@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use super::insert::insert_all;
 use super::membership::Moves;
-use super::names::{EVERYTHING, Kind, Registry};
+use super::names::{EVERYTHING, Kind, Registry, publicity_number};
 use crate::catalogue::Change;
 use crate::item::Fingerprint;
 
@@ -60,6 +60,7 @@ struct Fresh<'a> {
     datestamp: i64,
     media: i64,
     kind: Arc<Kind>,
+    publicity: i64,
     name: &'a str,
     fingerprint: Fingerprint,
 }
@@ -81,10 +82,10 @@ impl<'a> Batch<'a> {
     pub(super) fn run(mut self, changes: &'a [Change]) -> rusqlite::Result<()> {
         for change in changes {
             match change {
-                Change::Put { name, fingerprint, media_type, sets } => {
+                Change::Put { name, fingerprint, media_type, sets, publicity } => {
                     let media = self.ledger.registry.media(self.transaction, media_type)?;
                     let kind = self.ledger.registry.kind(self.transaction, sets)?;
-                    self.put(name, *fingerprint, media, kind)?;
+                    self.put(name, *fingerprint, media, kind, publicity_number(*publicity))?;
                 }
                 Change::Same { number, fingerprint } => self.same(*number, fingerprint)?,
                 Change::Delete { name } => self.delete(name)?,
@@ -99,14 +100,21 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn put(&mut self, name: &'a str, fingerprint: Fingerprint, media: i64, kind: Arc<Kind>) -> rusqlite::Result<()> {
+    fn put(
+        &mut self,
+        name: &'a str,
+        fingerprint: Fingerprint,
+        media: i64,
+        kind: Arc<Kind>,
+        publicity: i64,
+    ) -> rusqlite::Result<()> {
         let datestamp = if self.ledger.ready { self.stamp } else { fingerprint.modified_at().unix().min(self.stamp) };
         let Some(present) = self.present(name)? else {
             if self.is_greatest(name) {
                 self.ledger.greatest_name = Some(name.to_owned());
             }
             self.count_live(&kind, 1);
-            self.fresh.push(Fresh { number: 0, datestamp, media, kind, name, fingerprint });
+            self.fresh.push(Fresh { number: 0, datestamp, media, kind, publicity, name, fingerprint });
             return Ok(());
         };
         if !present.deleted {
@@ -115,14 +123,28 @@ impl<'a> Batch<'a> {
         self.count_live(&kind, 1);
         self.leave(&present);
         self.enter(&kind, datestamp, present.number);
+        // The very same state has the same bytes, whatever else is said of it now; a title it has as one kind only.
         let mut update = self.transaction.prepare_cached(
             "UPDATE record SET datestamp = ?2, deleted = 0, media = ?3, size = ?4, modified = ?5, changed = ?6,
-                    inode = ?7, sets = ?8, title = NULL, sha256 = NULL, md5 = NULL
+                    inode = ?7, sets = ?8, publicity = ?9,
+                    title = CASE WHEN (size, modified, changed, inode, media) = (?4, ?5, ?6, ?7, ?3) THEN title END,
+                    sha256 = CASE WHEN (size, modified, changed, inode) = (?4, ?5, ?6, ?7) THEN sha256 END,
+                    md5 = CASE WHEN (size, modified, changed, inode) = (?4, ?5, ?6, ?7) THEN md5 END
              WHERE number = ?1",
         )?;
         let Fingerprint { size, modified, changed, inode } = fingerprint;
-        let state = params![present.number, datestamp, media, size as i64, modified, changed, inode as i64, kind.text];
-        update.execute(state)?;
+        let (size, inode) = (size as i64, inode as i64);
+        update.execute(params![
+            present.number,
+            datestamp,
+            media,
+            size,
+            modified,
+            changed,
+            inode,
+            kind.text,
+            publicity
+        ])?;
         Ok(())
     }
 
@@ -205,16 +227,17 @@ impl<'a> Batch<'a> {
             self.enter(&fresh.kind, fresh.datestamp, fresh.number);
         }
         let records = "INSERT INTO record
-                       (number, datestamp, deleted, media, size, modified, changed, inode, sets, name) VALUES";
-        let row = "(?,?,0,?,?,?,?,?,?,?)";
+                       (number, datestamp, deleted, media, size, modified, changed, inode, publicity, sets, name) VALUES";
+        let row = "(?,?,0,?,?,?,?,?,?,?,?)";
         insert_all(self.transaction, records, row, &by_datestamp, |fresh, statement, first| {
             let Fingerprint { size, modified, changed, inode } = fresh.fingerprint;
-            let numbers = [fresh.number, fresh.datestamp, fresh.media, size as i64, modified, changed, inode as i64];
+            let Fresh { number, datestamp, media, publicity, .. } = **fresh;
+            let numbers = [number, datestamp, media, size as i64, modified, changed, inode as i64, publicity];
             for (offset, number) in numbers.into_iter().enumerate() {
                 statement.raw_bind_parameter(first + offset, number)?;
             }
-            statement.raw_bind_parameter(first + 7, fresh.kind.text.as_str())?;
-            statement.raw_bind_parameter(first + 8, fresh.name)
+            statement.raw_bind_parameter(first + 8, fresh.kind.text.as_str())?;
+            statement.raw_bind_parameter(first + 9, fresh.name)
         })?;
         insert_all(self.transaction, "INSERT INTO name VALUES", "(?,?)", &fresh, |fresh, statement, first| {
             statement.raw_bind_parameter(first, fresh.name)?;

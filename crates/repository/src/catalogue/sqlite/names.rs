@@ -10,6 +10,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use modoai_protocol::SetSpec;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use crate::item::Publicity;
+
 /// The set that holds everything.
 pub(super) const EVERYTHING: i64 = 0;
 
@@ -174,4 +176,21 @@ pub(super) fn set_number(reader: &Connection, set: Option<&SetSpec>) -> rusqlite
     let Some(set) = set else { return Ok(Some(EVERYTHING)) };
     let mut query = reader.prepare_cached("SELECT set_id FROM setname WHERE spec = ?1")?;
     query.query_row(params![set.as_str()], |row| row.get(0)).optional()
+}
+/// How much of a secret an item is, as a number.
+pub(super) fn publicity_number(publicity: Publicity) -> i64 {
+    match publicity {
+        Publicity::Untold => 0,
+        Publicity::Public => 1,
+        Publicity::Withdrawn => 2,
+    }
+}
+
+/// The same from a number. One that means nothing is not taken for a permission.
+pub(super) fn publicity_from(number: i64) -> Publicity {
+    match number {
+        1 => Publicity::Public,
+        2 => Publicity::Withdrawn,
+        _ => Publicity::Untold,
+    }
 }

@@ -11,14 +11,14 @@ use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::membership::{SECONDS_PER_DAY, day};
-use super::names::{EVERYTHING, KnownNames, Names, set_number};
+use super::names::{EVERYTHING, KnownNames, Names, publicity_from, set_number};
 use crate::catalogue::{Detail, PageQuery, Standing, Unread};
 use crate::item::{Digests, Facts, Fingerprint, Item};
 
 /// The columns [`item_from`] reads, in its order, as far as the detail goes.
 macro_rules! item_columns {
     (Header) => {
-        "r.number, r.datestamp, r.deleted, r.sets, r.name"
+        "r.number, r.datestamp, r.deleted, r.sets, r.name, r.publicity"
     };
     (Description) => {
         concat!(item_columns!(Header), ", r.media, r.size, r.modified, r.changed, r.inode, r.title")
@@ -222,12 +222,13 @@ fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>, detail: Detail) -> rusqli
         deleted: row.get(2)?,
         sets: resolve.sets(row, 3)?,
         name: row.get(4)?,
-        media_type: if described { resolve.media_type(row, 5)? } else { Arc::clone(&resolve.no_media_type) },
-        fingerprint: if described { fingerprint_from(row, 6)? } else { Fingerprint::default() },
+        publicity: publicity_from(row.get(5)?),
+        media_type: if described { resolve.media_type(row, 6)? } else { Arc::clone(&resolve.no_media_type) },
+        fingerprint: if described { fingerprint_from(row, 7)? } else { Fingerprint::default() },
         facts: match detail {
             Detail::Header => Facts::default(),
-            Detail::Description => Facts { title: row.get(10)?, digests: None },
-            Detail::Whole => facts_from(row, 10)?,
+            Detail::Description => Facts { title: row.get(11)?, digests: None },
+            Detail::Whole => facts_from(row, 11)?,
         },
     })
 }

@@ -20,7 +20,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::batch::{Batch, Ledger};
 use super::file::Role;
-use super::names::EVERYTHING;
+use super::names::{EVERYTHING, publicity_from};
 use super::{Shared, fill, read};
 use crate::catalogue::{CatalogueError, Change, Known, Writer};
 
@@ -118,7 +118,8 @@ impl Writer for SqliteWriter {
     fn known(&mut self, prefix: &str, after: &str, limit: usize) -> Result<Vec<Known>, CatalogueError> {
         let query = || {
             let mut query = self.connection.prepare_cached(
-                "SELECT r.number, r.name, r.media, r.size, r.modified, r.changed, r.inode, r.title, r.sha256, r.md5
+                "SELECT r.number, r.name, r.media, r.size, r.modified, r.changed, r.inode, r.title, r.sha256, r.md5,
+                        r.publicity
                  FROM name n CROSS JOIN record r ON r.number = n.number
                  WHERE n.name >= ?1 AND n.name <> ?2 AND n.name < ?3 AND r.deleted = 0 ORDER BY n.name LIMIT ?4",
             )?;
@@ -129,6 +130,7 @@ impl Writer for SqliteWriter {
                     number: row.get(0)?,
                     name: row.get(1)?,
                     media_type: resolve.media_type(row, 2)?,
+                    publicity: publicity_from(row.get(10)?),
                     fingerprint: read::fingerprint_from(row, 3)?,
                     facts: read::facts_from(row, 7)?,
                 })

@@ -1,14 +1,14 @@
 //! Lists with quality values, as in Accept and Accept-Encoding, and what follows from Accept for an answer.
 
-use hyper::header::{ACCEPT, AsHeaderName, HeaderMap};
-
 /// A quality value in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Quality(u16);
+pub struct Quality(u16);
 
 impl Quality {
-    pub(crate) const ZERO: Self = Self(0);
-    pub(crate) const LEAST: Self = Self(1);
+    /// Not at all.
+    pub const ZERO: Self = Self(0);
+    /// The least there is.
+    pub const LEAST: Self = Self(1);
     const ONE: Self = Self(1000);
 
     fn parse(text: &str) -> Option<Self> {
@@ -25,22 +25,22 @@ impl Quality {
     }
 }
 
-/// The names in a header in lower case, without parameters, each with its quality; zero where that is unreadable.
-pub(crate) fn list(headers: &HeaderMap, header: impl AsHeaderName) -> Vec<(String, Quality)> {
-    let values = headers.get_all(header).into_iter().filter_map(|value| value.to_str().ok());
+/// The names in the values of a header in lower case, without parameters, each with its quality; zero where that is
+/// unreadable.
+pub fn list<'a>(values: impl IntoIterator<Item = &'a str>) -> Vec<(String, Quality)> {
     let entry = |entry: &str| {
         let mut pieces = entry.split(';').map(str::trim);
         let name = pieces.next().filter(|name| !name.is_empty())?.to_ascii_lowercase();
         let quality = pieces.find_map(|piece| piece.strip_prefix("q=").or(piece.strip_prefix("Q=")));
         Some((name, quality.map_or(Quality::ONE, |text| Quality::parse(text).unwrap_or(Quality::ZERO))))
     };
-    values.flat_map(|value| value.split(',').filter_map(entry)).collect()
+    values.into_iter().flat_map(|value| value.split(',').filter_map(entry)).collect()
 }
 
-/// Whether a request comes from a person's browser: it names HTML and prefers it over XML. Harvesters send no Accept,
-/// or `*/*`, or some XML, and must always get XML.
-pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
-    let asked = list(headers, ACCEPT);
+/// Whether a request with these Accept headers comes from a person's browser: it names HTML and prefers it over XML.
+/// Harvesters send no Accept, or `*/*`, or some XML, and must always get XML.
+pub fn prefers_html<'a>(accept: impl IntoIterator<Item = &'a str>) -> bool {
+    let asked = list(accept);
     let named = |name: &str| asked.iter().find(|(given, _)| given == name).map(|(_, quality)| *quality);
     let by_range = |name: &str, range: &str| named(name).or(named(range)).or(named("*/*"));
     let xml = by_range("text/xml", "text/*").max(by_range("application/xml", "application/*"));
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn only_browsers_get_html() {
-        assert!(!prefers_html(&HeaderMap::new()));
+        assert!(!prefers_html([]));
         for (accept, html) in [
             ("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8", true),
             ("text/html, text/plain, text/sgml, */*;q=0.01", true),
@@ -69,8 +69,7 @@ mod tests {
             ("text/html;q=2", false),
             ("", false),
         ] {
-            let headers = HeaderMap::from_iter([(ACCEPT, accept.parse().expect("ASCII"))]);
-            assert_eq!(prefers_html(&headers), html, "{accept}");
+            assert_eq!(prefers_html([accept]), html, "{accept}");
         }
     }
 

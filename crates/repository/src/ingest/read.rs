@@ -1,0 +1,114 @@
+//! Reading out of files what the catalogue does not know yet: titles and digests.
+//!
+//! [Ahead](super::read_ahead) of harvesters, a little at a time; or everything at once, before a huge site is first served.
+
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::catalogue::{Catalogue, CatalogueError, Learned, Unread};
+use crate::formats::steady::digests_of;
+use crate::item::{Facts, Item};
+use crate::site::folder::fingerprint_of;
+use crate::site::{Site, title};
+
+/// Items asked for at once: more than one go of reading ahead can read.
+const ITEMS: usize = 2_000;
+
+/// Reads everything that is not yet known of the items in a catalogue, as fast as the machine can, and tells how many of
+/// them it read. Files up to the size `digests_up_to` are hashed. Set `stop` to true, and it ends early; `progress` counts
+/// along. Files that cannot be read now, or that change meanwhile, are left to whoever needs them.
+pub fn read_everything(
+    site: &Site,
+    catalogue: &dyn Catalogue,
+    digests_up_to: u64,
+    stop: &AtomicBool,
+    progress: &AtomicU64,
+) -> Result<u64, CatalogueError> {
+    let reader = Reader { site, catalogue, digests_up_to, stop };
+    let (mut after, mut count) = (i64::MIN, 0);
+    while !stop.load(Ordering::Relaxed) {
+        let items = reader.unread(after)?;
+        let Some(last) = items.last() else { break };
+        after = last.number;
+        let learned = reader.read_all(&items, progress);
+        catalogue.learn(&learned)?;
+        count += learned.len() as u64;
+    }
+    Ok(count)
+}
+
+/// Reads files of a site.
+pub(super) struct Reader<'a> {
+    pub(super) site: &'a Site,
+    pub(super) catalogue: &'a dyn Catalogue,
+    pub(super) digests_up_to: u64,
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl Reader<'_> {
+    /// Some items of which something is not known, after the one of this number.
+    pub(super) fn unread(&self, after: i64) -> Result<Vec<Item>, CatalogueError> {
+        let wanted = Unread { titles_of: title::MEDIA_TYPES, digests_up_to: self.digests_up_to };
+        self.catalogue.unread(&wanted, after, ITEMS)
+    }
+
+    /// What an item's file says, if it holds still.
+    pub(super) fn read(&self, item: &Item) -> io::Result<Option<Learned>> {
+        let Some(representation) = self.site.get(&item.name)? else { return Ok(None) };
+        let fingerprint = representation.fingerprint;
+        // What is being written to would be read for nothing.
+        if fingerprint != item.fingerprint || fingerprint.is_fresh() {
+            return Ok(None);
+        }
+        let mut file = representation.file;
+        let facts = self.facts(item, &mut file)?;
+        let held_still = fingerprint_of(&file)? == fingerprint;
+        Ok(held_still.then_some(Learned { number: item.number, fingerprint, facts }))
+    }
+
+    /// What the files of all these items say, read by as many threads as the machine has cores.
+    fn read_all(&self, items: &[Item], progress: &AtomicU64) -> Vec<Learned> {
+        let (next, learned) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if self.stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                let read = self.read(item).ok().flatten();
+                learned.lock().unwrap_or_else(PoisonError::into_inner).extend(read);
+                progress.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..std::thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        learned.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn facts(&self, item: &Item, file: &mut File) -> io::Result<Facts> {
+        let title = if title::is_in(&item.media_type) { Some(title::of(file)?) } else { None };
+        let mut stoppable = Stoppable { file, stop: self.stop };
+        let digests = (item.fingerprint.size <= self.digests_up_to).then(|| digests_of(&mut stoppable)).transpose()?;
+        Ok(Facts { title, digests })
+    }
+}
+
+/// A file that cannot be read on once somebody wants to stop, so that nobody waits for the end of a large one.
+pub(super) struct Stoppable<'a> {
+    pub(super) file: &'a File,
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl io::Read for Stoppable<'_> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(io::Error::other("stopped"));
+        }
+        self.file.read(room)
+    }
+}

@@ -1,0 +1,250 @@
+//! Where the files of a site are.
+//!
+//! A site is one folder, or several laid over each other: one for the whole site, others at URL prefixes of their own,
+//! single files at single URLs. What bears on a path is the roots at the path itself and at the folders it is in, the
+//! nearest first. Roots are kept as a tree of names, so finding them costs as much as the path is deep, however many
+//! roots there are.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::folder::{Folder, Sight, Thing};
+use super::settings::Links;
+use super::{SiteError, name};
+
+/// Files that have their URLs below a prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The name that the folder or file has on the site, without slashes at its ends; empty for the whole site.
+    pub prefix: String,
+    /// The folder, or the one file.
+    pub path: PathBuf,
+}
+
+/// All roots of a site. The *main* one is at the empty prefix: without it there is no site. The others may come and go.
+#[derive(Debug, Default)]
+pub(super) struct Roots(RwLock<Node>);
+
+/// A name on the way to a root.
+#[derive(Debug, Default)]
+struct Node {
+    pointed: Option<Arc<Path>>,
+    paths: Vec<Arc<Path>>,
+    inner: BTreeMap<Vec<u8>, Node>,
+}
+
+/// A root that bears on a path.
+#[derive(Clone, Debug)]
+pub(crate) struct Layer {
+    /// The folder or file. The main root's has no links in it.
+    pub(crate) path: Arc<Path>,
+    /// How many segments of the path are its prefix.
+    pub(crate) depth: usize,
+}
+
+impl Roots {
+    /// A root given twice is one. The main root must be there now, the others need not be.
+    pub(super) fn new(roots: Vec<Root>) -> Result<Self, SiteError> {
+        let mut top = Node::default();
+        for Root { prefix, path } in roots {
+            let segments = name::decode(prefix.trim_matches('/')).ok_or(SiteError::Prefix { prefix })?;
+            let problem = |source| SiteError::Root { root: path.clone(), source };
+            let path: Arc<Path> = if segments.is_empty() {
+                path.canonicalize().map_err(problem)?.into()
+            } else {
+                // Without a slash at its end, which a file's path must not have.
+                std::path::absolute(&path).map_err(problem)?.components().collect::<PathBuf>().into()
+            };
+            let node = top.make(&segments);
+            if !node.paths.contains(&path) {
+                node.paths.push(path);
+            }
+        }
+        Ok(Self(RwLock::new(top)))
+    }
+
+    /// From now on this path stands for that file. Tells whether that is news.
+    pub(super) fn point(&self, segments: &[Vec<u8>], file: &Path) -> bool {
+        let mut top = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let before = top.make(segments).pointed.replace(file.into());
+        before.as_deref() != Some(file)
+    }
+
+    /// The roots that bear on a path, the nearest first.
+    pub(super) fn layers(&self, segments: &[Vec<u8>]) -> Vec<Layer> {
+        let mut layers = Vec::new();
+        self.visit(segments, |depth, node| {
+            // In the wrong order, which is turned round below.
+            let paths = node.paths.iter().rev().chain(&node.pointed);
+            layers.extend(paths.map(|path| Layer { path: path.clone(), depth }));
+        });
+        layers.reverse();
+        layers
+    }
+
+    /// The roots that have exactly this path.
+    pub(super) fn layers_at(&self, segments: &[Vec<u8>]) -> Vec<Layer> {
+        let mut layers = Vec::new();
+        self.visit(segments, |depth, node| {
+            if depth == segments.len() {
+                layers = node.all().map(|path| Layer { path: path.clone(), depth }).collect();
+            }
+        });
+        layers
+    }
+
+    /// The names in a folder that exist because there are roots of that name, or deeper.
+    pub(super) fn implied(&self, segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let mut names = Vec::new();
+        self.visit(segments, |depth, node| {
+            if depth == segments.len() {
+                names = node.inner.keys().cloned().collect();
+            }
+        });
+        names
+    }
+
+    /// Whether there is a folder of this path because there are roots in it. The outermost folder is always there.
+    pub(super) fn implies(&self, segments: &[Vec<u8>]) -> bool {
+        segments.is_empty() || !self.implied(segments).is_empty()
+    }
+
+    /// The roots of this path and in the folder of this path, with the paths they have on the site.
+    pub(super) fn within(&self, segments: &[Vec<u8>]) -> Vec<(Vec<Vec<u8>>, Arc<Path>)> {
+        let mut found = Vec::new();
+        self.visit(segments, |depth, node| {
+            if depth == segments.len() {
+                node.gather(&mut segments.to_vec(), &mut found);
+            }
+        });
+        found
+    }
+
+    /// The main root, if the site has one.
+    pub(super) fn main(&self) -> Option<Arc<Path>> {
+        self.layers_at(&[]).into_iter().next().map(|layer| layer.path)
+    }
+
+    fn visit(&self, segments: &[Vec<u8>], mut each: impl FnMut(usize, &Node)) {
+        let top = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut node = &*top;
+        each(0, node);
+        for (segment, depth) in segments.iter().zip(1..) {
+            match node.inner.get(segment) {
+                Some(inner) => node = inner,
+                None => return,
+            }
+            each(depth, node);
+        }
+    }
+}
+
+impl Node {
+    /// The node of this path, made if need be.
+    fn make(&mut self, segments: &[Vec<u8>]) -> &mut Self {
+        segments.iter().fold(self, |node, segment| node.inner.entry(segment.clone()).or_default())
+    }
+
+    /// What was said last comes first.
+    fn all(&self) -> impl Iterator<Item = &Arc<Path>> {
+        self.pointed.iter().chain(&self.paths)
+    }
+
+    fn gather(&self, at: &mut Vec<Vec<u8>>, found: &mut Vec<(Vec<Vec<u8>>, Arc<Path>)>) {
+        found.extend(self.all().map(|path| (at.clone(), path.clone())));
+        for (segment, node) in &self.inner {
+            at.push(segment.clone());
+            node.gather(at, found);
+            at.pop();
+        }
+    }
+}
+
+impl Layer {
+    /// Whether it is the main root.
+    pub(crate) fn is_main(&self) -> bool {
+        self.depth == 0
+    }
+
+    /// Opens what the root has at the path that it was found for.
+    pub(super) fn open(&self, segments: &[Vec<u8>], links: Links) -> io::Result<Option<Thing>> {
+        match self.thing(links)? {
+            Some(Thing::Folder(folder)) => folder.descend(&segments[self.depth..]),
+            thing => Ok(thing.filter(|_| self.depth == segments.len())),
+        }
+    }
+
+    /// The same, without opening it if it is a plain file in a folder.
+    pub(super) fn glance(&self, segments: &[Vec<u8>], links: Links) -> io::Result<Option<Sight>> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let Some((last, before)) = segments[self.depth..].split_last() else {
+            return Ok(self.thing(links)?.map(Sight::from));
+        };
+        match self.thing(links)? {
+            Some(Thing::Folder(folder)) => match folder.descend(before)? {
+                Some(Thing::Folder(folder)) => folder.glance(std::ffi::OsStr::from_bytes(last)),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// What the root itself is; `None` if it is not there, which the main root may not be.
+    fn thing(&self, links: Links) -> io::Result<Option<Thing>> {
+        if self.is_main() {
+            Folder::open_root(&self.path, links).map(|folder| Some(Thing::Folder(folder)))
+        } else {
+            Folder::open_added(&self.path, links)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn roots(given: &[(&str, &str)]) -> Roots {
+        let root = |(prefix, path): &(&str, &str)| Root { prefix: (*prefix).to_owned(), path: PathBuf::from(path) };
+        Roots::new(given.iter().map(root).collect()).expect("good prefixes")
+    }
+
+    #[test]
+    fn what_bears_on_a_path_comes_nearest_first() {
+        let roots = roots(&[
+            ("", "/"),
+            ("a", "/x"),
+            ("/a/b/", "/y"),
+            ("a", "/z/"),
+            ("a", "/x/"),
+            ("a-b", "/w"),
+            ("c/d/e", "/v"),
+        ]);
+        let path = |text: &str| name::decode(text).expect("a path");
+        let layers = |text: &str| {
+            let layers = roots.layers(&path(text));
+            layers.iter().map(|layer| format!("{} {}", layer.path.display(), layer.depth)).collect::<Vec<_>>()
+        };
+        assert_eq!(layers("a/b/c"), ["/y 2", "/x 1", "/z 1", "/ 0"]);
+        assert_eq!(layers("a/c"), ["/x 1", "/z 1", "/ 0"]);
+        assert_eq!(layers("c/d"), ["/ 0"]);
+        assert_eq!(roots.implied(&[]), [b"a".to_vec(), b"a-b".to_vec(), b"c".to_vec()]);
+        assert_eq!(roots.implied(&path("c")), [b"d".to_vec()]);
+        assert!(roots.implied(&path("c/d/e")).is_empty() && roots.implied(&path("nowhere")).is_empty());
+        assert!(roots.point(&path("a/b"), Path::new("/p")) && !roots.point(&path("a/b"), Path::new("/p")));
+        assert!(roots.point(&path("a/b"), Path::new("/q")));
+        assert_eq!(layers("a/b/c"), ["/q 2", "/y 2", "/x 1", "/z 1", "/ 0"]);
+        assert_eq!(roots.layers_at(&path("a/b")).len(), 2);
+        assert_eq!(roots.within(&path("a")).len(), 4);
+        assert_eq!(roots.within(&[]).len(), 7);
+    }
+
+    #[test]
+    fn no_prefix_leads_out_of_the_site() {
+        for prefix in ["..", "a//b", "a/../b", "%2f"] {
+            let root = Root { prefix: prefix.to_owned(), path: PathBuf::from("/") };
+            assert!(matches!(Roots::new(vec![root]), Err(SiteError::Prefix { .. })), "{prefix}");
+        }
+    }
+}
