@@ -1,0 +1,19 @@
+/* What the safe layer uses of httpd and APR. build.rs names the functions and types. */
+#include <httpd.h>
+#include <http_config.h>
+#include <http_connection.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_main.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <util_filter.h>
+#include <ap_mpm.h>
+#include <mpm_common.h>
+#include <mod_watchdog.h>
+#include <unixd.h>
+#include <apr_buckets.h>
+#include <apr_strings.h>
+#include <apr_thread_proc.h>
+#include <apr_user.h>
+#include <pwd.h>

@@ -1,0 +1,191 @@
+//! Directives as a table of rows.
+//!
+//! httpd hands over the rest of the line; it is split here as httpd itself would, so that a row is nothing but a name, a
+//! place where it may stand, and a function. A name that another module owns may have a row too: httpd calls everyone
+//! who registered a name. That is how the module learns of aliases without looking into private structures.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::PathBuf;
+use std::ptr::null_mut;
+
+use crate::bindings as ap;
+use crate::guard::guard;
+use crate::module::{self, Module};
+use crate::text;
+
+/// One directive of the module `M`.
+pub struct Directive<M: Module> {
+    /// Its name.
+    pub name: &'static CStr,
+    /// Where it may stand.
+    pub place: Place,
+    /// What `httpd -L` says about it.
+    pub help: &'static CStr,
+    /// What it does.
+    pub does: Does<M>,
+}
+
+/// What a directive does.
+pub enum Does<M: Module> {
+    /// It is ours: takes its arguments, or says what is wrong with them; the name is put before that.
+    Set(fn(&mut Setting<'_, M>, &[&str]) -> Result<(), String>),
+    /// It is another module's, such as `mod_alias.c`, which also says what is wrong with it.
+    Observe(&'static CStr, fn(&mut Setting<'_, M>, &[&str])),
+}
+
+/// Where a directive may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the main configuration and in virtual hosts.
+    Server,
+    /// There, and in `<Directory>` and `<Location>`.
+    Section,
+    /// There, and in `.htaccess` with `AllowOverride Indexes`.
+    Indexes,
+    /// There, and in `.htaccess` with `AllowOverride FileInfo`.
+    FileInfo,
+    /// There, and in `.htaccess` with `AllowOverride AuthConfig`.
+    AuthConfig,
+}
+
+impl Place {
+    const fn number(self) -> i32 {
+        let number = match self {
+            Self::Server => ap::RSRC_CONF,
+            Self::Section => ap::RSRC_CONF | ap::ACCESS_CONF,
+            Self::Indexes => ap::OR_INDEXES,
+            Self::FileInfo => ap::OR_FILEINFO,
+            Self::AuthConfig => ap::OR_AUTHCFG,
+        };
+        number.cast_signed()
+    }
+}
+
+/// What a directive is about.
+pub struct Setting<'a, M: Module> {
+    /// The configuration of the server it stands in.
+    pub server: &'a mut M::Server,
+    /// The configuration of the section it stands in.
+    pub directory: &'a mut M::Directory,
+    /// The path of that section, such as `/modoai` of `<Location /modoai>`.
+    pub section: Option<&'a str>,
+    /// Its name as it was written.
+    pub name: &'a str,
+}
+
+impl<M: Module> Setting<'_, M> {
+    /// A path as httpd understands it: below the server root unless it is absolute.
+    pub fn path(&self, written: &str) -> Result<PathBuf, String> {
+        server_root_relative(written).ok_or_else(|| format!("needs a path, not '{written}'"))
+    }
+}
+
+/// A path below the server root, unless it is absolute.
+pub fn server_root_relative(written: &str) -> Option<PathBuf> {
+    let written = CString::new(written).ok()?;
+    let pool = crate::pool::OwnPool::alone(c"oai_path");
+    // SAFETY: the result is in our pool, or null, and is copied before that goes.
+    unsafe { text::path(ap::ap_server_root_relative(pool.raw(), written.as_ptr())) }.map(PathBuf::from)
+}
+
+/// The table as httpd reads it.
+#[doc(hidden)]
+pub struct Commands<const N: usize>([ap::command_rec; N]);
+
+// SAFETY: httpd only reads it, and what its pointers lead to never changes.
+unsafe impl<const N: usize> Sync for Commands<N> {}
+
+impl<const N: usize> Commands<N> {
+    /// Of a module with one row less than there is room: the last one marks the end.
+    pub const fn of<M: Module>() -> Self {
+        assert!(M::DIRECTIVES.len() + 1 == N);
+        let end = ap::command_struct {
+            name: std::ptr::null(),
+            func: ap::cmd_func { raw_args: None },
+            cmd_data: null_mut(),
+            req_override: 0,
+            args_how: ap::cmd_how_RAW_ARGS,
+            errmsg: std::ptr::null(),
+        };
+        let mut commands = [end; N];
+        let mut at = 0;
+        while at < M::DIRECTIVES.len() {
+            let row = &M::DIRECTIVES[at];
+            commands[at].name = row.name.as_ptr();
+            commands[at].func = ap::cmd_func { raw_args: Some(take::<M>) };
+            commands[at].cmd_data = std::ptr::from_ref(row).cast_mut().cast();
+            commands[at].req_override = row.place.number();
+            commands[at].errmsg = row.help.as_ptr();
+            at += 1;
+        }
+        Self(commands)
+    }
+
+    /// Where it begins.
+    pub const fn as_ptr(&self) -> *const ap::command_rec {
+        self.0.as_ptr()
+    }
+}
+
+/// A line of the configuration. Returns null, or what is wrong.
+unsafe extern "C" fn take<M: Module>(
+    parameters: *mut ap::cmd_parms,
+    directory: *mut c_void,
+    line: *const c_char,
+) -> *const c_char {
+    let result = guard(Err("an error in the module".to_owned()), || {
+        // SAFETY: httpd hands over good parameters, the section's configuration that `module` made, and a C string; all
+        // of them are ours alone until we return. `cmd_data` is the row.
+        unsafe {
+            let parameters = &*parameters;
+            let row = &*(*parameters.cmd).cmd_data.cast_const().cast::<Directive<M>>();
+            let words = words(parameters.temp_pool, line);
+            let arguments: Result<Vec<&str>, _> = words.into_iter().map(std::str::from_utf8).collect();
+            let mut setting = Setting::<M> {
+                server: &mut *module::config((*parameters.server).module_config).cast(),
+                directory: &mut *directory.cast(),
+                section: text::utf8(parameters.path),
+                name: row.name.to_str().unwrap_or_default(),
+            };
+            match (&row.does, arguments) {
+                (Does::Set(set), Ok(arguments)) => {
+                    set(&mut setting, &arguments).map_err(|problem| message(row.name, &problem))
+                }
+                (Does::Set(_), Err(_)) => Err(message(row.name, "needs UTF-8")),
+                // Without us httpd would not know the name then.
+                (Does::Observe(owner, _), _) if !module::is_loaded(owner) => {
+                    let (name, owner) = (row.name.to_string_lossy(), owner.to_string_lossy());
+                    Err(format!("Invalid command '{name}', perhaps {owner} is not loaded"))
+                }
+                (Does::Observe(_, observe), Ok(arguments)) => {
+                    observe(&mut setting, &arguments);
+                    Ok(())
+                }
+                (Does::Observe(..), Err(_)) => Ok(()),
+            }
+        }
+    });
+    match result {
+        Ok(()) => std::ptr::null(),
+        // SAFETY: the configuration's own pool outlives the message.
+        Err(problem) => unsafe { text::copy((*parameters).pool, problem.as_bytes()) },
+    }
+}
+
+fn message(name: &CStr, problem: &str) -> String {
+    format!("{} {problem}", name.to_string_lossy())
+}
+
+/// The words of a line, by httpd's rules for quotes.
+unsafe fn words<'a>(pool: *mut ap::apr_pool_t, mut line: *const c_char) -> Vec<&'a [u8]> {
+    let mut words = Vec::new();
+    // SAFETY: httpd moves the pointer on within the line and copies each word to the pool; an empty one is the end,
+    // unless it was written as quotes.
+    unsafe {
+        while !line.is_null() && *line != 0 {
+            let word = text::bytes(ap::ap_getword_conf(pool, &raw mut line)).unwrap_or_default();
+            words.push(word);
+        }
+    }
+    words
+}

@@ -1,0 +1,282 @@
+//! A module: its record, its configuration, its hooks.
+//!
+//! [`crate::module!`] makes the record that httpd looks for; everything in it leads to the [`Module`] trait.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::bindings as ap;
+use crate::directive::Directive;
+use crate::guard::guard;
+use crate::log::{self, Level};
+use crate::pool;
+use crate::probe;
+use crate::request::{Outcome, Request};
+use crate::server::Server;
+use crate::watchdog;
+
+/// What a module is and does. All of it is called by httpd.
+pub trait Module: Sized + 'static {
+    /// Configuration of a server or virtual host. Also made, but perhaps not used, where no directive stands.
+    type Server: Send + Sync + 'static;
+    /// Configuration of a section, a folder or a `.htaccess`; made with every request that meets one, and merged by many
+    /// threads at once.
+    type Directory: Send + Sync + 'static;
+    /// The directives.
+    const DIRECTIVES: &'static [Directive<Self>];
+
+    /// Before any directive was read.
+    fn new_server() -> Self::Server;
+    /// A virtual host's configuration on top of the main server's.
+    fn merge_servers(base: &Self::Server, own: &Self::Server) -> Self::Server;
+    /// Before any directive was read.
+    fn new_directory() -> Self::Directory;
+    /// An inner section's configuration on top of an outer one's.
+    fn merge_directories(base: &Self::Directory, own: &Self::Directory) -> Self::Directory;
+
+    /// The configuration has been read, by `httpd -t` or for real. Says what is wrong with it as a whole.
+    fn check(main: Server<'_>) -> Result<(), String>;
+    /// It is `httpd -t` and nothing else will be done.
+    fn tested(main: Server<'_>);
+    /// It will be used: the last moment with the parent's rights, before there are children. Must leave nothing open.
+    fn configured(main: Server<'_>) -> Result<(), String>;
+    /// Whether a probe that has come to this section must go no further, because the next phase would talk to the client.
+    fn bars(directory: &Self::Directory) -> bool;
+    /// Does a request, if it is this module's.
+    fn handle(request: &mut Request<'_>) -> Outcome;
+    /// A request has been answered and logged.
+    fn logged(request: &Request<'_>);
+    /// Called about every second, in one child of all.
+    fn beat(main: Server<'static>);
+    /// This child will end: whatever runs in it must stop now. May be called more than once.
+    fn stop();
+}
+
+/// Makes the one symbol that httpd looks for.
+///
+/// ```ignore
+/// modoai_httpd::module!(oai_module = Oai, "mod_oai.c");
+/// ```
+#[macro_export]
+macro_rules! module {
+    ($symbol:ident = $module:ty, $file:literal) => {
+        const _: () = {
+            static COMMANDS: $crate::directive::Commands<
+                { <$module as $crate::module::Module>::DIRECTIVES.len() + 1 },
+            > = $crate::directive::Commands::of::<$module>();
+
+            unsafe extern "C" fn register(_: *mut $crate::bindings::apr_pool_t) {
+                $crate::module::register::<$module>(&raw mut $symbol);
+            }
+
+            /// What httpd knows of this module. httpd itself writes to it while it loads the module, before there are
+            /// threads; nothing else ever does.
+            #[allow(non_upper_case_globals)]
+            #[unsafe(no_mangle)]
+            pub static mut $symbol: $crate::bindings::module =
+                $crate::module::record::<$module>(concat!($file, "\0"), COMMANDS.as_ptr(), register);
+        };
+    };
+}
+
+/// The record of a module.
+#[doc(hidden)]
+pub const fn record<M: Module>(
+    name: &'static str,
+    commands: *const ap::command_rec,
+    register: unsafe extern "C" fn(*mut ap::apr_pool_t),
+) -> ap::module {
+    ap::module_struct {
+        version: ap::MODULE_MAGIC_NUMBER_MAJOR.cast_signed(),
+        // The oldest release that has everything used here: 2.4.49.
+        minor_version: 116,
+        module_index: -1,
+        name: name.as_ptr().cast(),
+        dynamic_load_handle: null_mut(),
+        next: null_mut(),
+        magic: ap::MODULE_MAGIC_COOKIE as std::ffi::c_ulong,
+        rewrite_args: None,
+        create_dir_config: Some(create_directory::<M>),
+        merge_dir_config: Some(merge_directories::<M>),
+        create_server_config: Some(create_server::<M>),
+        merge_server_config: Some(merge_servers::<M>),
+        cmds: commands,
+        register_hooks: Some(register),
+        flags: 0,
+    }
+}
+
+/// The record of the module that this library is. Set anew whenever httpd registers its hooks.
+static RECORD: AtomicPtr<ap::module> = AtomicPtr::new(null_mut());
+
+pub(crate) fn raw() -> *mut ap::module {
+    RECORD.load(Ordering::Relaxed)
+}
+
+/// The number by which httpd knows the module.
+pub(crate) fn index() -> c_int {
+    let record = raw();
+    // SAFETY: null before the hooks are registered, and the static record afterwards.
+    if record.is_null() { -1 } else { unsafe { (*record).module_index } }
+}
+
+/// This module's slot in a vector of configurations.
+///
+/// # Safety
+///
+/// The vector is one of httpd's.
+pub(crate) unsafe fn config(vector: *const ap::ap_conf_vector_t) -> *mut c_void {
+    // SAFETY: the record is registered before httpd makes any vector.
+    unsafe { ap::ap_get_module_config(vector, raw()) }
+}
+
+/// Whether another module is there, by the name of its file, such as `mod_alias.c`.
+pub fn is_loaded(file: &CStr) -> bool {
+    !find(file).is_null()
+}
+
+/// Whether httpd was started with `-D` and this name.
+pub fn is_defined(name: &CStr) -> bool {
+    // SAFETY: a question about a list that is complete before any module is loaded.
+    unsafe { ap::ap_exists_config_define(name.as_ptr()) != 0 }
+}
+
+/// Another module's record, or null.
+pub(crate) fn find(file: &CStr) -> *mut ap::module {
+    // SAFETY: a question about a list that only changes while the configuration is read.
+    unsafe { ap::ap_find_linked_module(file.as_ptr()) }
+}
+
+/// Registers everything.
+#[doc(hidden)]
+pub fn register<M: Module>(record: *mut ap::module) {
+    RECORD.store(record, Ordering::Relaxed);
+    let (no_order, middle, first) = (null(), ap::APR_HOOK_MIDDLE.cast_signed(), ap::APR_HOOK_FIRST.cast_signed());
+    // SAFETY: called by httpd when it is time to register; the functions have the types that the hooks want.
+    unsafe {
+        ap::ap_hook_check_config(Some(check::<M>), no_order, no_order, middle);
+        ap::ap_hook_test_config(Some(tested::<M>), no_order, no_order, middle);
+        // Before the watchdog's own hook, which is last: it starts what is known by then.
+        ap::ap_hook_post_config(Some(configured::<M>), no_order, no_order, middle);
+        ap::ap_hook_child_init(Some(child_begins::<M>), no_order, no_order, middle);
+        ap::ap_hook_child_stopping(Some(child_stops::<M>), no_order, no_order, first);
+        ap::ap_hook_handler(Some(handle::<M>), no_order, no_order, middle);
+        ap::ap_hook_log_transaction(Some(logged::<M>), no_order, no_order, middle);
+        probe::register::<M>();
+    }
+}
+
+unsafe extern "C" fn create_server<M: Module>(at: *mut ap::apr_pool_t, _: *mut ap::server_rec) -> *mut c_void {
+    // SAFETY: httpd's own pool.
+    guard(null_mut(), || unsafe { pool::keep(at, M::new_server()) }.cast())
+}
+
+unsafe extern "C" fn merge_servers<M: Module>(
+    at: *mut ap::apr_pool_t,
+    base: *mut c_void,
+    own: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: both were made by `create_server` or here, and httpd's own pool.
+    guard(null_mut(), || unsafe { pool::keep(at, M::merge_servers(&*base.cast(), &*own.cast())) }.cast())
+}
+
+unsafe extern "C" fn create_directory<M: Module>(at: *mut ap::apr_pool_t, _: *mut c_char) -> *mut c_void {
+    // SAFETY: httpd's own pool.
+    guard(null_mut(), || unsafe { pool::keep(at, M::new_directory()) }.cast())
+}
+
+unsafe extern "C" fn merge_directories<M: Module>(
+    at: *mut ap::apr_pool_t,
+    base: *mut c_void,
+    own: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: both were made by `create_directory` or here, and httpd's own pool.
+    guard(null_mut(), || unsafe { pool::keep(at, M::merge_directories(&*base.cast(), &*own.cast())) }.cast())
+}
+
+unsafe extern "C" fn check<M: Module>(
+    _: *mut ap::apr_pool_t,
+    _: *mut ap::apr_pool_t,
+    _: *mut ap::apr_pool_t,
+    main: *mut ap::server_rec,
+) -> c_int {
+    // SAFETY: httpd's main server, good until we return.
+    told(|| M::check(unsafe { Server::new(main) }))
+}
+
+unsafe extern "C" fn tested<M: Module>(_: *mut ap::apr_pool_t, main: *mut ap::server_rec) {
+    // SAFETY: httpd's main server, good until we return.
+    guard((), || M::tested(unsafe { Server::new(main) }));
+}
+
+unsafe extern "C" fn configured<M: Module>(
+    at: *mut ap::apr_pool_t,
+    _: *mut ap::apr_pool_t,
+    _: *mut ap::apr_pool_t,
+    main: *mut ap::server_rec,
+) -> c_int {
+    // SAFETY: a question.
+    if unsafe { ap::ap_state_query(ap::AP_SQ_MAIN_STATE.cast_signed()) } == ap::AP_SQ_MS_CREATE_PRE_CONFIG.cast_signed()
+    {
+        // httpd reads its configuration twice when it starts; this was the first time.
+        return ap::OK.cast_signed();
+    }
+    told(|| {
+        // SAFETY: httpd's main server and the pool of its configuration, both ours until we return.
+        unsafe {
+            give_every_server_its_own::<M>(at, main);
+            watchdog::register::<M>(at, main);
+            M::configured(Server::new(main))
+        }
+    })
+}
+
+/// A virtual host without a directive of ours shares the main server's configuration; what a server does at run time
+/// is kept there, so each gets its own.
+unsafe fn give_every_server_its_own<M: Module>(at: *mut ap::apr_pool_t, main: *mut ap::server_rec) {
+    // SAFETY: httpd's list of servers, and configurations that were made here.
+    unsafe {
+        let base = config((*main).module_config);
+        let mut server = (*main).next;
+        while !server.is_null() {
+            if config((*server).module_config) == base {
+                let own = pool::keep(at, M::merge_servers(&*base.cast(), &M::new_server()));
+                ap::ap_set_module_config((*server).module_config, raw(), own.cast());
+            }
+            server = (*server).next;
+        }
+    }
+}
+
+unsafe extern "C" fn child_begins<M: Module>(at: *mut ap::apr_pool_t, _: *mut ap::server_rec) {
+    // SAFETY: the child's own pool.
+    guard((), || unsafe { pool::before_the_end(at, M::stop) });
+}
+
+unsafe extern "C" fn child_stops<M: Module>(_: *mut ap::apr_pool_t, _: c_int) {
+    guard((), M::stop);
+}
+
+unsafe extern "C" fn handle<M: Module>(request: *mut ap::request_rec) -> c_int {
+    let failed = ap::HTTP_INTERNAL_SERVER_ERROR.cast_signed();
+    // SAFETY: a good request, ours until we return.
+    guard(failed, || M::handle(&mut unsafe { Request::new(request) }).status())
+}
+
+unsafe extern "C" fn logged<M: Module>(request: *mut ap::request_rec) -> c_int {
+    // SAFETY: a good request, ours until we return.
+    guard((), || M::logged(&unsafe { Request::new(request) }));
+    ap::DECLINED
+}
+
+/// Runs a check, and puts what it says into the log.
+fn told(check: impl FnOnce() -> Result<(), String>) -> c_int {
+    match guard(Err("an error in the module".to_owned()), check) {
+        Ok(()) => ap::OK.cast_signed(),
+        Err(problem) => {
+            log::server(Level::Error, &problem);
+            ap::HTTP_INTERNAL_SERVER_ERROR.cast_signed()
+        }
+    }
+}

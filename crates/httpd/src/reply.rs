@@ -1,0 +1,108 @@
+//! An answer as a stream: written in pieces, never held whole.
+
+use std::io;
+
+use crate::bindings as ap;
+use crate::request::Request;
+
+/// A piece that is passed on at once.
+const PIECE: usize = 64 * 1024;
+
+/// An answer under way. Status and headers are sent with its first piece.
+pub struct Reply<'r> {
+    request: *mut ap::request_rec,
+    brigade: *mut ap::apr_bucket_brigade,
+    buffer: Vec<u8>,
+    /// Whether anything has been passed on.
+    begun: bool,
+    _request: std::marker::PhantomData<&'r ()>,
+}
+
+impl<'r> Reply<'r> {
+    /// Begins to answer.
+    pub fn new(request: &'r Request<'_>) -> Self {
+        let raw = request.raw();
+        // SAFETY: the brigade lives in the request's pool, and its buckets in the connection's allocator.
+        let brigade = unsafe { ap::apr_brigade_create((*raw).pool, (*(*raw).connection).bucket_alloc) };
+        let buffer = Vec::with_capacity(PIECE);
+        Self { request: raw, brigade, buffer, begun: false, _request: std::marker::PhantomData }
+    }
+
+    /// Whether nothing has been sent yet, so that the answer can still become an error.
+    pub fn is_unsent(&self) -> bool {
+        !self.begun
+    }
+
+    /// Sends what is left. An answer in one piece gets a Content-Length by that.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.pass(true)
+    }
+
+    /// Breaks the answer off so that nobody can take it for whole: the connection is cut, or the stream reset.
+    pub fn break_off(mut self) {
+        self.buffer.clear();
+        // SAFETY: a good request and its connection. Filters know this error as an answer that broke in the middle.
+        unsafe {
+            let (request, connection) = (&mut *self.request, &mut *(*self.request).connection);
+            connection.keepalive = ap::ap_conn_keepalive_e_AP_CONN_CLOSE;
+            let status = ap::HTTP_BAD_GATEWAY.cast_signed();
+            let error = ap::ap_bucket_error_create(status, std::ptr::null(), request.pool, connection.bucket_alloc);
+            append(self.brigade, error);
+        }
+        // If it cannot be passed on, the connection is gone already.
+        let _ = self.pass(true);
+    }
+
+    fn pass(&mut self, is_last: bool) -> io::Result<()> {
+        self.begun = true;
+        // SAFETY: the bucket borrows the buffer, which stays until the brigade is emptied; a filter that keeps it longer
+        // makes a copy, as buckets of this kind ask for.
+        let status = unsafe {
+            let connection = (*self.request).connection;
+            let allocator = (*connection).bucket_alloc;
+            if !self.buffer.is_empty() {
+                let bytes = self.buffer.as_ptr().cast();
+                append(self.brigade, ap::apr_bucket_transient_create(bytes, self.buffer.len(), allocator));
+            }
+            if is_last {
+                append(self.brigade, ap::apr_bucket_eos_create(allocator));
+            }
+            let status = ap::ap_pass_brigade((*self.request).output_filters, self.brigade);
+            ap::apr_brigade_cleanup(self.brigade.cast());
+            if (*connection).aborted != 0 { -1 } else { status }
+        };
+        self.buffer.clear();
+        if status == 0 { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+    }
+}
+
+impl io::Write for Reply<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.buffer.len() + bytes.len() > PIECE && !self.buffer.is_empty() {
+            self.pass(false)?;
+        }
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= PIECE {
+            self.pass(false)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Puts a bucket at the end of a brigade. The ring's sentinel is the brigade's list itself, seen as the first member of
+/// a bucket.
+unsafe fn append(brigade: *mut ap::apr_bucket_brigade, bucket: *mut ap::apr_bucket) {
+    // SAFETY: both are good; four stores, as APR's own macro does.
+    unsafe {
+        let sentinel = (&raw mut (*brigade).list).cast::<ap::apr_bucket>();
+        let last = (*brigade).list.prev;
+        (*bucket).link.next = sentinel;
+        (*bucket).link.prev = last;
+        (*last).link.next = bucket;
+        (*brigade).list.prev = bucket;
+    }
+}

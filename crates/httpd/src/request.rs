@@ -1,0 +1,221 @@
+//! A request that a handler answers.
+
+use std::ffi::{CStr, c_int};
+use std::io;
+use std::marker::PhantomData;
+use std::path::Path;
+
+use crate::bindings as ap;
+use crate::log::{self, Level};
+use crate::module::{self, Module};
+use crate::server::Server;
+use crate::table::Table;
+use crate::text;
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is not this module's.
+    Declined,
+    /// It has been answered.
+    Answered,
+    /// httpd is to answer with this status.
+    Status(u16),
+}
+
+impl Outcome {
+    pub(crate) fn status(self) -> c_int {
+        match self {
+            Self::Declined => ap::DECLINED,
+            Self::Answered => ap::OK.cast_signed(),
+            Self::Status(status) => c_int::from(status),
+        }
+    }
+}
+
+/// A request, for as long as a callback about it runs.
+#[derive(Debug)]
+pub struct Request<'r> {
+    raw: *mut ap::request_rec,
+    _callback: PhantomData<&'r ()>,
+}
+
+impl<'r> Request<'r> {
+    /// # Safety
+    ///
+    /// The request is good, and this thread's alone, for `'r`.
+    pub(crate) unsafe fn new(raw: *mut ap::request_rec) -> Self {
+        Self { raw, _callback: PhantomData }
+    }
+
+    pub(crate) fn raw(&self) -> *mut ap::request_rec {
+        self.raw
+    }
+
+    fn record(&self) -> &ap::request_rec {
+        // SAFETY: good for `'r`; httpd writes to it only while we call it.
+        unsafe { &*self.raw }
+    }
+
+    /// The handler that the configuration chose.
+    pub fn handler(&self) -> Option<&'r [u8]> {
+        // SAFETY: a C string of the request.
+        unsafe { text::bytes(self.record().handler) }
+    }
+
+    /// `GET`, `POST` and so on; HEAD is a GET, see [`is_head`](Self::is_head).
+    pub fn method(&self) -> &'r str {
+        // SAFETY: a C string of the request.
+        unsafe { text::utf8(self.record().method) }.unwrap_or_default()
+    }
+
+    /// Whether only the head of the answer is wanted.
+    pub fn is_head(&self) -> bool {
+        self.record().header_only != 0
+    }
+
+    /// The path of its URL, decoded.
+    pub fn path(&self) -> &'r [u8] {
+        // SAFETY: a C string of the request.
+        unsafe { text::bytes(self.record().uri) }.unwrap_or_default()
+    }
+
+    /// What follows in the path after the file that the URL leads to.
+    pub fn path_info(&self) -> &'r [u8] {
+        // SAFETY: a C string of the request.
+        unsafe { text::bytes(self.record().path_info) }.unwrap_or_default()
+    }
+
+    /// The query, as it was sent.
+    pub fn query(&self) -> &'r [u8] {
+        // SAFETY: a C string of the request.
+        unsafe { text::bytes(self.record().args) }.unwrap_or_default()
+    }
+
+    /// The file that the URL leads to.
+    pub fn file(&self) -> Option<&'r Path> {
+        // SAFETY: a C string of the request.
+        unsafe { text::path(self.record().filename) }
+    }
+
+    /// Whether that is a regular file.
+    pub fn is_file(&self) -> bool {
+        self.record().finfo.filetype == ap::apr_filetype_e_APR_REG
+    }
+
+    /// Whether it came from a client as it is: not from within the server, nor changed by it on the way.
+    pub fn is_original(&self) -> bool {
+        let record = self.record();
+        record.main.is_null() && record.prev.is_null() && record.next.is_null()
+    }
+
+    /// The status of its answer.
+    pub fn status(&self) -> u16 {
+        u16::try_from(self.record().status).unwrap_or_default()
+    }
+
+    /// Its headers.
+    pub fn headers(&self) -> Table<'_> {
+        // SAFETY: the request's own table.
+        unsafe { Table::new(self.record().headers_in) }
+    }
+
+    /// The headers of its answer.
+    pub fn reply_headers(&self) -> Table<'_> {
+        // SAFETY: the request's own table.
+        unsafe { Table::new(self.record().headers_out) }
+    }
+
+    /// The headers of its answer, also if that is an error.
+    pub fn any_reply_headers(&self) -> Table<'_> {
+        // SAFETY: the request's own table.
+        unsafe { Table::new(self.record().err_headers_out) }
+    }
+
+    /// The media type of its answer.
+    pub fn set_content_type(&mut self, media_type: &'static CStr) {
+        // SAFETY: httpd keeps the pointer, which is good for ever.
+        unsafe { ap::ap_set_content_type(self.raw, media_type.as_ptr()) }
+    }
+
+    /// The server that it is for.
+    pub fn server(&self) -> Server<'r> {
+        // SAFETY: good for longer than the request.
+        unsafe { Server::new(self.record().server) }
+    }
+
+    /// This module's configuration at its URL.
+    pub fn directory<M: Module>(&self) -> &M::Directory {
+        // SAFETY: made by `module`; the merged one of this request.
+        unsafe { &*module::config(self.record().per_dir_config).cast() }
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &'r str {
+        // SAFETY: a hook that answers a static C string.
+        unsafe { text::utf8(ap::ap_run_http_scheme(self.raw)) }.unwrap_or("http")
+    }
+
+    /// The port that a URL of this scheme need not name.
+    pub fn default_port(&self) -> u16 {
+        // SAFETY: a hook that answers a number.
+        unsafe { ap::ap_run_default_port(self.raw) }
+    }
+
+    /// The port that the request came to.
+    pub fn local_port(&self) -> u16 {
+        // SAFETY: every connection has its own address.
+        unsafe { (*(*self.record().connection).local_addr).port }
+    }
+
+    /// Tells a client that used another method which ones there are.
+    pub fn allow_get_and_post(&mut self) {
+        // SAFETY: a good request; the numbers of methods are bits here.
+        unsafe { (*self.raw).allowed |= (1 << ap::M_GET) | (1 << ap::M_POST) }
+    }
+
+    /// The address of the requester.
+    pub fn address(&self) -> &'r str {
+        // SAFETY: a C string of the request or its connection.
+        unsafe { text::utf8(self.record().useragent_ip) }.unwrap_or_default()
+    }
+
+    /// The user that the requester proved to be.
+    pub fn user(&self) -> Option<&'r [u8]> {
+        // SAFETY: a C string of the request.
+        unsafe { text::bytes(self.record().user) }
+    }
+
+    /// Reads a body of up to `most` bytes; `None` if there is more.
+    pub fn body(&mut self, most: usize) -> io::Result<Option<Vec<u8>>> {
+        let mut body = Vec::new();
+        let mut room = vec![0_u8; 8 * 1024];
+        // SAFETY: httpd's own way of reading a body, with room as large as said.
+        unsafe {
+            match ap::ap_setup_client_block(self.raw, ap::REQUEST_CHUNKED_DECHUNK.cast_signed()) {
+                0 => {}
+                413 => return Ok(None),
+                status => return Err(io::Error::other(format!("the body cannot be read: status {status}"))),
+            }
+            if ap::ap_should_client_block(self.raw) == 0 {
+                return Ok(Some(body));
+            }
+            loop {
+                match ap::ap_get_client_block(self.raw, room.as_mut_ptr().cast(), room.len()) {
+                    0 => return Ok(Some(body)),
+                    count => match usize::try_from(count) {
+                        Ok(count) if body.len() + count <= most => body.extend_from_slice(&room[..count]),
+                        Ok(_) => return Ok(None),
+                        Err(_) => return Err(io::Error::other("the body did not arrive whole")),
+                    },
+                }
+            }
+        }
+    }
+
+    /// Writes to the error log.
+    pub fn log(&self, level: Level, message: &str) {
+        // SAFETY: a good request.
+        unsafe { log::request(self.raw, level, message) }
+    }
+}

@@ -1,0 +1,131 @@
+//! What the directives amount to.
+
+use std::ffi::CString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use modoai_httpd::server::Server;
+use modoai_repository::settings::{SETTINGS, Settings, Target as _};
+use modoai_repository::site::{Links, SITE_SETTINGS, SiteSettings};
+use toml::Value;
+
+use crate::house::Door;
+
+/// The configuration of a server or virtual host.
+#[derive(Default)]
+pub(crate) struct ServerConfig {
+    /// `OAIEngine`.
+    pub(crate) engine: Option<bool>,
+    /// Values for the tables of settings, in the order of their directives.
+    assigned: Vec<(&'static str, Value)>,
+    /// `OAIIgnore`, and `OAIIgnoreReset` as none.
+    pub(crate) ignore: Vec<Option<String>>,
+    /// `OAIIndexDir`.
+    pub(crate) index_dir: Option<PathBuf>,
+    /// `OAISiteURL`.
+    pub(crate) site_url: Option<String>,
+    /// `OAITraffic`.
+    pub(crate) traffic: Option<bool>,
+    /// `OAIRoot` and `Alias`: URL paths as they are written, and where they lead.
+    pub(crate) places: Vec<(String, PathBuf)>,
+    /// The last `UserDir` that says where.
+    pub(crate) user_dir: Option<Vec<String>>,
+    /// `OAIUsers`.
+    pub(crate) users: Option<Vec<String>>,
+    /// URL paths at which the handler was set.
+    pub(crate) endpoints: Vec<String>,
+    /// What a child has opened for this server.
+    pub(crate) door: Door,
+}
+
+impl ServerConfig {
+    /// This one with another on top.
+    pub(crate) fn overlaid_by(&self, own: &Self) -> Self {
+        Self {
+            engine: own.engine.or(self.engine),
+            assigned: [&self.assigned[..], &own.assigned].concat(),
+            ignore: [&self.ignore[..], &own.ignore].concat(),
+            index_dir: own.index_dir.clone().or_else(|| self.index_dir.clone()),
+            site_url: own.site_url.clone().or_else(|| self.site_url.clone()),
+            traffic: own.traffic.or(self.traffic),
+            places: [&self.places[..], &own.places].concat(),
+            user_dir: own.user_dir.clone().or_else(|| self.user_dir.clone()),
+            users: own.users.clone().or_else(|| self.users.clone()),
+            endpoints: [&self.endpoints[..], &own.endpoints].concat(),
+            door: Door::default(),
+        }
+    }
+
+    /// Notes a value for a setting, or says what kind of value it needs.
+    pub(crate) fn assign(&mut self, key: &'static str, value: Value) -> Result<(), String> {
+        put(key, &value, &mut Settings::default(), &mut SiteSettings::default())?;
+        self.assigned.push((key, value));
+        Ok(())
+    }
+
+    /// The settings of the repository of a server. What no directive says is taken from what httpd knows.
+    pub(crate) fn settings(&self, server: &Server<'_>) -> (Settings, SiteSettings) {
+        let (mut settings, mut site) = (Settings::default(), SiteSettings::default());
+        settings.repository_name = server.name().to_owned();
+        let admin = server.admin().filter(|admin| admin.contains('@')).map(|admin| Value::String(admin.to_owned()));
+        for (key, value) in
+            admin.iter().map(|admin| ("admin_email", admin)).chain(self.assigned.iter().map(|(k, v)| (*k, v)))
+        {
+            // Checked when the directive was read; an address of httpd's own that is none is left out.
+            let _ = put(key, value, &mut settings, &mut site);
+        }
+        for step in &self.ignore {
+            match step {
+                Some(pattern) => site.ignore.push(pattern.clone()),
+                None => site.ignore.clear(),
+            }
+        }
+        // Which links are followed httpd decides, with every request.
+        site.follow_links = Links::Anywhere;
+        (settings, site)
+    }
+
+    /// Whether there is anything to be done for this server.
+    pub(crate) fn is_on(&self) -> bool {
+        self.engine.unwrap_or(true) && !self.endpoints.is_empty()
+    }
+}
+
+fn put(key: &str, value: &Value, settings: &mut Settings, site: &mut SiteSettings) -> Result<(), String> {
+    let put = (SETTINGS, settings).put(key, value).or_else(|| (SITE_SETTINGS, site).put(key, value));
+    put.unwrap_or_else(|| Err("is not a setting".to_owned()))
+}
+
+/// The configuration of a section, a folder or a `.htaccess`. Made with every request that meets one, so it is small, and
+/// merging shares what there is.
+#[derive(Clone, Default)]
+pub(crate) struct DirectoryConfig {
+    /// `IndexIgnore`.
+    pub(crate) index_ignore: Option<Arc<Vec<CString>>>,
+    /// `IndexIgnoreReset`.
+    pub(crate) index_ignore_reset: bool,
+    /// Whether a request for something here makes mod_ssl begin its talk with the client anew.
+    pub(crate) asks_for_certificate: bool,
+    /// Media types that `Action` hands to a script.
+    pub(crate) actions: Option<Arc<Vec<String>>>,
+}
+
+impl DirectoryConfig {
+    /// This one with an inner one on top.
+    pub(crate) fn overlaid_by(&self, own: &Self) -> Self {
+        let outer = if own.index_ignore_reset { &None } else { &self.index_ignore };
+        Self {
+            index_ignore: joined(outer, &own.index_ignore),
+            index_ignore_reset: self.index_ignore_reset || own.index_ignore_reset,
+            asks_for_certificate: self.asks_for_certificate || own.asks_for_certificate,
+            actions: joined(&self.actions, &own.actions),
+        }
+    }
+}
+
+fn joined<T: Clone>(outer: &Option<Arc<Vec<T>>>, inner: &Option<Arc<Vec<T>>>) -> Option<Arc<Vec<T>>> {
+    match (outer, inner) {
+        (Some(outer), Some(inner)) => Some(Arc::new([&outer[..], inner].concat())),
+        (outer, inner) => outer.clone().or_else(|| inner.clone()),
+    }
+}

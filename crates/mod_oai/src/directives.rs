@@ -1,0 +1,259 @@
+//! The directives, one row each.
+//!
+//! Those that stand for settings of the repository say in [`STANDS_FOR`] which, so that the standalone server and the
+//! module share every parser, default and message. Below our own stand those of other modules that are only observed.
+
+use std::ffi::{CStr, CString};
+use std::path::Path;
+use std::sync::Arc;
+
+use modoai_httpd::directive::{Directive, Does, Place, Setting};
+use toml::Value;
+
+use crate::{Oai, roots};
+
+/// Handlers that are ours: the present name and the historic one.
+pub(crate) const HANDLERS: [&[u8]; 2] = [b"oai-handler", b"modoai-handler"];
+
+type Arguments<'a> = &'a [&'a str];
+type Taken = Result<(), String>;
+
+const fn own(
+    name: &'static CStr,
+    help: &'static CStr,
+    set: fn(&mut Setting<'_, Oai>, Arguments<'_>) -> Taken,
+) -> Directive<Oai> {
+    Directive { name, place: Place::Server, help, does: Does::Set(set) }
+}
+
+const fn observed(
+    name: &'static CStr,
+    place: Place,
+    owner: &'static CStr,
+    observe: fn(&mut Setting<'_, Oai>, Arguments<'_>),
+) -> Directive<Oai> {
+    Directive { name, place, help: c"(observed by mod_oai)", does: Does::Observe(owner, observe) }
+}
+
+/// The table.
+#[rustfmt::skip]
+pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
+    own(c"OAIEngine", c"On or Off: whether this server has a repository (On)", engine),
+    own(c"OAIRepositoryName", c"the name of the repository (the server's name)", text),
+    own(c"OAIAdminEmail", c"one or more addresses that harvesters write to (ServerAdmin)", list),
+    own(c"OAISiteURL", c"the public URL of the site, if it is not what ServerName says", site_url),
+    own(c"OAIPageSize", c"records or headers in one page of a list (500 and 2000)", number),
+    own(c"OAIPageBytes", c"a page of records ends after so many bytes (2M)", text),
+    own(c"OAIByValueLimit", c"files up to this size travel inside their oai_didl record (16M)", text),
+    own(c"OAIRepositoryIdentifier", c"a domain name: identifiers become oai:NAME:PATH instead of URLs", text),
+    own(c"OAIFriends", c"base URLs of other repositories, told in Identify", list),
+    own(c"OAIBrandingIcon", c"URL of a picture that aggregators may show", text),
+    own(c"OAIBrandingLink", c"where a click on that picture leads", text),
+    own(c"OAIIndexDir", c"a directory for the catalogues, outside every document root", index_dir),
+    own(c"OAIRoot", c"a URL path, and a directory or file that is served there by rules httpd cannot tell us", root),
+    own(c"OAIUsers", c"names or patterns of users whose UserDir is listed (none)", users),
+    own(c"OAIIgnore", c"patterns of names that are not listed, besides backups and the like", ignore),
+    own(c"OAIIgnoreReset", c"On: forget the patterns so far, the built-in ones too", ignore_reset),
+    own(c"OAIShowDotfiles", c"On or Off: whether names that begin with a dot are listed (Off)", flag),
+    own(c"OAITraffic", c"On or Off: whether URLs of files are learnt from what visitors get (Off)", traffic),
+    own(c"OAIRescan", c"how often everything is looked at again, such as 15m (15m)", text),
+    own(c"OAIReadAhead", c"On or Off: whether files are hashed before anyone asks (On)", flag),
+    own(c"OAIMaxVanished", c"more than this share gone at once, in percent, is not believed (50)", number),
+    // What they were called in 2005.
+    own(c"modoai_sitename", c"see OAIRepositoryName", text),
+    own(c"modoai_email", c"see OAIAdminEmail", list),
+    own(c"modoai_encode_size", c"see OAIByValueLimit", text),
+    own(c"modoai_resumption_count", c"see OAIPageSize", number),
+    observed(c"SetHandler", Place::FileInfo, c"core.c", set_handler),
+    observed(c"Alias", Place::Section, c"mod_alias.c", alias),
+    observed(c"UserDir", Place::Server, c"mod_userdir.c", user_dir),
+    observed(c"IndexIgnore", Place::Indexes, c"mod_autoindex.c", index_ignore),
+    observed(c"IndexIgnoreReset", Place::Indexes, c"mod_autoindex.c", index_ignore_reset),
+    observed(c"SSLVerifyClient", Place::AuthConfig, c"mod_ssl.c", asks_for_certificate),
+    observed(c"SSLCipherSuite", Place::AuthConfig, c"mod_ssl.c", asks_for_certificate),
+    observed(c"Action", Place::FileInfo, c"mod_actions.c", action),
+];
+
+/// Which settings of the repository a directive stands for.
+const STANDS_FOR: &[(&str, &[&str])] = &[
+    ("OAIRepositoryName", &["repository_name"]),
+    ("OAIAdminEmail", &["admin_email"]),
+    ("OAIPageSize", &["records_per_page", "identifiers_per_page"]),
+    ("OAIPageBytes", &["page_bytes"]),
+    ("OAIByValueLimit", &["by_value_limit"]),
+    ("OAIRepositoryIdentifier", &["repository_identifier"]),
+    ("OAIFriends", &["friends"]),
+    ("OAIBrandingIcon", &["branding_icon"]),
+    ("OAIBrandingLink", &["branding_link"]),
+    ("OAIShowDotfiles", &["show_dotfiles"]),
+    ("OAIRescan", &["rescan"]),
+    ("OAIReadAhead", &["read_ahead"]),
+    ("OAIMaxVanished", &["max_vanished"]),
+    ("modoai_sitename", &["repository_name"]),
+    ("modoai_email", &["admin_email"]),
+    ("modoai_encode_size", &["by_value_limit"]),
+    ("modoai_resumption_count", &["records_per_page", "identifiers_per_page"]),
+];
+
+fn assign(setting: &mut Setting<'_, Oai>, value: &Value) -> Taken {
+    let name = setting.name;
+    let keys = STANDS_FOR.iter().find(|(directive, _)| *directive == name).map_or(&[][..], |(_, keys)| keys);
+    keys.iter().try_for_each(|key| setting.server.assign(key, value.clone()))
+}
+
+fn one<'a>(arguments: Arguments<'a>) -> Result<&'a str, String> {
+    match arguments {
+        [one] => Ok(one),
+        [] => Err("needs an argument".to_owned()),
+        [_, rest @ ..] => Err(format!("takes one argument, but '{}' follows it; put quotes around it", rest.join(" "))),
+    }
+}
+
+fn on_or_off(arguments: Arguments<'_>) -> Result<bool, String> {
+    match one(arguments)? {
+        on if on.eq_ignore_ascii_case("on") => Ok(true),
+        off if off.eq_ignore_ascii_case("off") => Ok(false),
+        other => Err(format!("needs On or Off, not '{other}'")),
+    }
+}
+
+fn texts(arguments: Arguments<'_>) -> Result<Vec<Value>, String> {
+    match arguments {
+        [] => Err("needs at least one argument".to_owned()),
+        several => Ok(several.iter().map(|text| Value::String((*text).to_owned())).collect()),
+    }
+}
+
+fn text(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    assign(setting, &Value::String(one(arguments)?.to_owned()))
+}
+
+fn number(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    let text = one(arguments)?;
+    let number = text.parse().map_err(|_| format!("needs a whole number, not '{text}'"))?;
+    assign(setting, &Value::Integer(number))
+}
+
+fn flag(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    assign(setting, &Value::Boolean(on_or_off(arguments)?))
+}
+
+fn list(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    assign(setting, &Value::Array(texts(arguments)?))
+}
+
+fn ignore(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    texts(arguments)?;
+    roots::check_patterns(arguments)?;
+    setting.server.ignore.extend(arguments.iter().map(|pattern| Some((*pattern).to_owned())));
+    Ok(())
+}
+
+fn ignore_reset(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    if on_or_off(arguments)? {
+        setting.server.ignore.push(None);
+    }
+    Ok(())
+}
+
+fn engine(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    setting.server.engine = Some(on_or_off(arguments)?);
+    Ok(())
+}
+
+fn traffic(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    setting.server.traffic = Some(on_or_off(arguments)?);
+    Ok(())
+}
+
+fn site_url(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    let url = one(arguments)?;
+    let host = url.strip_prefix("http://").or(url.strip_prefix("https://")).unwrap_or_default();
+    let is_plain = !host.is_empty() && !host.starts_with('/') && !host.contains(['?', '#', ' ', '<', '"']);
+    if !is_plain {
+        return Err(format!("needs a URL such as https://www.example.org/, not '{url}'"));
+    }
+    setting.server.site_url = Some(format!("{}/", url.trim_end_matches('/')));
+    Ok(())
+}
+
+fn index_dir(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    setting.server.index_dir = Some(setting.path(one(arguments)?)?);
+    Ok(())
+}
+
+fn root(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    let [url, path] = arguments else {
+        return Err("needs a URL path and a directory, such as: OAIRoot /pub/ /srv/pub".to_owned());
+    };
+    if !url.starts_with('/') {
+        return Err(format!("needs a URL path that begins with a slash, not '{url}'"));
+    }
+    if !Path::new(path).is_absolute() {
+        return Err(format!("needs the full path of a directory or file, not '{path}'"));
+    }
+    if !Path::new(path).exists() {
+        return Err(format!("names '{path}', which does not exist"));
+    }
+    setting.server.places.push(((*url).to_owned(), path.into()));
+    Ok(())
+}
+
+fn users(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    texts(arguments)?;
+    roots::check_patterns(arguments)?;
+    setting.server.users.get_or_insert_default().extend(arguments.iter().map(|name| (*name).to_owned()));
+    Ok(())
+}
+
+fn set_handler(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
+    let is_ours = arguments.first().is_some_and(|name| HANDLERS.contains(&name.as_bytes()));
+    if let (true, Some(path)) = (is_ours, setting.section) {
+        setting.server.endpoints.push(path.to_owned());
+    }
+}
+
+fn alias(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
+    let (url, path) = match (arguments, setting.section) {
+        ([url, path], _) => (*url, *path),
+        ([path], Some(url)) => (url, *path),
+        // mod_alias says what is wrong with it.
+        _ => return,
+    };
+    // An expression is known only with a request, and a pattern only when it is matched.
+    let is_plain = url.starts_with('/') && !url.contains(['^', '$', '*', '(', '[', '|']) && !path.contains("%{");
+    if is_plain && let Ok(path) = setting.path(path) {
+        setting.server.places.push((url.to_owned(), path));
+    }
+}
+
+fn user_dir(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
+    let says_who = |word: &str| word.eq_ignore_ascii_case("enabled") || word.eq_ignore_ascii_case("disabled");
+    if arguments.first().is_some_and(|word| !says_who(word)) {
+        setting.server.user_dir = Some(arguments.iter().map(|place| (*place).to_owned()).collect());
+    }
+}
+
+fn index_ignore(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
+    let patterns = setting.directory.index_ignore.get_or_insert_default();
+    Arc::make_mut(patterns).extend(arguments.iter().filter_map(|pattern| CString::new(*pattern).ok()));
+}
+
+fn index_ignore_reset(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
+    if on_or_off(arguments).unwrap_or(false) {
+        setting.directory.index_ignore_reset = true;
+        setting.directory.index_ignore = None;
+    }
+}
+
+fn action(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
+    if let Some(media_type) = arguments.first().filter(|name| name.contains('/')) {
+        Arc::make_mut(setting.directory.actions.get_or_insert_default()).push(media_type.to_ascii_lowercase());
+    }
+}
+
+/// In a section, mod_ssl may have to talk to the client again before it can say yes or no. It cannot, in the middle of an
+/// answer, so what is there is not listed.
+fn asks_for_certificate(setting: &mut Setting<'_, Oai>, _: Arguments<'_>) {
+    setting.directory.asks_for_certificate |= setting.section.is_some();
+}

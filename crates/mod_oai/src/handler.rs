@@ -1,0 +1,200 @@
+//! A request to the repository: arguments, XML or a page, and what can go wrong.
+
+use std::error::Error as _;
+use std::io::{self, Write as _};
+
+use modoai_httpd::log::Level;
+use modoai_httpd::probe::Asker;
+use modoai_httpd::reply::Reply;
+use modoai_httpd::request::{Outcome, Request};
+use modoai_protocol::query::{self, Arguments, QueryError};
+use modoai_repository::formats::SCHEMAS;
+use modoai_repository::quality::prefers_html;
+use modoai_repository::{Failure, Repository};
+
+use crate::Oai;
+use crate::directives::HANDLERS;
+use crate::host::ProbeHost;
+use crate::house::{self, House};
+
+/// Pages for people show what strangers wrote into files. Should anything of it ever be taken for markup, the browser is
+/// told beforehand that nothing on the page may run, load or be sent elsewhere.
+const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; \
+                           base-uri 'none'; frame-ancestors 'none'";
+
+/// In builds for tests, a query that shows what becomes of a panic.
+const PANIC: &[u8] = b"verb=Panic";
+
+/// When to come back to a repository that cannot be opened.
+const CLOSED_SECONDS: u64 = 60;
+
+/// Answers a request, if it is for us.
+pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
+    if !request.handler().is_some_and(|handler| HANDLERS.contains(&handler)) {
+        return Outcome::Declined;
+    }
+    if cfg!(debug_assertions) && request.query() == PANIC {
+        panic!("asked for by a test");
+    }
+    let server = request.server();
+    if !server.config::<Oai>().engine.unwrap_or(true) {
+        return Outcome::Status(404);
+    }
+    if !matches!(request.method(), "GET" | "POST") {
+        request.allow_get_and_post();
+        return Outcome::Status(405);
+    }
+    let path = String::from_utf8_lossy(request.path()).into_owned();
+    let base = base_path(request, &path);
+    match path.strip_prefix(base.as_str()).unwrap_or_default() {
+        "" => {}
+        "/" => return redirect(request, &base),
+        rest => return schema(request, rest.trim_start_matches('/')),
+    }
+    // Why not is logged where it was found out.
+    let Ok(house) = house::of(&server) else { return come_back(request, CLOSED_SECONDS) };
+    let arguments = match arguments(request) {
+        Ok(arguments) => arguments,
+        Err(outcome) => return outcome,
+    };
+    let site_url = site_url(request);
+    let base_url = format!("{}{}", site_url.trim_end_matches('/'), base);
+    let repository = house.repository(&base_url, &site_url);
+    answer(request, &house, &repository, arguments)
+}
+
+/// The path that the repository has: the Location that set the handler.
+fn base_path(request: &Request<'_>, path: &str) -> String {
+    let server = request.server();
+    let endpoints = server.config::<Oai>().endpoints.iter().map(|path| path.trim_end_matches('/'));
+    let is_at = |endpoint: &&str| {
+        path.strip_prefix(*endpoint).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            && !endpoint.is_empty()
+    };
+    match endpoints.filter(is_at).max_by_key(|endpoint| endpoint.len()) {
+        Some(endpoint) => endpoint.to_owned(),
+        // Set by a pattern or for a folder: then it is wherever it was found.
+        None => path.strip_suffix(&*String::from_utf8_lossy(request.path_info())).unwrap_or(path).to_owned(),
+    }
+}
+
+/// The URL of the site, with a slash at the end: never what the client says the host is called.
+fn site_url(request: &Request<'_>) -> String {
+    let server = request.server();
+    if let Some(url) = &server.config::<Oai>().site_url {
+        return url.clone();
+    }
+    let (scheme, name) = (request.scheme(), server.name());
+    let name = if name.contains(':') { format!("[{name}]") } else { name.to_owned() };
+    match server.own_port().unwrap_or_else(|| request.local_port()) {
+        port if port == request.default_port() => format!("{scheme}://{name}/"),
+        port => format!("{scheme}://{name}:{port}/"),
+    }
+}
+
+/// The arguments: of the query for GET, of the body alone for POST.
+fn arguments(request: &mut Request<'_>) -> Result<Result<Arguments, QueryError>, Outcome> {
+    if request.method() != "POST" {
+        return Ok(query::parse(request.query()));
+    }
+    let is_form = request.headers().get(c"Content-Type").is_none_or(|value| {
+        let media_type = value.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        media_type.eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
+    });
+    if !is_form {
+        return Err(Outcome::Status(415));
+    }
+    match request.body(query::MAX_BYTES) {
+        Ok(Some(form)) => Ok(query::parse(&form)),
+        Ok(None) => Err(Outcome::Status(413)),
+        Err(_) => Err(Outcome::Status(400)),
+    }
+}
+
+fn answer(
+    request: &mut Request<'_>,
+    house: &House,
+    repository: &Repository,
+    arguments: Result<Arguments, QueryError>,
+) -> Outcome {
+    let accept = String::from_utf8_lossy(request.headers().get(c"Accept").unwrap_or_default()).into_owned();
+    let for_people = prefers_html([accept.as_str()]);
+    request.set_content_type(if for_people { c"text/html; charset=UTF-8" } else { c"text/xml; charset=UTF-8" });
+    let headers = request.reply_headers();
+    headers.set(c"Cache-Control", "no-cache");
+    headers.set(c"Vary", "Accept, Authorization");
+    if for_people {
+        headers.set(c"Content-Security-Policy", PAGE_POLICY);
+    }
+    let asker = Asker::behind(request);
+    let host = ProbeHost::new(request, &asker, house);
+    let mut reply = Reply::new(request);
+    let written = if for_people {
+        let page = repository.page_for_people(arguments, &host);
+        page.and_then(|page| if request.is_head() { Ok(()) } else { Ok(reply.write_all(page.as_bytes())?) })
+    } else {
+        let answer = repository.answer(arguments, &host);
+        answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_to(&mut reply) })
+    };
+    let failure = match written {
+        Ok(()) => match reply.finish() {
+            Ok(()) => return Outcome::Answered,
+            Err(error) => Failure::Io(error),
+        },
+        Err(failure) if reply.is_unsent() => return refuse(request, &failure),
+        Err(failure) => {
+            reply.break_off();
+            failure
+        }
+    };
+    log(request, &failure);
+    Outcome::Answered
+}
+
+/// Nothing has been sent yet: an honest status.
+fn refuse(request: &Request<'_>, failure: &Failure) -> Outcome {
+    log(request, failure);
+    match failure {
+        Failure::Unavailable { retry_after, .. } => come_back(request, retry_after.as_secs()),
+        Failure::Catalogue(_) => come_back(request, CLOSED_SECONDS),
+        Failure::Io(_) => Outcome::Status(500),
+    }
+}
+
+fn log(request: &Request<'_>, failure: &Failure) {
+    match failure {
+        Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            request.log(Level::Debug, "a client left before its answer was complete");
+        }
+        Failure::Unavailable { .. } if failure.source().is_none() => request.log(Level::Info, &failure.to_string()),
+        failure => {
+            let message = format!("a request could not be answered: {}", house::with_causes(failure));
+            request.log(Level::Error, &message);
+        }
+    }
+}
+
+fn come_back(request: &Request<'_>, seconds: u64) -> Outcome {
+    request.any_reply_headers().set(c"Retry-After", &seconds.to_string());
+    Outcome::Status(503)
+}
+
+/// 302, the only redirect that harvesters follow without holding it against the repository.
+fn redirect(request: &Request<'_>, base: &str) -> Outcome {
+    let query = String::from_utf8_lossy(request.query()).into_owned();
+    let query = if query.is_empty() { query } else { format!("?{query}") };
+    let url = format!("{}{base}{query}", site_url(request).trim_end_matches('/'));
+    request.any_reply_headers().set(c"Location", &url);
+    Outcome::Status(302)
+}
+
+/// One of our schemas, published below the repository.
+fn schema(request: &mut Request<'_>, file: &str) -> Outcome {
+    let Some((_, text)) = SCHEMAS.iter().find(|(name, _)| *name == file) else { return Outcome::Status(404) };
+    request.set_content_type(c"application/xml; charset=UTF-8");
+    let mut reply = Reply::new(request);
+    match reply.write_all(text.as_bytes()).and_then(|()| reply.finish()) {
+        Ok(()) => Outcome::Answered,
+        Err(_) => Outcome::Status(500),
+    }
+}

@@ -1,0 +1,200 @@
+//! What a child keeps open for a server: the catalogue and the repository.
+//!
+//! The parent only makes the directory for the catalogues, while it may; everything in it is made by children, with the
+//! rights of the user they run as. A house is opened when it is first needed. If that fails the site is served as before,
+//! the repository is not to be had for the time being, and the error log says why, once.
+
+use std::collections::HashMap;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use modoai_httpd::directive::server_root_relative;
+use modoai_httpd::log::{self, Level};
+use modoai_httpd::server::{self, Server};
+use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::{Catalogue, system_clock};
+use modoai_repository::site::SiteSettings;
+use modoai_repository::site::rules::Rules;
+use modoai_repository::{Repository, Settings};
+use rustix::fs::{AtFlags, CWD, Gid, Mode, Uid};
+
+use crate::{Oai, roots};
+
+/// Where programs of this system keep what must last, by the names httpd has on different systems.
+const STATE_DIRS: [&str; 2] = ["/var/lib/apache2", "/var/lib/httpd"];
+
+/// A repository may be reached by several URLs (http and https, two Locations), but not by very many.
+const MOST_REPOSITORIES: usize = 16;
+
+/// The way into a house, kept with the configuration of its server.
+#[derive(Default)]
+pub(crate) struct Door {
+    folder: OnceLock<PathBuf>,
+    opened: Mutex<Opened>,
+}
+
+#[derive(Default)]
+enum Opened {
+    #[default]
+    NotYet,
+    Failed(String),
+    Open(Arc<House>),
+}
+
+/// What is open for a server.
+pub(crate) struct House {
+    /// Where it is kept.
+    pub(crate) folder: PathBuf,
+    pub(crate) catalogue: Arc<dyn Catalogue>,
+    /// What is never listed.
+    pub(crate) rules: Rules,
+    pub(crate) site: SiteSettings,
+    settings: Settings,
+    repositories: Mutex<HashMap<String, Repository>>,
+}
+
+/// Says what is wrong with the configuration of a server as a whole.
+pub(crate) fn check(server: &Server<'_>) -> Result<(), String> {
+    let directory = index_dir(server);
+    match roots::serves(server, &directory) {
+        Some(folder) => Err(format!(
+            "OAIIndexDir {} lies within {}, which is served: choose a directory outside every document root",
+            directory.display(),
+            folder.display()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Makes the directories for the catalogues, with the rights of the parent, and tells every server its folder.
+pub(crate) fn prepare(main: Server<'_>) {
+    for (server, folder) in folders(main) {
+        let directory = index_dir(&server);
+        if let Err(error) = make(&directory) {
+            let advice = "create it, owned by the user httpd runs as, or name another with OAIIndexDir";
+            let directory = directory.display();
+            log::server(Level::Error, &format!("the index directory {directory} cannot be made ({error}): {advice}"));
+        }
+        // Set once in a configuration's life.
+        let _ = server.config::<Oai>().door.folder.set(folder);
+    }
+}
+
+/// The servers that have a repository, each with the folder for its catalogue. Two of the same name and port get two.
+pub(crate) fn folders(main: Server<'_>) -> Vec<(Server<'_>, PathBuf)> {
+    let mut taken: HashMap<PathBuf, usize> = HashMap::new();
+    let servers = main.all().filter(|server| server.config::<Oai>().is_on());
+    let with_folder = servers.map(|server| {
+        let name: String = server
+            .name()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' })
+            .collect();
+        let folder = index_dir(&server).join(format!("{name}_{}", server.port()));
+        let before = taken.entry(folder.clone()).or_default();
+        *before += 1;
+        let folder = if *before > 1 { PathBuf::from(format!("{}-{before}", folder.display())) } else { folder };
+        (server, folder)
+    });
+    with_folder.collect()
+}
+
+/// The house of a server, opened if need be.
+pub(crate) fn of(server: &Server<'_>) -> Result<Arc<House>, String> {
+    let config = server.config::<Oai>();
+    let Some(folder) = config.door.folder.get() else { return Err("this server has no repository".to_owned()) };
+    let mut opened = lock(&config.door.opened);
+    if let Opened::Open(house) = &*opened {
+        return Ok(house.clone());
+    }
+    match House::open(server, folder) {
+        Ok(house) => {
+            let house = Arc::new(house);
+            *opened = Opened::Open(house.clone());
+            Ok(house)
+        }
+        Err(reason) => {
+            // Said once, not with every request.
+            if !matches!(&*opened, Opened::Failed(said) if *said == reason) {
+                let name = server.name();
+                log::server(Level::Error, &format!("the repository of {name} cannot be opened: {reason}"));
+            }
+            *opened = Opened::Failed(reason.clone());
+            Err(reason)
+        }
+    }
+}
+
+impl House {
+    fn open(server: &Server<'_>, folder: &Path) -> Result<Self, String> {
+        let (settings, site) = server.config::<Oai>().settings(server);
+        let rules = Rules::new(&site.ignore, site.show_dotfiles, &[]).map_err(|error| error.to_string())?;
+        // It knows the names of what is not for everybody.
+        if let Err(error) = std::fs::DirBuilder::new().mode(0o750).create(folder)
+            && error.kind() != std::io::ErrorKind::AlreadyExists
+        {
+            return Err(format!("the folder {} cannot be made: {error}", folder.display()));
+        }
+        let catalogue =
+            Sqlite::open(&folder.join("catalogue.sqlite"), system_clock()).map_err(|error| with_causes(&error))?;
+        let repositories = Mutex::default();
+        Ok(Self { folder: folder.to_owned(), catalogue: Arc::new(catalogue), rules, site, settings, repositories })
+    }
+
+    /// The repository at a URL, for a site at another.
+    pub(crate) fn repository(&self, base_url: &str, site_url: &str) -> Repository {
+        let key = format!("{base_url} {site_url}");
+        let mut repositories = lock(&self.repositories);
+        if let Some(repository) = repositories.get(&key) {
+            return repository.clone();
+        }
+        if repositories.len() >= MOST_REPOSITORIES {
+            repositories.clear();
+        }
+        let repository = Repository::new(self.catalogue.clone(), self.settings.clone(), base_url, site_url);
+        repositories.insert(key, repository.clone());
+        repository
+    }
+
+    /// Files up to this size are hashed before anyone asks.
+    pub(crate) fn digests_up_to(&self) -> u64 {
+        if self.site.read_ahead { self.settings.by_value_limit } else { 0 }
+    }
+}
+
+/// `OAIIndexDir`, or the place for such things on this system.
+fn index_dir(server: &Server<'_>) -> PathBuf {
+    let given = server.config::<Oai>().index_dir.clone();
+    let usual = || STATE_DIRS.iter().map(Path::new).find(|dir| dir.is_dir()).map(|dir| dir.join("oai"));
+    given.or_else(usual).or_else(|| server_root_relative("oai")).unwrap_or_else(|| PathBuf::from("/var/lib/oai"))
+}
+
+/// Makes a directory that belongs to the user children run as. One that exists is left as it is: whoever may write to it
+/// could have put a link in its place, and root must not give that away.
+fn make(directory: &Path) -> std::io::Result<()> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = directory.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    rustix::fs::mkdir(directory, Mode::from_raw_mode(0o750))?;
+    if rustix::process::geteuid().is_root() {
+        let (user, group) = server::run_user();
+        let (user, group) = (Some(Uid::from_raw(user)), Some(Gid::from_raw(group)));
+        rustix::fs::chownat(CWD, directory, user, group, AtFlags::SYMLINK_NOFOLLOW)?;
+    }
+    Ok(())
+}
+
+/// An error and what caused it, on one line.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// A thread that panicked left plain data behind; it is still good.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

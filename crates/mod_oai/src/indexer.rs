@@ -1,0 +1,108 @@
+//! Keeping the catalogues current, in one child of all.
+//!
+//! httpd's watchdog chooses the child and calls every second; a keeper per server does the work in threads of its own, as
+//! in the standalone server, and the lock on its catalogue makes sure that there is only one, also while two generations
+//! of children overlap. The keepers stop as soon as the child is told to: everything they do is in small transactions, so
+//! that ending at any moment, by any signal, loses nothing.
+
+use std::sync::{Arc, Mutex};
+
+use modoai_httpd::log::{self, Level};
+use modoai_httpd::server::{self, Server};
+use modoai_httpd::stranger::Stranger;
+use modoai_repository::catalogue::CatalogueError;
+use modoai_repository::ingest::{Keeper, Pace, Reconciler};
+use modoai_repository::site::Site;
+
+use crate::describer::HttpdDescriber;
+use crate::house::{self, House, lock, with_causes};
+use crate::traffic::Found;
+use crate::{Oai, roots};
+
+/// What this child keeps.
+static KEPT: Mutex<Keeping> = Mutex::new(Keeping { servers: Vec::new(), stopped: false });
+
+struct Keeping {
+    servers: Vec<Kept>,
+    /// Once stopped, a child never begins again.
+    stopped: bool,
+}
+
+struct Kept {
+    server: Server<'static>,
+    keeper: Keeper,
+    site: Arc<Site>,
+    found: Found,
+}
+
+/// Begins to keep whatever is not kept yet, and hands on what was learnt from traffic.
+pub(crate) fn beat(main: Server<'static>) {
+    if server::is_stopping() {
+        return stop();
+    }
+    for server in main.all().filter(|server| server.config::<Oai>().is_on()) {
+        let mut keeping = lock(&KEPT);
+        if keeping.stopped {
+            return;
+        }
+        if let Some(kept) = keeping.servers.iter_mut().find(|kept| kept.server.is(&server)) {
+            kept.learn();
+            continue;
+        }
+        match keep(server) {
+            Ok(Some(kept)) => keeping.servers.push(kept),
+            // Of the generation before us, or an index made by hand: its turn ends soon.
+            Ok(None) => {}
+            Err(reason) => log::server(Level::Error, &format!("the site {} is not indexed: {reason}", server.name())),
+        }
+    }
+}
+
+/// Stops, and waits until everything has.
+pub(crate) fn stop() {
+    let servers = {
+        let mut keeping = lock(&KEPT);
+        keeping.stopped = true;
+        std::mem::take(&mut keeping.servers)
+    };
+    drop(servers);
+}
+
+/// Begins to keep a server; none if another process does.
+fn keep(server: Server<'static>) -> Result<Option<Kept>, String> {
+    // What cannot be opened is logged there.
+    let Ok(house) = house::of(&server) else { return Ok(None) };
+    let writer = match house.catalogue.writer() {
+        Ok(writer) => writer,
+        Err(CatalogueError::Locked { .. }) => return Ok(None),
+        Err(error) => return Err(with_causes(&error)),
+    };
+    let site = Site::open_roots(roots::of(&server), &house.site, &[]).map_err(|error| with_causes(&error))?;
+    let site = Arc::new(site);
+    let mut found = Found::of(&house.folder);
+    found.each_new(|name, path| {
+        site.point(name, path);
+    });
+    let stranger = Stranger::at(server).map_err(|error| error.to_string())?;
+    let describer = Arc::new(HttpdDescriber::new(stranger));
+    let reconciler = Reconciler::new(site.clone(), writer, house.site.max_vanished).described_by(describer);
+    let keeper = Keeper::start(reconciler, house.catalogue.clone(), pace(&server, &house));
+    let keeper = keeper.map_err(|error| error.to_string())?;
+    Ok(Some(Kept { server, keeper, site, found }))
+}
+
+fn pace(server: &Server<'_>, house: &House) -> Pace {
+    Pace { rescan: house.site.rescan, digests_up_to: house.digests_up_to(), access_files: server.access_files() }
+}
+
+impl Kept {
+    /// Takes in URLs that visitors know.
+    fn learn(&mut self) {
+        let Self { keeper, site, found, .. } = self;
+        found.each_new(|name, path| {
+            if site.point(name, path) {
+                keeper.look_at(name);
+            }
+        });
+    }
+}

@@ -1,0 +1,103 @@
+//! mod_oai: any Apache site as an OAI-PMH repository.
+//!
+//! httpd knows what it serves and to whom; this module lets it say so. It decides nothing about either: for every item of
+//! every answer httpd itself is asked, by a probe, what a plain GET by the same requester would return.
+//!
+//! | file | what it is about |
+//! |---|---|
+//! | `directives` | the table of directives |
+//! | `config` | what they amount to for a server and for a folder |
+//! | `roots`, `users` | where the files of a server are, and under which URLs |
+//! | `house` | what a child keeps open for a server: its catalogue, its repository |
+//! | `handler` | a request to the repository |
+//! | `host` | what the repository asks about items, answered by probes |
+//! | `policy` | what is not listed although a GET would return it, and what no probe may run |
+//! | `indexer` | keeping the catalogues current, in one child of all |
+//! | `describer` | what the indexer asks httpd |
+//! | `traffic` | URLs that visitors know and we do not |
+//! | `logging` | what the repository has to say, in the error log |
+//!
+//! There is no unsafe code here: it is all in `modoai-httpd`.
+
+mod config;
+mod describer;
+mod directives;
+mod handler;
+mod host;
+mod house;
+mod indexer;
+mod logging;
+mod policy;
+mod roots;
+mod traffic;
+mod users;
+
+use modoai_httpd::directive::Directive;
+use modoai_httpd::module::Module;
+use modoai_httpd::request::{Outcome, Request};
+use modoai_httpd::server::Server;
+
+use config::{DirectoryConfig, ServerConfig};
+
+/// The module.
+struct Oai;
+
+modoai_httpd::module!(oai_module = Oai, "mod_oai.c");
+
+impl Module for Oai {
+    type Server = ServerConfig;
+    type Directory = DirectoryConfig;
+    const DIRECTIVES: &'static [Directive<Self>] = directives::DIRECTIVES;
+
+    fn new_server() -> ServerConfig {
+        ServerConfig::default()
+    }
+
+    fn merge_servers(base: &ServerConfig, own: &ServerConfig) -> ServerConfig {
+        base.overlaid_by(own)
+    }
+
+    fn new_directory() -> DirectoryConfig {
+        DirectoryConfig::default()
+    }
+
+    fn merge_directories(base: &DirectoryConfig, own: &DirectoryConfig) -> DirectoryConfig {
+        base.overlaid_by(own)
+    }
+
+    fn check(main: Server<'_>) -> Result<(), String> {
+        main.all().try_for_each(|server| house::check(&server))
+    }
+
+    fn tested(main: Server<'_>) {
+        if modoai_httpd::module::is_defined(roots::SHOW) {
+            print!("{}", roots::written(main));
+        }
+    }
+
+    fn configured(main: Server<'_>) -> Result<(), String> {
+        logging::install();
+        house::prepare(main);
+        Ok(())
+    }
+
+    fn bars(directory: &DirectoryConfig) -> bool {
+        directory.asks_for_certificate
+    }
+
+    fn handle(request: &mut Request<'_>) -> Outcome {
+        handler::handle(request)
+    }
+
+    fn logged(request: &Request<'_>) {
+        traffic::notice(request);
+    }
+
+    fn beat(main: Server<'static>) {
+        indexer::beat(main);
+    }
+
+    fn stop() {
+        indexer::stop();
+    }
+}

@@ -1,0 +1,78 @@
+//! Where the files of a server are, and under which URLs.
+//!
+//! `DocumentRoot`, every `Alias`, every `OAIRoot`, and the folders of users. They only say where to look for candidates;
+//! whether a GET of a candidate's URL really returns that file, or any, httpd is asked with every request.
+
+use std::ffi::CStr;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use globset::Glob;
+use modoai_httpd::server::Server;
+use modoai_repository::site::name;
+use modoai_repository::site::roots::Root;
+use toml::Value;
+
+use crate::traffic::Found;
+use crate::{Oai, house, users};
+
+/// `httpd -t -D` with this name prints the roots of all servers, for `modoai index --apache`.
+pub(crate) const SHOW: &CStr = c"MODOAI_SHOW_ROOTS";
+
+/// The roots of a server.
+pub(crate) fn of(server: &Server<'_>) -> Vec<Root> {
+    let config = server.config::<Oai>();
+    let document_root = server.document_root().into_iter().map(|path| Root { prefix: String::new(), path });
+    let places = config.places.iter().map(|(url, path)| Root { prefix: prefix(url), path: path.clone() });
+    let homes = users::folders(config).into_iter();
+    let homes = homes.map(|(user, path)| Root { prefix: prefix(&format!("/~{user}")), path });
+    document_root.chain(places).chain(homes).collect()
+}
+
+/// A URL path of the configuration, where it is not encoded, as the prefix of names.
+fn prefix(url: &str) -> String {
+    let segments = url.split('/').filter(|segment| !segment.is_empty());
+    segments.map(|segment| name::encode_segment(segment.as_bytes())).collect::<Vec<_>>().join("/")
+}
+
+/// Whether a path lies within a folder that this server serves.
+pub(crate) fn serves(server: &Server<'_>, path: &Path) -> Option<PathBuf> {
+    let config = server.config::<Oai>();
+    let folders = server.document_root().into_iter().chain(config.places.iter().map(|(_, path)| path.clone()));
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    folders.into_iter().find(|folder| folder.is_absolute() && real(path).starts_with(real(folder)))
+}
+
+/// Says which of these is not a pattern.
+pub(crate) fn check_patterns(patterns: &[&str]) -> Result<(), String> {
+    patterns.iter().try_for_each(|pattern| match Glob::new(pattern) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("has '{pattern}', which is not a pattern: {}", error.kind())),
+    })
+}
+
+/// The roots of all servers that have a repository, as TOML.
+pub(crate) fn written(main: Server<'_>) -> String {
+    let mut text = String::from("# mod_oai roots\n");
+    let quoted = |text: &str| Value::String(text.to_owned()).to_string();
+    for (server, folder) in house::folders(main) {
+        let (settings, site) = server.config::<Oai>().settings(&server);
+        let digests_up_to = if site.read_ahead { settings.by_value_limit } else { 0 };
+        let mut roots = of(&server);
+        let learnt = |name: &str, path: &Path| roots.push(Root { prefix: name.to_owned(), path: path.to_owned() });
+        Found::of(&folder).each_new(learnt);
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n[[server]]\nname = {}\n", quoted(server.name()));
+        let _ = writeln!(text, "folder = {}", quoted(&folder.to_string_lossy()));
+        let _ = writeln!(text, "ignore = {}", Value::Array(site.ignore.into_iter().map(Value::String).collect()));
+        let _ = writeln!(text, "show_dotfiles = {}", site.show_dotfiles);
+        let _ = writeln!(text, "max_vanished = {}", site.max_vanished);
+        // TOML knows no greater number.
+        let _ = writeln!(text, "digests_up_to = {}", digests_up_to.min(i64::MAX.unsigned_abs()));
+        for Root { prefix, path } in roots {
+            let path = quoted(&path.to_string_lossy());
+            let _ = write!(text, "[[server.root]]\nprefix = {}\npath = {path}\n", quoted(&prefix));
+        }
+    }
+    text
+}

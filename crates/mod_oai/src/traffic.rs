@@ -1,0 +1,119 @@
+//! URLs that visitors know and we do not.
+//!
+//! Rewriting, content negotiation and the like give files URLs that nobody can guess from the files. Where `OAITraffic`
+//! is on, a URL that was answered with a plain file is noted, if the catalogue does not know it: the path alone, with
+//! neither the query nor who asked. Children append to a file; the child that keeps the catalogue reads it. Whether such
+//! a URL is listed is decided as for every other one, with every request.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use modoai_httpd::request::Request;
+use modoai_repository::site::name;
+
+use crate::Oai;
+use crate::house;
+
+/// The file, in the folder of a server.
+const FILE: &str = "found-urls";
+
+/// The file does not grow beyond this: a site with more such URLs has none that could be counted.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Notes the URL of a request that has been answered, if it is news.
+pub(crate) fn notice(request: &Request<'_>) {
+    let server = request.server();
+    let config = server.config::<Oai>();
+    if !config.traffic.unwrap_or(false) || !config.is_on() {
+        return;
+    }
+    let is_plain = request.status() == 200
+        && request.method() == "GET"
+        && request.is_original()
+        && request.is_file()
+        && request.path_info().is_empty()
+        && !request.path().ends_with(b"/");
+    let (true, Some(file)) = (is_plain, request.file()) else { return };
+    let segments: Vec<Vec<u8>> =
+        request.path().split(|byte| *byte == b'/').filter(|segment| !segment.is_empty()).map(<[u8]>::to_vec).collect();
+    let item_name = name::encode(&segments);
+    if name::decode(&item_name).is_none() {
+        return;
+    }
+    let Ok(house) = house::of(&server) else { return };
+    let is_news = house.rules.shows(&segments)
+        && house.catalogue.item(&item_name).is_ok_and(|item| item.is_none_or(|item| item.deleted));
+    if is_news {
+        // A URL that could not be noted will be asked for again.
+        let _ = note(&house.folder, &item_name, file);
+    }
+}
+
+fn note(folder: &Path, item_name: &str, file: &Path) -> std::io::Result<()> {
+    let mut notes = File::options().create(true).append(true).open(folder.join(FILE))?;
+    if notes.metadata()?.len() > MOST_BYTES {
+        return Ok(());
+    }
+    // In one write, so that lines of several children do not mix.
+    notes.write_all(format!("{item_name} {}\n", name::encode_segment(file.as_os_str().as_bytes())).as_bytes())
+}
+
+/// What has been noted, read as it grows.
+pub(crate) struct Found {
+    path: PathBuf,
+    read: u64,
+}
+
+impl Found {
+    /// In the folder of a server.
+    pub(crate) fn of(folder: &Path) -> Self {
+        Self { path: folder.join(FILE), read: 0 }
+    }
+
+    /// Calls for every URL noted since the last time: its name, and the file it leads to.
+    pub(crate) fn each_new(&mut self, mut each: impl FnMut(&str, &Path)) {
+        let Ok(mut file) = File::open(&self.path) else { return };
+        let grown = file.metadata().is_ok_and(|metadata| metadata.len() > self.read);
+        if !grown || file.seek(SeekFrom::Start(self.read)).is_err() {
+            return;
+        }
+        let mut lines = BufReader::new(file);
+        let mut line = Vec::new();
+        // A line without an end is still being written.
+        while lines.read_until(b'\n', &mut line).is_ok_and(|_| line.ends_with(b"\n")) {
+            self.read += line.len() as u64;
+            let text = String::from_utf8_lossy(&line);
+            if let Some((item_name, path)) = text.trim_end().split_once(' ')
+                && name::decode(item_name).is_some_and(|segments| !segments.is_empty())
+            {
+                let path = percent_decoded(path);
+                if path.is_absolute() {
+                    each(item_name, &path);
+                }
+            }
+            line.clear();
+        }
+    }
+}
+
+/// A path that was written as one segment.
+fn percent_decoded(text: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+        match (first, tail.get(..2).and_then(hex)) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    std::ffi::OsString::from_vec(bytes).into()
+}
