@@ -693,6 +693,7 @@ pub struct ap_conf_vector_t {
 pub struct hostent {
     pub _address: u8,
 }
+pub const APR_HOOK_REALLY_FIRST: i32 = -10;
 pub const APR_HOOK_FIRST: u32 = 0;
 pub const APR_HOOK_MIDDLE: u32 = 10;
 pub const APR_HOOK_LAST: u32 = 20;

@@ -11,7 +11,7 @@ use crate::directive::Directive;
 use crate::guard::guard;
 use crate::log::{self, Level};
 use crate::pool;
-use crate::probe;
+use crate::probe::{self, Stage};
 use crate::request::{Outcome, Request};
 use crate::server::Server;
 use crate::watchdog;
@@ -43,6 +43,8 @@ pub trait Module: Sized + 'static {
     fn configured(main: Server<'_>) -> Result<(), String>;
     /// Whether a probe that has come to this section must go no further, because the next phase would talk to the client.
     fn bars(directory: &Self::Directory) -> bool;
+    /// Whether a file is not to be found by probes, or would be handed to a program although no handler is named for it.
+    fn forbids(stage: Stage<'_>) -> bool;
     /// Does a request, if it is this module's.
     fn handle(request: &mut Request<'_>) -> Outcome;
     /// A request has been answered and logged.

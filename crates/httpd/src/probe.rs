@@ -7,6 +7,9 @@
 //!
 //! An untouched file reaches the network as exactly one bucket of the kind FILE that nobody has read from. That bucket is
 //! the proof; no byte of the file is read for it.
+//!
+//! No probe runs a program. Handlers are let run that send files or only lead to another URL of this server; whatever such
+//! a one leads to is judged in the same way before its own handler runs.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::fs::File;
@@ -62,8 +65,11 @@ struct Silence(ap::ap_logconf);
 unsafe impl Sync for Silence {}
 static SILENCE: Silence = Silence(ap::ap_logconf { module_levels: null_mut(), level: 0 });
 
-/// Marks a request as a probe, in this module's slot of its configuration.
-static MARK: u8 = 0;
+/// What the handler for files is called: by people, and by httpd itself.
+const FOR_FILES: [&[u8]; 2] = [b"default-handler", b""];
+
+/// Handlers that only lead to another URL: a rewritten one, or a variant.
+const POINTERS: [&[u8]; 2] = [b"redirect-handler", b"type-map"];
 
 /// Registers the filter and the hooks that keep probes out of the error log.
 ///
@@ -81,6 +87,7 @@ pub(crate) unsafe fn register<M: Module>() {
         ap::ap_hook_translate_name(Some(hush), null(), null(), first);
         ap::ap_hook_map_to_storage(Some(hush), null(), null(), first);
         ap::ap_hook_post_perdir_config(Some(go_on::<M>), null(), null(), last);
+        ap::ap_hook_handler(Some(stand_guard::<M>), null(), null(), ap::APR_HOOK_REALLY_FIRST);
     }
 }
 
@@ -145,12 +152,11 @@ impl<'r> Asker<'r> {
         }
     }
 
-    /// Asks for the URL of this path (percent-encoded, beginning with a slash). When every phase but the handler has
-    /// passed, `veto` may still say no.
-    pub fn get(&self, path: &str, veto: &dyn Fn(&Probe<'_>) -> bool) -> Probe<'_> {
+    /// Asks for the URL of this path (percent-encoded, beginning with a slash).
+    pub fn get(&self, path: &str) -> Probe<'_> {
         let mut probe = self.prepare(path);
         if probe.passes() {
-            probe.verdict = if probe.is_plain() && !veto(&probe) { probe.invoke() } else { Verdict::Otherwise };
+            probe.verdict = probe.invoke();
         }
         probe
     }
@@ -211,7 +217,7 @@ impl<'r> Asker<'r> {
             record.useragent_addr = self.address;
             record.useragent_ip = self.ip;
             record.log = &raw const SILENCE.0;
-            ap::ap_set_module_config(record.request_config, module::raw(), (&raw const MARK).cast_mut().cast());
+            ap::ap_set_module_config(record.request_config, module::raw(), captured.cast());
             ap::ap_parse_uri(request, text::copy(at, path.as_bytes()));
             Probe { request, captured, verdict: Verdict::Refused(0), asker: self, _pool: pool }
         }
@@ -267,9 +273,17 @@ impl Probe<'_> {
         self.verdict
     }
 
+    /// Where the request ended: it may have been led on within the server.
     fn record(&self) -> &ap::request_rec {
-        // SAFETY: it lives in our pool.
-        unsafe { &*self.request }
+        // SAFETY: it lives in our pool, and so does everything it was led on to.
+        let first = unsafe { &*self.request };
+        // SAFETY: as above.
+        std::iter::successors(Some(first), |record| unsafe { record.next.as_ref() }).last().unwrap_or(first)
+    }
+
+    /// How far it has come.
+    fn stage(&self) -> Stage<'_> {
+        Stage(self.record())
     }
 
     fn captured(&self) -> &Captured {
@@ -279,31 +293,22 @@ impl Probe<'_> {
 
     /// The file that the URL leads to.
     pub fn path(&self) -> Option<&Path> {
-        // SAFETY: a C string of the request.
-        unsafe { text::path(self.record().filename) }
+        self.stage().path()
     }
 
     /// Whether there is a regular file.
     pub fn is_file(&self) -> bool {
-        self.record().finfo.filetype == ap::apr_filetype_e_APR_REG
+        self.stage().is_file()
     }
 
     /// Whether a handler other than the one for files was chosen by name.
     pub fn has_handler(&self) -> bool {
-        // SAFETY: a C string of the request.
-        unsafe { text::bytes(self.record().handler) }.is_some_and(|handler| handler != b"default-handler")
+        self.stage().named_handler().is_some()
     }
 
     /// The media type that was found, with its parameters.
     pub fn content_type(&self) -> Option<&str> {
-        // SAFETY: a C string of the request.
-        unsafe { text::utf8(self.record().content_type) }
-    }
-
-    /// This module's configuration at its URL.
-    pub fn directory<M: Module>(&self) -> &M::Directory {
-        // SAFETY: made by `module`; the merged one of this request.
-        unsafe { &*module::config(self.record().per_dir_config).cast() }
+        self.stage().content_type()
     }
 
     /// Makes httpd find the media type of a file whose request was refused before it came to that.
@@ -356,14 +361,6 @@ impl Probe<'_> {
         status == 0
     }
 
-    /// Whether it leads to a file, and to the handler for files as far as names tell.
-    fn is_plain(&self) -> bool {
-        let record = self.record();
-        // SAFETY: a C string of the request.
-        let path_info = unsafe { text::bytes(record.path_info) }.unwrap_or_default();
-        self.is_file() && !self.has_handler() && path_info.is_empty() && record.proxyreq == 0
-    }
-
     fn invoke(&mut self) -> Verdict {
         // SAFETY: all phases have passed, and the answer ends in our filter. An answer that would come more slowly is the
         // same answer, and nobody waits for it.
@@ -380,10 +377,13 @@ impl Probe<'_> {
             }
             Body::File { .. } | Body::Touched => false,
         };
+        if captured.is_barred {
+            return Verdict::Otherwise;
+        }
         if status != 0 {
             return Verdict::Failed(u16::try_from(status).unwrap_or_default());
         }
-        let is_answer = record.status == ap::HTTP_OK.cast_signed() && record.next.is_null();
+        let is_answer = record.status == ap::HTTP_OK.cast_signed();
         let is_ok = captured.head.split(|byte| *byte == b' ').nth(1) == Some(b"200");
         if is_answer && is_ok && whole { Verdict::Untouched } else { Verdict::Otherwise }
     }
@@ -398,9 +398,60 @@ impl Probe<'_> {
     }
 }
 
+/// A request that has come as far as its handler.
+#[derive(Clone, Copy)]
+pub struct Stage<'a>(&'a ap::request_rec);
+
+impl<'a> Stage<'a> {
+    /// The file that the URL leads to.
+    pub fn path(&self) -> Option<&'a Path> {
+        // SAFETY: a C string of the request.
+        unsafe { text::path(self.0.filename) }
+    }
+
+    /// Whether there is a regular file.
+    pub fn is_file(&self) -> bool {
+        self.0.finfo.filetype == ap::apr_filetype_e_APR_REG
+    }
+
+    /// The media type that was found, with its parameters.
+    pub fn content_type(&self) -> Option<&'a str> {
+        // SAFETY: a C string of the request.
+        unsafe { text::utf8(self.0.content_type) }
+    }
+
+    /// This module's configuration at its URL.
+    pub fn directory<M: Module>(&self) -> &'a M::Directory {
+        // SAFETY: made by `module`; the merged one of this request.
+        unsafe { &*module::config(self.0.per_dir_config).cast() }
+    }
+
+    /// The handler that was chosen by name, if it is not the one for files. httpd puts the media type there where none was.
+    fn named_handler(&self) -> Option<&'a [u8]> {
+        // SAFETY: a C string of the request.
+        let handler = unsafe { text::bytes(self.0.handler) }.filter(|handler| !FOR_FILES.contains(handler))?;
+        let media_type = self.content_type().and_then(|text| text.split([';', ' ', '\t']).next());
+        (Some(handler) != media_type.map(str::as_bytes)).then_some(handler)
+    }
+
+    /// Whether what runs next sends a file, or only leads to another URL.
+    fn is_harmless<M: Module>(&self) -> bool {
+        match self.named_handler() {
+            Some(handler) => POINTERS.contains(&handler) && self.0.proxyreq == 0,
+            None => {
+                // SAFETY: a C string of the request.
+                let path_info = unsafe { text::bytes(self.0.path_info) }.unwrap_or_default();
+                self.is_file() && path_info.is_empty() && self.0.proxyreq == 0 && !M::forbids(*self)
+            }
+        }
+    }
+}
+
 /// What reached the network.
 #[derive(Default)]
 struct Captured {
+    /// Whether a handler was kept from running.
+    is_barred: bool,
     head: Vec<u8>,
     head_is_whole: bool,
     body: Body,
@@ -474,7 +525,7 @@ impl Captured {
 unsafe extern "C" fn hush(request: *mut ap::request_rec) -> c_int {
     // SAFETY: a good request.
     unsafe {
-        if is_probe(request) {
+        if !captured_of(request).is_null() {
             (*request).log = &raw const SILENCE.0;
         }
     }
@@ -486,15 +537,37 @@ unsafe extern "C" fn go_on<M: Module>(request: *mut ap::request_rec) -> c_int {
     // SAFETY: a good request, whose sections have just been put together.
     let barred = guard(true, || unsafe {
         hush(request);
-        is_probe(request) && M::bars(&*module::config((*request).per_dir_config).cast())
+        !captured_of(request).is_null() && M::bars(&*module::config((*request).per_dir_config).cast())
     });
     if barred { ap::HTTP_FORBIDDEN.cast_signed() } else { ap::DECLINED }
 }
 
+/// Keeps everything from running for a probe that is not known to be harmless. First of all handlers.
+unsafe extern "C" fn stand_guard<M: Module>(request: *mut ap::request_rec) -> c_int {
+    // SAFETY: a good request that has come to its handler; what is captured lives as long as the probe it belongs to.
+    let barred = guard(true, || unsafe {
+        let captured = captured_of(request);
+        let is_barred = !captured.is_null() && !Stage(&*request).is_harmless::<M>();
+        if is_barred {
+            (*captured).is_barred = true;
+        }
+        is_barred
+    });
+    if barred { ap::HTTP_FORBIDDEN.cast_signed() } else { ap::DECLINED }
+}
+
+/// What is captured of the probe that a request is, or is part of; null for all others.
+///
 /// # Safety
 ///
 /// The request is good.
-unsafe fn is_probe(request: *const ap::request_rec) -> bool {
-    // SAFETY: only we put our mark into our slot.
-    unsafe { std::ptr::eq(module::config((*request).request_config).cast(), &raw const MARK) }
+unsafe fn captured_of(request: *const ap::request_rec) -> *mut Captured {
+    let mut request = request;
+    // SAFETY: only we put something into our slot; a request within the server knows the one before it.
+    unsafe {
+        while !(*request).prev.is_null() {
+            request = (*request).prev;
+        }
+        module::config((*request).request_config).cast()
+    }
 }

@@ -103,10 +103,27 @@ impl<'r> Request<'r> {
         self.record().finfo.filetype == ap::apr_filetype_e_APR_REG
     }
 
-    /// Whether it came from a client as it is: not from within the server, nor changed by it on the way.
+    /// The path of its URL as the client sent it, still encoded.
+    pub fn sent_path(&self) -> &'r [u8] {
+        // SAFETY: a C string of the request.
+        unsafe { text::bytes(self.record().parsed_uri.path) }.unwrap_or_default()
+    }
+
+    /// Where it ended, if it was led on within the server.
+    pub fn last(&self) -> Request<'r> {
+        let mut raw = self.raw;
+        // SAFETY: requests that it was led on to last as long as it does.
+        unsafe {
+            while !(*raw).next.is_null() {
+                raw = (*raw).next;
+            }
+            Request::new(raw)
+        }
+    }
+
+    /// Whether it came from a client, and not from within the server.
     pub fn is_original(&self) -> bool {
-        let record = self.record();
-        record.main.is_null() && record.prev.is_null() && record.next.is_null()
+        self.record().main.is_null() && self.record().prev.is_null()
     }
 
     /// The status of its answer.

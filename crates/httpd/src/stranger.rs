@@ -23,21 +23,21 @@ const ADDRESS: &std::ffi::CStr = c"192.0.2.1";
 const SERVER_ADDRESS: &std::ffi::CStr = c"192.0.2.2";
 
 /// Somebody about whom nothing is known. For one thread at a time.
-pub struct Stranger {
+pub struct Stranger<'s> {
     pool: OwnPool,
     connection: *mut ap::conn_rec,
-    server: Server<'static>,
+    server: Server<'s>,
     hostname: *mut c_char,
     headers: *mut ap::apr_table_t,
     address: *mut ap::apr_sockaddr_t,
 }
 
 // SAFETY: the pool has an allocator of its own, and whoever has the stranger is the only one to use it.
-unsafe impl Send for Stranger {}
+unsafe impl Send for Stranger<'static> {}
 
-impl Stranger {
+impl<'s> Stranger<'s> {
     /// A stranger at the door of this server.
-    pub fn at(server: Server<'static>) -> io::Result<Self> {
+    pub fn at(server: Server<'s>) -> io::Result<Self> {
         let pool = OwnPool::alone(c"oai_stranger");
         // SAFETY: a connection made from nothing, in a pool of its own, with all that the phases of a request look at.
         unsafe {

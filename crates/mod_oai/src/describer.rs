@@ -13,17 +13,16 @@ use modoai_repository::site::describe::{Describer, Description};
 use modoai_repository::site::walk::Met;
 
 use crate::house::lock;
-use crate::policy;
 
 /// What a file without a media type is put down as. httpd sends no Content-Type for it, and that is what a client takes
 /// it for then.
 const UNKNOWN: &str = "application/octet-stream";
 
 /// httpd, asked by a stranger.
-pub(crate) struct HttpdDescriber(Mutex<Stranger>);
+pub(crate) struct HttpdDescriber(Mutex<Stranger<'static>>);
 
 impl HttpdDescriber {
-    pub(crate) fn new(stranger: Stranger) -> Self {
+    pub(crate) fn new(stranger: Stranger<'static>) -> Self {
         Self(Mutex::new(stranger))
     }
 }
@@ -36,7 +35,7 @@ impl Describer for HttpdDescriber {
     fn look(&self, met: &Met) -> io::Result<Option<Description>> {
         let mut stranger = lock(&self.0);
         let asker = stranger.asks();
-        let mut probe = asker.get(&format!("/{}", met.name), &policy::forbids);
+        let mut probe = asker.get(&format!("/{}", met.name));
         let is_public = match probe.verdict() {
             Verdict::Untouched => Some(true),
             // Perhaps only for want of descriptors.

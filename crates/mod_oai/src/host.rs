@@ -8,13 +8,14 @@ use std::io;
 
 use modoai_httpd::probe::{Asker, Probe, Verdict};
 use modoai_httpd::request::Request;
+use modoai_httpd::server::Server;
+use modoai_httpd::stranger::Stranger;
 use modoai_repository::host::{Host, Representation};
 use modoai_repository::item::Item;
 use modoai_repository::site::folder::fingerprint_of;
 use modoai_repository::site::name;
 
 use crate::house::House;
-use crate::policy;
 
 /// Headers that are about a connection, or about the moment.
 const NOT_OF_THE_FILE: [&str; 5] = ["Connection", "Keep-Alive", "Upgrade", "Transfer-Encoding", "Date"];
@@ -22,6 +23,7 @@ const NOT_OF_THE_FILE: [&str; 5] = ["Connection", "Keep-Alive", "Upgrade", "Tran
 /// The site as one requester sees it.
 pub(crate) struct ProbeHost<'r> {
     asker: &'r Asker<'r>,
+    server: Server<'r>,
     house: &'r House,
     view: String,
     /// The last item that was seen, and its probe: what is seen is often wanted next.
@@ -30,8 +32,8 @@ pub(crate) struct ProbeHost<'r> {
 
 impl<'r> ProbeHost<'r> {
     /// For the requester behind a request.
-    pub(crate) fn new(request: &Request<'_>, asker: &'r Asker<'r>, house: &'r House) -> Self {
-        Self { asker, house, view: view(request), last: RefCell::new(None) }
+    pub(crate) fn new(request: &'r Request<'_>, asker: &'r Asker<'r>, house: &'r House) -> Self {
+        Self { asker, server: request.server(), house, view: view(request), last: RefCell::new(None) }
     }
 
     fn probe(&self, item: &Item) -> Option<Probe<'r>> {
@@ -39,8 +41,22 @@ impl<'r> ProbeHost<'r> {
         if !shown {
             return None;
         }
-        let probe = self.asker.get(&format!("/{}", item.name), &policy::forbids);
+        let probe = self.asker.get(&format!("/{}", item.name));
         (probe.verdict() == Verdict::Untouched).then_some(probe)
+    }
+}
+
+impl ProbeHost<'_> {
+    /// Whether a resource that is gone, and was not for everybody, would have been for this requester. Only the way to it
+    /// can tell now, and only while it is still guarded: rules that went with it let everybody through.
+    fn could_have_seen(&self, item: &Item) -> io::Result<bool> {
+        let path = format!("/{}", item.name);
+        let is_open = |probe: &Probe<'_>| probe.verdict() == Verdict::Otherwise && !probe.has_handler();
+        if !is_open(&self.asker.enter(&path)) {
+            return Ok(false);
+        }
+        let mut stranger = Stranger::at(self.server)?;
+        Ok(!is_open(&stranger.asks().enter(&path)))
     }
 }
 
@@ -63,9 +79,7 @@ impl Host for ProbeHost<'_> {
 
     fn sees(&self, item: &Item) -> io::Result<bool> {
         if item.deleted {
-            // There is no file any more; whether it could have been had, only the way to it can tell.
-            let probe = self.asker.enter(&format!("/{}", item.name));
-            return Ok(probe.verdict() == Verdict::Otherwise && !probe.has_handler());
+            return self.could_have_seen(item);
         }
         let probe = self.probe(item);
         let seen = probe.is_some();

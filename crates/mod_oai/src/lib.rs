@@ -34,6 +34,7 @@ mod users;
 
 use modoai_httpd::directive::Directive;
 use modoai_httpd::module::Module;
+use modoai_httpd::probe::Stage;
 use modoai_httpd::request::{Outcome, Request};
 use modoai_httpd::server::Server;
 
@@ -83,6 +84,10 @@ impl Module for Oai {
 
     fn bars(directory: &DirectoryConfig) -> bool {
         directory.asks_for_certificate
+    }
+
+    fn forbids(stage: Stage<'_>) -> bool {
+        policy::forbids(stage)
     }
 
     fn handle(request: &mut Request<'_>) -> Outcome {

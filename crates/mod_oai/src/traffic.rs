@@ -29,19 +29,17 @@ pub(crate) fn notice(request: &Request<'_>) {
     if !config.traffic.unwrap_or(false) || !config.is_on() {
         return;
     }
-    let is_plain = request.status() == 200
+    let last = request.last();
+    let is_plain = last.status() == 200
         && request.method() == "GET"
         && request.is_original()
-        && request.is_file()
-        && request.path_info().is_empty()
-        && !request.path().ends_with(b"/");
-    let (true, Some(file)) = (is_plain, request.file()) else { return };
-    let segments: Vec<Vec<u8>> =
-        request.path().split(|byte| *byte == b'/').filter(|segment| !segment.is_empty()).map(<[u8]>::to_vec).collect();
+        && last.is_file()
+        && last.path_info().is_empty();
+    let (true, Some(file)) = (is_plain, last.file()) else { return };
+    // A folder's URL ends with a slash, and so is no name.
+    let path = std::str::from_utf8(request.sent_path()).ok().and_then(|path| path.strip_prefix('/'));
+    let Some(segments) = path.filter(|path| !path.is_empty()).and_then(name::decode) else { return };
     let item_name = name::encode(&segments);
-    if name::decode(&item_name).is_none() {
-        return;
-    }
     let Ok(house) = house::of(&server) else { return };
     let is_news = house.rules.shows(&segments)
         && house.catalogue.item(&item_name).is_ok_and(|item| item.is_none_or(|item| item.deleted));

@@ -52,7 +52,7 @@ pub struct Pace {
     /// Files up to this size are hashed ahead.
     pub digests_up_to: u64,
     /// Names of files, such as `.htaccess`, that decide on what the other files in their folder are. When one of them comes,
-    /// changes or goes, every file in its folder is described anew.
+    /// changes or goes, every file in its folder is described anew; and where there are any, every file with every rescan.
     pub access_files: Vec<String>,
 }
 
@@ -197,8 +197,9 @@ impl Keeping {
 
     fn look_at_everything(&mut self) {
         let started = Instant::now();
-        let is_watched = |watch: &Option<Watch>| watch.as_ref().is_some_and(Watch::is_complete);
-        if self.has_access_files && !is_watched(&self.watch) {
+        // A host with such files may change its mind in ways that nobody can watch: by a file around the root, a list of
+        // groups, the time of day.
+        if self.has_access_files {
             self.reconciler.ask_anew();
         }
         match self.look(&[Part::Everything]) {
@@ -206,7 +207,8 @@ impl Keeping {
                 self.status.settled.store(true, Ordering::Release);
                 self.read_ahead.rewind();
                 self.believe();
-                let pause = if is_watched(&self.watch) { self.rescan } else { self.rescan.min(UNWATCHED) };
+                let watched = self.watch.as_ref().is_some_and(Watch::is_complete);
+                let pause = if watched { self.rescan } else { self.rescan.min(UNWATCHED) };
                 // A site so large that looking takes long is not looked at all the time.
                 self.next_rescan = after(pause.max(started.elapsed().saturating_mul(10)));
             }
