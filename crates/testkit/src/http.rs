@@ -13,6 +13,50 @@ use base64::engine::general_purpose::STANDARD;
 /// Longer than any honest answer takes; a test must fail rather than hang.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Whoever can GET: the client here, or [`crate::curl`] for the protocols that it does not speak.
+pub trait Get {
+    /// GETs each of these, one after the other; each begins with a slash and is sent as it is.
+    fn get_all(&mut self, targets: &[String]) -> io::Result<Vec<Response>>;
+
+    /// GETs one.
+    fn get(&mut self, target: &str) -> io::Result<Response> {
+        let mut answers = self.get_all(&[target.to_owned()])?;
+        answers.pop().ok_or_else(|| bad("no answer".to_owned()))
+    }
+}
+
+impl Get for Client {
+    fn get_all(&mut self, targets: &[String]) -> io::Result<Vec<Response>> {
+        targets.iter().map(|target| Client::get(self, target)).collect()
+    }
+}
+
+/// A client that sends more headers with each request.
+#[derive(Debug)]
+pub struct Dressed<'a> {
+    /// The client.
+    pub client: Client,
+    /// The headers.
+    pub headers: &'a [(&'a str, &'a str)],
+}
+
+impl Get for Dressed<'_> {
+    fn get_all(&mut self, targets: &[String]) -> io::Result<Vec<Response>> {
+        targets.iter().map(|target| self.client.get_with(target, self.headers)).collect()
+    }
+}
+
+/// A client that sends queries as forms, by POST.
+#[derive(Debug)]
+pub struct Posting(pub Client);
+
+impl Get for Posting {
+    fn get_all(&mut self, targets: &[String]) -> io::Result<Vec<Response>> {
+        let parts = targets.iter().map(|target| target.split_once('?').unwrap_or((target, "")));
+        parts.map(|(path, query)| self.0.post_form(path, query)).collect()
+    }
+}
+
 /// A client of one server.
 #[derive(Debug)]
 pub struct Client {

@@ -2,10 +2,12 @@
 
 mod access;
 mod any_tree;
+mod apache;
 mod crash;
 mod example_site;
 mod formats;
 mod freshness;
+mod hosts;
 mod mounts;
 mod oai;
 mod permissions;

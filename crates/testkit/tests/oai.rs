@@ -2,7 +2,7 @@
 
 use modoai_protocol::xml::Response;
 use modoai_protocol::xml::document::Record;
-use modoai_testkit::http::{self, Client};
+use modoai_testkit::http::{self, Get};
 
 /// One question and its answer.
 pub(crate) struct Page {
@@ -15,8 +15,12 @@ pub(crate) struct Page {
 }
 
 /// Asks one question. Whatever the answer, errors included, it must be XML with status 200.
-pub(crate) fn ask(client: &mut Client, query: &str) -> Page {
-    let response = client.get(&format!("/modoai?{query}")).expect("an answer");
+pub(crate) fn ask(client: &mut impl Get, query: &str) -> Page {
+    read(query, client.get(&format!("/modoai?{query}")).expect("an answer"))
+}
+
+/// Reads the answer to one question; asking and reading apart are for those who ask many questions at once.
+pub(crate) fn read(query: &str, response: http::Response) -> Page {
     assert_eq!(response.status, 200, "{query}: {}", response.text());
     let media_type = response.header("Content-Type").unwrap_or_default();
     assert!(media_type.starts_with("text/xml"), "{query}: {media_type}");
@@ -27,7 +31,7 @@ pub(crate) fn ask(client: &mut Client, query: &str) -> Page {
 
 /// All pages of a list. Checks what every list must obey: cursors that count, a size that is true, a last token that is
 /// empty if there was one before.
-pub(crate) fn pages(client: &mut Client, query: &str) -> Vec<Page> {
+pub(crate) fn pages(client: &mut impl Get, query: &str) -> Vec<Page> {
     let verb = query.split('&').find(|pair| pair.starts_with("verb=")).expect("a verb");
     let mut pages = vec![ask(client, query)];
     let mut seen = 0;
@@ -54,12 +58,12 @@ pub(crate) fn pages(client: &mut Client, query: &str) -> Vec<Page> {
 }
 
 /// All records of a list; none if nothing matches.
-pub(crate) fn harvest(client: &mut Client, query: &str) -> Vec<Record> {
+pub(crate) fn harvest(client: &mut impl Get, query: &str) -> Vec<Record> {
     pages(client, query).into_iter().flat_map(|page| page.answer.records).collect()
 }
 
 /// The specs of all sets.
-pub(crate) fn harvest_sets(client: &mut Client) -> std::collections::BTreeSet<String> {
+pub(crate) fn harvest_sets(client: &mut impl Get) -> std::collections::BTreeSet<String> {
     let pages = pages(client, "verb=ListSets");
     pages.into_iter().flat_map(|page| page.answer.sets).map(|set| set.spec).collect()
 }

@@ -1,11 +1,38 @@
-//! Every row of the protocol's rule sheet, through HTTP, with each kind of answer judged by the official schemas.
+//! Every row of the protocol's rule sheet, through HTTP, in both hosts, with each kind of answer judged by the official
+//! schemas.
 
 use modoai_testkit::http::{Client, encode};
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
 use modoai_testkit::xsd;
 
+use crate::hosts::Host;
 use crate::oai::{self, Page};
+
+/// Makes a test of each rule for each host.
+macro_rules! in_both_hosts {
+    ($($rule:ident),* $(,)?) => {
+        mod standalone {
+            $(#[test] fn $rule() { super::$rule(crate::hosts::Host::Standalone); })*
+        }
+        mod apache {
+            $(#[test] fn $rule() { super::$rule(crate::hosts::Host::Apache); })*
+        }
+    };
+}
+
+in_both_hosts! {
+    every_illegal_request_gets_its_proper_error_with_status_200,
+    every_legal_request_is_answered_by_get_and_by_post,
+    dates_select_inclusively_in_both_granularities,
+    sets_are_hierarchical_and_only_those_present,
+    lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list,
+    an_empty_site_is_a_legal_repository,
+    identifiers_follow_the_oai_scheme_where_that_is_set,
+    identifiers_come_from_settings_and_never_from_the_host_header,
+    people_get_a_page_and_machines_get_xml,
+    other_methods_are_refused_and_head_is_get_without_a_body,
+}
 
 fn small_site() -> TestSite {
     TestSite::with(&[("index.html", "<title>Home &amp; away</title>"), ("a.txt", "a"), ("b/c.svg", "<svg/>")])
@@ -15,10 +42,9 @@ fn codes(page: &Page) -> Vec<&str> {
     page.answer.errors.iter().map(|(code, _)| code.as_str()).collect()
 }
 
-#[test]
-fn every_illegal_request_gets_its_proper_error_with_status_200() {
+fn every_illegal_request_gets_its_proper_error_with_status_200(host: Host) {
     let site = small_site();
-    let server = Server::of(site.path());
+    let server = host.serve(&site, &[]);
     let mut client = server.client();
     let id = encode(format!("{}/a.txt", server.url()));
     let long = "x".repeat(20_000);
@@ -105,16 +131,16 @@ fn every_illegal_request_gets_its_proper_error_with_status_200() {
     xsd::expect_all_valid(pages.iter().map(|page| (page.query.as_str(), page.xml.as_slice())));
 }
 
-#[test]
-fn every_legal_request_is_answered_by_get_and_by_post() {
+fn every_legal_request_is_answered_by_get_and_by_post(host: Host) {
     let site = small_site();
-    let server = Launch::of(site.path())
-        .set("repository_name", "Names & <marks>")
-        .set("admin_email", "[\"a@example.org\", \"b@example.org\"]")
-        .set("friends", "[\"http://friend.example.org/oai?x=1&y=2\"]")
-        .set("branding_icon", "http://example.org/icon.png")
-        .set("branding_link", "http://example.org/")
-        .start();
+    let settings: [(&str, &[&str]); 5] = [
+        ("name", &["Names & <marks>"]),
+        ("email", &["a@example.org", "b@example.org"]),
+        ("friends", &["http://friend.example.org/oai?x=1&y=2"]),
+        ("icon", &["http://example.org/icon.png"]),
+        ("link", &["http://example.org/"]),
+    ];
+    let server = host.serve(&site, &settings);
     let mut client = server.client();
     let id = encode(format!("{}/index.html", server.url()));
     let mut pages = Vec::new();
@@ -148,11 +174,10 @@ fn every_legal_request_is_answered_by_get_and_by_post() {
     assert_eq!(identify.descriptions.len(), 2, "friends and branding");
 }
 
-#[test]
-fn dates_select_inclusively_in_both_granularities() {
+fn dates_select_inclusively_in_both_granularities(host: Host) {
     let site = small_site();
     site.date("a.txt", std::time::Duration::from_secs(1_000_000_000)); // 2001-09-09T01:46:40Z
-    let server = Server::of(site.path());
+    let server = host.serve(&site, &[]);
     let mut client = server.client();
     let mut names = |selection: &str| -> Vec<String> {
         let page = oai::ask(&mut client, &format!("verb=ListIdentifiers&metadataPrefix=oai_dc&{selection}"));
@@ -177,10 +202,9 @@ fn dates_select_inclusively_in_both_granularities() {
     assert_eq!(identify.identify("earliestDatestamp"), Some("2001-09-09T01:46:40Z"));
 }
 
-#[test]
-fn sets_are_hierarchical_and_only_those_present() {
+fn sets_are_hierarchical_and_only_those_present(host: Host) {
     let site = small_site();
-    let server = Server::of(site.path());
+    let server = host.serve(&site, &[]);
     let mut client = server.client();
     let sets = oai::ask(&mut client, "verb=ListSets").answer.sets;
     let specs: Vec<&str> = sets.iter().map(|set| set.spec.as_str()).collect();
@@ -192,17 +216,15 @@ fn sets_are_hierarchical_and_only_those_present() {
     }
 }
 
-#[test]
-fn lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list() {
+fn lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list(host: Host) {
     let site = TestSite::with(&[]);
-    for number in 0..25 {
+    for number in 0..15 {
         site.write(format!("{number}.txt"), "x");
     }
-    let server = Launch::of(site.path())
-        .set("records_per_page", "10")
-        .set("identifiers_per_page", "25")
-        .set("sets_per_page", "2")
-        .start();
+    for number in 0..10 {
+        site.write(format!("{number}.css"), "x");
+    }
+    let server = host.serve(&site, &[("page size", &["10"])]);
     let mut client = server.client();
     let pages = oai::pages(&mut client, "verb=ListRecords&metadataPrefix=oai_dc");
     let sizes: Vec<usize> = pages.iter().map(|page| page.answer.records.len()).collect();
@@ -217,9 +239,8 @@ fn lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list() {
     identifiers.dedup();
     assert_eq!(identifiers.len(), 25);
     // A list that fits exactly has no token at all.
-    assert_eq!(oai::ask(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc").answer.token, None);
-    // Sets come in pages too.
-    assert_eq!(oai::pages(&mut client, "verb=ListSets").len(), 2);
+    let exactly = oai::ask(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc&set=mime:text:css").answer;
+    assert_eq!((exactly.records.len(), exactly.token), (10, None));
     // The same token gives the same page again; a token of another list is refused.
     let token = encode(&pages[0].answer.token.as_ref().expect("more to come").value);
     let again = oai::ask(&mut client, &format!("verb=ListRecords&resumptionToken={token}"));
@@ -234,10 +255,9 @@ fn lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list() {
     xsd::expect_all_valid(pages.iter().map(|page| (page.query.as_str(), page.xml.as_slice())));
 }
 
-#[test]
-fn an_empty_site_is_a_legal_repository() {
+fn an_empty_site_is_a_legal_repository(host: Host) {
     let site = TestSite::with(&[]);
-    let server = Server::of(site.path());
+    let server = host.serve(&site, &[]);
     let mut client = server.client();
     let identify = oai::ask(&mut client, "verb=Identify");
     assert_eq!(codes(&oai::ask(&mut client, "verb=ListRecords&metadataPrefix=oai_dc")), ["noRecordsMatch"]);
@@ -245,10 +265,9 @@ fn an_empty_site_is_a_legal_repository() {
     xsd::expect_valid("Identify", &identify.xml);
 }
 
-#[test]
-fn identifiers_follow_the_oai_scheme_where_that_is_set() {
+fn identifiers_follow_the_oai_scheme_where_that_is_set(host: Host) {
     let site = small_site();
-    let server = Launch::of(site.path()).set("repository_identifier", "example.org").start();
+    let server = host.serve(&site, &[("identifier", &["example.org"])]);
     let mut client = server.client();
     let records = oai::harvest(&mut client, "verb=ListRecords&metadataPrefix=oai_dc");
     assert!(records.iter().any(|record| record.identifier == "oai:example.org:b/c.svg"));
@@ -270,11 +289,10 @@ fn identifiers_follow_the_oai_scheme_where_that_is_set() {
     xsd::expect_all_valid([("Identify", identify.xml.as_slice()), ("GetRecord", record.xml.as_slice())]);
 }
 
-#[test]
-fn identifiers_come_from_settings_and_never_from_the_host_header() {
+fn identifiers_come_from_settings_and_never_from_the_host_header(host: Host) {
     let site = small_site();
-    let server = Launch::of(site.path()).argument("--url").argument("https://www.example.org").start();
-    let answer = Client::new(server.url())
+    let server = host.serve(&site, &[("url", &["https://www.example.org"])]);
+    let answer = Client::new(&server.url())
         .raw(b"GET /modoai?verb=ListIdentifiers&metadataPrefix=oai_dc HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
         .expect("an answer");
     let answer = String::from_utf8_lossy(&answer);
@@ -300,10 +318,9 @@ fn answers_are_encoded_when_asked_and_only_then() {
     assert_eq!(refused.header("Content-Encoding"), None);
 }
 
-#[test]
-fn people_get_a_page_and_machines_get_xml() {
+fn people_get_a_page_and_machines_get_xml(host: Host) {
     let site = small_site();
-    let server = Server::of(site.path());
+    let server = host.serve(&site, &[]);
     let mut client = server.client();
     let browser = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
     let page = client.get_with("/modoai", &[browser]).expect("an answer");
@@ -316,4 +333,32 @@ fn people_get_a_page_and_machines_get_xml() {
     for name in ["http_header.xsd", "fixity.xsd"] {
         assert_eq!(client.get(&format!("/modoai/{name}")).expect("an answer").status, 200);
     }
+}
+
+#[test]
+fn sets_come_in_pages_too() {
+    let site = small_site();
+    let server = Launch::of(site.path()).set("sets_per_page", "4").start();
+    assert_eq!(oai::pages(&mut server.client(), "verb=ListSets").len(), 2);
+}
+
+fn other_methods_are_refused_and_head_is_get_without_a_body(host: Host) {
+    let site = small_site();
+    let server = host.serve(&site, &[]);
+    let mut client = server.client();
+    let target = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
+    for method in ["PUT", "DELETE", "PATCH", "PROPFIND"] {
+        let answer = client.send(method, target, &[], b"").expect("an answer");
+        assert_eq!(answer.status, 405, "{method}");
+        let allowed = answer.header("Allow").unwrap_or_default().to_owned();
+        assert!(allowed.contains("GET") && allowed.contains("POST"), "{method}: {allowed}");
+    }
+    let other = [("Content-Type", "text/xml")];
+    assert_eq!(client.send("POST", "/modoai", &other, b"verb=Identify").expect("an answer").status, 415);
+    // Arguments of a POST are in its body, and there alone.
+    let answer = client.post_form("/modoai?verb=Identify", "verb=ListSets").expect("an answer");
+    let answer = modoai_protocol::xml::Response::read(&answer.body).expect("well-formed");
+    assert!(answer.errors.is_empty() && answer.identify.is_empty() && !answer.sets.is_empty());
+    let (head, get) = (client.head(target).expect("an answer"), client.get(target).expect("an answer"));
+    assert_eq!((head.status, head.header("Content-Type")), (get.status, get.header("Content-Type")));
 }

@@ -1,0 +1,140 @@
+//! What this machine has to run an httpd with. What is missing is said loudly: a test that cannot run has not passed.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use crate::workspace;
+
+/// The httpd that is installed here: `MODOAI_HTTPD`, or one of the usual names in the usual places.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn httpd() -> &'static Path {
+    static HTTPD: OnceLock<PathBuf> = OnceLock::new();
+    HTTPD.get_or_init(|| {
+        if let Some(path) = std::env::var_os("MODOAI_HTTPD") {
+            return path.into();
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        // Debian keeps it out of an ordinary user's path.
+        let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/local/apache2/bin"].map(PathBuf::from));
+        let mut places = folders.flat_map(|folder| [folder.join("apache2"), folder.join("httpd")]);
+        let found = places.find(|place| place.is_file());
+        found.expect("no Apache httpd on this machine: run tools/install-test-tools, or name one in MODOAI_HTTPD")
+    })
+}
+
+/// The file of one of httpd's own modules, such as `mod_alias.so`; `None` if it is not installed.
+pub fn module_file(name: &str) -> Option<PathBuf> {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        if let Some(path) = std::env::var_os("MODOAI_HTTPD_MODULES") {
+            return path.into();
+        }
+        let usual = ["/usr/lib/apache2/modules", "/usr/lib64/httpd/modules", "/usr/local/apache2/modules"];
+        let found = usual.map(PathBuf::from).into_iter().find(|folder| folder.is_dir());
+        found.expect("no folder of httpd's modules: run tools/install-test-tools, or name it in MODOAI_HTTPD_MODULES")
+    });
+    // PHP's name has its version in it.
+    let Some((start, end)) = name.split_once('*') else {
+        return Some(folder.join(name)).filter(|file| file.is_file());
+    };
+    let entries = fs::read_dir(folder).expect("a folder that can be read").filter_map(Result::ok);
+    let fits = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.starts_with(start) && name.ends_with(end)
+    };
+    entries.map(|entry| entry.path()).find(fits)
+}
+
+/// Whether a module such as `mod_watchdog` is part of the executable.
+pub fn is_compiled_in(name: &str) -> bool {
+    static LIST: OnceLock<String> = OnceLock::new();
+    let list = LIST.get_or_init(|| {
+        let done = Command::new(httpd()).arg("-l").output().expect("httpd can be run");
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    });
+    list.lines().any(|line| line.trim().strip_suffix(".c") == Some(name))
+}
+
+/// Our own module: `MODOAI_MODULE`, or the one built beside this executable. Under cargo it is brought up to date first,
+/// because nothing that is linked depends on it.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn mod_oai() -> &'static Path {
+    static MODULE: OnceLock<PathBuf> = OnceLock::new();
+    MODULE.get_or_init(|| {
+        if let Some(path) = std::env::var_os("MODOAI_MODULE") {
+            return path.into();
+        }
+        let executable = std::env::current_exe().expect("this process has an executable");
+        let folder = executable.ancestors().nth(2).expect("cargo's own layout");
+        if let Some(cargo) = std::env::var_os("CARGO") {
+            let mut build = Command::new(cargo);
+            build.current_dir(workspace()).args(["build", "--quiet", "--package", "mod_oai"]);
+            if folder.ends_with("release") {
+                build.arg("--release");
+            }
+            let status = build.status().expect("cargo can be run");
+            assert!(status.success(), "failed to build the module");
+        }
+        let path = folder.join("libmod_oai.so");
+        assert!(path.exists(), "{} is missing; build it, or name it in MODOAI_MODULE", path.display());
+        path
+    })
+}
+
+/// A user as the password file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// The name.
+    pub name: String,
+    /// The number.
+    pub uid: u32,
+    /// The number of the user's own group.
+    pub gid: u32,
+}
+
+/// Whom httpd's children run as: if the tests run as root, the user that distributions keep for it.
+pub fn run_user() -> Option<User> {
+    if !is_root() {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").expect("a password file");
+    let named = |name: &str| {
+        let line = users.lines().find(|line| line.split(':').next() == Some(name))?;
+        let mut fields = line.split(':').skip(2).map(|field| field.parse().ok());
+        Some(User { name: name.to_owned(), uid: fields.next()??, gid: fields.next()?? })
+    };
+    let user = ["www-data", "apache", "daemon", "nobody"].into_iter().find_map(named);
+    Some(user.expect("a user for httpd's children"))
+}
+
+/// Whether the tests run as root.
+pub fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|this| this.uid() == 0)
+}
+
+/// A port of 127.0.0.1 on which nobody listens. From below the range that systems take for outgoing connections, so that
+/// it is still free when the server takes it.
+pub fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    const FIRST: u16 = 12_000;
+    const COUNT: u16 = 20_000;
+    let start = (std::process::id() % u32::from(COUNT)) as u16;
+    loop {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_mul(7);
+        let port = FIRST + start.wrapping_add(step) % COUNT;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}

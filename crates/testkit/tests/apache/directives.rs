@@ -1,0 +1,150 @@
+//! What can be set, and what is said to whoever sets it wrongly: the name of the directive, and what it needs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use modoai_testkit::apache::{Launch, Mpm, machine};
+
+use super::{listed, paths};
+use crate::oai;
+
+/// Wrong lines, and what must be said besides the name of the directive.
+const WRONG: &[(&str, &str)] = &[
+    ("OAIEngine Maybe", "On or Off"),
+    ("OAIEngine", "argument"),
+    ("OAITraffic 1", "On or Off"),
+    ("OAIReadAhead Perhaps", "On or Off"),
+    ("OAIShowDotfiles yes", "On or Off"),
+    ("OAIRepositoryName Two words", "quotes"),
+    ("OAIRepositoryName", "argument"),
+    ("OAIAdminEmail", "argument"),
+    ("OAIAdminEmail nobody", "nobody"),
+    ("OAIPageSize many", "whole number"),
+    ("OAIPageSize 0", ""),
+    ("OAIPageSize -5", ""),
+    ("OAIPageSize 10 20", "20"),
+    ("OAIPageBytes large", "number of bytes"),
+    ("OAIByValueLimit 10X", "number of bytes"),
+    ("OAIRescan sometimes", "span of time"),
+    ("OAIMaxVanished 101", ""),
+    ("OAISiteURL ftp://example.org/", "https://"),
+    ("OAISiteURL www.example.org", "https://"),
+    ("OAIRepositoryIdentifier \"not a domain\"", "not a domain"),
+    ("OAIRoot /only-a-url", "directory"),
+    ("OAIRoot no-slash /tmp", "slash"),
+    ("OAIRoot /x relative/path", "full path"),
+    ("OAIRoot /x /no/such/directory", "/no/such/directory"),
+    ("OAIIgnore [", "pattern"),
+    ("OAIIgnore", "argument"),
+    ("OAIUsers {", "pattern"),
+    ("OAIIndexDir \"${SITE}/docs/inside\"", "outside every document root"),
+    ("modoai_sitename", "argument"),
+    ("modoai_email", "argument"),
+    ("modoai_encode_size x", "number of bytes"),
+    ("modoai_resumption_count x", "whole number"),
+    // A folder is not a repository.
+    ("<Directory \"/\">\nOAIPageSize 5\n</Directory>", "not allowed in"),
+];
+
+#[test]
+fn wrong_values_are_refused_with_the_name_of_the_directive_and_what_it_needs() {
+    let launch = Launch::new(Mpm::Event).ordinary_site();
+    let (right, message) = launch.config_test("");
+    assert!(right, "{message}");
+    let mut faults = Vec::new();
+    for (line, needed) in WRONG {
+        let name = line.split_whitespace().find(|word| word.to_lowercase().contains("oai")).expect("a directive");
+        let (right, message) = launch.config_test(line);
+        if right || !message.contains(name) || !message.contains(needed) {
+            faults.push(format!("{line}: {}", if right { "accepted" } else { message.trim() }));
+        }
+    }
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), WRONG.len(), faults.join("\n"));
+}
+
+#[test]
+fn what_is_set_is_what_is_told_and_the_historic_names_still_work() {
+    let launch = Launch::new(Mpm::Event).ordinary_site().text(
+        r#"modoai_sitename "An old site"
+        modoai_email old@example.org older@example.org
+        modoai_encode_size 100
+        modoai_resumption_count 3
+        OAISiteURL "https://www.example.org"
+        OAIIgnore *.draft internal
+        OAIRescan 1h
+        <Location "/second">
+            SetHandler modoai-handler
+        </Location>"#,
+    );
+    launch.write("docs/large.txt", "x".repeat(101));
+    for name in ["1.txt", "2.txt", "3.txt", "x.draft", "internal/x.txt", "x.txt~"] {
+        launch.write(format!("docs/{name}"), "x");
+    }
+    let httpd = launch.start();
+    let mut client = httpd.client();
+    httpd.wait_for_index(&mut client);
+    let identify = oai::ask(&mut client, "verb=Identify").answer;
+    assert_eq!(identify.identify("repositoryName"), Some("An old site"));
+    assert_eq!(identify.identify("baseURL"), Some("https://www.example.org/modoai"));
+    let emails: Vec<&str> =
+        identify.identify.iter().filter(|(name, _)| name == "adminEmail").map(|(_, text)| text.as_str()).collect();
+    assert_eq!(emails, ["old@example.org", "older@example.org"]);
+    assert_eq!(
+        listed(&mut client),
+        paths(["1.txt", "2.txt", "3.txt", "large.txt"]),
+        "OAIIgnore adds to what is hidden"
+    );
+    let pages = oai::pages(&mut client, "verb=ListRecords&metadataPrefix=oai_didl");
+    assert_eq!(pages.iter().map(|page| page.answer.records.len()).collect::<Vec<_>>(), [3, 1]);
+    for record in pages.iter().flat_map(|page| &page.answer.records) {
+        let package = record.metadata.as_ref().expect("a package").bytes.clone();
+        let by_value = String::from_utf8_lossy(&package).contains("encoding=\"base64\"");
+        assert_eq!(by_value, !record.identifier.ends_with("large.txt"), "{}", record.identifier);
+    }
+    let second = client.get("/second?verb=Identify").expect("an answer");
+    assert!(second.text().contains("<baseURL>https://www.example.org/second</baseURL>"), "{}", second.text());
+    httpd.expect_clean_log(&[]);
+}
+
+/// Where the index of a site without any directive went, to be taken away again.
+struct Leftover(PathBuf, bool);
+
+impl Drop for Leftover {
+    fn drop(&mut self) {
+        let Self(folder, parent_was_there) = self;
+        let _ = fs::remove_dir_all(&folder);
+        if let (false, Some(parent)) = (*parent_was_there, folder.parent()) {
+            let _ = fs::remove_dir(parent);
+        }
+    }
+}
+
+#[test]
+fn one_module_and_one_location_are_enough() {
+    let launch = Launch::new(Mpm::Event).text(
+        r#"DocumentRoot "${SITE}/docs"
+        <Directory "${SITE}/docs">
+            Require all granted
+        </Directory>
+        <Location "/modoai">
+            SetHandler oai-handler
+        </Location>"#,
+    );
+    launch.write("docs/a.txt", "a");
+    // Where the system keeps such things; else beside the server's own files.
+    let states = ["/var/lib/apache2", "/var/lib/httpd"].map(Path::new);
+    let state = states.into_iter().find(|folder| folder.is_dir()).unwrap_or(launch.path()).join("oai");
+    let _leftover = Leftover(state.join(format!("127.0.0.1_{}", launch.port())), state.exists());
+    let httpd = launch.start();
+    let mut client = httpd.client();
+    assert_eq!(client.get("/a.txt").expect("an answer").text(), "a");
+    if machine::is_root() || state.starts_with(httpd.path()) {
+        httpd.wait_for_index(&mut client);
+        assert_eq!(listed(&mut client), paths(["a.txt"]));
+        httpd.expect_clean_log(&[]);
+    } else {
+        // Nobody but root may make a folder there, and so the log must say what to do.
+        assert_eq!(client.get("/modoai?verb=Identify").expect("an answer").status, 503);
+        assert!(httpd.error_log().contains("OAIIndexDir"), "{}", httpd.error_log());
+    }
+}

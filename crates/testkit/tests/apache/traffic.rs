@@ -1,0 +1,90 @@
+//! URLs that only visitors know: no file has that name, and yet httpd answers with a file. They are learnt from what
+//! visitors get, and nothing is learnt about the visitors.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use modoai_testkit::apache::running::PATIENCE;
+use modoai_testkit::apache::{Launch, Mpm};
+use modoai_testkit::http::encode;
+
+use super::{listed, paths};
+use crate::oai;
+
+const RULES: &str = r#"
+OAITraffic On
+RewriteEngine On
+RewriteRule "^/handed-on\.html$" "/real.html" [PT]
+RewriteRule "^/straight\.html$" "${SITE}/docs/real.html"
+AliasMatch "^/match/(.*)$" "${SITE}/else/$1"
+<Directory "${SITE}/else">
+    Require all granted
+</Directory>
+Alias "/dynamic" "${SITE}/dynamic"
+<Location "/dynamic">
+    Require all granted
+    SetHandler server-status
+</Location>
+"#;
+
+#[test]
+fn urls_that_visitors_get_are_learnt_and_nothing_about_the_visitors() {
+    let launch = Launch::new(Mpm::Event).modules(&["mod_rewrite", "mod_status"]).ordinary_site().text(RULES);
+    launch.write("docs/real.html", "<p>real</p>");
+    launch.write("else/x.txt", "x");
+    launch.write("dynamic/x.txt", "x");
+    let httpd = launch.start();
+    let mut client = httpd.client();
+    httpd.wait_for_index(&mut client);
+    assert_eq!(listed(&mut client), paths(["real.html"]));
+    let secret = "do-not-keep-this";
+    let mut visitor = httpd.client().with_password(secret, secret);
+    let query = format!("?q={secret}");
+    for (target, status) in [
+        (format!("/handed-on.html{query}"), 200),
+        (format!("/straight.html{query}"), 200),
+        (format!("/match/x.txt{query}"), 200),
+        // What a request to the repository names is no visit, nor is what was not given, or was made on the spot.
+        (format!("/missing.html{query}"), 404),
+        (format!("/dynamic/x.txt{query}"), 200),
+        (format!("/{query}"), 403),
+    ] {
+        assert_eq!(visitor.get(&target).expect("an answer").status, status, "{target}");
+    }
+    let expected = paths(["handed-on.html", "match/x.txt", "real.html", "straight.html"]);
+    let start = Instant::now();
+    while listed(&mut client) != expected {
+        assert!(start.elapsed() < PATIENCE, "{:?} instead of {expected:?}", listed(&mut client));
+        thread::sleep(Duration::from_millis(100));
+    }
+    for name in &expected {
+        let id = encode(format!("{}/{name}", httpd.url()));
+        let record = oai::ask(&mut client, &format!("verb=GetRecord&metadataPrefix=oai_didl&identifier={id}"));
+        assert_eq!(record.answer.errors, [], "{name}");
+    }
+    // A change of the file shows under every name it has.
+    let until = oai::ask(&mut client, "verb=Identify").answer.response_date;
+    thread::sleep(Duration::from_millis(1_100));
+    httpd.write("docs/real.html", "<p>changed, and longer</p>");
+    let changed = format!("verb=ListIdentifiers&metadataPrefix=oai_dc&from={until}");
+    let names = ["/real.html", "/handed-on.html", "/straight.html"];
+    httpd.wait("the change shows under every name", || {
+        let records = oai::harvest(&mut client, &changed);
+        let late =
+            |name: &str| records.iter().any(|record| record.identifier.ends_with(name) && record.datestamp > until);
+        names.iter().all(|name| late(name))
+    });
+    for file in files_below(&httpd.path().join("index")) {
+        let bytes = fs::read(&file).expect("readable");
+        let kept = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+        assert!(!kept, "{} knows what a visitor asked", file.display());
+    }
+    httpd.expect_clean_log(&["AH01276"]);
+}
+
+fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+    let names = modoai_testkit::site::files_below(folder).expect("readable");
+    names.into_iter().map(|name| folder.join(name)).collect()
+}
