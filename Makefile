@@ -16,11 +16,15 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: help
 help: ## Say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## Build the modoai command (target/release/modoai)
 	$(CARGO) build --release
+
+.PHONY: module
+module: ## Build the Apache module (target/release/libmod_oai.so)
+	$(CARGO) build --release --package mod_oai
 
 .PHONY: tools
 tools: ## Install what the tests need and is missing (Debian)
@@ -56,6 +60,10 @@ fuzz: ## Fuzz every parser of foreign bytes (FUZZ_SECONDS=60 each)
 bench: ## Measure against the peers, one table (BENCH_FLAGS=--quick for a smoke run)
 	bench/run $(BENCH_FLAGS)
 
+.PHONY: bench-apache
+bench-apache: ## Measure the module in a real httpd (BENCH_FLAGS=--quick for a smoke run)
+	bench/apache $(BENCH_FLAGS)
+
 .PHONY: install
 install: build ## Install command, man pages and completions (PREFIX=/usr/local, DESTDIR=)
 	install -D -m 755 $(TARGET)/release/modoai $(DESTDIR)$(PREFIX)/bin/modoai
@@ -65,3 +73,16 @@ install: build ## Install command, man pages and completions (PREFIX=/usr/local,
 	$(TARGET)/release/modoai completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/modoai
 	$(TARGET)/release/modoai completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_modoai
 	$(TARGET)/release/modoai completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/modoai.fish
+
+.PHONY: install-apache
+install-apache: module ## Install the Apache module where apxs says (APXS=apxs, DESTDIR=)
+	DESTDIR=$(DESTDIR) APXS=$(APXS) packaging/install-apache $(TARGET)/release/libmod_oai.so
+
+.PHONY: deb
+deb: build module ## Build the Debian packages (target/deb)
+	packaging/build-deb $(TARGET)
+
+# As root: it installs, upgrades, removes and purges the packages on this machine.
+.PHONY: deb-test
+deb-test: deb ## Try the Debian packages from install to purge (root)
+	packaging/test $(TARGET)/deb
