@@ -1,17 +1,23 @@
 //! No panic leaves a callback: C could not go on, and the whole process with all its connections would end.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
 use crate::log::{self, Level};
 
-/// Runs a callback's work; if it panics, says so in the error log and returns `otherwise`.
+/// Runs a callback's work; if it panics, returns `otherwise`.
 pub(crate) fn guard<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let message = format!("an error in the module, please report it: {}", said(&*panic));
+    // What happened has been logged where it did.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
+}
+
+/// Panics say where and why in the error log from now on, on one line, in whatever thread they happen.
+pub(crate) fn log_panics() {
+    set_hook(Box::new(|panic| {
+        let place = panic.location().map(|location| format!(" ({location})")).unwrap_or_default();
+        let message = format!("an error in the module, please report it: {}{place}", said(panic.payload()));
         log::server(Level::Critical, &message);
-        otherwise
-    })
+    }));
 }
 
 fn said(panic: &(dyn Any + Send)) -> &str {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::bindings as ap;
 use crate::directive::Directive;
-use crate::guard::guard;
+use crate::guard::{guard, log_panics};
 use crate::log::{self, Level};
 use crate::pool;
 use crate::probe::{self, Stage};
@@ -154,6 +154,7 @@ pub(crate) fn find(file: &CStr) -> *mut ap::module {
 #[doc(hidden)]
 pub fn register<M: Module>(record: *mut ap::module) {
     RECORD.store(record, Ordering::Relaxed);
+    log_panics();
     let (no_order, middle, first) = (null(), ap::APR_HOOK_MIDDLE.cast_signed(), ap::APR_HOOK_FIRST.cast_signed());
     // SAFETY: called by httpd when it is time to register; the functions have the types that the hooks want.
     unsafe {

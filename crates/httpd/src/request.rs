@@ -63,7 +63,7 @@ impl<'r> Request<'r> {
         unsafe { text::bytes(self.record().handler) }
     }
 
-    /// `GET`, `POST` and so on; HEAD is a GET, see [`is_head`](Self::is_head).
+    /// `GET`, `HEAD`, `POST` and so on.
     pub fn method(&self) -> &'r str {
         // SAFETY: a C string of the request.
         unsafe { text::utf8(self.record().method) }.unwrap_or_default()
@@ -188,7 +188,7 @@ impl<'r> Request<'r> {
     /// Tells a client that used another method which ones there are.
     pub fn allow_get_and_post(&mut self) {
         // SAFETY: a good request; the numbers of methods are bits here.
-        unsafe { (*self.raw).allowed |= (1 << ap::M_GET) | (1 << ap::M_POST) }
+        unsafe { (*(*self.raw).allowed_methods).method_mask |= (1 << ap::M_GET) | (1 << ap::M_POST) }
     }
 
     /// The address of the requester.

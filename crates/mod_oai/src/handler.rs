@@ -40,7 +40,7 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     if !server.config::<Oai>().engine.unwrap_or(true) {
         return Outcome::Status(404);
     }
-    if !matches!(request.method(), "GET" | "POST") {
+    if !matches!(request.method(), "GET" | "HEAD" | "POST") {
         request.allow_get_and_post();
         return Outcome::Status(405);
     }

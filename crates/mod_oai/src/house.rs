@@ -31,15 +31,19 @@ const MOST_REPOSITORIES: usize = 16;
 #[derive(Default)]
 pub(crate) struct Door {
     folder: OnceLock<PathBuf>,
-    opened: Mutex<Opened>,
+    opened: Mutex<Option<Arc<House>>>,
+    said: Mutex<Option<String>>,
 }
 
-#[derive(Default)]
-enum Opened {
-    #[default]
-    NotYet,
-    Failed(String),
-    Open(Arc<House>),
+impl Door {
+    /// Writes to the error log, unless it was the last thing said about this server: it would be said with every request.
+    pub(crate) fn say_once(&self, message: String) {
+        let mut said = lock(&self.said);
+        if said.as_ref() != Some(&message) {
+            log::server(Level::Error, &message);
+            *said = Some(message);
+        }
+    }
 }
 
 /// What is open for a server.
@@ -105,22 +109,17 @@ pub(crate) fn of(server: &Server<'_>) -> Result<Arc<House>, String> {
     let config = server.config::<Oai>();
     let Some(folder) = config.door.folder.get() else { return Err("this server has no repository".to_owned()) };
     let mut opened = lock(&config.door.opened);
-    if let Opened::Open(house) = &*opened {
+    if let Some(house) = &*opened {
         return Ok(house.clone());
     }
     match House::open(server, folder) {
         Ok(house) => {
             let house = Arc::new(house);
-            *opened = Opened::Open(house.clone());
+            *opened = Some(house.clone());
             Ok(house)
         }
         Err(reason) => {
-            // Said once, not with every request.
-            if !matches!(&*opened, Opened::Failed(said) if *said == reason) {
-                let name = server.name();
-                log::server(Level::Error, &format!("the repository of {name} cannot be opened: {reason}"));
-            }
-            *opened = Opened::Failed(reason.clone());
+            config.door.say_once(format!("the repository of {} cannot be opened: {reason}", server.name()));
             Err(reason)
         }
     }

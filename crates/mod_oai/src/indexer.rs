@@ -7,7 +7,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use modoai_httpd::log::{self, Level};
 use modoai_httpd::server::{self, Server};
 use modoai_httpd::stranger::Stranger;
 use modoai_repository::catalogue::CatalogueError;
@@ -53,7 +52,10 @@ pub(crate) fn beat(main: Server<'static>) {
             Ok(Some(kept)) => keeping.servers.push(kept),
             // Of the generation before us, or an index made by hand: its turn ends soon.
             Ok(None) => {}
-            Err(reason) => log::server(Level::Error, &format!("the site {} is not indexed: {reason}", server.name())),
+            Err(reason) => {
+                let message = format!("the site {} is not indexed: {reason}", server.name());
+                server.config::<Oai>().door.say_once(message);
+            }
         }
     }
 }

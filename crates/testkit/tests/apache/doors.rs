@@ -106,3 +106,37 @@ fn what_was_private_stays_private_when_it_is_gone() {
     }
     assert!(told(&mut member).contains("members/x.txt"), "those who could have had it learn that it is gone");
 }
+
+#[test]
+fn what_is_closed_moved_or_opened_is_told_to_whoever_asks_what_changed() {
+    let httpd = guarded();
+    let (mut nobody, mut member) = (httpd.client(), alice(&httpd));
+    let changed = |client: &mut Client, from: &str| -> BTreeSet<(String, bool)> {
+        let query = format!("verb=ListIdentifiers&metadataPrefix=oai_dc&from={from}");
+        let records = oai::harvest(client, &query).into_iter();
+        let name = |identifier: String| identifier.splitn(4, '/').nth(3).unwrap_or_default().to_owned();
+        records.map(|record| (name(record.identifier), record.deleted)).collect()
+    };
+    let news = |told: &[(&str, bool)]| -> BTreeSet<(String, bool)> {
+        told.iter().map(|(name, deleted)| ((*name).to_owned(), *deleted)).collect()
+    };
+    let now = |client: &mut Client| {
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        oai::ask(client, "verb=Identify").answer.response_date
+    };
+    // The files themselves stay as they are all the time.
+    let start = now(&mut nobody);
+    httpd.write(
+        "docs/.htaccess",
+        "Redirect permanent /open.txt /elsewhere\n<Files zoo.txt>\nRequire user alice\n</Files>\n",
+    );
+    httpd.write("docs/members/.htaccess", "Require all granted\n");
+    let told = news(&[("members/x.txt", false), ("open.txt", true), ("zoo.txt", true)]);
+    httpd.wait("all of it is told", || changed(&mut nobody, &start) == told);
+    assert!(!changed(&mut member, &start).contains(&("archive/x.txt".to_owned(), true)));
+    let later = now(&mut nobody);
+    fs::remove_file(httpd.path().join("docs/.htaccess")).expect("a door");
+    let told = news(&[("open.txt", false), ("zoo.txt", false)]);
+    httpd.wait("and that it is back", || changed(&mut nobody, &later) == told);
+    httpd.expect_clean_log(&[]);
+}

@@ -210,6 +210,24 @@ fn clients_that_leave_in_the_middle_of_an_answer_do_no_harm() {
 }
 
 #[test]
+fn a_panic_is_an_error_of_one_request_and_of_nothing_else() {
+    let httpd = serving(Mpm::Event, 3, "");
+    let mut client = httpd.client();
+    let mut children = httpd.children();
+    for _ in 0..3 {
+        // Builds for tests have this verb.
+        assert_eq!(client.get("/modoai?verb=Panic").expect("an answer").status, 500);
+        assert_eq!(listed(&mut client).len(), 3);
+    }
+    let mut still = httpd.children();
+    children.sort_unstable();
+    still.sort_unstable();
+    assert_eq!(still, children, "no child has died");
+    assert_eq!(httpd.error_log().matches("an error in the module, please report it").count(), 3);
+    httpd.expect_clean_log(&["an error in the module, please report it"]);
+}
+
+#[test]
 fn what_changes_between_list_and_record_is_told_as_it_is_now() {
     let httpd = serving(Mpm::Event, 3, "");
     let mut client = httpd.client();
