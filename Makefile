@@ -36,6 +36,7 @@ tools: ## Install what the tests need and is missing (Debian)
 test: tools check doc ## Install what is missing, then check and test everything
 	$(CARGO) build --workspace --all-targets
 	MODOAI_BIN=$(abspath $(TARGET))/debug/modoai $(CARGO) test --workspace
+	$(CARGO) test --package modoai-httpd --features bindgen
 	fuzz/run $(FUZZ_SMOKE_SECONDS)
 
 .PHONY: check

@@ -2,7 +2,7 @@
 //!
 //! | file | what it makes safe |
 //! |---|---|
-//! | [`module`] | the module record, configuration, hooks: one trait to implement, [`module::Module`] |
+//! | [`mod@module`] | the module record, configuration, hooks: one trait to implement, [`module::Module`] |
 //! | [`directive`] | a table of directives, each a row with a function |
 //! | [`server`] | servers and virtual hosts |
 //! | [`request`] | requests that a handler answers |
