@@ -23,6 +23,7 @@ mod recipe {
 
     const FUNCTIONS: &[&str] = &[
         "ap_add_output_filter_handle",
+        "ap_allow_options",
         "ap_bucket_error_create",
         "ap_create_conn_config",
         "ap_create_request",
@@ -56,6 +57,7 @@ mod recipe {
         "apr_dynamic_fn_retrieve",
         "apr_file_name_get",
         "apr_os_file_get",
+        "apr_os_sock_get",
         "apr_palloc",
         "apr_pool_(cleanup_null|cleanup_register|create_ex|destroy|pre_cleanup_register|tag)",
         "apr_pstrmemdup",
@@ -65,13 +67,16 @@ mod recipe {
         "apr_table_(copy|elts|get|make|set|unset)",
         "apr_uid_homepath_get",
         "(set|get|end)pwent",
+        "pthread_sigmask",
+        "recv",
+        "sig(addset|emptyset)",
     ];
 
     const VARIABLES: &[&str] = &[
         "ACCESS_CONF",
         "APLOG_(CRIT|DEBUG|ERR|INFO|NOTICE|TRACE1|WARNING)",
         "APR_HOOK_(FIRST|LAST|MIDDLE|REALLY_FIRST)",
-        "AP_MPMQ_(MPM_STATE|STOPPING)",
+        "AP_MPMQ_(IS_THREADED|MPM_STATE|STOPPING)",
         "AP_SQ_(MAIN_STATE|MS_CREATE_PRE_CONFIG)",
         "AP_WATCHDOG_STATE_(RUNNING|STARTING|STOPPING)",
         "DECLINED",
@@ -79,6 +84,7 @@ mod recipe {
         "MODULE_MAGIC_(COOKIE|NUMBER_MAJOR|NUMBER_MINOR)",
         "M_(GET|POST)",
         "OK",
+        "OPT_INCLUDES",
         "OR_(AUTHCFG|FILEINFO|INDEXES)",
         "REQUEST_CHUNKED_DECHUNK",
         "RSRC_CONF",

@@ -13,7 +13,10 @@
 #include <mod_watchdog.h>
 #include <unixd.h>
 #include <apr_buckets.h>
+#include <apr_portable.h>
 #include <apr_strings.h>
 #include <apr_thread_proc.h>
 #include <apr_user.h>
 #include <pwd.h>
+#include <signal.h>
+#include <sys/socket.h>

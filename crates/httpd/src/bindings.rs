@@ -12,6 +12,7 @@ pub type dev_t = __dev_t;
 pub type gid_t = __gid_t;
 pub type uid_t = __uid_t;
 pub type off_t = __off_t;
+pub type sigset_t = __sigset_t;
 pub type socklen_t = __socklen_t;
 pub type sa_family_t = ::core::ffi::c_ushort;
 pub type apr_uint16_t = ::core::ffi::c_ushort;
@@ -83,6 +84,7 @@ pub type ap_in_filter_func = ::core::option::Option<
 pub type ap_init_filter_func = ::core::option::Option<unsafe extern "C" fn(f: *mut ap_filter_t) -> ::core::ffi::c_int>;
 pub type ap_filter_type = ::core::ffi::c_uint;
 pub type apr_os_file_t = ::core::ffi::c_int;
+pub type apr_os_sock_t = ::core::ffi::c_int;
 pub type ap_HOOK_log_transaction_t =
     ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec) -> ::core::ffi::c_int>;
 pub type ap_HOOK_translate_name_t =
@@ -108,6 +110,11 @@ pub struct __BindgenBitfieldUnit<Storage> {
 #[derive(PartialEq, Eq, Copy, Clone, Debug, Hash)]
 #[repr(C, align(8))]
 pub struct __BindgenOpaqueArray8<T>(pub T);
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct __sigset_t {
+    pub __val: [::core::ffi::c_ulong; 16usize],
+}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sockaddr_storage {
@@ -714,6 +721,7 @@ pub const OR_AUTHCFG: u32 = 8;
 pub const OR_INDEXES: u32 = 16;
 pub const ACCESS_CONF: u32 = 64;
 pub const RSRC_CONF: u32 = 128;
+pub const OPT_INCLUDES: u32 = 2;
 pub const AP_SQ_MAIN_STATE: u32 = 0;
 pub const AP_SQ_MS_CREATE_PRE_CONFIG: u32 = 2;
 pub const APLOG_CRIT: u32 = 2;
@@ -724,10 +732,17 @@ pub const APLOG_INFO: u32 = 6;
 pub const APLOG_DEBUG: u32 = 7;
 pub const APLOG_TRACE1: u32 = 8;
 pub const AP_MPMQ_STOPPING: u32 = 2;
+pub const AP_MPMQ_IS_THREADED: u32 = 2;
 pub const AP_MPMQ_MPM_STATE: u32 = 13;
 pub const AP_WATCHDOG_STATE_STARTING: u32 = 1;
 pub const AP_WATCHDOG_STATE_RUNNING: u32 = 2;
 pub const AP_WATCHDOG_STATE_STOPPING: u32 = 3;
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of __sigset_t"][::core::mem::size_of::<__sigset_t>() - 128usize];
+    ["Alignment of __sigset_t"][::core::mem::align_of::<__sigset_t>() - 8usize];
+    ["Offset of field: __sigset_t::__val"][::core::mem::offset_of!(__sigset_t, __val) - 0usize];
+};
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     ["Size of sockaddr_storage"][::core::mem::size_of::<sockaddr_storage>() - 128usize];
@@ -2197,6 +2212,19 @@ impl server_rec {
     }
 }
 unsafe extern "C" {
+    pub fn recv(
+        __fd: ::core::ffi::c_int,
+        __buf: *mut ::core::ffi::c_void,
+        __n: usize,
+        __flags: ::core::ffi::c_int,
+    ) -> isize;
+    pub fn sigemptyset(__set: *mut sigset_t) -> ::core::ffi::c_int;
+    pub fn sigaddset(__set: *mut sigset_t, __signo: ::core::ffi::c_int) -> ::core::ffi::c_int;
+    pub fn pthread_sigmask(
+        __how: ::core::ffi::c_int,
+        __newmask: *const __sigset_t,
+        __oldmask: *mut __sigset_t,
+    ) -> ::core::ffi::c_int;
     pub fn apr_allocator_create(allocator: *mut *mut apr_allocator_t) -> apr_status_t;
     pub fn apr_allocator_destroy(allocator: *mut apr_allocator_t);
     pub fn apr_allocator_owner_set(allocator: *mut apr_allocator_t, pool: *mut apr_pool_t);
@@ -2318,6 +2346,7 @@ unsafe extern "C" {
         r: *mut request_rec,
         c: *mut conn_rec,
     ) -> *mut ap_filter_t;
+    pub fn ap_allow_options(r: *mut request_rec) -> ::core::ffi::c_int;
     pub fn ap_exists_config_define(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
     pub fn ap_state_query(query_code: ::core::ffi::c_int) -> ::core::ffi::c_int;
     pub fn ap_log_error_(
@@ -2342,6 +2371,7 @@ unsafe extern "C" {
     );
     pub static mut ap_server_conf: *mut server_rec;
     pub fn apr_os_file_get(thefile: *mut apr_os_file_t, file: *mut apr_file_t) -> apr_status_t;
+    pub fn apr_os_sock_get(thesock: *mut apr_os_sock_t, sock: *mut apr_socket_t) -> apr_status_t;
     pub fn ap_create_request(c: *mut conn_rec) -> *mut request_rec;
     pub fn ap_set_content_type(r: *mut request_rec, ct: *const ::core::ffi::c_char);
     pub fn ap_setup_client_block(r: *mut request_rec, read_policy: ::core::ffi::c_int) -> ::core::ffi::c_int;

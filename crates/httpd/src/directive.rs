@@ -63,7 +63,7 @@ impl Place {
 
 /// What a directive is about.
 pub struct Setting<'a, M: Module> {
-    /// The configuration of the server it stands in.
+    /// The configuration of the server it stands in; a blank one in a `.htaccess`.
     pub server: &'a mut M::Server,
     /// The configuration of the section it stands in.
     pub directory: &'a mut M::Directory,
@@ -135,14 +135,20 @@ unsafe extern "C" fn take<M: Module>(
 ) -> *const c_char {
     let result = guard(Err("an error in the module".to_owned()), || {
         // SAFETY: httpd hands over good parameters, the section's configuration that `module` made, and a C string; all
-        // of them are ours alone until we return. `cmd_data` is the row.
+        // of them are ours alone until we return, the server's configuration too while the main one is read. `cmd_data`
+        // is the row.
         unsafe {
             let parameters = &*parameters;
             let row = &*(*parameters.cmd).cmd_data.cast_const().cast::<Directive<M>>();
             let words = words(parameters.temp_pool, line);
             let arguments: Result<Vec<&str>, _> = words.into_iter().map(std::str::from_utf8).collect();
+            // A `.htaccess` is read by many threads at once, and says nothing about the server.
+            let is_htaccess = parameters.override_.cast_unsigned() & (ap::RSRC_CONF | ap::ACCESS_CONF) == 0;
+            let mut nothing = M::new_server();
+            let server: *mut M::Server =
+                if is_htaccess { &raw mut nothing } else { module::config((*parameters.server).module_config).cast() };
             let mut setting = Setting::<M> {
-                server: &mut *module::config((*parameters.server).module_config).cast(),
+                server: &mut *server,
                 directory: &mut *directory.cast(),
                 section: text::utf8(parameters.path),
                 name: row.name.to_str().unwrap_or_default(),

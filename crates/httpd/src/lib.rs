@@ -8,6 +8,8 @@
 //! | [`request`] | requests that a handler answers |
 //! | [`reply`] | an answer as an [`std::io::Write`], in constant memory |
 //! | [`probe`] | what a plain GET of a URL by the same requester would return |
+//! | [`asker`] | on whose behalf a probe is made, and how |
+//! | [`stage`] | how far a request has come, and how far a probe may go |
 //! | [`stranger`] | the same, asked on behalf of nobody, with no client at hand |
 //! | [`watchdog`] | work in the background, in one process of many |
 //! | [`accounts`] | the users of the system |
@@ -28,6 +30,8 @@
 pub mod bindings;
 
 pub mod accounts;
+pub mod asker;
+mod capture;
 pub mod directive;
 mod guard;
 pub mod log;
@@ -37,6 +41,8 @@ pub mod probe;
 pub mod reply;
 pub mod request;
 pub mod server;
+mod signals;
+pub mod stage;
 pub mod stranger;
 mod table;
 mod text;

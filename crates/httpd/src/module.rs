@@ -7,13 +7,16 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::bindings as ap;
+use crate::capture;
 use crate::directive::Directive;
 use crate::guard::{guard, log_panics};
 use crate::log::{self, Level};
 use crate::pool;
-use crate::probe::{self, Stage};
+use crate::reply::Reply;
 use crate::request::{Outcome, Request};
 use crate::server::Server;
+use crate::signals::Signals;
+use crate::stage::{self, Stage};
 use crate::watchdog;
 
 /// What a module is and does. All of it is called by httpd.
@@ -166,7 +169,8 @@ pub fn register<M: Module>(record: *mut ap::module) {
         ap::ap_hook_child_stopping(Some(child_stops::<M>), no_order, no_order, first);
         ap::ap_hook_handler(Some(handle::<M>), no_order, no_order, middle);
         ap::ap_hook_log_transaction(Some(logged::<M>), no_order, no_order, middle);
-        probe::register::<M>();
+        capture::register();
+        stage::register::<M>();
     }
 }
 
@@ -262,9 +266,22 @@ unsafe extern "C" fn child_stops<M: Module>(_: *mut ap::apr_pool_t, _: c_int) {
 }
 
 unsafe extern "C" fn handle<M: Module>(request: *mut ap::request_rec) -> c_int {
-    let failed = ap::HTTP_INTERNAL_SERVER_ERROR.cast_signed();
-    // SAFETY: a good request, ours until we return.
-    guard(failed, || M::handle(&mut unsafe { Request::new(request) }).status())
+    let outcome = guard(None, || {
+        let _held = Signals::hold();
+        // SAFETY: a good request, ours until we return.
+        Some(M::handle(&mut unsafe { Request::new(request) }))
+    });
+    let outcome = outcome.unwrap_or_else(|| {
+        // SAFETY: as above. What has been sent already can only be broken off.
+        let request = unsafe { Request::new(request) };
+        if request.is_answered() {
+            Reply::new(&request).break_off();
+            Outcome::Answered
+        } else {
+            Outcome::Status(500)
+        }
+    });
+    outcome.status()
 }
 
 unsafe extern "C" fn logged<M: Module>(request: *mut ap::request_rec) -> c_int {

@@ -4,6 +4,7 @@ use std::io;
 
 use crate::bindings as ap;
 use crate::request::Request;
+use crate::signals::Signals;
 
 /// A piece that is passed on at once.
 const PIECE: usize = 64 * 1024;
@@ -67,7 +68,9 @@ impl<'r> Reply<'r> {
             if is_last {
                 append(self.brigade, ap::apr_bucket_eos_create(allocator));
             }
+            let passing = Signals::let_through();
             let status = ap::ap_pass_brigade((*self.request).output_filters, self.brigade);
+            drop(passing);
             ap::apr_brigade_cleanup(self.brigade.cast());
             if (*connection).aborted != 0 { -1 } else { status }
         };

@@ -126,6 +126,11 @@ impl<'r> Request<'r> {
         self.record().main.is_null() && self.record().prev.is_null()
     }
 
+    /// Whether the head of its answer has been sent.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.record().sent_bodyct != 0
+    }
+
     /// The status of its answer.
     pub fn status(&self) -> u16 {
         u16::try_from(self.record().status).unwrap_or_default()

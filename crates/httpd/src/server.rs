@@ -75,6 +75,16 @@ impl<'a> Server<'a> {
         self.own_port().unwrap_or_else(first)
     }
 
+    /// Its addresses as they are written, such as `*:80`.
+    pub fn addresses(&self) -> Vec<String> {
+        // SAFETY: the configuration's own list of addresses.
+        let next = |at: *const ap::server_addr_rec| unsafe { at.as_ref() };
+        let all = std::iter::successors(next(self.record().addrs), |address| next(address.next));
+        // SAFETY: a C string of the configuration.
+        let name = |address: &ap::server_addr_rec| unsafe { text::utf8(address.virthost) }.unwrap_or_default();
+        all.map(|address| format!("{}:{}", name(address), address.host_port)).collect()
+    }
+
     /// `ServerAdmin`, if it was given.
     pub fn admin(&self) -> Option<&'a str> {
         // SAFETY: a C string of the configuration.

@@ -8,10 +8,10 @@ use std::ffi::{c_char, c_int};
 use std::io;
 use std::ptr::null_mut;
 
+use crate::asker::{Asker, host_of};
 use crate::bindings as ap;
 use crate::module;
 use crate::pool::{self, OwnPool};
-use crate::probe::Asker;
 use crate::server::Server;
 use crate::table::Table;
 use crate::text;
@@ -36,8 +36,8 @@ pub struct Stranger<'s> {
 unsafe impl Send for Stranger<'static> {}
 
 impl<'s> Stranger<'s> {
-    /// A stranger at the door of this server.
-    pub fn at(server: Server<'s>) -> io::Result<Self> {
+    /// A stranger at the door of this server, asking for URLs of this scheme and authority.
+    pub fn at(server: Server<'s>, scheme: &str, authority: &str) -> io::Result<Self> {
         let pool = OwnPool::alone(c"oai_stranger");
         // SAFETY: a connection made from nothing, in a pool of its own, with all that the phases of a request look at.
         unsafe {
@@ -61,13 +61,12 @@ impl<'s> Stranger<'s> {
             let created = ap::apr_socket_create(&raw mut socket, INET, STREAM, 0, at);
             expect(created, "make a socket")?;
             ap::ap_set_module_config(record.conn_config, module::find(c"core.c"), socket.cast());
-            let name = server.name();
-            let hostname = text::copy(at, name.as_bytes());
-            let port = server.port();
-            let host = if matches!(port, 0 | 80 | 443) { name.to_owned() } else { format!("{name}:{port}") };
+            let hostname = text::copy(at, host_of(authority).as_bytes());
             let headers = ap::apr_table_make(at, 4);
-            Table::new(headers).set(c"Host", &host);
+            Table::new(headers).set(c"Host", authority);
             Table::new(headers).set(c"User-Agent", "mod_oai");
+            // Of the ways to have come by TLS it is the one that can be made up here.
+            Table::new(headers).set(c"X-Forwarded-Proto", scheme);
             Ok(Self { pool, connection, server, hostname, headers, address })
         }
     }

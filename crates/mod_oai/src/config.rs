@@ -34,6 +34,8 @@ pub(crate) struct ServerConfig {
     pub(crate) users: Option<Vec<String>>,
     /// URL paths at which the handler was set.
     pub(crate) endpoints: Vec<String>,
+    /// Filters that run a program: `ExtFilterDefine`, `LuaOutputFilter`.
+    pub(crate) program_filters: Vec<CString>,
     /// What a child has opened for this server.
     pub(crate) door: Door,
 }
@@ -52,6 +54,7 @@ impl ServerConfig {
             user_dir: own.user_dir.clone().or_else(|| self.user_dir.clone()),
             users: own.users.clone().or_else(|| self.users.clone()),
             endpoints: [&self.endpoints[..], &own.endpoints].concat(),
+            program_filters: [&self.program_filters[..], &own.program_filters].concat(),
             door: Door::default(),
         }
     }

@@ -38,8 +38,8 @@ impl Describer for HttpdDescriber {
         let mut probe = asker.get(&format!("/{}", met.name));
         let is_public = match probe.verdict() {
             Verdict::Untouched => Some(true),
-            // Perhaps only for want of descriptors.
-            Verdict::Failed(_) => None,
+            // A trouble that passes, such as a want of descriptors or a service that is down, says nothing.
+            Verdict::Failed(_) | Verdict::Refused(0 | 408 | 429 | 500..) => None,
             Verdict::Refused(_) | Verdict::Otherwise => Some(false),
         };
         probe.find_type();

@@ -71,6 +71,8 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     observed(c"IndexIgnoreReset", Place::Indexes, c"mod_autoindex.c", index_ignore_reset),
     observed(c"SSLVerifyClient", Place::AuthConfig, c"mod_ssl.c", asks_for_certificate),
     observed(c"SSLCipherSuite", Place::AuthConfig, c"mod_ssl.c", asks_for_certificate),
+    observed(c"ExtFilterDefine", Place::Server, c"mod_ext_filter.c", program_filter),
+    observed(c"LuaOutputFilter", Place::Server, c"mod_lua.c", program_filter),
     observed(c"Action", Place::FileInfo, c"mod_actions.c", action),
 ];
 
@@ -192,9 +194,6 @@ fn root(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
     if !Path::new(path).is_absolute() {
         return Err(format!("needs the full path of a directory or file, not '{path}'"));
     }
-    if !Path::new(path).exists() {
-        return Err(format!("names '{path}', which does not exist"));
-    }
     setting.server.places.push(((*url).to_owned(), path.into()));
     Ok(())
 }
@@ -236,7 +235,8 @@ fn user_dir(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
 
 fn index_ignore(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
     let patterns = setting.directory.index_ignore.get_or_insert_default();
-    Arc::make_mut(patterns).extend(arguments.iter().filter_map(|pattern| CString::new(*pattern).ok()));
+    let last_part = |pattern: &&str| CString::new(pattern.rsplit('/').next().unwrap_or_default()).ok();
+    Arc::make_mut(patterns).extend(arguments.iter().filter_map(last_part));
 }
 
 fn index_ignore_reset(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
@@ -256,4 +256,9 @@ fn action(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
 /// answer, so what is there is not listed.
 fn asks_for_certificate(setting: &mut Setting<'_, Oai>, _: Arguments<'_>) {
     setting.directory.asks_for_certificate |= setting.section.is_some();
+}
+
+fn program_filter(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
+    let name = arguments.first().and_then(|name| CString::new(name.to_ascii_lowercase()).ok());
+    setting.server.program_filters.extend(name);
 }

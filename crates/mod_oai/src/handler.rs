@@ -3,8 +3,8 @@
 use std::error::Error as _;
 use std::io::{self, Write as _};
 
+use modoai_httpd::asker::Asker;
 use modoai_httpd::log::Level;
-use modoai_httpd::probe::Asker;
 use modoai_httpd::reply::Reply;
 use modoai_httpd::request::{Outcome, Request};
 use modoai_protocol::query::{self, Arguments, QueryError};
@@ -13,6 +13,7 @@ use modoai_repository::quality::prefers_html;
 use modoai_repository::{Failure, Repository};
 
 use crate::Oai;
+use crate::address::Address;
 use crate::directives::HANDLERS;
 use crate::host::ProbeHost;
 use crate::house::{self, House};
@@ -47,8 +48,8 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     let path = String::from_utf8_lossy(request.path()).into_owned();
     let base = base_path(request, &path);
     match path.strip_prefix(base.as_str()).unwrap_or_default() {
-        "" => {}
-        "/" => return redirect(request, &base),
+        // Where a folder of this name exists, mod_dir sends everybody to the slash.
+        "" | "/" => {}
         rest => return schema(request, rest.trim_start_matches('/')),
     }
     // Why not is logged where it was found out.
@@ -57,10 +58,10 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
         Ok(arguments) => arguments,
         Err(outcome) => return outcome,
     };
-    let site_url = site_url(request);
-    let base_url = format!("{}{}", site_url.trim_end_matches('/'), base);
-    let repository = house.repository(&base_url, &site_url);
-    answer(request, &house, &repository, arguments)
+    let address = Address::of(request);
+    let base_url = format!("{}{base}", address.url().trim_end_matches('/'));
+    let repository = house.repository(&base_url, address.url());
+    answer(request, &house, &repository, &address, arguments)
 }
 
 /// The path that the repository has: the Location that set the handler.
@@ -75,20 +76,6 @@ fn base_path(request: &Request<'_>, path: &str) -> String {
         Some(endpoint) => endpoint.to_owned(),
         // Set by a pattern or for a folder: then it is wherever it was found.
         None => path.strip_suffix(&*String::from_utf8_lossy(request.path_info())).unwrap_or(path).to_owned(),
-    }
-}
-
-/// The URL of the site, with a slash at the end: never what the client says the host is called.
-fn site_url(request: &Request<'_>) -> String {
-    let server = request.server();
-    if let Some(url) = &server.config::<Oai>().site_url {
-        return url.clone();
-    }
-    let (scheme, name) = (request.scheme(), server.name());
-    let name = if name.contains(':') { format!("[{name}]") } else { name.to_owned() };
-    match server.own_port().unwrap_or_else(|| request.local_port()) {
-        port if port == request.default_port() => format!("{scheme}://{name}/"),
-        port => format!("{scheme}://{name}:{port}/"),
     }
 }
 
@@ -115,6 +102,7 @@ fn answer(
     request: &mut Request<'_>,
     house: &House,
     repository: &Repository,
+    address: &Address,
     arguments: Result<Arguments, QueryError>,
 ) -> Outcome {
     let accept = String::from_utf8_lossy(request.headers().get(c"Accept").unwrap_or_default()).into_owned();
@@ -126,8 +114,9 @@ fn answer(
     if for_people {
         headers.set(c"Content-Security-Policy", PAGE_POLICY);
     }
-    let asker = Asker::behind(request);
-    let host = ProbeHost::new(request, &asker, house);
+    let asker = Asker::behind(request, address.authority());
+    let nameless = Asker::nameless(request, address.authority());
+    let host = ProbeHost::new(request, &asker, &nameless, house);
     let mut reply = Reply::new(request);
     let written = if for_people {
         let page = repository.page_for_people(arguments, &host);
@@ -157,6 +146,7 @@ fn refuse(request: &Request<'_>, failure: &Failure) -> Outcome {
     match failure {
         Failure::Unavailable { retry_after, .. } => come_back(request, retry_after.as_secs()),
         Failure::Catalogue(_) => come_back(request, CLOSED_SECONDS),
+        Failure::Io(error) if error.kind() == io::ErrorKind::TimedOut => come_back(request, CLOSED_SECONDS),
         Failure::Io(_) => Outcome::Status(500),
     }
 }
@@ -165,6 +155,9 @@ fn log(request: &Request<'_>, failure: &Failure) {
     match failure {
         Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             request.log(Level::Debug, "a client left before its answer was complete");
+        }
+        Failure::Io(error) if error.kind() == io::ErrorKind::TimedOut => {
+            request.log(Level::Warning, &error.to_string());
         }
         Failure::Unavailable { .. } if failure.source().is_none() => request.log(Level::Info, &failure.to_string()),
         failure => {
@@ -177,15 +170,6 @@ fn log(request: &Request<'_>, failure: &Failure) {
 fn come_back(request: &Request<'_>, seconds: u64) -> Outcome {
     request.any_reply_headers().set(c"Retry-After", &seconds.to_string());
     Outcome::Status(503)
-}
-
-/// 302, the only redirect that harvesters follow without holding it against the repository.
-fn redirect(request: &Request<'_>, base: &str) -> Outcome {
-    let query = String::from_utf8_lossy(request.query()).into_owned();
-    let query = if query.is_empty() { query } else { format!("?{query}") };
-    let url = format!("{}{base}{query}", site_url(request).trim_end_matches('/'));
-    request.any_reply_headers().set(c"Location", &url);
-    Outcome::Status(302)
 }
 
 /// One of our schemas, published below the repository.

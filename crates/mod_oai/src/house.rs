@@ -58,17 +58,24 @@ pub(crate) struct House {
     repositories: Mutex<HashMap<String, Repository>>,
 }
 
-/// Says what is wrong with the configuration of a server as a whole.
-pub(crate) fn check(server: &Server<'_>) -> Result<(), String> {
-    let directory = index_dir(server);
-    match roots::serves(server, &directory) {
-        Some(folder) => Err(format!(
-            "OAIIndexDir {} lies within {}, which is served: choose a directory outside every document root",
-            directory.display(),
-            folder.display()
-        )),
-        None => Ok(()),
+/// Says what is wrong with the configuration as a whole.
+pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
+    for (owner, _) in folders(main) {
+        let directory = index_dir(&owner);
+        if let Some(folder) = main.all().find_map(|server| roots::serves(&server, &directory)) {
+            return Err(format!(
+                "OAIIndexDir {} lies within {}, which is served: choose a directory outside every document root",
+                directory.display(),
+                folder.display()
+            ));
+        }
+        // A disk that is not mounted must not keep httpd from starting.
+        for (url, path) in owner.config::<Oai>().places.iter().filter(|(_, path)| !path.exists()) {
+            let message = format!("there is nothing at {} yet, so nothing is listed below {url}", path.display());
+            log::server(Level::Warning, &message);
+        }
     }
+    Ok(())
 }
 
 /// Makes the directories for the catalogues, with the rights of the parent, and tells every server its folder.
@@ -85,23 +92,30 @@ pub(crate) fn prepare(main: Server<'_>) {
     }
 }
 
-/// The servers that have a repository, each with the folder for its catalogue. Two of the same name and port get two.
+/// The servers that have a repository, each with the folder for its catalogue. Those of the same name and port are told
+/// apart by where and what they serve and not by their order, which may change: a catalogue in other hands would tell secrets.
 pub(crate) fn folders(main: Server<'_>) -> Vec<(Server<'_>, PathBuf)> {
-    let mut taken: HashMap<PathBuf, usize> = HashMap::new();
-    let servers = main.all().filter(|server| server.config::<Oai>().is_on());
-    let with_folder = servers.map(|server| {
-        let name: String = server
-            .name()
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' })
-            .collect();
-        let folder = index_dir(&server).join(format!("{name}_{}", server.port()));
-        let before = taken.entry(folder.clone()).or_default();
-        *before += 1;
-        let folder = if *before > 1 { PathBuf::from(format!("{}-{before}", folder.display())) } else { folder };
-        (server, folder)
-    });
-    with_folder.collect()
+    let servers: Vec<_> = main.all().filter(|server| server.config::<Oai>().is_on()).collect();
+    let name = |server: &Server<'_>| {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' };
+        format!("{}_{}", server.name().chars().map(plain).collect::<String>(), server.port())
+    };
+    let folder = |server: &Server<'_>| {
+        let own = name(server);
+        let is_shared = servers.iter().filter(|other| name(other) == own).count() > 1;
+        let suffix = if is_shared { format!("-{:08x}", number_of(server)) } else { String::new() };
+        index_dir(server).join(format!("{own}{suffix}"))
+    };
+    servers.iter().map(|server| (*server, folder(server))).collect()
+}
+
+/// A number for where and what a server serves.
+fn number_of(server: &Server<'_>) -> u32 {
+    let places = server.config::<Oai>().places.iter().map(|(url, path)| format!("{url} {}", path.display()));
+    let root = server.document_root().unwrap_or_default().display().to_string();
+    let text = server.addresses().into_iter().chain([root]).chain(places).collect::<Vec<_>>().join("\n");
+    // FNV-1a: the same in every version of this program.
+    text.bytes().fold(0x811c_9dc5, |number, byte| (number ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 /// The house of a server, opened if need be.

@@ -12,7 +12,9 @@ use modoai_httpd::stranger::Stranger;
 use modoai_repository::catalogue::CatalogueError;
 use modoai_repository::ingest::{Keeper, Pace, Reconciler};
 use modoai_repository::site::Site;
+use rustix::process::{Resource, getrlimit, setrlimit};
 
+use crate::address::Address;
 use crate::describer::HttpdDescriber;
 use crate::house::{self, House, lock, with_causes};
 use crate::traffic::Found;
@@ -72,6 +74,7 @@ pub(crate) fn stop() {
 
 /// Begins to keep a server; none if another process does.
 fn keep(server: Server<'static>) -> Result<Option<Kept>, String> {
+    make_room();
     // What cannot be opened is logged there.
     let Ok(house) = house::of(&server) else { return Ok(None) };
     let writer = match house.catalogue.writer() {
@@ -85,12 +88,23 @@ fn keep(server: Server<'static>) -> Result<Option<Kept>, String> {
     found.each_new(|name, path| {
         site.point(name, path);
     });
-    let stranger = Stranger::at(server).map_err(|error| error.to_string())?;
+    let address = Address::of_server(&server);
+    let stranger = Stranger::at(server, address.scheme(), address.authority()).map_err(|error| error.to_string())?;
     let describer = Arc::new(HttpdDescriber::new(stranger));
     let reconciler = Reconciler::new(site.clone(), writer, house.site.max_vanished).described_by(describer);
     let keeper = Keeper::start(reconciler, house.catalogue.clone(), pace(&server, &house));
     let keeper = keeper.map_err(|error| error.to_string())?;
     Ok(Some(Kept { server, keeper, site, found }))
+}
+
+/// A catalogue and its watches are about a dozen open files, and visitors need some too.
+fn make_room() {
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        limit.current = limit.maximum;
+        // Then it stays as it is, and httpd says so when it is reached.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
 }
 
 fn pace(server: &Server<'_>, house: &House) -> Pace {

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `directives` | the table of directives |
 //! | `config` | what they amount to for a server and for a folder |
+//! | `address` | the public URL of a site |
 //! | `roots`, `users` | where the files of a server are, and under which URLs |
 //! | `house` | what a child keeps open for a server: its catalogue, its repository |
 //! | `handler` | a request to the repository |
@@ -19,6 +20,7 @@
 //!
 //! There is no unsafe code here: it is all in `modoai-httpd`.
 
+mod address;
 mod config;
 mod describer;
 mod directives;
@@ -34,9 +36,9 @@ mod users;
 
 use modoai_httpd::directive::Directive;
 use modoai_httpd::module::Module;
-use modoai_httpd::probe::Stage;
 use modoai_httpd::request::{Outcome, Request};
 use modoai_httpd::server::Server;
+use modoai_httpd::stage::Stage;
 
 use config::{DirectoryConfig, ServerConfig};
 
@@ -67,7 +69,7 @@ impl Module for Oai {
     }
 
     fn check(main: Server<'_>) -> Result<(), String> {
-        main.all().try_for_each(|server| house::check(&server))
+        house::check(main)
     }
 
     fn tested(main: Server<'_>) {

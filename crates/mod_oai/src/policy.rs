@@ -1,34 +1,39 @@
 //! What is not listed although a GET would return it, and what no probe may run.
 
-use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use modoai_httpd::module;
-use modoai_httpd::probe::Stage;
 use modoai_httpd::server;
+use modoai_httpd::stage::Stage;
 
 use crate::Oai;
 
-/// Modules that take files by media types of the form `application/x-httpd-…`, whatever their handler.
-const INTERPRETERS: [&std::ffi::CStr; 4] = [c"mod_php.c", c"mod_php7.c", c"mod_php5.c", c"mod_perl.c"];
+/// Modules that take files by media types of the form `application/x-httpd-…` or `httpd/…`, where no handler is named.
+const INTERPRETERS: [&CStr; 9] = [
+    c"mod_asis.c",
+    c"mod_cgi.c",
+    c"mod_cgid.c",
+    c"mod_fcgid.c",
+    c"mod_imagemap.c",
+    c"mod_perl.c",
+    c"mod_php.c",
+    c"mod_php5.c",
+    c"mod_php7.c",
+];
 
 /// Whether a file is not to be listed, or could only be found not to be one by running a program.
 pub(crate) fn forbids(stage: Stage<'_>) -> bool {
-    is_ignored(stage) || runs_a_program(stage)
+    is_ignored(stage) || runs_a_program(stage) || is_filtered_by_a_program(stage)
 }
 
-/// `IndexIgnore`: what a listing of its folder would not show. By mod_autoindex's rules, a pattern with a slash is about
-/// whole paths.
+/// `IndexIgnore`: what a listing of its folder would not show. By mod_autoindex's rules only what follows the last slash of
+/// a pattern counts.
 fn is_ignored(stage: Stage<'_>) -> bool {
     let Some(patterns) = &stage.directory::<Oai>().index_ignore else { return false };
-    let Some(path) = stage.path() else { return false };
-    let c_string = |bytes: &[u8]| CString::new(bytes).unwrap_or_default();
-    let (whole, name) = (c_string(path.as_os_str().as_bytes()), path.file_name().map(OsStrExt::as_bytes));
-    let name = c_string(name.unwrap_or_default());
-    patterns.iter().any(|pattern| {
-        let subject = if pattern.as_bytes().contains(&b'/') { &whole } else { &name };
-        server::matches(subject, pattern)
-    })
+    let name = stage.path().and_then(Path::file_name).and_then(|name| CString::new(name.as_bytes()).ok());
+    name.is_some_and(|name| patterns.iter().any(|pattern| server::matches(&name, pattern)))
 }
 
 /// A file without a handler is offered to every module; some take it for its media type and run it, or another program
@@ -38,8 +43,18 @@ fn runs_a_program(stage: Stage<'_>) -> bool {
     let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let has_action = || stage.directory::<Oai>().actions.as_ref().is_some_and(|actions| actions.contains(&media_type));
     let is_script = || {
-        media_type.starts_with("application/x-httpd-")
+        (media_type.starts_with("application/x-httpd-") || media_type.starts_with("httpd/"))
             && INTERPRETERS.iter().any(|interpreter| module::is_loaded(interpreter))
     };
     has_action() || is_script()
+}
+
+/// Filters run programs, too: mod_include what a file says, others what the configuration says.
+fn is_filtered_by_a_program(stage: Stage<'_>) -> bool {
+    let server = stage.server();
+    let programs = &server.config::<Oai>().program_filters;
+    stage.filters().any(|filter| {
+        (filter == c"includes" && stage.allows_includes())
+            || programs.iter().any(|program| program.as_c_str() == filter)
+    })
 }

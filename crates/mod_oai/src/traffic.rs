@@ -5,6 +5,7 @@
 //! neither the query nor who asked. Children append to a file; the child that keeps the catalogue reads it. Whether such
 //! a URL is listed is decided as for every other one, with every request.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use modoai_httpd::request::Request;
 use modoai_repository::site::name;
+use rustix::fs::{Mode, OFlags};
 
 use crate::Oai;
 use crate::house;
@@ -58,22 +60,30 @@ fn note(folder: &Path, item_name: &str, file: &Path) -> std::io::Result<()> {
     notes.write_all(format!("{item_name} {}\n", name::encode_segment(file.as_os_str().as_bytes())).as_bytes())
 }
 
+/// One file has no more names than this by traffic: with a rule for all URLs of a folder, visitors could make up as many as
+/// they like.
+const MOST_NAMES: u32 = 16;
+
 /// What has been noted, read as it grows.
 pub(crate) struct Found {
     path: PathBuf,
     read: u64,
+    /// How many names each file has.
+    names: HashMap<PathBuf, u32>,
 }
 
 impl Found {
     /// In the folder of a server.
     pub(crate) fn of(folder: &Path) -> Self {
-        Self { path: folder.join(FILE), read: 0 }
+        Self { path: folder.join(FILE), read: 0, names: HashMap::new() }
     }
 
     /// Calls for every URL noted since the last time: its name, and the file it leads to.
     pub(crate) fn each_new(&mut self, mut each: impl FnMut(&str, &Path)) {
-        let Ok(mut file) = File::open(&self.path) else { return };
-        let grown = file.metadata().is_ok_and(|metadata| metadata.len() > self.read);
+        // Root may read it too, in a folder that is not root's: no link is followed, and nothing waited for.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(mut file) = rustix::fs::open(&self.path, flags, Mode::empty()).map(File::from) else { return };
+        let grown = file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > self.read);
         if !grown || file.seek(SeekFrom::Start(self.read)).is_err() {
             return;
         }
@@ -87,7 +97,9 @@ impl Found {
                 && name::decode(item_name).is_some_and(|segments| !segments.is_empty())
             {
                 let path = percent_decoded(path);
-                if path.is_absolute() {
+                let names = self.names.entry(path.clone()).or_default();
+                *names += 1;
+                if path.is_absolute() && *names <= MOST_NAMES {
                     each(item_name, &path);
                 }
             }

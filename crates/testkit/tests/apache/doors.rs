@@ -128,7 +128,7 @@ fn what_is_closed_moved_or_opened_is_told_to_whoever_asks_what_changed() {
     let start = now(&mut nobody);
     httpd.write(
         "docs/.htaccess",
-        "Redirect permanent /open.txt /elsewhere\n<Files zoo.txt>\nRequire user alice\n</Files>\n",
+        "Redirect permanent /open.txt /elsewhere\n<Files zoo.txt>\nRequire all denied\n</Files>\n",
     );
     httpd.write("docs/members/.htaccess", "Require all granted\n");
     let told = news(&[("members/x.txt", false), ("open.txt", true), ("zoo.txt", true)]);

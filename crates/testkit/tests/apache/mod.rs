@@ -29,6 +29,7 @@ mod large;
 mod life;
 mod matrix;
 mod offline;
+mod programs;
 mod remote;
 mod site;
 mod table;

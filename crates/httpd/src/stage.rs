@@ -1,0 +1,177 @@
+//! How far a request has come, and how far a probe may go.
+//!
+//! Hooks of ours run in every request, and recognise those that belong to a probe: they keep them out of the error log, and
+//! keep handlers and filters from running that would run a program or talk to the client.
+
+use std::ffi::{CStr, c_int};
+use std::path::Path;
+use std::ptr::{null, null_mut};
+
+use crate::bindings as ap;
+use crate::capture::Captured;
+use crate::guard::guard;
+use crate::module::{self, Module};
+use crate::server::Server;
+use crate::text;
+
+/// A log that takes nothing: what is denied to a probe is no error of anybody.
+struct Silence(ap::ap_logconf);
+// SAFETY: only read.
+unsafe impl Sync for Silence {}
+static SILENCE: Silence = Silence(ap::ap_logconf { module_levels: null_mut(), level: 0 });
+
+/// The log of probes.
+pub(crate) fn silence() -> *const ap::ap_logconf {
+    &raw const SILENCE.0
+}
+
+/// What the handler for files is called: by people, and by httpd itself.
+const FOR_FILES: [&[u8]; 2] = [b"default-handler", b""];
+
+/// Handlers that only lead to another URL: a rewritten one, or a variant.
+const POINTERS: [&[u8]; 2] = [b"redirect-handler", b"type-map"];
+
+/// Registers the hooks.
+///
+/// # Safety
+///
+/// It is the time to register hooks.
+pub(crate) unsafe fn register<M: Module>() {
+    // SAFETY: the caller's word; the functions have the types wanted.
+    unsafe {
+        // Each walk through the sections of the configuration sets a request's log anew.
+        let (first, last) = (ap::APR_HOOK_FIRST.cast_signed(), ap::APR_HOOK_LAST.cast_signed());
+        ap::ap_hook_translate_name(Some(hush), null(), null(), first);
+        ap::ap_hook_map_to_storage(Some(hush), null(), null(), first);
+        ap::ap_hook_post_perdir_config(Some(go_on::<M>), null(), null(), last);
+        ap::ap_hook_handler(Some(stand_guard::<M>), null(), null(), ap::APR_HOOK_REALLY_FIRST);
+    }
+}
+
+/// A request that has come as far as its handler.
+#[derive(Clone, Copy)]
+pub struct Stage<'a>(pub(crate) &'a ap::request_rec);
+
+impl<'a> Stage<'a> {
+    /// The file that the URL leads to.
+    pub fn path(&self) -> Option<&'a Path> {
+        // SAFETY: a C string of the request.
+        unsafe { text::path(self.0.filename) }
+    }
+
+    /// Whether there is a regular file.
+    pub fn is_file(&self) -> bool {
+        self.0.finfo.filetype == ap::apr_filetype_e_APR_REG
+    }
+
+    /// The media type that was found, with its parameters.
+    pub fn content_type(&self) -> Option<&'a str> {
+        // SAFETY: a C string of the request.
+        unsafe { text::utf8(self.0.content_type) }
+    }
+
+    /// This module's configuration at its URL.
+    pub fn directory<M: Module>(&self) -> &'a M::Directory {
+        // SAFETY: made by `module`; the merged one of this request.
+        unsafe { &*module::config(self.0.per_dir_config).cast() }
+    }
+
+    /// The handler that was chosen by name, if it is not the one for files. httpd puts the media type there where none was.
+    pub(crate) fn named_handler(&self) -> Option<&'a [u8]> {
+        // SAFETY: a C string of the request.
+        let handler = unsafe { text::bytes(self.0.handler) }.filter(|handler| !FOR_FILES.contains(handler))?;
+        let media_type = self.content_type().and_then(|text| text.split([';', ' ', '\t']).next());
+        (Some(handler) != media_type.map(str::as_bytes)).then_some(handler)
+    }
+
+    /// The names of the filters that its answer goes through, in lower case.
+    pub fn filters(&self) -> impl Iterator<Item = &'a CStr> {
+        // SAFETY: the request's own chain of filters; their names are C strings that last as long as the configuration.
+        let next = |filter: *mut ap::ap_filter_t| unsafe { filter.as_ref() };
+        let all = std::iter::successors(next(self.0.output_filters), move |filter| next(filter.next));
+        // SAFETY: as above.
+        all.map(|filter| unsafe { CStr::from_ptr((*filter.frec).name) })
+    }
+
+    /// Whether `Options` lets files here include others, and run programs.
+    pub fn allows_includes(&self) -> bool {
+        // SAFETY: a question about a good request.
+        let options = unsafe { ap::ap_allow_options(std::ptr::from_ref(self.0).cast_mut()) };
+        options.cast_unsigned() & ap::OPT_INCLUDES != 0
+    }
+
+    /// The server that it is for.
+    pub fn server(&self) -> Server<'a> {
+        // SAFETY: good for longer than the request.
+        unsafe { Server::new(self.0.server) }
+    }
+
+    /// Whether what runs next sends a file, or only leads to another URL. What a filter asks for within an answer is not.
+    fn is_harmless<M: Module>(&self) -> bool {
+        if !self.0.main.is_null() {
+            return false;
+        }
+        match self.named_handler() {
+            Some(handler) => POINTERS.contains(&handler) && self.0.proxyreq == 0,
+            None => {
+                // SAFETY: a C string of the request.
+                let path_info = unsafe { text::bytes(self.0.path_info) }.unwrap_or_default();
+                self.is_file() && path_info.is_empty() && self.0.proxyreq == 0 && !M::forbids(*self)
+            }
+        }
+    }
+}
+
+/// Keeps probes silent.
+unsafe extern "C" fn hush(request: *mut ap::request_rec) -> c_int {
+    // SAFETY: a good request.
+    unsafe {
+        if !captured_of(request).is_null() {
+            (*request).log = silence();
+        }
+    }
+    ap::DECLINED
+}
+
+/// Keeps probes silent, and ends those that must go no further.
+unsafe extern "C" fn go_on<M: Module>(request: *mut ap::request_rec) -> c_int {
+    // SAFETY: a good request, whose sections have just been put together.
+    let barred = guard(true, || unsafe {
+        hush(request);
+        !captured_of(request).is_null() && M::bars(&*module::config((*request).per_dir_config).cast())
+    });
+    if barred { ap::HTTP_FORBIDDEN.cast_signed() } else { ap::DECLINED }
+}
+
+/// Keeps everything from running for a probe that is not known to be harmless. First of all handlers.
+unsafe extern "C" fn stand_guard<M: Module>(request: *mut ap::request_rec) -> c_int {
+    // SAFETY: a good request that has come to its handler; what is captured lives as long as the probe it belongs to.
+    let barred = guard(true, || unsafe {
+        let captured = captured_of(request);
+        let is_barred = !captured.is_null() && !Stage(&*request).is_harmless::<M>();
+        if is_barred {
+            (*captured).is_barred = true;
+        }
+        is_barred
+    });
+    if barred { ap::HTTP_FORBIDDEN.cast_signed() } else { ap::DECLINED }
+}
+
+/// What is captured of the probe that a request is, or is part of; null for all others.
+///
+/// # Safety
+///
+/// The request is good.
+unsafe fn captured_of(request: *const ap::request_rec) -> *mut Captured {
+    let mut request = request;
+    // SAFETY: only we put something into our slot; a request within the server knows the one it came from.
+    unsafe {
+        loop {
+            let from = if (*request).prev.is_null() { (*request).main } else { (*request).prev };
+            if from.is_null() {
+                return module::config((*request).request_config).cast();
+            }
+            request = from;
+        }
+    }
+}

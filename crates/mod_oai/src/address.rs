@@ -1,0 +1,54 @@
+//! The public URL of a site: what `OAISiteURL` says, or `ServerName`, and never what a client says the host is called.
+
+use modoai_httpd::request::Request;
+use modoai_httpd::server::Server;
+
+use crate::Oai;
+
+/// The URL of a site, with a slash at the end.
+pub(crate) struct Address(String);
+
+impl Address {
+    /// Of the server that a request came to, by the scheme and port it came by.
+    pub(crate) fn of(request: &Request<'_>) -> Self {
+        let server = request.server();
+        let port = server.own_port().unwrap_or_else(|| request.local_port());
+        Self::given(&server).unwrap_or_else(|| Self::made(&server, request.scheme(), port, request.default_port()))
+    }
+
+    /// Of a server that nobody has asked yet.
+    pub(crate) fn of_server(server: &Server<'_>) -> Self {
+        let port = server.port();
+        let (scheme, default) = if port == 443 { ("https", 443) } else { ("http", 80) };
+        Self::given(server).unwrap_or_else(|| Self::made(server, scheme, port, default))
+    }
+
+    fn given(server: &Server<'_>) -> Option<Self> {
+        server.config::<Oai>().site_url.clone().map(Self)
+    }
+
+    fn made(server: &Server<'_>, scheme: &str, port: u16, default: u16) -> Self {
+        let name = server.name();
+        let name = if name.contains(':') { format!("[{name}]") } else { name.to_owned() };
+        Self(if port == default || port == 0 {
+            format!("{scheme}://{name}/")
+        } else {
+            format!("{scheme}://{name}:{port}/")
+        })
+    }
+
+    /// The whole URL.
+    pub(crate) fn url(&self) -> &str {
+        &self.0
+    }
+
+    /// `http` or `https`.
+    pub(crate) fn scheme(&self) -> &str {
+        self.0.split(':').next().unwrap_or_default()
+    }
+
+    /// What a client puts into its Host header.
+    pub(crate) fn authority(&self) -> &str {
+        self.0.split('/').nth(2).unwrap_or_default()
+    }
+}
