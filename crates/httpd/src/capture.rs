@@ -31,6 +31,8 @@ pub(crate) fn filter() -> *mut ap::ap_filter_rec_t {
 /// What reached the network.
 #[derive(Default)]
 pub(crate) struct Captured {
+    /// Whether the way to the file was open, links and all, so that it came to the question who may go it.
+    pub(crate) is_on_its_way: bool,
     /// Whether a handler was kept from running.
     pub(crate) is_barred: bool,
     /// The status line and the headers.

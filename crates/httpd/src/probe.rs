@@ -64,6 +64,11 @@ impl<'a> Probe<'a> {
         self.verdict
     }
 
+    /// Whether a link or a folder on the way to the file stopped it, whoever asks.
+    pub fn is_cut_off(&self) -> bool {
+        self.verdict == Verdict::Refused(403) && !self.captured().is_on_its_way
+    }
+
     /// Where the request ended: it may have been led on within the server.
     fn record(&self) -> &ap::request_rec {
         // SAFETY: it lives in our pool, and so does everything it was led on to.

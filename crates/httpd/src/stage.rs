@@ -138,7 +138,12 @@ unsafe extern "C" fn go_on<M: Module>(request: *mut ap::request_rec) -> c_int {
     // SAFETY: a good request, whose sections have just been put together.
     let barred = guard(true, || unsafe {
         hush(request);
-        !captured_of(request).is_null() && M::bars(&*module::config((*request).per_dir_config).cast())
+        let captured = captured_of(request);
+        if captured.is_null() {
+            return false;
+        }
+        (*captured).is_on_its_way = true;
+        M::bars(&*module::config((*request).per_dir_config).cast())
     });
     if barred { ap::HTTP_FORBIDDEN.cast_signed() } else { ap::DECLINED }
 }

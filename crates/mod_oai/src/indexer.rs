@@ -12,6 +12,7 @@ use modoai_httpd::stranger::Stranger;
 use modoai_repository::catalogue::CatalogueError;
 use modoai_repository::ingest::{Keeper, Pace, Reconciler};
 use modoai_repository::site::Site;
+use modoai_repository::site::walk::Doorkeeper;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::address::Address;
@@ -82,19 +83,25 @@ fn keep(server: Server<'static>) -> Result<Option<Kept>, String> {
         Err(CatalogueError::Locked { .. }) => return Ok(None),
         Err(error) => return Err(with_causes(&error)),
     };
+    let address = Address::of_server(&server);
+    let stranger = || Stranger::at(server, address.scheme(), address.authority()).map_err(|error| error.to_string());
     let site = Site::open_roots(roots::of(&server), &house.site, &[]).map_err(|error| with_causes(&error))?;
-    let site = Arc::new(site);
+    let site = Arc::new(site.with_doorkeeper(doorkeeper(stranger()?)));
     let mut found = Found::of(&house.folder);
     found.each_new(|name, path| {
         site.point(name, path);
     });
-    let address = Address::of_server(&server);
-    let stranger = Stranger::at(server, address.scheme(), address.authority()).map_err(|error| error.to_string())?;
-    let describer = Arc::new(HttpdDescriber::new(stranger));
+    let describer = Arc::new(HttpdDescriber::new(stranger()?));
     let reconciler = Reconciler::new(site.clone(), writer, house.site.max_vanished).described_by(describer);
     let keeper = Keeper::start(reconciler, house.catalogue.clone(), pace(&server, &house));
     let keeper = keeper.map_err(|error| error.to_string())?;
     Ok(Some(Kept { server, keeper, site, found }))
+}
+
+/// A link may lead anywhere; where httpd does not follow it there is nothing to find.
+fn doorkeeper(stranger: Stranger<'static>) -> Doorkeeper {
+    let stranger = Mutex::new(stranger);
+    Box::new(move |folder_name| !lock(&stranger).asks().enter(&format!("/{folder_name}")).is_cut_off())
 }
 
 /// A catalogue and its watches are about a dozen open files, and visitors need some too.

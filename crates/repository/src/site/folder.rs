@@ -2,8 +2,11 @@
 //!
 //! Every step opens relative to the folder before it, so a path cannot be swapped away underneath. A symbolic link is
 //! followed only where [`Links`] allows, judged by where the opened file really is and not by where the link claims to
-//! lead. A folder that is its own ancestor (by a link, or by a bind mount) is not entered again, for a GET as for the
-//! walk: otherwise a loop would give one file endlessly many URLs.
+//! lead. A GET and the walk leave out the same folders:
+//!
+//! - One that is its own ancestor, by a link or by a bind mount: a loop would give one file endlessly many URLs.
+//! - One behind too many links (`MOST_LINKED`): folders that link to each other would give one file very many.
+//! - One that the kernel makes up (`MADE_UP`): there are no pages in it.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -14,7 +17,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, RawDir, Stat};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, RawDir, Stat, StatFs};
 use rustix::io::Errno;
 
 use super::settings::Links;
@@ -33,7 +36,15 @@ pub struct Folder {
 struct Place {
     device: u64,
     inode: u64,
+    by_link: bool,
     parent: Option<Arc<Place>>,
+}
+
+impl Place {
+    /// This place and those it is in, the outermost last.
+    fn upwards(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |place| place.parent.as_deref())
+    }
 }
 
 /// What links may do below a root.
@@ -102,7 +113,7 @@ impl Folder {
     }
 
     fn outermost(fd: OwnedFd, stat: &Stat, scope: Scope) -> Self {
-        let place = Place { device: stat.st_dev, inode: stat.st_ino, parent: None };
+        let place = Place { device: stat.st_dev, inode: stat.st_ino, by_link: false, parent: None };
         Self { fd, place: Arc::new(place), scope: Arc::new(scope) }
     }
 
@@ -137,7 +148,7 @@ impl Folder {
         }
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(Some(Thing::File(File::from(fd), fingerprint(&stat)))),
-            FileType::Directory => Ok(self.inner(fd, &stat).map(Thing::Folder)),
+            FileType::Directory => Ok(self.inner(fd, &stat, by_link).map(Thing::Folder)),
             _ => Ok(None),
         }
     }
@@ -159,7 +170,7 @@ impl Folder {
             return Ok(None);
         }
         let stat = rustix::fs::fstat(&fd)?;
-        Ok(self.inner(fd, &stat))
+        Ok(self.inner(fd, &stat, by_link))
     }
 
     /// What has this name, without opening it if it is a plain file.
@@ -234,13 +245,25 @@ impl Folder {
         around.is_some_and(|device| device != self.place.device)
     }
 
-    fn inner(&self, fd: OwnedFd, stat: &Stat) -> Option<Self> {
+    /// Which folders on the way to this one, itself among them, were reached by a link: how many steps up each of them
+    /// is, the outermost first. A root never was: it was added by its path.
+    pub fn linked(&self) -> Vec<usize> {
+        let places = self.place.upwards().enumerate();
+        let mut linked: Vec<usize> = places.filter(|(_, place)| place.by_link).map(|(up, _)| up).collect();
+        linked.reverse();
+        linked
+    }
+
+    /// What was opened in this folder, as a folder of the site; `None` if it is to be left out.
+    fn inner(&self, fd: OwnedFd, stat: &Stat, by_link: bool) -> Option<Self> {
         let (device, inode) = (stat.st_dev, stat.st_ino);
-        let ancestors = std::iter::successors(Some(&self.place), |place| place.parent.as_ref());
-        if ancestors.into_iter().any(|place| (place.device, place.inode) == (device, inode)) {
+        let is_own_ancestor = self.place.upwards().any(|place| (place.device, place.inode) == (device, inode));
+        let too_many = by_link && self.place.upwards().filter(|place| place.by_link).count() >= MOST_LINKED;
+        // Asked only where the device is another: nearly every folder is on that of the one it is in.
+        if is_own_ancestor || too_many || (device != self.place.device && is_made_up(fd.as_fd())) {
             return None;
         }
-        let place = Place { device, inode, parent: Some(self.place.clone()) };
+        let place = Place { device, inode, by_link, parent: Some(self.place.clone()) };
         Some(Self { fd, place: Arc::new(place), scope: self.scope.clone() })
     }
 
@@ -255,6 +278,41 @@ impl Scope {
     fn allows(&self, fd: BorrowedFd<'_>) -> io::Result<bool> {
         Ok(self.links == Links::Anywhere || std::fs::read_link(handle_of(fd))?.starts_with(&self.root))
     }
+}
+
+/// So many linked folders may be within each other on one path. Eight folders that all link to each other have 100,000
+/// paths; with this limit they have 9,000, and a site that is linked together on purpose still has room.
+const MOST_LINKED: usize = 4;
+
+/// File systems that the kernel makes up, by their numbers in statfs(2). Nobody has put anything there to be read by
+/// others, reading some of it takes effect or never ends, and it changes without a word. Those kept in memory (tmpfs) or put
+/// together of others (overlay) are not among them: what they hold is somebody's files.
+const MADE_UP: &[(u32, &str)] = &[
+    (0x0000_9fa0, "proc"),
+    (0x6265_6572, "sysfs"),
+    (0x0027_e0eb, "cgroup"),
+    (0x6367_7270, "cgroup2"),
+    (0x0000_1cd1, "devpts"),
+    (0x6462_6720, "debugfs"),
+    (0x7472_6163, "tracefs"),
+    (0x7363_6673, "securityfs"),
+    (0x6165_676c, "pstore"),
+    (0xcafe_4a11, "bpf"),
+    (0x6265_6570, "configfs"),
+    (0x1980_0202, "mqueue"),
+    (0x4249_4e4d, "binfmt_misc"),
+    (0xde5e_81e4, "efivarfs"),
+    (0x6573_5543, "fusectl"),
+    (0x9584_58f6, "hugetlbfs"),
+    (0x6e73_6673, "nsfs"),
+];
+
+/// Whether an open folder is on a file system that the kernel makes up. Where that cannot be found out it is an ordinary
+/// one, and listing it will tell what is wrong.
+fn is_made_up(fd: BorrowedFd<'_>) -> bool {
+    // As wide as the numbers are; the field is wider on some machines, and signed on some.
+    let number = |stat: StatFs| stat.f_type as u32;
+    rustix::fs::fstatfs(fd).map(number).is_ok_and(|number| MADE_UP.iter().any(|(made_up, _)| *made_up == number))
 }
 
 /// Opening a pipe that nobody writes to must not hang; it is refused once it is open.

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`name`] | the one URL of a file |
 //! | [`rules`] | what is hidden |
-//! | [`folder`] | which links are followed, and where they may lead |
+//! | [`folder`] | which folders are entered, which links are followed, and where they may lead |
 //! | [`roots`] | which folders and files are where on the site |
 //! | `overlay` | what they show together |
 //! | [`kind`] | media types |
@@ -27,6 +27,7 @@ pub mod title;
 pub mod walk;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -43,6 +44,7 @@ pub use roots::Root;
 use roots::{Layer, Roots};
 use rules::Rules;
 pub use settings::{Links, SITE_SETTINGS, SiteSettings};
+use walk::Doorkeeper;
 
 /// Folders and files served as a site.
 #[derive(Debug)]
@@ -52,6 +54,17 @@ pub struct Site {
     rules: Rules,
     kinds: Kinds,
     index: Option<String>,
+    door: Door,
+}
+
+/// Who keeps the door to linked folders, if anybody does.
+#[derive(Default)]
+struct Door(Option<Doorkeeper>);
+
+impl fmt::Debug for Door {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Door(kept)" } else { "Door(open)" })
+    }
 }
 
 /// The folder in which the last file was found. Not to be kept for longer than an answer takes: it may be moved away.
@@ -108,12 +121,20 @@ impl Site {
             rules: Rules::new(&settings.ignore, settings.show_dotfiles, reserved)?,
             kinds: Kinds::new(&settings.types, &settings.charset),
             index: Some(settings.index.clone()).filter(|index| !index.is_empty()),
+            door: Door::default(),
         };
         for layer in site.roots.layers_at(&[]) {
             let problem = |source| SiteError::Root { root: layer.path.to_path_buf(), source };
             layer.open(&[], site.links).map_err(problem)?;
         }
         Ok(site)
+    }
+
+    /// Has every walk ask before it enters a folder that is reached by a symbolic link; one that is refused might as well
+    /// not be there. For a host that decides on links by more than where they lead: without it a walk would go through
+    /// all that a link leads to, the whole machine perhaps, for nothing. A GET does not ask: its host decides.
+    pub fn with_doorkeeper(self, doorkeeper: Doorkeeper) -> Self {
+        Self { door: Door(Some(doorkeeper)), ..self }
     }
 
     /// From now on the file of this name is that file, wherever it is. Tells whether that is news. To have the catalogue
@@ -170,6 +191,11 @@ impl Site {
     /// What decides on hidden names.
     pub fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    /// What decides on linked folders, if anything does.
+    fn doorkeeper(&self) -> Option<&Doorkeeper> {
+        self.door.0.as_ref()
     }
 
     /// What decides on media types.

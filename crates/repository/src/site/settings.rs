@@ -74,7 +74,7 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "follow_links",
         default: "\"inside\"",
-        doc: "Which symbolic links are followed: \"never\", \"inside\" (only to places inside the folder) or \"anywhere\".",
+        doc: "Which symbolic links are followed: \"never\", \"inside\" (only to places inside the folder) or \"anywhere\". No path leads through more than four linked folders, nor into what the kernel makes up (/proc, /sys and the like).",
         set: |s, v| {
             s.follow_links = match v.as_str() {
                 Some("never") => Links::Never,

@@ -1,6 +1,7 @@
 //! What the walk lists is what GET returns, for trees that try to break that.
 
 mod laid_over;
+mod linked;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -6,7 +6,7 @@
 //! ahead is bounded, and a folder that no helper has begun the reader lists itself, so the two can never wait for each
 //! other.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -52,6 +52,10 @@ pub enum Step {
 /// several threads.
 pub type OnFolder<'a> = &'a (dyn Fn(&Folder, &str) + Sync);
 
+/// Decides, by its name with a slash at the end, whether a walk enters a folder that is reached by a symbolic link. Asked
+/// once of every such folder on a walk, from several threads.
+pub type Doorkeeper = Box<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// Walks the folder of this name (empty for the root), calling `each` for every file in byte order of names, until it
 /// returns an error. A folder that is not there has no files.
 pub fn walk<E>(
@@ -69,7 +73,13 @@ where
     }
     // If not even the main root can be opened, nothing is known of anything.
     site.ready()?;
-    let ahead = Ahead { site, on_folder, state: Mutex::new(State::default()), changed: Condvar::new() };
+    let ahead = Ahead {
+        site,
+        on_folder,
+        admitted: Mutex::default(),
+        state: Mutex::new(State::default()),
+        changed: Condvar::new(),
+    };
     let helpers = std::thread::available_parallelism().map_or(2, |cores| (cores.get() * 2).min(MOST_HELPERS));
     std::thread::scope(|scope| {
         for _ in 0..helpers {
@@ -150,6 +160,8 @@ struct State {
 struct Ahead<'a> {
     site: &'a Site,
     on_folder: OnFolder<'a>,
+    /// What the doorkeeper said of linked folders, by their names.
+    admitted: Mutex<HashMap<String, bool>>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -199,7 +211,8 @@ impl Ahead<'_> {
 
     fn listing(&self, task: &Task) -> Listing {
         // What was a folder a moment ago and is none now has no files.
-        let Overlay { folders, mut unknown } = self.site.overlay(&task.segments);
+        let Overlay { mut folders, mut unknown } = self.site.overlay(&task.segments);
+        folders.retain(|folder| self.admits(folder, &task.segments));
         let mut names: Vec<(OsString, usize)> = Vec::new();
         for (at, folder) in folders.iter().enumerate() {
             (self.on_folder)(folder, &folder_name(&task.segments));
@@ -226,6 +239,24 @@ impl Ahead<'_> {
         }
         entries.sort_unstable_by(|a, b| a.key.cmp(&b.key).then_with(|| a.is_known().cmp(&b.is_known())));
         Listing { entries, unknown }
+    }
+
+    /// Whether the doorkeeper lets this walk through every link on the way to a folder. All links are gone through, not
+    /// only one to the folder itself: the walk may have begun behind others, and where a root's folder is not entered,
+    /// another root's folder of the same name may lead to the same path.
+    fn admits(&self, folder: &Folder, segments: &[Vec<u8>]) -> bool {
+        let Some(doorkeeper) = self.site.doorkeeper() else { return true };
+        folder.linked().into_iter().all(|up| {
+            let linked = folder_name(&segments[..segments.len() - up]);
+            let known = lock(&self.admitted).get(&linked).copied();
+            // Not under the lock, for this may take long. Nobody else is asking: a folder is listed once, by one thread, and
+            // before those in it.
+            known.unwrap_or_else(|| {
+                let admitted = doorkeeper(&linked);
+                lock(&self.admitted).insert(linked, admitted);
+                admitted
+            })
+        })
     }
 
     /// The names that more than one root has a say in.

@@ -140,3 +140,21 @@ fn what_is_closed_moved_or_opened_is_told_to_whoever_asks_what_changed() {
     httpd.wait("and that it is back", || changed(&mut nobody, &later) == told);
     httpd.expect_clean_log(&[]);
 }
+
+#[test]
+fn a_link_that_httpd_does_not_follow_is_not_walked_through() {
+    let rules = "<Directory \"${SITE}/docs/shut\">\nOptions -FollowSymLinks\n</Directory>\n";
+    let launch = Launch::new(Mpm::Event).ordinary_site().text(rules);
+    launch.write("docs/open/x.txt", "x");
+    launch.write("docs/shut/x.txt", "x");
+    launch.write("elsewhere/y.txt", "y");
+    // To where there is very much, and to where there is a little.
+    std::os::unix::fs::symlink("/", launch.path().join("docs/shut/machine")).expect("a link");
+    std::os::unix::fs::symlink("../../elsewhere", launch.path().join("docs/open/folder")).expect("a link");
+    std::os::unix::fs::symlink("/proc", launch.path().join("docs/open/kernel")).expect("a link");
+    let httpd = launch.start();
+    let mut client = httpd.client();
+    httpd.wait_for_index(&mut client);
+    assert_eq!(listed(&mut client), paths(["open/folder/y.txt", "open/x.txt", "shut/x.txt"]));
+    httpd.expect_clean_log(&[]);
+}

@@ -1,6 +1,7 @@
 //! What has a name by a symbolic link changes with what it leads to.
 
 use std::os::unix::fs::symlink;
+use std::sync::atomic::AtomicBool;
 
 use super::*;
 
@@ -102,4 +103,32 @@ fn a_hidden_file_is_watched_where_a_link_shows_it() {
     soon(&bench, &["folder/file", "folder/more", "shown"]);
     fs::remove_file(bench.root().join(".data/deep/file")).expect("removed");
     soon(&bench, &["folder/more"]);
+}
+
+#[test]
+fn a_linked_folder_is_there_as_long_as_the_doorkeeper_lets_the_walk_in() {
+    let bench = Bench::new();
+    bench.put("a", b"x");
+    bench.put_beside("out/deep/file", b"x");
+    link(&bench, "../out", "link");
+    let settings = SiteSettings { follow_links: Links::Anywhere, ..SiteSettings::default() };
+    let is_open = Arc::new(AtomicBool::new(false));
+    let door = is_open.clone();
+    let site = Site::open(&bench.root(), &settings, &[]).expect("a site");
+    let site = Arc::new(site.with_doorkeeper(Box::new(move |_| door.load(Ordering::Relaxed))));
+    let keeper = bench.keeper_of(bench.reconciler_of(&site), 10);
+    let status = keeper.status();
+    bench.until("settled", || status.is_settled());
+    soon(&bench, &["a"]);
+    is_open.store(true, Ordering::Relaxed);
+    keeper.look_at("link");
+    soon(&bench, &["a", "link/deep/file"]);
+    // Where only a part behind the link is looked at, the door is asked for too.
+    is_open.store(false, Ordering::Relaxed);
+    bench.put_beside("out/deep/er/file", b"x");
+    bench.put("b", b"x");
+    bench.until("the other change", || bench.live().contains(&"b".to_owned()));
+    assert!(!bench.live().contains(&"link/deep/er/file".to_owned()));
+    keeper.look_at("link");
+    soon(&bench, &["a", "b"]);
 }
