@@ -51,6 +51,11 @@ impl CliError {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// The same, with the name of the thing it is about.
+    pub(crate) fn about(self, thing: &str) -> Self {
+        Self { what: format!("{thing}: {}", self.what), ..self }
+    }
+
     /// Tells it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         eprintln!("{self}");

@@ -4,6 +4,7 @@ mod app;
 mod commands;
 mod config;
 mod error;
+mod httpd;
 mod open;
 mod output;
 

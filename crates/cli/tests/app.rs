@@ -20,7 +20,7 @@ fn every_command_explains_itself() {
     let site = ["<DIR>", "--data <STATE_DIR>", "--config <FILE>", "--url <URL>", "--set <KEY=VALUE>", "MODOAI_CONFIG"];
     let own: [&[&str]; 6] = [
         &["--listen <ADDR:PORT>", "--check-config", "listening on"],
-        &["--accept-deletions", "--json", "cron"],
+        &["--accept-deletions", "--json", "cron", "--apache", "--httpd <PROGRAM>", "www-data"],
         &["<QUERY>", "'verb=ListRecords&metadataPrefix=oai_dc'"],
         &["every setting"],
         &["<SHELL>", "bash", "fish", "zsh"],

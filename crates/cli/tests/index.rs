@@ -1,5 +1,12 @@
 //! `modoai index`: one pass, for cron.
 
+use std::sync::Arc;
+
+use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::{Catalogue as _, Change, system_clock};
+use modoai_repository::item::Item;
+use modoai_repository::site::kind::set_of;
+
 use crate::desk::{Desk, Ended};
 
 /// The counts in the line it prints.
@@ -109,4 +116,165 @@ fn a_catalogue_that_is_none_is_named_and_left_alone() {
     assert!(ended.stderr.ends_with("\n  hint: another place can be given with --data\n"), "{}", ended.stderr);
     let content = std::fs::read(desk.at("state/catalogue.sqlite")).expect("still there");
     assert_eq!(content, b"this is something else entirely");
+}
+
+/// A stand-in for httpd: prints the TOML of mod_oai, between what other modules say.
+fn httpd(desk: &Desk, servers: &[(&str, &str)]) -> String {
+    let mut script = String::from(
+        "#!/bin/sh\ntest \"$*\" = '-t -D MODOAI_SHOW_ROOTS' || exit 3\ncat << 'END'\nchatter\n# mod_oai roots\n",
+    );
+    for (name, roots) in servers {
+        let folder = desk.at("index").join(format!("{name}_80"));
+        script += &format!("\n[[server]]\nname = \"{name}\"\nfolder = \"{}\"\n", folder.display());
+        script += "ignore = [\"*.bak\"]\nshow_dotfiles = false\n";
+        for root in roots.split(' ') {
+            let (prefix, path) = root.split_once('=').expect("prefix=path");
+            script += &format!("[[server.root]]\nprefix = \"{prefix}\"\npath = \"{}\"\n", desk.at(path).display());
+        }
+    }
+    desk.write("httpd", script + "\nmore chatter\nEND\n");
+    std::fs::create_dir_all(desk.at("index")).expect("a folder");
+    format!("sh '{}'", desk.at("httpd").display())
+}
+
+fn catalogue(desk: &Desk, server: &str) -> Sqlite {
+    Sqlite::open(&desk.at("index").join(format!("{server}_80")), system_clock()).expect("a catalogue")
+}
+
+#[test]
+fn every_server_of_an_apache_is_filled_and_left_for_httpd_to_complete() {
+    let desk = Desk::new();
+    desk.write("site/x.bak", "ignored");
+    desk.write("more/c.html", "<title>C</title>");
+    let httpd = httpd(&desk, &[("one", "=site extra=more"), ("two", "=more")]);
+    let run = || desk.run(&["index", "--apache", "--httpd", &httpd]);
+    assert_eq!(
+        run().printed(),
+        "one: 4 files, 4 new or changed, 0 deleted, 4 read; httpd completes it when it starts\n\
+         two: 1 files, 1 new or changed, 0 deleted, 1 read; httpd completes it when it starts\n"
+    );
+    assert_eq!(
+        run().printed(),
+        "one: 4 files, 0 new or changed, 0 deleted, 0 read; httpd completes it when it starts\n\
+         two: 1 files, 0 new or changed, 0 deleted, 0 read; httpd completes it when it starts\n"
+    );
+    let one = catalogue(&desk, "one");
+    assert!(!one.standing().expect("a standing").ready);
+    let item = one.item("extra/c.html").expect("no trouble").expect("it is known");
+    assert_eq!((&*item.media_type, item.facts.title.as_deref()), ("text/html", Some("C")));
+    assert!(item.facts.digests.is_some());
+}
+
+#[test]
+fn what_httpd_said_of_media_types_is_kept() {
+    let desk = Desk::new();
+    let httpd = httpd(&desk, &[("one", "=site")]);
+    let run = |more: &[&str]| desk.run(&[&["index", "--apache", "--httpd", &httpd], more].concat());
+    run(&[]).printed();
+    let one = catalogue(&desk, "one");
+    let name = "a.txt".to_owned();
+    let Item { fingerprint, publicity, .. } = one.item(&name).expect("no trouble").expect("it is known");
+    let (media_type, sets) = ("text/x-told".into(), vec![Arc::new(set_of("text/x-told"))]);
+    let mut writer = one.writer().expect("the only writer");
+    writer.apply(&[Change::Put { name, fingerprint, media_type, sets, publicity }]).expect("applied");
+    writer.complete().expect("complete");
+    let said = "one: httpd runs and keeps this catalogue current; nothing to do\n";
+    assert_eq!(run(&[]).printed(), said, "as long as the lock is held");
+    let said = "modoai: one: a running httpd keeps this catalogue, and does not believe the deletions
+  hint: stop it, run this again, and start it again";
+    run(&["--accept-deletions"]).failed(1, said);
+    drop(writer);
+    desk.write("site/new.txt", "new");
+    assert_eq!(run(&[]).printed(), "one: 4 files, 1 new or changed, 0 deleted, 1 read\n");
+    let media_type = |name: &str| one.item(name).expect("no trouble").expect("it is known").media_type;
+    assert_eq!((&*media_type("a.txt"), &*media_type("new.txt")), ("text/x-told", "text/plain"));
+    std::fs::remove_file(desk.at("site/new.txt")).expect("it was there");
+    let summary: serde_json::Value = serde_json::from_str(&run(&["--json"]).printed()).expect("JSON");
+    let expected = serde_json::json!({ "servers": [{
+        "server": "one", "state": desk.at("index/one_80"), "complete": true, "read": 0,
+        "files": 3, "new_or_changed": 0, "deleted": 1, "unsettled": 0, "unknown": 0,
+    }]});
+    assert_eq!(summary, expected);
+}
+
+#[test]
+fn the_trouble_of_one_server_is_not_that_of_another() {
+    let desk = Desk::new();
+    let httpd = httpd(&desk, &[("one", "=nowhere"), ("two", "=site"), ("three", "=nowhere")]);
+    let ended = desk.run(&["index", "--apache", "--httpd", &httpd]);
+    let trouble = |name: &str| {
+        let nowhere = desk.at("nowhere");
+        let why = "No such file or directory (os error 2)";
+        format!("modoai: {name}: its files cannot be found: failed to open the folder {}: {why}\n", nowhere.display())
+    };
+    assert_eq!(ended.stderr, trouble("one") + &trouble("three"));
+    assert!(ended.stdout.starts_with("two: 3 files, 3 new or changed"), "{}", ended.stdout);
+    assert_eq!(ended.status, 78);
+}
+
+#[test]
+fn only_the_user_who_owns_the_index_directory_may_fill_it() {
+    let desk = Desk::new();
+    let httpd = httpd(&desk, &[("one", "=site")]);
+    let index = desk.at("index");
+    let run = || desk.run(&["index", "--apache", "--httpd", &httpd]);
+    // Only root can give it away.
+    if std::os::unix::fs::chown(&index, Some(65_533), None).is_ok() {
+        let said = format!(
+            "modoai: one: the index directory {} belongs to '#65533', whom httpd runs as
+  hint: run this as that user: sudo -u '#65533' modoai index --apache",
+            index.display()
+        );
+        run().failed(1, &said);
+        assert_eq!(std::fs::read_dir(&index).expect("a folder").count(), 0, "nothing was made there");
+    }
+    std::fs::remove_dir(&index).expect("it is empty");
+    let said = format!(
+        "modoai: one: the index directory {} is not there\n  hint: start httpd once, which makes it, and stop it again",
+        index.display()
+    );
+    run().failed(1, &said);
+    assert!(!index.exists());
+}
+
+#[test]
+fn an_httpd_that_cannot_be_asked_or_has_nothing_to_say_is_an_error() {
+    let desk = Desk::new();
+    desk.write("sick", "echo 'AH00526: Syntax error' >&2\nexit 1\n");
+    desk.write("silent", "echo 'Syntax OK'\n");
+    desk.write("bare", "echo '# mod_oai roots'\n");
+    let run = |program: &str| desk.run(&["index", "--apache", "--httpd", program]);
+    let said = "modoai: `sh sick -t -D MODOAI_SHOW_ROOTS` failed (exit status: 1): AH00526: Syntax error
+  hint: if only root may read its configuration, let root ask: sudo sh sick -t -D MODOAI_SHOW_ROOTS | modoai index --apache --httpd -";
+    run("sh sick").failed(1, said);
+    let said = "modoai: httpd says nothing of mod_oai\n  hint: load the module: `a2enmod oai`, or LoadModule";
+    run("sh silent").failed(1, said);
+    let said = "modoai: no server of this httpd has a repository
+  hint: give it one: <Location \"/modoai\"> SetHandler oai-handler </Location>";
+    run("sh bare").failed(78, said);
+}
+
+#[test]
+fn what_root_has_asked_is_taken_from_standard_input() {
+    let desk = Desk::new();
+    let httpd = httpd(&desk, &[("one", "=site")]);
+    let line = format!("{httpd} -t -D MODOAI_SHOW_ROOTS | modoai index --apache --httpd -");
+    let printed = desk.shell(&line, &desk.at("")).printed();
+    assert!(printed.starts_with("one: 3 files, 3 new or changed, 0 deleted"), "{printed}");
+}
+
+#[test]
+fn a_folder_and_an_apache_do_not_go_together() {
+    let desk = Desk::new();
+    for (arguments, name) in [
+        (&["index", "site", "--apache"][..], "DIR"),
+        (&["index", "--apache", "--data", "state"], "--data"),
+        (&["index", "--apache", "--set", "a=b"], "--set"),
+    ] {
+        let ended = desk.run(arguments);
+        let said = format!("error: {name} cannot be used with --apache: httpd says where its sites are\n");
+        assert!(ended.status == 64 && ended.stderr.starts_with(&said), "{ended:?}");
+    }
+    assert_eq!(desk.run(&["index"]).status, 64);
+    assert_eq!(desk.run(&["index", "site", "--httpd", "x"]).status, 64);
 }

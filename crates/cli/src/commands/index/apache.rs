@@ -1,0 +1,168 @@
+//! `modoai index --apache`: what mod_oai would have to do at its first start, done before.
+//!
+//! The names of all files, their titles and digests can be found out without httpd. What a file's media type is, and
+//! whether its URL leads to it, only httpd knows. So a new catalogue is left incomplete for the module, which asks httpd
+//! about every file and corrects what was guessed here; until it has done so, corrections are no changes to harvesters.
+
+use std::borrow::Cow;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use clap::Args;
+use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
+use modoai_repository::ingest::{Reconciler, Tally, read_everything};
+use modoai_repository::site::Site;
+use modoai_repository::site::describe::{Describer, Description};
+use modoai_repository::site::walk::Met;
+use serde_json::{Value, json};
+
+use super::{all_looked_at, counted, kept_by, told};
+use crate::config::shown;
+use crate::error::{CliError, Kind};
+use crate::httpd::{self, Served};
+use crate::open::not_indexed;
+use crate::output::{self, Counting};
+
+/// What httpd puts a file down as, of which it does not know the type.
+const UNKNOWN: &str = "application/octet-stream";
+
+#[derive(Debug, Args)]
+pub(super) struct ApacheArgs {
+    /// Index the sites of an Apache httpd that has mod_oai, instead of DIR.
+    #[arg(long)]
+    apache: bool,
+    /// How httpd is started, with its arguments; by default apachectl, apache2ctl or httpd. It is only asked where its
+    /// sites are (`-t -D MODOAI_SHOW_ROOTS`). If only root may do that, give what it prints on standard input, and
+    /// `-` here.
+    #[arg(long, value_name = "PROGRAM", requires = "apache", allow_hyphen_values = true)]
+    httpd: Option<String>,
+}
+
+/// What became of a server.
+enum Outcome {
+    /// httpd runs and keeps the catalogue.
+    Kept,
+    /// Its files were looked at, and so many of them read.
+    Indexed { tally: Tally, read: u64, complete: bool },
+}
+
+impl ApacheArgs {
+    /// One server's trouble is not another's: all are tried.
+    pub(super) fn run(self, accept_deletions: bool, as_json: bool) -> Result<(), CliError> {
+        let mut failure: Option<CliError> = None;
+        let mut fail = |error: CliError| {
+            if let Some(earlier) = failure.replace(error) {
+                earlier.report();
+            }
+        };
+        let mut summaries = Vec::new();
+        for server in httpd::servers(self.httpd.as_deref())? {
+            let indexed = index(&server, accept_deletions).and_then(|outcome| {
+                if as_json {
+                    summaries.push(outcome.counted(&server));
+                } else {
+                    output::print(&outcome.told(&server))?;
+                }
+                outcome.all_looked_at()
+            });
+            indexed.unwrap_or_else(|error| fail(error.about(&server.name)));
+        }
+        if as_json {
+            output::print(&format!("{}\n", json!({ "servers": summaries })))?;
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+fn index(server: &Served, accept_deletions: bool) -> Result<Outcome, CliError> {
+    let Served { folder, site: settings, .. } = server;
+    httpd::check_user(folder)?;
+    let site = Site::open_roots(server.roots.clone(), settings, &[]);
+    let site = Arc::new(site.map_err(|error| CliError::new(Kind::Config, "its files cannot be found").because(error))?);
+    let failed = |error: CatalogueError| CliError::failed("failed to fill the catalogue").because(error);
+    let catalogue = Arc::new(Sqlite::open(&folder.join("catalogue.sqlite"), system_clock()).map_err(failed)?);
+    let writer = match catalogue.writer() {
+        Ok(writer) => writer,
+        Err(CatalogueError::Locked { .. }) if accept_deletions => return Err(kept_by("a running httpd")),
+        Err(CatalogueError::Locked { .. }) => return Ok(Outcome::Kept),
+        Err(error) => return Err(failed(error)),
+    };
+    let complete = catalogue.standing().map_err(failed)?.ready;
+    let describer = Guess { site: site.clone(), known: complete.then(|| catalogue.clone()) };
+    let reconciler = Reconciler::new(site.clone(), writer, settings.max_vanished).described_by(Arc::new(describer));
+    let mut reconciler = if accept_deletions { reconciler.believing_all() } else { reconciler };
+    let counting = Counting::start("looking", reconciler.seen());
+    let tally = reconciler.beforehand(&|_, _| {});
+    drop(counting);
+    let tally = tally.map_err(not_indexed)?;
+    // From here on httpd may be started, and need not wait until everything has been read.
+    drop(reconciler);
+    let progress = Arc::new(AtomicU64::new(0));
+    let counting = Counting::start("reading", progress.clone());
+    let read = read_everything(&site, &*catalogue, server.digests_up_to, &AtomicBool::new(false), &progress);
+    drop(counting);
+    Ok(Outcome::Indexed { tally, read: read.map_err(failed)?, complete })
+}
+
+impl Outcome {
+    fn all_looked_at(&self) -> Result<(), CliError> {
+        match self {
+            Self::Kept => Ok(()),
+            Self::Indexed { tally, .. } => all_looked_at(tally),
+        }
+    }
+
+    fn told(&self, server: &Served) -> String {
+        let name = &server.name;
+        match self {
+            Self::Kept => format!("{name}: httpd runs and keeps this catalogue current; nothing to do\n"),
+            Self::Indexed { tally, read, complete } => {
+                let rest = if *complete { "" } else { "; httpd completes it when it starts" };
+                format!("{name}: {}, {read} read{rest}\n", told(tally))
+            }
+        }
+    }
+
+    fn counted(&self, server: &Served) -> Value {
+        let mut summary = match self {
+            Self::Kept => json!({ "kept_by_another": true }),
+            Self::Indexed { tally, read, complete } => {
+                let mut summary = counted(tally);
+                summary["read"] = json!(read);
+                summary["complete"] = json!(complete);
+                summary
+            }
+        };
+        summary["server"] = json!(server.name);
+        summary["state"] = json!(shown(&server.folder));
+        summary
+    }
+}
+
+/// Tells media types as long as httpd cannot be asked: as they are known, else by the name.
+struct Guess {
+    site: Arc<Site>,
+    /// A catalogue that harvesters have seen: there, another media type would be a change.
+    known: Option<Arc<Sqlite>>,
+}
+
+impl Guess {
+    fn by_name(&self, item_name: &str) -> Cow<'static, str> {
+        self.site.kinds().by_name(item_name).unwrap_or(Cow::Borrowed(UNKNOWN))
+    }
+}
+
+impl Describer for Guess {
+    fn at_a_glance(&self, item_name: &str) -> Option<Cow<'static, str>> {
+        self.known.is_none().then(|| self.by_name(item_name))
+    }
+
+    fn look(&self, met: &Met) -> io::Result<Option<Description>> {
+        let known = self.known.as_ref().map(|catalogue| catalogue.item(&met.name)).transpose();
+        let known = known.map_err(io::Error::other)?.flatten();
+        let media_type = known.map_or_else(|| self.by_name(&met.name).into_owned(), |item| item.media_type.to_string());
+        Ok(Some(Description { media_type, elsewhere: None, is_public: None }))
+    }
+}

@@ -1,0 +1,218 @@
+//! Asking Apache httpd what mod_oai keeps for it: which servers have a repository, where their files are, and where
+//! their catalogues. httpd only reads its configuration for that; it need not run, and is not started.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use modoai_repository::Settings;
+use modoai_repository::site::{Links, Root, SiteSettings};
+use serde::Deserialize;
+
+use crate::error::{CliError, Kind};
+
+/// What httpd is called on different systems, the one that knows its surroundings first.
+const PROGRAMS: [&str; 3] = ["apachectl", "apache2ctl", "httpd"];
+
+/// Not on everyone's path, but it is where they are.
+const SUPERUSERS_FOLDER: &str = "/usr/sbin";
+
+/// With these arguments the module prints what it keeps …
+const QUESTION: &str = "-t -D MODOAI_SHOW_ROOTS";
+
+/// … beginning with this line, whatever other modules print before.
+const FIRST_LINE: &str = "# mod_oai roots";
+
+/// A server that has a repository.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Served {
+    pub(crate) name: String,
+    /// Where its catalogue is.
+    pub(crate) folder: PathBuf,
+    pub(crate) roots: Vec<Root>,
+    pub(crate) site: SiteSettings,
+    /// Files up to this size are hashed before anyone asks.
+    pub(crate) digests_up_to: u64,
+}
+
+/// All servers of this httpd that have a repository. `-` reads from standard input what httpd has printed before.
+pub(crate) fn servers(program: Option<&str>) -> Result<Vec<Served>, CliError> {
+    let printed = match program {
+        Some("-") => standard_input()?,
+        Some(program) => ask(program)?,
+        None => ask(&usual()?)?,
+    };
+    let servers = read(&printed)?;
+    if servers.is_empty() {
+        let hint = "give it one: <Location \"/modoai\"> SetHandler oai-handler </Location>";
+        return Err(CliError::new(Kind::Config, "no server of this httpd has a repository").hint(hint));
+    }
+    Ok(servers)
+}
+
+fn usual() -> Result<String, CliError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = || std::env::split_paths(&path).chain([PathBuf::from(SUPERUSERS_FOLDER)]);
+    let mut places = PROGRAMS.iter().flat_map(|name| folders().map(move |folder| folder.join(name)));
+    let found = places.find(|place| place.is_file());
+    let found = found.ok_or_else(|| {
+        CliError::failed(format!("there is no Apache httpd: none of {}", PROGRAMS.join(", ")))
+            .hint("say with --httpd how it is started")
+    })?;
+    Ok(format!("'{}'", found.display().to_string().replace('\'', r"'\''")))
+}
+
+/// A program with arguments is a line of shell, as where else a command is given in an option.
+fn ask(program: &str) -> Result<String, CliError> {
+    let line = format!("exec {program} {QUESTION}");
+    let asked = Command::new("sh").args(["-c", &line]).stdin(Stdio::null()).output();
+    let asked = asked.map_err(|error| CliError::failed("failed to run a shell").because(error))?;
+    if asked.status.success() {
+        return Ok(String::from_utf8_lossy(&asked.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&asked.stderr);
+    Err(CliError::failed(format!("`{program} {QUESTION}` failed ({}): {}", asked.status, said.trim())).hint(format!(
+        "if only root may read its configuration, let root ask: sudo {program} {QUESTION} | modoai index --apache --httpd -"
+    )))
+}
+
+fn standard_input() -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|error| CliError::failed("failed to read standard input").because(error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// What the module prints. Keys that a newer module adds are of no interest here; those an older one lacks have defaults.
+#[derive(Deserialize)]
+struct Printed {
+    #[serde(default)]
+    server: Vec<PrintedServer>,
+}
+
+#[derive(Deserialize)]
+struct PrintedServer {
+    name: String,
+    folder: PathBuf,
+    ignore: Option<Vec<String>>,
+    show_dotfiles: Option<bool>,
+    max_vanished: Option<u64>,
+    digests_up_to: Option<u64>,
+    #[serde(default)]
+    root: Vec<PrintedRoot>,
+}
+
+#[derive(Deserialize)]
+struct PrintedRoot {
+    prefix: String,
+    path: PathBuf,
+}
+
+impl From<PrintedServer> for Served {
+    fn from(printed: PrintedServer) -> Self {
+        let usual = SiteSettings::default();
+        let site = SiteSettings {
+            ignore: printed.ignore.unwrap_or(usual.ignore),
+            show_dotfiles: printed.show_dotfiles.unwrap_or(usual.show_dotfiles),
+            max_vanished: printed.max_vanished.unwrap_or(usual.max_vanished),
+            // Which links are followed httpd decides, with every request.
+            follow_links: Links::Anywhere,
+            ..usual
+        };
+        let roots = printed.root.into_iter().map(|PrintedRoot { prefix, path }| Root { prefix, path }).collect();
+        let digests_up_to = printed.digests_up_to.unwrap_or(Settings::default().by_value_limit);
+        Self { name: printed.name, folder: printed.folder, roots, site, digests_up_to }
+    }
+}
+
+fn read(printed: &str) -> Result<Vec<Served>, CliError> {
+    let mut lines = printed.lines().skip_while(|line| line.trim_end() != FIRST_LINE);
+    if lines.next().is_none() {
+        return Err(
+            CliError::failed("httpd says nothing of mod_oai").hint("load the module: `a2enmod oai`, or LoadModule")
+        );
+    }
+    // Whatever other modules print afterwards does not look like this.
+    let is_ours = |line: &&str| line.is_empty() || line.starts_with("[[server") || line.contains(" = ");
+    let ours: String = lines.take_while(is_ours).flat_map(|line| [line, "\n"]).collect();
+    let printed: Printed = toml::from_str(&ours)
+        .map_err(|error| CliError::failed("what mod_oai says of its servers cannot be understood").because(error))?;
+    Ok(printed.server.into_iter().map(Served::from).collect())
+}
+
+/// Whether only the owner of the folder for catalogues is at work: what others create there, httpd could not write to.
+pub(crate) fn check_user(folder: &Path) -> Result<(), CliError> {
+    use std::os::unix::fs::MetadataExt as _;
+    let index_dir = folder.parent().unwrap_or(folder);
+    let owner = [folder, index_dir].iter().find_map(|place| place.metadata().ok()).map(|metadata| metadata.uid());
+    let Some(owner) = owner else {
+        let what = format!("the index directory {} is not there", index_dir.display());
+        return Err(CliError::failed(what).hint("start httpd once, which makes it, and stop it again"));
+    };
+    if owner == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    let user = user_name(owner);
+    let what = format!("the index directory {} belongs to {user}, whom httpd runs as", index_dir.display());
+    Err(CliError::failed(what).hint(format!("run this as that user: sudo -u {user} modoai index --apache")))
+}
+
+/// The name of a user, or the number in the way that `sudo -u` takes it.
+fn user_name(uid: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let has_number = |line: &&str| line.split(':').nth(2) == Some(&uid.to_string());
+    let name = users.lines().find(has_number).and_then(|line| line.split(':').next());
+    name.map_or_else(|| format!("'#{uid}'"), ToOwned::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = r#"another module talks
+# mod_oai roots
+
+[[server]]
+name = "www.example.org"
+folder = "/var/lib/apache2/oai/www.example.org_80"
+ignore = ["*~"]
+show_dotfiles = true
+max_vanished = 10
+digests_up_to = 5
+a_later_invention = "1"
+[[server.root]]
+prefix = ""
+path = "/srv/www"
+[[server.root]]
+prefix = "icons"
+path = "/usr/share/icons"
+
+[[server]]
+name = "b.example.org"
+folder = "/var/lib/apache2/oai/b.example.org_80"
+
+and so does yet another
+"#;
+
+    #[test]
+    fn what_the_module_prints_is_found_among_the_talk_of_others() {
+        let servers = read(PRINTED).expect("two servers");
+        let [first, second] = servers.as_slice() else { panic!("{servers:?}") };
+        assert_eq!((first.name.as_str(), first.digests_up_to), ("www.example.org", 5));
+        let SiteSettings { ignore, show_dotfiles, max_vanished, follow_links, .. } = &first.site;
+        assert_eq!((ignore.as_slice(), *show_dotfiles, *max_vanished), (&["*~".to_owned()][..], true, 10));
+        assert_eq!(*follow_links, Links::Anywhere);
+        let roots = first.roots.iter().map(|root| (root.prefix.as_str(), root.path.to_str()));
+        assert_eq!(roots.collect::<Vec<_>>(), [("", Some("/srv/www")), ("icons", Some("/usr/share/icons"))]);
+        assert_eq!((second.name.as_str(), second.roots.len()), ("b.example.org", 0));
+        assert_eq!(second.digests_up_to, Settings::default().by_value_limit);
+        assert_eq!(second.site.ignore, SiteSettings::default().ignore);
+    }
+
+    #[test]
+    fn without_the_first_line_nothing_is_believed() {
+        assert!(read("Syntax OK\n[[server]]\nname = 'a'\nfolder = 'b'\n").is_err());
+        assert!(read("# mod_oai roots\n").expect("no servers").is_empty());
+        assert!(read("# mod_oai roots\n[[server]]\nname = 1\n").is_err());
+    }
+}
