@@ -28,8 +28,10 @@ pub(crate) fn filter() -> *mut ap::ap_filter_rec_t {
     FILTER.load(Ordering::Relaxed)
 }
 
+/// Room for most heads.
+const HEAD: usize = 512;
+
 /// What reached the network.
-#[derive(Default)]
 pub(crate) struct Captured {
     /// Whether the way to the file was open, links and all, so that it came to the question who may go it.
     pub(crate) is_on_its_way: bool,
@@ -41,11 +43,17 @@ pub(crate) struct Captured {
     pub(crate) body: Body,
 }
 
+impl Default for Captured {
+    fn default() -> Self {
+        let head = Vec::with_capacity(HEAD);
+        Self { is_on_its_way: false, is_barred: false, head, head_is_whole: false, body: Body::Nothing }
+    }
+}
+
 /// What followed the head.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) enum Body {
     /// Nothing.
-    #[default]
     Nothing,
     /// One piece of a file that nobody has read from.
     File { file: *mut ap::apr_file_t, start: i64, length: u64 },

@@ -40,10 +40,14 @@ fn is_ignored(stage: Stage<'_>) -> bool {
 /// on it. What would come out is not the file, so there is no need to see it.
 fn runs_a_program(stage: Stage<'_>) -> bool {
     let Some(content_type) = stage.content_type() else { return false };
-    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let has_action = || stage.directory::<Oai>().actions.as_ref().is_some_and(|actions| actions.contains(&media_type));
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    let has_action = || {
+        let actions = stage.directory::<Oai>().actions.as_ref();
+        actions.is_some_and(|actions| actions.iter().any(|action| action.eq_ignore_ascii_case(media_type)))
+    };
+    let is_of = |kind: &str| media_type.get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind));
     let is_script = || {
-        (media_type.starts_with("application/x-httpd-") || media_type.starts_with("httpd/"))
+        (is_of("application/x-httpd-") || is_of("httpd/"))
             && INTERPRETERS.iter().any(|interpreter| module::is_loaded(interpreter))
     };
     has_action() || is_script()
