@@ -10,18 +10,13 @@ use modoai_httpd::request::{Outcome, Request};
 use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::formats::SCHEMAS;
 use modoai_repository::quality::prefers_html;
-use modoai_repository::{Failure, Repository};
+use modoai_repository::{Failure, PAGE_POLICY, Repository, with_causes};
 
 use crate::Oai;
 use crate::address::Address;
 use crate::directives::HANDLERS;
 use crate::host::ProbeHost;
 use crate::house::{self, House};
-
-/// Pages for people show what strangers wrote into files. Should anything of it ever be taken for markup, the browser is
-/// told beforehand that nothing on the page may run, load or be sent elsewhere.
-const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; \
-                           base-uri 'none'; frame-ancestors 'none'";
 
 /// In builds for tests, a query that shows what becomes of a panic.
 const PANIC: &[u8] = b"verb=Panic";
@@ -161,7 +156,7 @@ fn log(request: &Request<'_>, failure: &Failure) {
         }
         Failure::Unavailable { .. } if failure.source().is_none() => request.log(Level::Info, &failure.to_string()),
         failure => {
-            let message = format!("a request could not be answered: {}", house::with_causes(failure));
+            let message = format!("a request could not be answered: {}", with_causes(failure));
             request.log(Level::Error, &message);
         }
     }

@@ -16,7 +16,7 @@ use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, system_clock};
 use modoai_repository::site::SiteSettings;
 use modoai_repository::site::rules::Rules;
-use modoai_repository::{Repository, Settings};
+use modoai_repository::{Repository, Settings, with_causes};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, Uid};
 
 use crate::{Oai, roots};
@@ -199,12 +199,6 @@ fn make(directory: &Path) -> std::io::Result<()> {
         rustix::fs::chownat(CWD, directory, user, group, AtFlags::SYMLINK_NOFOLLOW)?;
     }
     Ok(())
-}
-
-/// An error and what caused it, on one line.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// A thread that panicked left plain data behind; it is still good.

@@ -13,11 +13,12 @@ use modoai_repository::catalogue::CatalogueError;
 use modoai_repository::ingest::{Keeper, Pace, Reconciler};
 use modoai_repository::site::Site;
 use modoai_repository::site::walk::Doorkeeper;
+use modoai_repository::with_causes;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::address::Address;
 use crate::describer::HttpdDescriber;
-use crate::house::{self, House, lock, with_causes};
+use crate::house::{self, House, lock};
 use crate::traffic::Found;
 use crate::{Oai, roots};
 

@@ -6,10 +6,11 @@
 //! a URL is listed is decided as for every other one, with every request.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
 
 use modoai_httpd::request::Request;
 use modoai_repository::site::name;
@@ -57,7 +58,7 @@ fn note(folder: &Path, item_name: &str, file: &Path) -> std::io::Result<()> {
         return Ok(());
     }
     // In one write, so that lines of several children do not mix.
-    notes.write_all(format!("{item_name} {}\n", name::encode_segment(file.as_os_str().as_bytes())).as_bytes())
+    notes.write_all(format!("{item_name} {}\n", written(file)).as_bytes())
 }
 
 /// One file has no more names than this by traffic: with a rule for all URLs of a folder, visitors could make up as many as
@@ -95,11 +96,11 @@ impl Found {
             let text = String::from_utf8_lossy(&line);
             if let Some((item_name, path)) = text.trim_end().split_once(' ')
                 && name::decode(item_name).is_some_and(|segments| !segments.is_empty())
+                && let Some(path) = read(path)
             {
-                let path = percent_decoded(path);
                 let names = self.names.entry(path.clone()).or_default();
                 *names += 1;
-                if path.is_absolute() && *names <= MOST_NAMES {
+                if *names <= MOST_NAMES {
                     each(item_name, &path);
                 }
             }
@@ -108,22 +109,17 @@ impl Found {
     }
 }
 
-/// A path that was written as one segment.
-fn percent_decoded(text: &str) -> PathBuf {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-        match (first, tail.get(..2).and_then(hex)) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    std::ffi::OsString::from_vec(bytes).into()
+/// A path is written like a name, with a slash before it.
+fn written(path: &Path) -> String {
+    let segments = path.components().filter_map(|part| match part {
+        Component::Normal(segment) => Some(name::encode_segment(segment.as_bytes())),
+        _ => None,
+    });
+    segments.map(|segment| format!("/{segment}")).collect()
+}
+
+/// The path that was written; none if it is none.
+fn read(text: &str) -> Option<PathBuf> {
+    let segments = name::decode(text.strip_prefix('/')?)?;
+    Some(segments.iter().fold(PathBuf::from("/"), |path, segment| path.join(OsStr::from_bytes(segment))))
 }

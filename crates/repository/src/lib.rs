@@ -27,6 +27,7 @@ pub mod settings;
 pub mod site;
 
 pub use answer::Answer;
-pub use error::Failure;
+pub use browse::PAGE_POLICY;
+pub use error::{Failure, with_causes};
 pub use repository::Repository;
 pub use settings::Settings;

@@ -3,7 +3,6 @@
 //! An answer is computed on a blocking thread and streams through a [`Writer`]; the response begins with its first
 //! chunk, so whatever fails before that still becomes a proper 500 or 503.
 
-use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
 use hyper::{Method, Request, Response, StatusCode};
 use modoai_protocol::query::{self, Arguments, QueryError};
-use modoai_repository::{Failure, quality};
+use modoai_repository::{Failure, PAGE_POLICY, quality, with_causes};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -30,11 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// When it is asked to come back.
 const BUSY_SECONDS: u64 = 15;
-
-/// Pages for people show what strangers wrote into files. Should anything of it ever be taken for markup, the browser is
-/// told beforehand that nothing on the page may run, load or be sent elsewhere.
-const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; \
-                           base-uri 'none'; frame-ancestors 'none'";
 
 /// Answers a request to the repository.
 pub(crate) async fn respond(
@@ -179,9 +173,7 @@ fn log(failure: &Failure) {
         tracing::debug!("a client left before its answer was complete");
         return;
     }
-    let causes = std::iter::successors(failure.source(), |error| (*error).source());
-    let causes: String = causes.map(|cause| format!(": {cause}")).collect();
-    tracing::error!("a request could not be answered: {failure}{causes}");
+    tracing::error!("a request could not be answered: {}", with_causes(failure));
 }
 
 /// A reason as a sentence.

@@ -222,30 +222,33 @@ pub fn resident(pid: u32) -> io::Result<u64> {
     kilobytes.map(|kilobytes| kilobytes * 1024).ok_or_else(|| io::Error::other("no VmRSS"))
 }
 
-/// Where the `modoai` command is: `MODOAI_BIN`, or the one built beside this executable. Under cargo it is brought up to
-/// date first, because building one crate's tests does not build another crate's command.
+/// Where the `modoai` command is: `MODOAI_BIN`, or the one built beside this executable.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        if let Some(path) = std::env::var_os("MODOAI_BIN") {
-            return path.into();
+    BINARY.get_or_init(|| built("MODOAI_BIN", "modoai", "modoai"))
+}
+
+/// What a package builds: the file that a variable of the environment names, or the one built beside this executable.
+/// Under cargo it is brought up to date first, because building one crate's tests does not build what another makes.
+pub(crate) fn built(variable: &str, package: &str, file: &str) -> PathBuf {
+    if let Some(path) = std::env::var_os(variable) {
+        return path.into();
+    }
+    let executable = std::env::current_exe().expect("this process has an executable");
+    // target/PROFILE/deps/test or target/PROFILE/examples/example.
+    let folder = executable.ancestors().nth(2).expect("cargo's own layout");
+    if let Some(cargo) = std::env::var_os("CARGO") {
+        let mut build = Command::new(cargo);
+        build.current_dir(workspace()).args(["build", "--quiet", "--package", package]);
+        if folder.ends_with("release") {
+            build.arg("--release");
         }
-        let executable = std::env::current_exe().expect("this process has an executable");
-        // target/PROFILE/deps/test or target/PROFILE/examples/example.
-        let folder = executable.ancestors().nth(2).expect("cargo's own layout");
-        if let Some(cargo) = std::env::var_os("CARGO") {
-            let mut build = Command::new(cargo);
-            build.current_dir(workspace()).args(["build", "--quiet", "--package", "modoai", "--bin", "modoai"]);
-            if folder.ends_with("release") {
-                build.arg("--release");
-            }
-            let status = build.status().expect("cargo can be run");
-            assert!(status.success(), "failed to build the modoai command");
-        }
-        let path = folder.join("modoai");
-        assert!(path.exists(), "{} is missing; build it, or name it in MODOAI_BIN", path.display());
-        path
-    })
+        let status = build.status().expect("cargo can be run");
+        assert!(status.success(), "failed to build {package}");
+    }
+    let path = folder.join(file);
+    assert!(path.exists(), "{} is missing; build it, or name it in {variable}", path.display());
+    path
 }
 
 /// Reads everything a server says, so that it never blocks on a full pipe.

@@ -18,6 +18,7 @@ use super::read_ahead::ReadAhead;
 use super::reconcile::{IngestError, Part, Reconciler};
 use super::watch::Watch;
 use crate::catalogue::Catalogue;
+use crate::error::with_causes;
 use crate::site::folder::Folder;
 
 /// Changes are gathered until nothing has happened for this long …
@@ -335,12 +336,6 @@ impl Keeping {
 /// The moment after a pause.
 fn after(pause: Duration) -> Instant {
     Instant::now() + pause.min(LONGEST)
-}
-
-/// An error and what caused it, on one line.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use crate::workspace;
+use crate::process::built;
 
 /// The httpd that is installed here: `MODOAI_HTTPD`, or one of the usual names in the usual places.
 ///
@@ -63,33 +63,14 @@ pub fn is_compiled_in(name: &str) -> bool {
     list.lines().any(|line| line.trim().strip_suffix(".c") == Some(name))
 }
 
-/// Our own module: `MODOAI_MODULE`, or the one built beside this executable. Under cargo it is brought up to date first,
-/// because nothing that is linked depends on it.
+/// Our own module: `MODOAI_MODULE`, or the one built beside this executable.
 ///
 /// # Panics
 ///
 /// If there is none.
 pub fn mod_oai() -> &'static Path {
     static MODULE: OnceLock<PathBuf> = OnceLock::new();
-    MODULE.get_or_init(|| {
-        if let Some(path) = std::env::var_os("MODOAI_MODULE") {
-            return path.into();
-        }
-        let executable = std::env::current_exe().expect("this process has an executable");
-        let folder = executable.ancestors().nth(2).expect("cargo's own layout");
-        if let Some(cargo) = std::env::var_os("CARGO") {
-            let mut build = Command::new(cargo);
-            build.current_dir(workspace()).args(["build", "--quiet", "--package", "mod_oai"]);
-            if folder.ends_with("release") {
-                build.arg("--release");
-            }
-            let status = build.status().expect("cargo can be run");
-            assert!(status.success(), "failed to build the module");
-        }
-        let path = folder.join("libmod_oai.so");
-        assert!(path.exists(), "{} is missing; build it, or name it in MODOAI_MODULE", path.display());
-        path
-    })
+    MODULE.get_or_init(|| built("MODOAI_MODULE", "mod_oai", "libmod_oai.so"))
 }
 
 /// A user as the password file has it.
