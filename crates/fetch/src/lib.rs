@@ -1,0 +1,5 @@
+//! A polite HTTP client.
+
+/// Asks, politely.
+#[derive(Clone, Debug)]
+pub struct Client;

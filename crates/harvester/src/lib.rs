@@ -1,0 +1,5 @@
+//! Harvests OAI-PMH repositories whole.
+
+pub mod quirks;
+pub mod record;
+pub mod sink;

@@ -1,0 +1,154 @@
+//! Where records go. Adding a sink is a file here and a row of [`SINKS`].
+//!
+//! A sink is told what arrives as it arrives, in pieces, because a record may be larger than memory. It runs on a blocking
+//! thread, one page after the other. What makes a harvest survive `kill -9` is [`Sink::commit`]: the mark it returns is
+//! stored in one transaction with the token of the next page, and a sink that is opened with a mark cuts off whatever
+//! lies beyond it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use modoai_protocol::Datestamp;
+
+use crate::record::{Header, Novelty};
+
+/// Every sink.
+pub const SINKS: &[SinkKind] = &[];
+
+/// One row of [`SINKS`].
+pub struct SinkKind {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub about: &'static str,
+    /// The metadata format it is made for.
+    pub format: &'static str,
+    /// Opens it.
+    pub open: fn(Place<'_>) -> Result<Box<dyn Sink>, SinkError>,
+}
+
+/// What a sink is opened with.
+pub struct Place<'a> {
+    /// The folder it may write to.
+    pub dir: &'a Path,
+    /// What the last commit that was stored returned; `None` if there was none. Whatever is beyond it never happened.
+    pub mark: Option<&'a str>,
+    /// Whose records will come.
+    pub source: &'a Source,
+    /// For what records only refer to.
+    pub client: modoai_fetch::Client,
+    /// What the user chose.
+    pub options: &'a SinkOptions,
+}
+
+/// A repository that is harvested.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// Where it is asked.
+    pub base_url: String,
+    /// What it calls itself.
+    pub name: String,
+    /// A short name made of letters, digits, dots and dashes, unlike that of any other source of the same run.
+    pub slug: String,
+}
+
+/// What a user can choose about sinks.
+#[derive(Clone, Debug, Default)]
+pub struct SinkOptions {
+    /// Put what was deleted aside instead of deleting it.
+    pub keep_deleted: bool,
+    /// The catalogue to write, if it is not the folder's own: many sources can share one.
+    pub catalogue: Option<PathBuf>,
+}
+
+/// Where a page of records comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Where it was asked for.
+    pub base_url: String,
+    /// The metadata format asked for.
+    pub prefix: String,
+    /// Where the schema of that format is.
+    pub schema: String,
+    /// The namespace of that format.
+    pub namespace: String,
+    /// When the page was made, by the server's clock if it told.
+    pub harvested: Datestamp,
+}
+
+/// What holds the bytes that follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The record's metadata.
+    Metadata,
+    /// Something about the metadata.
+    About,
+}
+
+/// Whether a record was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It was, or there was no need.
+    Yes,
+    /// It could not be, for this reason. It is named as missing, and tried again next time; the harvest goes on.
+    No(String),
+}
+
+/// Takes records. Calls come in this order: `page (record (part bytes* part_end)* (end | abandon))* (commit | roll_back)`.
+pub trait Sink: Send {
+    /// A page begins.
+    fn page(&mut self, origin: &Origin) -> Result<(), SinkError>;
+    /// A record begins.
+    fn record(&mut self, header: &Header) -> Result<(), SinkError>;
+    /// The record's metadata or an about container begins. The namespace declarations (prefix, empty for the default, and
+    /// URI) are those that its one element inherits and does not replace.
+    fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) -> Result<(), SinkError>;
+    /// More of the part's one element, exactly as it was received.
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError>;
+    /// The part is complete.
+    fn part_end(&mut self) -> Result<(), SinkError>;
+    /// The record is complete. One that is the same as before may be forgotten.
+    fn end(&mut self, novelty: Novelty) -> Result<Kept, SinkError>;
+    /// The record that began will not be completed.
+    fn abandon(&mut self) -> Result<(), SinkError>;
+    /// The page is complete. From here on it survives the end of this process, whatever ends it. Returns the mark that
+    /// [`Place::mark`] will be.
+    fn commit(&mut self) -> Result<String, SinkError>;
+    /// Forgets everything since the last commit, unless getting it once more does no harm.
+    fn roll_back(&mut self) -> Result<(), SinkError>;
+    /// A list is complete: everything committed is to survive the machine, too.
+    fn finish(&mut self) -> Result<(), SinkError>;
+}
+
+/// Why a sink cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SinkError {
+    /// The disk, most often.
+    #[error("failed to {activity} {}", path.display())]
+    Io {
+        /// What was being done.
+        activity: &'static str,
+        /// To which file or folder.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// What is there is not what was left there.
+    #[error("{} is damaged: {reason}", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// In which way.
+        reason: String,
+    },
+    /// The catalogue failed.
+    #[error("failed to write the catalogue")]
+    Catalogue(#[from] modoai_repository::catalogue::CatalogueError),
+}
+
+impl SinkError {
+    /// For `map_err`: what was being done, to what.
+    pub fn io(activity: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { activity, path: path.to_path_buf(), source }
+    }
+}
