@@ -1,5 +1,70 @@
-//! A polite HTTP client.
+//! The polite HTTP client. Harvester and spider ask through it, so politeness is decided in one place.
+//!
+//! Its manners, on one page:
+//!
+//! - *It says who it is.* `User-Agent` names the program, and the person behind it if there is one to name; `From` gives
+//!   the address.
+//! - *It waits its turn.* One request at a time and host unless told otherwise, and a least pause between two. Redirects
+//!   wait like everybody else. A host is a name, whatever the port: it is one machine that has to bear the work.
+//! - *It goes away when asked to.* 429 and 503 with Retry-After put the whole host on hold, for every caller. Nothing is
+//!   sent before the time is up; a hold too long to sit through is told ([`FetchError::Held`]) and can be remembered.
+//! - *It keeps secrets.* Credentials go to the origin they were given for and nowhere else, whatever a redirect says. No
+//!   message, log line or `Debug` text holds them.
+//! - *It believes no label.* Bodies are decoded by what they are. What was labelled wrongly is decoded all the same, and
+//!   told ([`Surprise`]).
+//! - *It never calls a part the whole.* A body that ends before its time is [`FetchError::CutShort`], not an end.
+//! - *It takes what it can carry.* Bodies come in bounded pieces, also out of a decompression bomb; every wait has a limit.
+//!
+//! Trying again is the caller's decision, since only the caller knows what an answer means; [`Patience`] says how long to
+//! wait. Nothing here knows OAI-PMH.
+//!
+//! | module | what it owns |
+//! |---|---|
+//! | [`manners`](Manners) | the settings, with their reasons |
+//! | [`credentials`](Credential) | origins, and what is told to them only |
+//! | [`client`](Client) | one attempt: turn, request, redirects, answer |
+//! | `redirect` | where a redirect leads, and what may go along |
+//! | `host` | places, pauses and holds of hosts |
+//! | `tls` | whom we trust |
+//! | `cookies` | sessions, kept small |
+//! | [`body`](Body) | pieces, limits, time-outs, ends |
+//! | `decode` | gzip, deflate, br and zstd, whatever the label |
+//! | [`retry`](Patience) | how long to wait before the next attempt; pure |
+//! | [`error`](FetchError) | what can go wrong |
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use modoai_fetch::{Ask, Client, Manners, Url};
+//!
+//! let manners = Manners { contact: Some("librarian@example.org".into()), ..Manners::default() };
+//! let client = Client::new(manners)?;
+//! let mut answer = client.get(Ask::new(Url::parse("https://example.org/oai?verb=Identify")?)).await?;
+//! while let Some(piece) = answer.body.chunk().await? {
+//!     println!("{} bytes", piece.len());
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
-/// Asks, politely.
-#[derive(Clone, Debug)]
-pub struct Client;
+mod body;
+mod client;
+mod cookies;
+mod credentials;
+mod decode;
+mod error;
+mod host;
+mod manners;
+mod redirect;
+mod retry;
+mod tls;
+
+pub use body::Body;
+pub use client::{Ask, Client, Fetched, Traffic};
+pub use credentials::{Credential, Origin, Secret};
+pub use decode::Surprise;
+pub use error::{FetchError, Wait};
+pub use manners::{Manners, Trust};
+pub use redirect::Hop;
+pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+pub use retry::{Next, Patience, retry_after};
+pub use url::Url;

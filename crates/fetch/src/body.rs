@@ -1,0 +1,162 @@
+//! A body as it comes: in bounded pieces, decoded, with an end that can be believed.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use url::Url;
+
+use crate::client::Counters;
+use crate::decode::{Decoder, Step, Surprise};
+use crate::error::{FetchError, Wait};
+use crate::host::Place;
+
+/// The rest of an answer, still on its way.
+///
+/// The place at the host is held until the end is reached, something fails, or this is dropped: a body that is kept and not
+/// read keeps everybody else waiting.
+pub struct Body {
+    response: reqwest::Response,
+    url: Url,
+    decoder: Decoder,
+    /// Came from the wire and waits to be decoded.
+    input: Bytes,
+    wire_bytes: u64,
+    state: State,
+    first_byte_timeout: Duration,
+    idle_timeout: Duration,
+    counters: Arc<Counters>,
+    place: Option<Place>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// More may come.
+    Open,
+    /// The wire is at its end; what was read is not all handed out.
+    Draining,
+    /// All is handed out.
+    Ended,
+    /// It went wrong, and there is no way on.
+    Failed,
+}
+
+impl Body {
+    pub(crate) fn new(
+        response: reqwest::Response,
+        url: Url,
+        decoder: Decoder,
+        timeouts: (Duration, Duration),
+        counters: Arc<Counters>,
+        place: Place,
+    ) -> Self {
+        let (first_byte_timeout, idle_timeout) = timeouts;
+        Self {
+            response,
+            url,
+            decoder,
+            input: Bytes::new(),
+            wire_bytes: 0,
+            state: State::Open,
+            first_byte_timeout,
+            idle_timeout,
+            counters,
+            place: Some(place),
+        }
+    }
+
+    /// The next piece, decoded, of at most 256 KB; none at the true end and only there. A body without an encoding is
+    /// handed on as it came, without a copy. After an error there is nothing more to come.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, FetchError> {
+        // Decoding one large piece of input can go on for long without waiting for anything; others want to work too.
+        tokio::task::consume_budget().await;
+        let next = self.next().await;
+        if next.as_ref().map_or(true, Option::is_none) {
+            self.state = if next.is_ok() { State::Ended } else { State::Failed };
+            self.place = None;
+        }
+        next
+    }
+
+    /// All that is left, if it is no more than `limit` bytes.
+    pub async fn read_to_end(mut self, limit: usize) -> Result<Vec<u8>, FetchError> {
+        let mut all = Vec::new();
+        while let Some(piece) = self.chunk().await? {
+            if piece.len() > limit - all.len() {
+                return Err(FetchError::TooLarge { url: self.url.into(), limit });
+            }
+            all.extend_from_slice(&piece);
+        }
+        Ok(all)
+    }
+
+    /// How many bytes of the body have come so far, as sent.
+    pub fn wire_bytes(&self) -> u64 {
+        self.wire_bytes
+    }
+
+    /// In what the body is not as it was labelled. Complete at the end.
+    pub fn surprises(&self) -> &[Surprise] {
+        &self.decoder.surprises
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, FetchError> {
+        loop {
+            match self.state {
+                State::Ended => return Ok(None),
+                State::Failed => return Err(self.cut_short()),
+                State::Open | State::Draining => {}
+            }
+            let last = self.state == State::Draining;
+            let step = self.decoder.step(&mut self.input, last).map_err(|error| FetchError::Decoding {
+                url: self.url.to_string(),
+                coding: error.coding,
+                reason: error.reason,
+            })?;
+            match step {
+                Step::Piece(piece) => return Ok(Some(piece)),
+                Step::Ended { whole: true } => return Ok(None),
+                Step::Ended { whole: false } => return Err(self.cut_short()),
+                Step::NeedsMore => self.receive().await?,
+            }
+        }
+    }
+
+    /// Waits for more from the wire.
+    async fn receive(&mut self) -> Result<(), FetchError> {
+        let (limit, what) = match self.wire_bytes {
+            0 => (self.first_byte_timeout, Wait::FirstByte),
+            _ => (self.idle_timeout, Wait::NextByte),
+        };
+        let Ok(received) = tokio::time::timeout(limit, self.response.chunk()).await else {
+            return Err(FetchError::TimedOut { what, url: self.url.to_string() });
+        };
+        match received.map_err(|error| FetchError::in_the_body(error, &self.url, self.wire_bytes))? {
+            Some(bytes) => {
+                self.wire_bytes += bytes.len() as u64;
+                self.counters.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                self.input = match self.input.is_empty() {
+                    true => bytes,
+                    // A few bytes only: too few to tell what they are, or to go on decoding.
+                    false => [&self.input[..], &bytes].concat().into(),
+                };
+            }
+            None => self.state = State::Draining,
+        }
+        Ok(())
+    }
+
+    fn cut_short(&self) -> FetchError {
+        FetchError::CutShort { url: self.url.to_string(), received: self.wire_bytes, source: None }
+    }
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Body")
+            .field("url", &self.url.as_str())
+            .field("wire_bytes", &self.wire_bytes)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,342 @@
+//! One attempt: a turn at the host, a request, redirects, and the answer once its headers are in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{NoProxy, Proxy, redirect::Policy};
+use url::Url;
+
+use crate::body::Body;
+use crate::cookies::Cookies;
+use crate::credentials::{Credential, Origin, Secret, without_userinfo};
+use crate::decode::{ACCEPTED, Decoder};
+use crate::error::{FetchError, Wait};
+use crate::host::{Hosts, OnHold, Place};
+use crate::manners::Manners;
+use crate::redirect::{self, Hop};
+use crate::retry::retry_after;
+use crate::tls;
+
+/// What a redirect's own body may have, to be read for the sake of its connection.
+const WORTH_READING: u64 = 64 * 1024;
+/// And how long that may take.
+const WORTH_WAITING: Duration = Duration::from_secs(2);
+/// What a connection may have on its way to us over HTTP/2 before we have read it.
+const WINDOW: u32 = 1024 * 1024;
+
+/// The client. Clones share everything: connections, cookies, places at hosts, holds and counts.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    http: reqwest::Client,
+    hosts: Hosts,
+    manners: Manners,
+    counters: Arc<Counters>,
+}
+
+#[derive(Default)]
+pub(crate) struct Counters {
+    requests: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+}
+
+/// What was done so far, in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Requests that were sent, redirects included.
+    pub requests: u64,
+    /// Bytes of bodies that came, as sent.
+    pub bytes: u64,
+    /// What those who asked have waited for their turns at hosts.
+    pub waited: Duration,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// Where. A user in it is taken out and told to this origin only.
+    pub url: Url,
+    /// What is sent along, beside what manners demand. On a redirect to another origin, most of it stays behind.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Whether encodings are undone. If not, none is asked for, and the body comes as it was sent.
+    pub decode: bool,
+}
+
+impl Ask {
+    /// For what is there, decoded.
+    pub fn new(url: Url) -> Self {
+        Self { url, headers: Vec::new(), decode: true }
+    }
+
+    /// Sends this along.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Only if it has changed since: 304 says that it has not.
+    #[must_use]
+    pub fn since(mut self, etag: Option<&str>, modified: Option<SystemTime>) -> Self {
+        // A tag that no header can hold is left out; then the answer is merely longer.
+        if let Some(etag) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
+            self = self.header(header::IF_NONE_MATCH, etag);
+        }
+        let date = modified.map(httpdate::fmt_http_date).and_then(|date| HeaderValue::from_str(&date).ok());
+        match date {
+            Some(date) => self.header(header::IF_MODIFIED_SINCE, date),
+            None => self,
+        }
+    }
+}
+
+/// An answer whose headers are in.
+#[derive(Debug)]
+pub struct Fetched {
+    /// Its status, whatever that is: an error page is an answer.
+    pub status: u16,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Where it came from at last.
+    pub url: Url,
+    /// The redirects on the way.
+    pub hops: Vec<Hop>,
+    /// The rest of it.
+    pub body: Body,
+}
+
+impl Fetched {
+    /// How long we are asked to wait, if we are.
+    pub fn retry_after(&self) -> Option<Duration> {
+        asked_to_wait(&self.headers)
+    }
+
+    /// The media type, without parameters.
+    pub fn content_type(&self) -> Option<&str> {
+        media_type(&self.headers)
+    }
+
+    /// The charset that Content-Type names.
+    pub fn charset(&self) -> Option<&str> {
+        let parameters = self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?.split(';').skip(1);
+        let mut charsets = parameters.filter_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches(['"', '\'']))
+        });
+        charsets.find(|charset| !charset.is_empty())
+    }
+}
+
+impl Client {
+    /// A client of these manners.
+    pub fn new(manners: Manners) -> Result<Self, FetchError> {
+        let setup = |what: &str, error: reqwest::Error| FetchError::Setup {
+            what: what.to_owned(),
+            source: Some(error.without_url().into()),
+        };
+        let mut own = HeaderMap::new();
+        let header = |what: &str, text: &str| {
+            HeaderValue::from_str(text)
+                .map_err(|error| FetchError::Setup { what: format!("{what} {text:?}"), source: Some(error.into()) })
+        };
+        own.insert(header::USER_AGENT, header("the agent", &manners.user_agent())?);
+        if let Some(from) = manners.from() {
+            own.insert(header::FROM, header("the contact", from)?);
+        }
+        let mut builder = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls::config(&manners.trust)?)
+            .default_headers(own)
+            .redirect(Policy::none())
+            .referer(false)
+            .cookie_provider(Arc::new(Cookies::default()))
+            .connect_timeout(manners.connect_timeout)
+            .pool_max_idle_per_host(manners.per_host.max(1))
+            .tcp_nodelay(true)
+            .http2_initial_stream_window_size(WINDOW)
+            .http2_initial_connection_window_size(WINDOW)
+            // Headers that others would forgive are forgiven.
+            .http1_ignore_invalid_headers_in_responses(true)
+            .http1_allow_spaces_after_header_name_in_responses(true)
+            .http1_allow_obsolete_multiline_headers_in_responses(true);
+        if let Some(proxy) = &manners.proxy {
+            let what = format!("the proxy {}", without_userinfo(proxy));
+            let proxy = Proxy::all(proxy.clone()).map_err(|error| setup(&what, error))?;
+            builder = builder.proxy(proxy.no_proxy(NoProxy::from_env()));
+        }
+        let http = builder.build().map_err(|error| setup("the settings", error))?;
+        let hosts = Hosts::new(manners.per_host, manners.delay);
+        Ok(Self { inner: Arc::new(Inner { http, hosts, manners, counters: Arc::default() }) })
+    }
+
+    /// One polite attempt: waits its turn at the host, sends, follows redirects (each waits its turn), and returns when the
+    /// headers are in. Any status is an answer. The place at the host is held until the body is dropped or read to its end.
+    ///
+    /// A host on hold is waited for, up to five minutes; a longer hold is [`FetchError::Held`]. Dropping the future gives
+    /// the place back.
+    pub async fn get(&self, ask: Ask) -> Result<Fetched, FetchError> {
+        let mut url = ask.url;
+        let own = Credential::from_url(&mut url);
+        url.set_fragment(None);
+        let Some(first) = Origin::of(&url) else {
+            return Err(FetchError::InvalidUrl { url: url.into(), reason: "it is not an HTTP URL with a host" });
+        };
+        let mut hops: Vec<Hop> = Vec::new();
+        let mut was_safe = false;
+        loop {
+            let origin = Origin::of(&url).filter(|_| !(was_safe && url.scheme() == "http"));
+            was_safe |= url.scheme() == "https";
+            let mut headers = HeaderMap::new();
+            let accepted = if ask.decode { ACCEPTED } else { "identity" };
+            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(accepted));
+            for (name, value) in &ask.headers {
+                if origin.as_ref() == Some(&first) || redirect::is_harmless(name) {
+                    headers.insert(name, value.clone());
+                }
+            }
+            let known = || self.inner.manners.credentials.iter().chain(&own);
+            // The one in the URL is the last, and was given for this very request.
+            let secret =
+                known().rfind(|credential| origin.as_ref() == Some(&credential.origin)).map(|found| &found.secret);
+
+            let place = self.turn(&url).await?;
+            let response = self.send(&url, headers, secret).await?;
+            let status = response.status();
+            if matches!(status.as_u16(), 429 | 503)
+                && let Some(wait) = asked_to_wait(response.headers())
+            {
+                tracing::info!(host = url.host_str(), ?wait, status = status.as_u16(), "asked to come back later");
+                self.hold(url.host_str().unwrap_or_default(), SystemTime::now() + wait);
+            }
+            let Some(to) = redirect::target(status, response.headers(), &url)? else {
+                return Ok(self.fetched(response, url, hops, ask.decode, place));
+            };
+            if hops.len() >= self.inner.manners.redirects {
+                return Err(FetchError::TooManyRedirects { url: url.into(), limit: hops.len() });
+            }
+            tracing::debug!(status = status.as_u16(), from = %url, %to, "redirected");
+            keep_connection(response).await;
+            drop(place);
+            hops.push(Hop { status: status.as_u16(), from: url, to: to.clone() });
+            url = to;
+        }
+    }
+
+    /// Nothing is sent to this host before then. Called by [`get`](Self::get) itself on 429 and 503; otherwise with what
+    /// was remembered. A hold is never made shorter.
+    pub fn hold(&self, host: &str, until: SystemTime) {
+        self.inner.hosts.hold(host, until);
+    }
+
+    /// Until when nothing is sent to this host, if that is still to come.
+    pub fn held_until(&self, host: &str) -> Option<SystemTime> {
+        self.inner.hosts.held_until(host)
+    }
+
+    /// What was done so far, in all, by this client and its clones.
+    pub fn traffic(&self) -> Traffic {
+        Traffic {
+            requests: self.inner.counters.requests.load(Ordering::Relaxed),
+            bytes: self.inner.counters.bytes.load(Ordering::Relaxed),
+            waited: self.inner.hosts.waited(),
+        }
+    }
+
+    async fn turn(&self, url: &Url) -> Result<Place, FetchError> {
+        let host = url.host_str().unwrap_or_default();
+        let turn = self.inner.hosts.turn(host).await;
+        turn.map_err(|OnHold(until)| FetchError::Held { host: host.to_owned(), url: url.to_string(), until })
+    }
+
+    async fn send(
+        &self,
+        url: &Url,
+        headers: HeaderMap,
+        secret: Option<&Secret>,
+    ) -> Result<reqwest::Response, FetchError> {
+        let mut request = self.inner.http.get(url.clone()).headers(headers);
+        request = match secret {
+            Some(Secret::Basic { user, password }) => request.basic_auth(user, Some(password)),
+            Some(Secret::Bearer(token)) => request.bearer_auth(token),
+            None => request,
+        };
+        tracing::debug!(%url, "asking");
+        self.inner.counters.requests.fetch_add(1, Ordering::Relaxed);
+        match tokio::time::timeout(self.inner.manners.first_byte_timeout, request.send()).await {
+            Ok(answer) => answer.map_err(|error| FetchError::before_the_answer(error, url)),
+            Err(_) => Err(FetchError::TimedOut { what: Wait::FirstByte, url: url.to_string() }),
+        }
+    }
+
+    fn fetched(
+        &self,
+        mut response: reqwest::Response,
+        url: Url,
+        hops: Vec<Hop>,
+        decode: bool,
+        place: Place,
+    ) -> Fetched {
+        let headers = std::mem::take(response.headers_mut());
+        let decoder = if decode {
+            let labels = headers.get_all(header::CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+            Decoder::new(labels, expects_text(media_type(&headers), &url))
+        } else {
+            Decoder::plain()
+        };
+        let timeouts = (self.inner.manners.first_byte_timeout, self.inner.manners.idle_timeout);
+        let status = response.status().as_u16();
+        let body = Body::new(response, url.clone(), decoder, timeouts, Arc::clone(&self.inner.counters), place);
+        Fetched { status, headers, url, hops, body }
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("manners", &self.inner.manners).finish_non_exhaustive()
+    }
+}
+
+/// Reads what is left of a redirect, if it is little, so that its connection can be used again.
+async fn keep_connection(mut response: reqwest::Response) {
+    let little = async {
+        let mut read = 0;
+        while let Ok(Some(bytes)) = response.chunk().await {
+            read += bytes.len() as u64;
+            if read > WORTH_READING {
+                break;
+            }
+        }
+    };
+    // Whatever comes of it, the redirect itself is known.
+    let _ = tokio::time::timeout(WORTH_WAITING, little).await;
+}
+
+/// What Retry-After asks for. A date is read by the clock of the one who wrote it, where that is known.
+fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let theirs = text(header::DATE).and_then(|date| httpdate::parse_http_date(date).ok());
+    retry_after(text(header::RETRY_AFTER)?, theirs.unwrap_or_else(SystemTime::now))
+}
+
+fn media_type(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    value.split(';').next().map(str::trim).filter(|media_type| !media_type.is_empty())
+}
+
+/// Whether a compressed body without a label was meant to be undone. A page was; of an archive, the compressed bytes are
+/// the thing itself.
+fn expects_text(media_type: Option<&str>, url: &Url) -> bool {
+    match media_type.map(str::to_ascii_lowercase).as_deref() {
+        Some(media_type) => {
+            media_type.starts_with("text/") || ["xml", "json", "html"].iter().any(|kind| media_type.ends_with(kind))
+        }
+        None => {
+            let path = url.path().to_ascii_lowercase();
+            ![".gz", ".tgz", ".svgz", ".zst", ".tzst"].iter().any(|ending| path.ends_with(ending))
+        }
+    }
+}

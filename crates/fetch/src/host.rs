@@ -1,0 +1,261 @@
+//! Places, pauses and holds: who may ask a host when.
+//!
+//! A host is a name without its port, since it is one machine that has to bear the work. Those who want to ask it stand in a
+//! queue, in order of arrival. Whoever has a place waits until the pause after the last request is over and no hold is in
+//! force, and keeps the place until the body is read or given up. Hosts do not wait for one another.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+/// The longest hold that is waited through; it equals [`Patience::longest_wait`](crate::Patience::longest_wait).
+pub(crate) const LONGEST_HOLD: Duration = Duration::from_secs(300);
+
+/// Hosts that are remembered before the idle ones are forgotten.
+const REMEMBERED: usize = 1024;
+
+/// Every host that is asked, or was a moment ago.
+pub(crate) struct Hosts {
+    per_host: usize,
+    delay: Duration,
+    known: Mutex<Known>,
+    waited: AtomicU64,
+}
+
+struct Known {
+    hosts: HashMap<String, Arc<Host>>,
+    /// At how many the idle ones are forgotten next.
+    tidy_at: usize,
+}
+
+struct Host {
+    places: Arc<Semaphore>,
+    times: Mutex<Times>,
+}
+
+struct Times {
+    /// When the pause after the last request ends.
+    pause: Instant,
+    /// When the hold ends. The wall clock: a hold outlives the process.
+    hold: Option<SystemTime>,
+}
+
+/// The host is on hold for longer than one waits.
+#[derive(Debug)]
+pub(crate) struct OnHold(pub(crate) SystemTime);
+
+/// A place at a host. Dropping it lets the next one in, after the pause.
+pub(crate) struct Place {
+    host: Arc<Host>,
+    delay: Duration,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // The pause counts from the end too: a host that needs ten seconds for a page is to have its rest after them.
+        let mut times = self.host.times();
+        times.pause = times.pause.max(Instant::now() + self.delay);
+    }
+}
+
+impl Hosts {
+    pub(crate) fn new(per_host: usize, delay: Duration) -> Self {
+        let known = Known { hosts: HashMap::new(), tidy_at: REMEMBERED };
+        // No place at all would be a wait without end.
+        Self { per_host: per_host.max(1), delay, known: Mutex::new(known), waited: AtomicU64::new(0) }
+    }
+
+    /// Waits for a place, the pause and the hold, in this order.
+    pub(crate) async fn turn(&self, name: &str) -> Result<Place, OnHold> {
+        let host = self.host(name);
+        let began = Instant::now();
+        // Looked at before queueing as well: who would wait in vain need not stand in the queue first.
+        host.hold_in_reach()?;
+        let permit = Arc::clone(&host.places).acquire_owned().await.expect("the semaphore is never closed");
+        while let Some(wait) = host.next_wait(self.delay)? {
+            tracing::debug!(host = name, ?wait, "waiting for a turn");
+            tokio::time::sleep(wait).await;
+        }
+        let waited = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.waited.fetch_add(waited, Ordering::Relaxed);
+        Ok(Place { host, delay: self.delay, _permit: permit })
+    }
+
+    /// Nothing is sent to this host before then. A hold is never made shorter.
+    pub(crate) fn hold(&self, name: &str, until: SystemTime) {
+        if until <= SystemTime::now() {
+            return;
+        }
+        let host = self.host(name);
+        let mut times = host.times();
+        times.hold = times.hold.max(Some(until));
+    }
+
+    /// Until when nothing is sent to this host, if that is still to come.
+    pub(crate) fn held_until(&self, name: &str) -> Option<SystemTime> {
+        let host = self.known().hosts.get(&folded(name)).cloned()?;
+        host.hold()
+    }
+
+    /// What all who asked have waited for their turns.
+    pub(crate) fn waited(&self) -> Duration {
+        Duration::from_millis(self.waited.load(Ordering::Relaxed))
+    }
+
+    fn host(&self, name: &str) -> Arc<Host> {
+        let mut known = self.known();
+        if known.hosts.len() >= known.tidy_at {
+            // Who holds a place or waits for one holds the host as well; the count under this lock is exact enough, since
+            // new holders come from here only.
+            known.hosts.retain(|_, host| Arc::strong_count(host) > 1 || host.is_busy());
+            known.tidy_at = (known.hosts.len() * 2).max(REMEMBERED);
+        }
+        let host = known.hosts.entry(folded(name)).or_insert_with(|| {
+            let times = Times { pause: Instant::now(), hold: None };
+            Arc::new(Host { places: Arc::new(Semaphore::new(self.per_host)), times: Mutex::new(times) })
+        });
+        Arc::clone(host)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Host {
+    fn times(&self) -> MutexGuard<'_, Times> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The hold, if it is in force.
+    fn hold(&self) -> Option<SystemTime> {
+        self.times().hold.filter(|until| *until > SystemTime::now())
+    }
+
+    /// The rest of the hold, or none; too long a hold is an error.
+    fn hold_in_reach(&self) -> Result<Option<Duration>, OnHold> {
+        let Some(until) = self.hold() else { return Ok(None) };
+        match until.duration_since(SystemTime::now()) {
+            Ok(rest) if rest > LONGEST_HOLD => Err(OnHold(until)),
+            Ok(rest) => Ok(Some(rest)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// How long to wait still; none takes the turn. Asked again after every wait, since holds may have come in meanwhile.
+    fn next_wait(&self, delay: Duration) -> Result<Option<Duration>, OnHold> {
+        if let Some(rest) = self.hold_in_reach()? {
+            // A little more than nothing, so that a clock that rounds down does not make us spin.
+            return Ok(Some(rest.max(Duration::from_millis(1))));
+        }
+        let mut times = self.times();
+        let now = Instant::now();
+        if times.pause > now {
+            return Ok(Some(times.pause - now));
+        }
+        // With several places, starts are apart as well.
+        times.pause = now + delay;
+        Ok(None)
+    }
+
+    fn is_busy(&self) -> bool {
+        self.hold().is_some() || self.times().pause > Instant::now()
+    }
+}
+
+/// The host's name as it is compared.
+fn folded(name: &str) -> String {
+    name.trim_end_matches('.').to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn soon(seconds: u64) -> SystemTime {
+        SystemTime::now() + Duration::from_secs(seconds)
+    }
+
+    #[tokio::test]
+    async fn one_at_a_time_and_in_order() {
+        let hosts = Arc::new(Hosts::new(1, Duration::ZERO));
+        let first = hosts.turn("a").await.expect("free");
+        let (sender, mut order) = tokio::sync::mpsc::unbounded_channel();
+        for number in 0..3 {
+            let (hosts, sender) = (Arc::clone(&hosts), sender.clone());
+            tokio::spawn(async move {
+                let _place = hosts.turn("A.").await.expect("free at some time");
+                sender.send(number).expect("heard");
+            });
+            tokio::task::yield_now().await;
+        }
+        assert!(order.try_recv().is_err(), "the place is taken");
+        let _other = hosts.turn("b").await.expect("another host waits for nobody");
+        drop(first);
+        for number in 0..3 {
+            assert_eq!(order.recv().await, Some(number));
+        }
+    }
+
+    #[tokio::test]
+    async fn the_pause_counts_from_the_end() {
+        let pause = Duration::from_millis(60);
+        let hosts = Hosts::new(1, pause);
+        let place = hosts.turn("a").await.expect("free");
+        tokio::time::sleep(pause * 2).await;
+        drop(place);
+        let ended = Instant::now();
+        let _place = hosts.turn("a").await.expect("free");
+        assert!(ended.elapsed() >= pause);
+        assert!(hosts.waited() >= pause);
+    }
+
+    #[tokio::test]
+    async fn several_places_start_apart() {
+        let pause = Duration::from_millis(40);
+        let hosts = Hosts::new(3, pause);
+        let began = Instant::now();
+        let _places = (hosts.turn("a").await, hosts.turn("a").await, hosts.turn("a").await);
+        assert!(began.elapsed() >= 2 * pause);
+    }
+
+    #[tokio::test]
+    async fn holds_are_kept_and_never_shortened() {
+        let hosts = Hosts::new(1, Duration::ZERO);
+        let later = soon(86_400);
+        hosts.hold("Example.ORG", later);
+        hosts.hold("example.org", soon(5));
+        assert_eq!(hosts.held_until("example.org."), Some(later));
+        assert_eq!(hosts.held_until("example.com"), None);
+        assert!(matches!(hosts.turn("example.org").await, Err(OnHold(until)) if until == later));
+        hosts.hold("past.example", SystemTime::UNIX_EPOCH);
+        assert_eq!(hosts.held_until("past.example"), None);
+    }
+
+    #[tokio::test]
+    async fn a_short_hold_is_waited_through() {
+        let hosts = Hosts::new(1, Duration::ZERO);
+        let until = SystemTime::now() + Duration::from_millis(80);
+        hosts.hold("a", until);
+        let _place = hosts.turn("a").await.expect("after the hold");
+        assert!(SystemTime::now() >= until);
+    }
+
+    #[tokio::test]
+    async fn idle_hosts_are_forgotten_and_others_are_not() {
+        let hosts = Hosts::new(1, Duration::ZERO);
+        hosts.hold("held", soon(1000));
+        let _place = hosts.turn("asked").await.expect("free");
+        for number in 0..5 * REMEMBERED {
+            drop(hosts.turn(&number.to_string()).await.expect("free"));
+        }
+        let known = hosts.known();
+        assert!(known.hosts.len() <= REMEMBERED + 2, "{}", known.hosts.len());
+        assert!(known.hosts.contains_key("held") && known.hosts.contains_key("asked"));
+    }
+}

@@ -1,0 +1,113 @@
+//! Where a redirect leads, and what may go along. Pure.
+
+use percent_encoding::{AsciiSet, percent_encode};
+use reqwest::StatusCode;
+use reqwest::header::{self, HeaderMap, HeaderName};
+use url::Url;
+
+use crate::credentials::without_userinfo;
+use crate::error::FetchError;
+
+/// One redirect that was followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// 301 and 308 are meant for ever, 302, 303 and 307 for now.
+    pub status: u16,
+    /// Who redirected.
+    pub from: Url,
+    /// Where to.
+    pub to: Url,
+}
+
+/// What may go along to another origin: all that says what we want and nothing of who we are. Anything else the caller set
+/// may be a secret in a header that we have never heard of.
+const HARMLESS: [HeaderName; 8] = [
+    header::ACCEPT,
+    header::ACCEPT_ENCODING,
+    header::ACCEPT_LANGUAGE,
+    header::CACHE_CONTROL,
+    header::IF_MODIFIED_SINCE,
+    header::IF_NONE_MATCH,
+    header::IF_RANGE,
+    header::RANGE,
+];
+
+/// Whether a header of the caller's may go to an origin it was not meant for.
+pub(crate) fn is_harmless(name: &HeaderName) -> bool {
+    HARMLESS.contains(name)
+}
+
+/// Where this answer leads, if it is a redirect.
+pub(crate) fn target(status: StatusCode, headers: &HeaderMap, from: &Url) -> Result<Option<Url>, FetchError> {
+    if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let location = headers.get(header::LOCATION).map_or(&[][..], |value| value.as_bytes());
+    // What is not ASCII should have been encoded. In UTF-8 or not, the same bytes come back to the server that sent them.
+    let location = percent_encode(location.trim_ascii(), const { &AsciiSet::EMPTY }).to_string();
+    let bad = |to: String, reason| Err(FetchError::BadRedirect { url: from.to_string(), to, reason });
+    if location.is_empty() {
+        return bad(location, "there is no Location");
+    }
+    let Ok(to) = from.join(&location) else {
+        // It may hold a password, and could not be taken apart to remove it.
+        return bad(String::new(), "its Location is not a URL");
+    };
+    let mut to = without_userinfo(&to);
+    to.set_fragment(None);
+    if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none() {
+        return bad(to.to_string(), "that is not HTTP");
+    }
+    Ok(Some(to))
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    fn leads(status: u16, location: &[u8]) -> Result<Option<String>, FetchError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::LOCATION, HeaderValue::from_bytes(location).expect("a value"));
+        let from = Url::parse("https://example.org/a/b?c=d").expect("a URL");
+        let status = StatusCode::from_u16(status).expect("a status");
+        target(status, &headers, &from).map(|to| to.map(String::from))
+    }
+
+    #[test]
+    fn relative_locations_are_joined() {
+        for (location, to) in [
+            (&b"../x?y"[..], "https://example.org/x?y"),
+            (b"//other/z", "https://other/z"),
+            (b"?e=f", "https://example.org/a/b?e=f"),
+            (b" http://other:81/#part ", "http://other:81/"),
+            (b"http://me:secret@other/", "http://other/"),
+            ("/é".as_bytes(), "https://example.org/%C3%A9"),
+            (b"/\xe9", "https://example.org/%E9"),
+        ] {
+            assert_eq!(leads(302, location).expect("good").as_deref(), Some(to));
+        }
+    }
+
+    #[test]
+    fn other_statuses_do_not_redirect() {
+        for status in [200, 201, 300, 304, 305, 404] {
+            assert_eq!(leads(status, b"/x").expect("no redirect"), None);
+        }
+    }
+
+    #[test]
+    fn leading_nowhere_is_an_error_without_secrets() {
+        for location in [
+            &b""[..],
+            b"mailto:me@example.org",
+            b"ftp://me:secret@example.org/",
+            b"http://me:secret@[/",
+            b"file:///etc/passwd",
+        ] {
+            let error = leads(301, location).expect_err("nowhere to go").to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}
