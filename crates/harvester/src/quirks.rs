@@ -100,6 +100,8 @@ quirks! {
     BOT_WALL = "bot-wall" => "told by its name, never taken for an answer";
     /// One bad record makes its page fail.
     BAD_RECORD = "bad-record" => "the window is split around it, then its records are got one by one; only the bad one is missing, by name";
+    /// Answers are 500, 502 or 504 now and then.
+    UNSTABLE = "unstable" => "asked for again, with growing pauses; then the window is split";
     /// A page takes minutes.
     SLOW_PAGE = "slow-page" => "the first byte may take five minutes; then the window is split";
     /// The connection breaks in the middle of a page.

@@ -15,6 +15,11 @@ use crate::record::{Header, Novelty};
 /// Every sink.
 pub const SINKS: &[SinkKind] = &[];
 
+/// The sink of that name.
+pub fn named(name: &str) -> Option<&'static SinkKind> {
+    SINKS.iter().find(|kind| kind.name == name)
+}
+
 /// One row of [`SINKS`].
 pub struct SinkKind {
     /// What it is called on the command line.

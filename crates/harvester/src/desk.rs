@@ -1,0 +1,26 @@
+//! What the blocking side of a harvest holds: the state, the sink, and the counters.
+
+use std::sync::Arc;
+
+use crate::gauge::Gauge;
+use crate::page::PageError;
+use crate::sink::Sink;
+use crate::state::State;
+
+/// State and sink, which change together.
+pub struct Desk {
+    /// What is remembered.
+    pub state: State,
+    /// Where records go.
+    pub sink: Box<dyn Sink>,
+    /// How far it is.
+    pub gauge: Arc<Gauge>,
+}
+
+impl Desk {
+    /// Undoes a page that is not to become true.
+    pub fn roll_back(&mut self) -> Result<(), PageError> {
+        self.sink.roll_back()?;
+        Ok(self.state.roll_back()?)
+    }
+}

@@ -1,0 +1,202 @@
+//! When a list is over, and whether that can be believed. Pure: everything it needs is counted by others.
+//!
+//! A token says where to go on, but tokens lie: some lead in circles, some are missing. So what decides is content. A token
+//! that was seen before is followed as long as pages bring something new (there are servers whose tokens never change),
+//! and an end is believed if the counts agree with it.
+
+use crate::page::PageReport;
+use crate::quirks::{self, Quirk};
+use crate::state::Progress;
+
+/// Empty pages in a row, each with a token, after which a list is taken to go on for ever.
+const MOST_EMPTY: u32 = 10;
+
+/// Pages in a row without anything new, after which a list is taken to run in circles whatever its tokens.
+const MOST_STALE: u32 = 3;
+
+/// What comes after a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Another one.
+    GoOn(String),
+    /// Nothing.
+    Ended(How),
+}
+
+/// How a list ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// With an empty token, as the protocol wants it.
+    EmptyToken,
+    /// Without a token: right for a list of one page, and often seen elsewhere.
+    NoToken,
+    /// A token led to noRecordsMatch.
+    NoRecords,
+    /// It leads to itself.
+    SelfLoop,
+    /// It leads back.
+    Cycle,
+    /// It goes on, and brings nothing.
+    Empty,
+}
+
+impl How {
+    /// Whether the list stopped by itself, and was not stopped by us.
+    pub fn is_natural(self) -> bool {
+        matches!(self, Self::EmptyToken | Self::NoToken | Self::NoRecords)
+    }
+}
+
+/// Whether an end is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Yes.
+    Complete,
+    /// Yes, although the server did not do it right.
+    Repaired(&'static Quirk),
+    /// Not without another look, for this reason.
+    Doubtful(&'static Quirk),
+}
+
+impl Progress {
+    /// Counts a page that was asked for with `asked`, and tells what comes next.
+    pub fn take(&mut self, page: &PageReport, asked: Option<&str>) -> Step {
+        let (records, fresh) = (page.records, page.fresh);
+        self.pages += 1;
+        self.delivered += records;
+        self.fresh += fresh;
+        self.size = self.size.max(page.size);
+        self.fullest = self.fullest.max(records);
+        let token = page.token.as_deref().map(str::trim);
+        let Some(token) = token.filter(|token| !token.is_empty()) else {
+            self.last = records;
+            return Step::Ended(if token.is_some() { How::EmptyToken } else { How::NoToken });
+        };
+        self.last = records;
+        self.empty = if records == 0 { self.empty + 1 } else { 0 };
+        self.stale = if records > 0 && fresh == 0 { self.stale + 1 } else { 0 };
+        let itself = asked == Some(token);
+        let hash = xxhash_rust::xxh3::xxh3_64(token.as_bytes());
+        let back = self.milestone.is_some_and(|(milestone, _)| milestone == hash);
+        if self.milestone.is_none_or(|(_, pages)| self.pages >= 2 * pages) {
+            self.milestone = Some((hash, self.pages));
+        }
+        if self.stale > 0 && itself {
+            return Step::Ended(How::SelfLoop);
+        }
+        if self.stale >= MOST_STALE || self.stale > 0 && back {
+            return Step::Ended(How::Cycle);
+        }
+        if self.empty >= MOST_EMPTY || self.empty > 1 && (itself || back) {
+            return Step::Ended(How::Empty);
+        }
+        Step::GoOn(token.to_owned())
+    }
+
+    /// Whether the list, having ended in this way, is complete. Sizes that cannot be right do not count.
+    pub fn judge(&self, how: How, sizes_lie: bool) -> Verdict {
+        let repair = match how {
+            How::EmptyToken | How::NoToken => None,
+            How::NoRecords => Some(quirks::TOKEN_TO_NO_RECORDS),
+            How::SelfLoop => Some(quirks::TOKEN_SELF_LOOP),
+            How::Cycle => Some(quirks::TOKEN_CYCLE),
+            How::Empty => Some(quirks::TOKEN_TO_EMPTY_PAGE),
+        };
+        match self.trusted_size().filter(|_| !sizes_lie) {
+            Some(size) if self.fresh >= size => repair.map_or(Verdict::Complete, Verdict::Repaired),
+            Some(_) => Verdict::Doubtful(repair.unwrap_or(quirks::TOKEN_MISSING)),
+            None => match how {
+                How::EmptyToken => Verdict::Complete,
+                How::NoToken if self.may_be_cut() => Verdict::Doubtful(quirks::TOKEN_MISSING),
+                How::NoToken => Verdict::Complete,
+                How::NoRecords => Verdict::Repaired(quirks::TOKEN_TO_NO_RECORDS),
+                How::SelfLoop | How::Cycle | How::Empty => repair.map_or(Verdict::Complete, Verdict::Doubtful),
+            },
+        }
+    }
+
+    /// The announced size, unless a part claims to be as large as the whole.
+    fn trusted_size(&self) -> Option<u64> {
+        self.size.filter(|size| self.size_of_whole.is_none_or(|whole| *size < whole))
+    }
+
+    /// Whether the announced size is larger than what came.
+    pub fn is_short(&self) -> bool {
+        self.trusted_size().is_some_and(|size| self.fresh < size)
+    }
+
+    /// Whether the last page looks like one that a limit ended: full, or of a round size.
+    fn may_be_cut(&self) -> bool {
+        match self.pages {
+            0 => false,
+            1 => self.last >= 10 && self.last.is_multiple_of(10),
+            _ => self.last > 0 && self.last == self.fullest,
+        }
+    }
+
+    /// Whether a limit on pages, and not the end of the list, may be why no more came, given that more was announced.
+    pub fn may_be_truncated(&self) -> bool {
+        self.pages <= 1 || self.last == self.fullest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(records: u64, fresh: u64, token: Option<&str>, size: Option<u64>) -> PageReport {
+        PageReport { records, fresh, token: token.map(str::to_owned), size, ..PageReport::default() }
+    }
+
+    /// Follows pages until the end; each is records, fresh ones, token.
+    fn follow(pages: &[(u64, u64, Option<&str>)], size: Option<u64>) -> (Option<How>, Progress) {
+        let mut progress = Progress::default();
+        let mut asked = None;
+        for (records, fresh, token) in pages {
+            match progress.take(&page(*records, *fresh, *token, size), asked.as_deref()) {
+                Step::GoOn(token) => asked = Some(token),
+                Step::Ended(how) => return (Some(how), progress),
+            }
+        }
+        (None, progress)
+    }
+
+    #[test]
+    fn ends_are_believed_if_the_counts_agree() {
+        let whole = [(3, 3, Some("a")), (3, 3, Some("b")), (3, 3, Some(""))];
+        let (how, progress) = follow(&whole, Some(9));
+        assert_eq!(how, Some(How::EmptyToken));
+        assert_eq!(progress.judge(How::EmptyToken, false), Verdict::Complete);
+        let (_, short) = follow(&whole, Some(10));
+        assert_eq!(short.judge(How::EmptyToken, false), Verdict::Doubtful(quirks::TOKEN_MISSING));
+        assert_eq!(short.judge(How::EmptyToken, true), Verdict::Complete);
+        let (how, cut) = follow(&[(3, 3, Some("a")), (3, 3, None)], None);
+        assert_eq!(cut.judge(how.expect("an end"), false), Verdict::Doubtful(quirks::TOKEN_MISSING));
+        let (how, ended) = follow(&[(3, 3, Some("a")), (2, 2, None)], None);
+        assert_eq!(ended.judge(how.expect("an end"), false), Verdict::Complete);
+    }
+
+    #[test]
+    fn circles_are_noticed_and_steady_tokens_followed() {
+        let itself = [(3, 3, Some("a")), (3, 3, Some("a")), (3, 0, Some("a"))];
+        assert_eq!(follow(&itself, None).0, Some(How::SelfLoop));
+        let two = [(3, 3, Some("a")), (3, 3, Some("b")), (3, 0, Some("a")), (3, 0, Some("b")), (3, 0, Some("a"))];
+        assert!(matches!(follow(&two, None).0, Some(How::Cycle)));
+        let steady = [(3, 3, Some("s")), (3, 3, Some("s")), (3, 3, Some("s")), (1, 1, Some(""))];
+        assert_eq!(follow(&steady, None).0, Some(How::EmptyToken));
+        let names: Vec<String> = (0..20).map(|number| number.to_string()).collect();
+        let empty: Vec<_> = names.iter().map(|name| (0, 0, Some(name.as_str()))).collect();
+        assert_eq!(follow(&empty, None).0, Some(How::Empty));
+        let fresh_tokens: Vec<_> = names.iter().enumerate().map(|(n, name)| (3, if n < 3 { 3 } else { 0 }, Some(name.as_str()))).collect();
+        let (how, progress) = follow(&fresh_tokens, Some(9));
+        assert_eq!(how, Some(How::Cycle));
+        assert_eq!(progress.judge(How::Cycle, false), Verdict::Repaired(quirks::TOKEN_CYCLE));
+    }
+
+    #[test]
+    fn a_part_as_large_as_the_whole_says_nothing() {
+        let progress = Progress { size: Some(9), size_of_whole: Some(9), fresh: 2, pages: 1, last: 2, ..Progress::default() };
+        assert_eq!(progress.judge(How::EmptyToken, false), Verdict::Complete);
+        assert!(!progress.is_short());
+    }
+}

@@ -1,0 +1,570 @@
+//! The harvest of one repository: Identify, then every selected list, window by window, page by page.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `mod` | the order of things, from Identify to the summary |
+//! | `talk` | one question, as many attempts as patience allows |
+//! | `trouble` | why a request came to nothing, and what that means |
+//! | `windows` | a list as windows: following tokens, dividing what is too large, joining what is small |
+//! | `settle` | doubtful ends: counting identifiers, and believing nobody |
+//! | `singles` | records that are got one by one |
+//!
+//! The promises: a page is true only with all of its records and the token of the next; what is not proven complete is
+//! asked for again by the next run; and what could not be had is named.
+
+mod settle;
+mod singles;
+mod talk;
+mod trouble;
+mod windows;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
+
+use modoai_fetch::{Client, Patience, Url};
+use modoai_protocol::Datestamp;
+use modoai_protocol::xml::Response;
+
+use crate::ask::Question;
+use crate::clock;
+use crate::desk::Desk;
+use crate::gauge::Gauge;
+use crate::quirks;
+use crate::repairs::Repairs;
+use crate::sink::{Place, Sink, SinkError, SinkKind, SinkOptions, Source};
+use crate::state::{Contract, Identity, State, StateError, Wait};
+use crate::summary::{Gap, NextRun, Summary};
+use crate::window::{Granularity, Window, read_date};
+use talk::Talk;
+pub use trouble::Trouble;
+
+/// What is to be harvested, and how.
+#[derive(Clone)]
+pub struct Options {
+    /// Where the repository is asked.
+    pub base_url: Url,
+    /// The format; that of the sink if none is said.
+    pub format: Option<String>,
+    /// The sets; everything if none is said.
+    pub sets: Vec<String>,
+    /// The time, as the user said.
+    pub window: Window,
+    /// Only headers are wanted: the sink gets records without parts.
+    pub headers_only: bool,
+    /// Compare identifiers afterwards, and pass vanished records on as deletions.
+    pub verify: bool,
+    /// How often and how long to try.
+    pub patience: Patience,
+    /// How far incremental harvests reach back before the last complete one.
+    pub overlap: Option<Duration>,
+    /// What was chosen about the sink.
+    pub sink: SinkOptions,
+    /// A short name for the source.
+    pub slug: String,
+}
+
+impl Options {
+    /// Everything at that place, with the manners of the house.
+    pub fn new(base_url: Url) -> Self {
+        let slug = slug(&base_url);
+        Self {
+            base_url,
+            format: None,
+            sets: Vec::new(),
+            window: Window::ALL,
+            headers_only: false,
+            verify: false,
+            patience: Patience::default(),
+            overlap: None,
+            sink: SinkOptions::default(),
+            slug,
+        }
+    }
+}
+
+/// Why there was no harvest at all.
+#[derive(Debug, thiserror::Error)]
+pub enum HarvestError {
+    /// The state cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The sink cannot be used.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// Nobody there, or not a repository.
+    #[error("{url} does not answer as a repository")]
+    NoRepository {
+        /// Who was asked.
+        url: String,
+        /// What came instead.
+        source: Trouble,
+    },
+    /// The server refused in the protocol's own words.
+    #[error("{url} says {code}: {message}")]
+    Refused {
+        /// Who was asked.
+        url: String,
+        /// The protocol's code.
+        code: String,
+        /// For people.
+        message: String,
+    },
+    /// The format is not offered.
+    #[error("{url} does not offer the format '{prefix}', only {offered}")]
+    Format {
+        /// Who was asked.
+        url: String,
+        /// What was wanted.
+        prefix: String,
+        /// What there is.
+        offered: String,
+    },
+    /// The set does not exist.
+    #[error("{url} has no sets")]
+    NoSets {
+        /// Who was asked.
+        url: String,
+    },
+}
+
+/// The harvest of one repository.
+///
+/// ```no_run
+/// use modoai_fetch::{Client, Manners, Url};
+/// use modoai_harvester::harvest::{Harvest, Options};
+/// use modoai_harvester::sink;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let options = Options::new(Url::parse("https://example.org/oai")?);
+/// let records = sink::named("records").expect("a sink of ours");
+/// let summary = Harvest::new(Client::new(Manners::default())?, options).into_folder("example.org".as_ref(), records).await?;
+/// assert!(summary.complete, "{:?}", summary.missing);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Harvest {
+    client: Client,
+    options: Options,
+    gauge: Arc<Gauge>,
+    stop: Arc<AtomicBool>,
+}
+
+/// A harvest that is under way.
+struct Work {
+    options: Options,
+    sink: &'static str,
+    talk: Talk,
+    desk: Option<Box<Desk>>,
+    identity: Identity,
+    prefix: String,
+    gaps: Vec<Gap>,
+    /// What the server asked for, if that is longer than a run.
+    not_before: Option<Datestamp>,
+    /// Whether sizes were found to be larger than lists.
+    sizes_lie: bool,
+    /// Whether a token that needs encoding was understood as it is sent now.
+    token_style_proven: bool,
+}
+
+/// Whether to go on after something went wrong.
+enum Stop {
+    /// The run ends here; what is missing was noted.
+    Run,
+    /// The run failed.
+    Failed(HarvestError),
+}
+
+impl<E: Into<HarvestError>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Gaps told one by one; the rest is counted.
+const MOST_GAPS: usize = 1000;
+
+/// How far incremental harvests reach back where a server does not promise that its datestamps are those of visibility:
+/// indexes that are renewed by night are common.
+const OVERLAP: Duration = Duration::from_secs(86_400);
+
+/// A server whose clock differs by more is taken not to tell UTC.
+const CLOCK_SKEW: i64 = 600;
+
+impl Harvest {
+    /// A harvest that nobody watches and nobody stops.
+    pub fn new(client: Client, options: Options) -> Self {
+        Self { client, options, gauge: Arc::default(), stop: Arc::default() }
+    }
+
+    /// The same, telling how far it is.
+    pub fn watched_by(self, gauge: Arc<Gauge>) -> Self {
+        Self { gauge, ..self }
+    }
+
+    /// The same, ending as soon as it may when the flag is set: what was committed stays, and the next run goes on.
+    pub fn stopped_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// Harvests into a folder, through one of the sinks.
+    pub async fn into_folder(self, dir: &Path, kind: &'static SinkKind) -> Result<Summary, HarvestError> {
+        let state = State::open(dir)?;
+        let dir = dir.to_path_buf();
+        let open = Box::new(move |opening: Opening| {
+            let Opening { mark, source, client, options } = opening;
+            (kind.open)(Place { dir: &dir, mark: mark.as_deref(), source: &source, client, options: &options })
+        });
+        self.run(state, kind.name, kind.format, open).await
+    }
+
+    /// Harvests into a sink of the caller's, known by that name, for which that format is asked if none is chosen. What
+    /// is remembered is in `dir`; nothing is if there is none.
+    pub async fn into_sink(
+        self,
+        dir: Option<&Path>,
+        name: &'static str,
+        format: &str,
+        sink: Box<dyn Sink>,
+    ) -> Result<Summary, HarvestError> {
+        let state = dir.map_or_else(State::in_memory, State::open)?;
+        self.run(state, name, format, Box::new(move |_| Ok(sink))).await
+    }
+
+    async fn run(
+        self,
+        mut state: State,
+        sink: &'static str,
+        format: &str,
+        open: OpenSink,
+    ) -> Result<Summary, HarvestError> {
+        let Self { client, options, gauge, stop } = self;
+        let run = state.begin_run(clock::now())?;
+        let known = state.contract()?.map(|known| known.prefix);
+        let prefix = options.format.clone().or(known).unwrap_or_else(|| format.to_owned());
+        let contract = Contract { base_url: options.base_url.to_string(), sink: sink.to_owned(), prefix };
+        if let Some(wait) = state.wait(host(&options.base_url), clock::now())? {
+            return postponed(&mut state, run, &contract, &wait);
+        }
+        let mut talk = Talk {
+            client: client.clone(),
+            base_url: options.base_url.clone(),
+            granularity: Granularity::Seconds,
+            habits: state.habits()?,
+            patience: options.patience.clone(),
+            gauge: gauge.clone(),
+            repairs: Repairs::default(),
+            stop,
+            dice: fastrand::Rng::new(),
+        };
+        let identity = match identify(&mut talk, &mut state, &contract).await {
+            Ok(identity) => identity,
+            Err(Interview::Postponed(wait)) => {
+                let wait = remember_wait(&mut state, &options, wait)?;
+                return postponed(&mut state, run, &contract, &wait);
+            }
+            Err(Interview::Failed(error)) => {
+                let failed = serde_json::json!({ "failed": told(&error) });
+                state.end_run(run, clock::now(), &failed.to_string())?;
+                return Err(error);
+            }
+        };
+        let source =
+            Source { base_url: contract.base_url, name: identity.name.clone(), slug: options.slug.clone() };
+        let opening = Opening { mark: state.mark()?, source, client, options: options.sink.clone() };
+        let opened = tokio::task::spawn_blocking(move || open(opening)).await;
+        let opened = opened.unwrap_or_else(|panic| Err(lost(&panic.to_string())))?;
+        state.take_heart()?;
+        let mut work = Work {
+            options,
+            sink,
+            talk,
+            desk: Some(Box::new(Desk { state, sink: opened, gauge })),
+            identity,
+            prefix: contract.prefix,
+            gaps: Vec::new(),
+            not_before: None,
+            sizes_lie: false,
+            token_style_proven: false,
+        };
+        let outcome = work.everything().await;
+        let summary = work.close(run);
+        match outcome {
+            Ok(()) | Err(Stop::Run) => summary,
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+}
+
+impl Work {
+    /// Every list that is selected, then what is missing, then what has vanished.
+    async fn everything(&mut self) -> Result<(), Stop> {
+        let sets = if self.options.sets.is_empty() { vec![String::new()] } else { self.options.sets.clone() };
+        for set in &sets {
+            self.list(set).await?;
+        }
+        self.get_missing().await?;
+        if self.options.verify {
+            self.verify(&sets).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends the run: everything that was learnt is remembered, everything that is missing is told.
+    fn close(&mut self, run: i64) -> Result<Summary, HarvestError> {
+        let desk = self.desk.as_mut().ok_or_else(|| lost("the desk is gone"))?;
+        let state = &mut desk.state;
+        state.roll_back()?;
+        desk.sink.finish()?;
+        state.set_habits(&self.talk.habits)?;
+        let repaired = self.talk.repairs.told();
+        state.add_repairs(&repaired)?;
+        let mut missing = std::mem::take(&mut self.gaps);
+        for list in state.lists()? {
+            missing.extend(state.windows(list.number)?.into_iter().map(|open| Gap {
+                what: "window".to_owned(),
+                from: open.window.from.map(|date| date.to_string()),
+                until: open.window.until.map(|date| date.to_string()),
+                set: (!open.set.is_empty()).then_some(open.set),
+                reason: open.trouble.unwrap_or_else(|| "not yet harvested".to_owned()),
+                ..Gap::default()
+            }));
+        }
+        let records = state.missing("", MOST_GAPS)?;
+        let untold = state.missing_count()?.saturating_sub(records.len() as u64);
+        missing.extend(records.into_iter().map(|record| Gap {
+            what: "record".to_owned(),
+            identifier: Some(record.identifier),
+            reason: record.reason,
+            ..Gap::default()
+        }));
+        if untold > 0 {
+            let reason = format!("{untold} more records are missing; `modoai status` names them");
+            missing.push(Gap { what: "record".to_owned(), reason, ..Gap::default() });
+        }
+        let gauge = &desk.gauge;
+        let from = state.lists()?.iter().filter_map(|list| list.watermark).min();
+        let summary = Summary {
+            source: self.options.base_url.to_string(),
+            sink: self.sink.to_owned(),
+            format: self.prefix.clone(),
+            records: Gauge::read(&gauge.records),
+            deleted: Gauge::read(&gauge.deleted),
+            unchanged: Gauge::read(&gauge.unchanged),
+            bytes: Gauge::read(&gauge.bytes),
+            requests: Gauge::read(&gauge.requests),
+            complete: missing.is_empty(),
+            repaired,
+            missing,
+            next: NextRun {
+                not_before: self.not_before.map(|date| date.to_string()),
+                from: from.map(|date| date.to_string()),
+            },
+        };
+        state.end_run(run, clock::now(), &json(&summary))?;
+        Ok(summary)
+    }
+
+    fn state(&mut self) -> Result<&mut State, HarvestError> {
+        Ok(&mut self.desk.as_mut().ok_or_else(|| lost("the desk is gone"))?.state)
+    }
+
+    /// Ends the run for a reason that is not the list's own.
+    fn stop(&mut self, trouble: Trouble) -> Stop {
+        let reason = match trouble {
+            Trouble::Sink(error) => return error.into(),
+            Trouble::State(error) => return error.into(),
+            Trouble::Postponed(wait) => match self.postpone(wait) {
+                Ok(wait) => wait.reason,
+                Err(error) => return error.into(),
+            },
+            trouble => trouble.to_string(),
+        };
+        self.gaps.push(Gap { what: "source".to_owned(), reason, ..Gap::default() });
+        Stop::Run
+    }
+
+    fn postpone(&mut self, wait: Duration) -> Result<Wait, HarvestError> {
+        let options = self.options.clone();
+        let wait = remember_wait(self.state()?, &options, wait)?;
+        self.not_before = Some(wait.until);
+        Ok(wait)
+    }
+
+    /// How far back the next pass over a list reaches.
+    fn overlap(&self) -> Duration {
+        match self.options.overlap {
+            Some(overlap) => overlap,
+            None if self.identity.prompt => Duration::ZERO,
+            None if self.talk.repairs.has(quirks::LOCAL_TIME) => 2 * OVERLAP,
+            None => OVERLAP,
+        }
+    }
+}
+
+/// Opens a sink for a source.
+pub(crate) type OpenSink = Box<dyn FnOnce(Opening) -> Result<Box<dyn Sink>, SinkError> + Send>;
+
+/// What is known only when the server has said who it is.
+pub(crate) struct Opening {
+    pub(crate) mark: Option<String>,
+    pub(crate) source: Source,
+    pub(crate) client: Client,
+    pub(crate) options: SinkOptions,
+}
+
+/// How the conversation about the server itself can end early.
+enum Interview {
+    Postponed(Duration),
+    Failed(HarvestError),
+}
+
+impl<E: Into<HarvestError>> From<E> for Interview {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Asks who the server is, and, the first time, which formats it has.
+async fn identify(talk: &mut Talk, state: &mut State, contract: &Contract) -> Result<Identity, Interview> {
+    let url = contract.base_url.as_str();
+    let known = state.contract()?.filter(|known| known == contract);
+    let known = if known.is_some() { state.identity()? } else { None };
+    talk.gauge.say("asking who it is");
+    let response = described(talk, url, &Question::Identify).await?;
+    let said = |name: &str| response.identify(name).unwrap_or_default().trim().to_owned();
+    let mut identity = Identity {
+        name: said("repositoryName"),
+        base_url: said("baseURL"),
+        earliest: said("earliestDatestamp"),
+        deleted_record: said("deletedRecord"),
+        granularity: said("granularity"),
+        prompt: response.descriptions.iter().any(|part| promises_visibility(&part.bytes)),
+        schema: String::new(),
+        namespace: String::new(),
+    };
+    look_closely(talk, &identity, &response);
+    match known {
+        Some(known) => (identity.schema, identity.namespace) = (known.schema, known.namespace),
+        None => {
+            let offered = described(talk, url, &Question::Formats).await?.formats;
+            let found = offered.iter().find(|format| format.prefix.trim() == contract.prefix);
+            let Some(format) = found else {
+                let offered: Vec<_> = offered.iter().map(|format| format.prefix.trim()).collect();
+                let (url, prefix) = (url.to_owned(), contract.prefix.clone());
+                return Err(HarvestError::Format { url, prefix, offered: offered.join(", ") }.into());
+            };
+            (identity.schema, identity.namespace) = (format.schema.trim().to_owned(), format.namespace.trim().to_owned());
+        }
+    }
+    talk.granularity = Granularity::parse(&identity.granularity);
+    state.agree(contract)?;
+    state.set_identity(&identity)?;
+    Ok(identity)
+}
+
+async fn described(talk: &mut Talk, url: &str, question: &Question) -> Result<Response, Interview> {
+    let response = match talk.describe(question).await {
+        Ok(response) => response,
+        Err(Trouble::Postponed(wait)) => return Err(Interview::Postponed(wait)),
+        Err(source) => return Err(HarvestError::NoRepository { url: url.to_owned(), source }.into()),
+    };
+    match response.errors.first() {
+        Some((code, message)) => {
+            let (url, code, message) = (url.to_owned(), code.clone(), message.clone());
+            Err(HarvestError::Refused { url, code, message }.into())
+        }
+        None => Ok(response),
+    }
+}
+
+/// What Identify says, compared with what can be right.
+fn look_closely(talk: &mut Talk, identity: &Identity, response: &Response) {
+    let here = clock::now().unix();
+    if let Some(there) = read_date(&response.response_date)
+        && (there.unix() - here).abs() > CLOCK_SKEW
+    {
+        let example = format!("it is {} there and {} here", there, clock::now());
+        talk.repairs.note(quirks::LOCAL_TIME, &example);
+    }
+    match read_date(&identity.earliest) {
+        Some(date) if here - date.unix() > CLOCK_SKEW => {}
+        _ => talk.repairs.note(quirks::EARLIEST_WRONG, &identity.earliest),
+    }
+    if !["YYYY-MM-DD", "YYYY-MM-DDThh:mm:ssZ"].contains(&identity.granularity.as_str()) {
+        talk.repairs.note(quirks::GRANULARITY_MISSPELT, &identity.granularity);
+    }
+    let own = Url::parse(&identity.base_url);
+    if !own.is_ok_and(|own| own == talk.base_url) {
+        tracing::info!(asked = %talk.base_url, says = %identity.base_url, "Identify names another base URL");
+    }
+}
+
+/// Whether a description promises that datestamps are those of visibility: see the provider's `datestamps.xsd`.
+fn promises_visibility(description: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(description);
+    text.contains("urn:modoai:datestamps:1") && text.contains("visibility")
+}
+
+fn remember_wait(state: &mut State, options: &Options, wait: Duration) -> Result<Wait, HarvestError> {
+    let until = clock::of(SystemTime::now() + wait);
+    let reason = format!("the server asks to be left alone until {until}");
+    let wait = Wait { until, reason };
+    state.roll_back()?;
+    state.set_wait(host(&options.base_url), &wait)?;
+    Ok(wait)
+}
+
+/// The summary of a run that must not ask anything.
+fn postponed(state: &mut State, run: i64, contract: &Contract, wait: &Wait) -> Result<Summary, HarvestError> {
+    let summary = Summary {
+        source: contract.base_url.clone(),
+        sink: contract.sink.clone(),
+        format: contract.prefix.clone(),
+        missing: vec![Gap { what: "source".to_owned(), reason: wait.reason.clone(), ..Gap::default() }],
+        next: NextRun { not_before: Some(wait.until.to_string()), from: None },
+        ..Summary::default()
+    };
+    state.end_run(run, clock::now(), &json(&summary))?;
+    Ok(summary)
+}
+
+/// A defect of ours took the sink and the state with it.
+fn lost(why: &str) -> SinkError {
+    SinkError::Damaged { path: PathBuf::from("(the harvest in memory)"), reason: why.to_owned() }
+}
+
+fn host(url: &Url) -> &str {
+    url.host_str().unwrap_or_default()
+}
+
+fn json(summary: &Summary) -> String {
+    serde_json::to_string(summary).unwrap_or_default()
+}
+
+/// An error with its causes.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
+}
+
+/// A name for a source that can be a folder: host, port and path with everything else as dashes.
+pub fn slug(url: &Url) -> String {
+    let whole = format!("{}{}{}", host(url), url.port().map(|port| format!("-{port}")).unwrap_or_default(), url.path());
+    let mut slug = String::new();
+    for character in whole.chars() {
+        match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '.' => slug.push(character),
+            _ if slug.ends_with('-') => {}
+            _ => slug.push('-'),
+        }
+    }
+    slug.truncate(120);
+    slug.trim_matches(['-', '.']).to_owned()
+}

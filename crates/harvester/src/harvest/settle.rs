@@ -1,0 +1,170 @@
+//! Doubtful ends. A list that stops short of its announced size, on a full page, or in a circle may be complete or not;
+//! an independent list of identifiers decides, or smaller windows do.
+
+use modoai_protocol::ErrorCode;
+
+use super::windows::Fate;
+use super::{HarvestError, Stop, Work};
+use crate::ask::Question;
+use crate::ending::{How, Step, Verdict};
+use crate::gauge::Gauge;
+use crate::page::Purpose;
+use crate::quirks::{self, Quirk};
+use crate::record::{Header, Novelty};
+use crate::state::{List, OpenWindow, Progress};
+use crate::summary::Gap;
+use crate::window::Window;
+
+/// Records that are got one by one for one window. More are had sooner by dividing it further.
+const MOST_SINGLES: u64 = 10_000;
+
+/// Vanished items that are passed on as deletions in one commit.
+const VANISHED_AT_ONCE: usize = 1000;
+
+/// What a list of identifiers came to.
+struct Count {
+    how: How,
+    progress: Progress,
+}
+
+impl Work {
+    /// A window has come to its end: is it complete?
+    pub(super) async fn settle(&mut self, list: &List, open: OpenWindow, how: How) -> Result<Fate, Stop> {
+        let verdict = open.progress.judge(how, self.sizes_lie);
+        let Verdict::Doubtful(quirk) = verdict else { return Ok(self.close_window(&open, Some(verdict))?) };
+        let (fresh, size) = (open.progress.fresh, open.progress.size);
+        let count = self.count(list, &open).await?;
+        let listed = count.as_ref().map(|count| count.progress.fresh);
+        // Identifiers that were listed and are not here have been noted as missing, and will be got.
+        if count.as_ref().is_some_and(|count| self.is_whole(count, size)) {
+            return self.believe(&open, quirk);
+        }
+        let agreed = how.is_natural() && count.is_some_and(|count| count.how.is_natural()) && listed <= Some(fresh);
+        if agreed && open.progress.is_short() {
+            if !open.set.is_empty() && self.size_of_store(&open).await == size {
+                return self.believe(&open, quirks::SIZE_OF_STORE);
+            }
+            // A last page that is not full was not ended by a limit.
+            if !open.progress.may_be_truncated() {
+                return self.believe(&open, quirks::SIZE_WRONG);
+            }
+        }
+        let why = match size {
+            Some(size) => format!("{fresh} of {size} records came"),
+            None => format!("the list has no credible end after {fresh} records: {}", quirk.name),
+        };
+        if !open.window.is_short() && !self.parts(&open).is_empty() {
+            return self.divide(list, open, quirk, &why).await;
+        }
+        if agreed {
+            // Nothing smaller can be asked for, and two lists agree: from here on, sizes alone prove nothing.
+            self.sizes_lie = true;
+            return self.believe(&open, quirks::SIZE_WRONG);
+        }
+        self.state()?.give_up(open.number, &why)?;
+        Ok(Fate::GivenUp)
+    }
+
+    fn believe(&mut self, open: &OpenWindow, quirk: &'static Quirk) -> Result<Fate, Stop> {
+        Ok(self.close_window(open, Some(Verdict::Repaired(quirk)))?)
+    }
+
+    /// Whether a list of identifiers is complete, given what was announced elsewhere.
+    fn is_whole(&self, count: &Count, announced: Option<u64>) -> bool {
+        let progress = Progress { size: count.progress.size.max(announced), ..count.progress.clone() };
+        !matches!(progress.judge(count.how, self.sizes_lie), Verdict::Doubtful(_))
+    }
+
+    /// The size that is told for the same window without a set.
+    async fn size_of_store(&mut self, open: &OpenWindow) -> Option<u64> {
+        let (prefix, window) = (self.prefix.clone(), open.window);
+        let question = Question::List { headers_only: true, prefix, set: None, window, token: None };
+        let response = self.talk.describe(&question).await.ok()?;
+        response.token?.size?.trim().parse().ok()
+    }
+
+    /// Lists the identifiers of a window; those that are not here are noted as missing. None if that list fails.
+    async fn count(&mut self, list: &List, open: &OpenWindow) -> Result<Option<Count>, Stop> {
+        let number = self.state()?.fresh_number()?;
+        let progress = Progress { size_of_whole: open.progress.size_of_whole, ..Progress::default() };
+        self.follow(list, OpenWindow { number, token: None, progress, ..open.clone() }).await
+    }
+
+    /// Follows a list of identifiers to its end.
+    async fn follow(&mut self, list: &List, mut pass: OpenWindow) -> Result<Option<Count>, Stop> {
+        loop {
+            self.talk.gauge.say(format!("comparing identifiers of {}", pass.window));
+            let report = match self.list_page(list, &pass, Purpose::Compare).await {
+                Ok(report) => report,
+                Err(trouble) if trouble.calls_for_less() => return Ok(None),
+                Err(trouble) => return Err(self.stop(trouble)),
+            };
+            if let Some((code, _)) = report.errors.first() {
+                let over = ErrorCode::from_name(code) == Some(ErrorCode::NoRecordsMatch);
+                return Ok(over.then_some(Count { how: How::NoRecords, progress: pass.progress }));
+            }
+            pass.progress = report.progress;
+            match report.step {
+                Some(Step::GoOn(token)) => pass.token = Some(token),
+                Some(Step::Ended(how)) => return Ok(Some(Count { how, progress: pass.progress })),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Gets the records of a window one by one. Whether that was possible; what could not be had is noted.
+    pub(super) async fn one_by_one(&mut self, list: &List, open: &OpenWindow) -> Result<bool, Stop> {
+        let Some(count) = self.count(list, open).await? else { return Ok(false) };
+        if !self.is_whole(&count, open.progress.size) || self.state()?.missing_count()? > MOST_SINGLES {
+            return Ok(false);
+        }
+        self.get_missing().await?;
+        Ok(true)
+    }
+
+    /// Compares all identifiers with what is here: what is new is got, what has vanished is passed on as deleted.
+    pub(super) async fn verify(&mut self, sets: &[String]) -> Result<(), Stop> {
+        let window = self.options.window;
+        let number = self.state()?.fresh_number()?;
+        let mut whole = true;
+        for set in sets {
+            let list = self.state()?.list(set, window)?;
+            let progress = Progress::default();
+            let pass = OpenWindow { number, window, set: set.clone(), token: None, progress, trouble: None };
+            whole &= self.follow(&list, pass).await?.is_some_and(|count| self.is_whole(&count, None));
+        }
+        self.get_missing().await?;
+        if !whole {
+            let reason = "the identifiers could not be listed whole, so nothing is known of what vanished".to_owned();
+            self.gaps.push(Gap { what: "list".to_owned(), reason, ..Gap::default() });
+            return Ok(());
+        }
+        // Only a list of everything can tell that something is in no list.
+        let selected = self.state()?.lists()?.iter().all(|list| sets.contains(&list.set));
+        if window == Window::ALL && selected {
+            self.pass_on_vanished(number)?;
+        }
+        Ok(())
+    }
+
+    fn pass_on_vanished(&mut self, pass: i64) -> Result<(), HarvestError> {
+        let origin = self.origin();
+        loop {
+            let gone = self.state()?.unlisted(pass, VANISHED_AT_ONCE)?;
+            let Some(desk) = self.desk.as_mut().filter(|_| !gone.is_empty()) else { return Ok(()) };
+            desk.state.begin()?;
+            desk.sink.page(&origin)?;
+            for identifier in &gone {
+                let datestamp = origin.harvested.to_string();
+                desk.sink.record(&Header { identifier: identifier.clone(), datestamp, sets: Vec::new(), deleted: true })?;
+                desk.sink.end(Novelty::Changed)?;
+                desk.state.note(identifier, 0, true, pass)?;
+                self.talk.repairs.note(quirks::VANISHED, identifier);
+            }
+            let mark = desk.sink.commit()?;
+            desk.state.set_mark(&mark)?;
+            desk.state.commit()?;
+            Gauge::add(&desk.gauge.deleted, gone.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Records that are got one by one, because a list could not deliver them.
+
+use modoai_protocol::{ErrorCode, Verb};
+
+use super::{Stop, Work};
+use crate::ask::Question;
+use crate::clock;
+use crate::page::{Order, Purpose};
+use crate::state::{OpenWindow, Progress};
+use crate::window::Window;
+
+/// Records looked up at once.
+const BATCH: usize = 500;
+
+/// Failures in a row after which the rest is left to the next run.
+const MOST_FAILURES: u32 = 20;
+
+impl Work {
+    /// Tries once to get every record that is noted as missing.
+    pub(super) async fn get_missing(&mut self) -> Result<(), Stop> {
+        let (mut after, mut failures) = (String::new(), 0);
+        let window = self.state()?.missing_count()?;
+        if window == 0 {
+            return Ok(());
+        }
+        let number = self.state()?.fresh_number()?;
+        loop {
+            let batch = self.state()?.missing(&after, BATCH)?;
+            let Some(last) = batch.last() else { return Ok(()) };
+            after.clone_from(&last.identifier);
+            for missing in batch {
+                // What came without an identifier cannot be asked for by it.
+                if missing.identifier.starts_with('(') {
+                    continue;
+                }
+                match self.get_one(number, &missing.identifier).await? {
+                    true => failures = 0,
+                    false => failures += 1,
+                }
+                if failures == MOST_FAILURES {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Gets one record. Whether the server was able to answer.
+    async fn get_one(&mut self, number: i64, identifier: &str) -> Result<bool, Stop> {
+        self.talk.gauge.say(format!("getting {identifier}"));
+        let question = Question::Record { identifier: identifier.to_owned(), prefix: self.prefix.clone() };
+        let window = OpenWindow {
+            number,
+            window: Window::ALL,
+            set: String::new(),
+            token: None,
+            progress: Progress::default(),
+            trouble: None,
+        };
+        let order = Order { verb: Verb::GetRecord, origin: self.origin(), list: 0, window, purpose: Purpose::One };
+        let (answered, reason) = match self.talk.page(&mut self.desk, &order, &question).await {
+            Ok(report) => match report.errors.first() {
+                None => return Ok(true),
+                // It exists, and not in this format: there is nothing to be missed.
+                Some((code, _)) if ErrorCode::from_name(code) == Some(ErrorCode::CannotDisseminateFormat) => {
+                    self.state()?.found(identifier)?;
+                    return Ok(true);
+                }
+                Some((code, message)) => (true, format!("{code}: {message}")),
+            },
+            Err(trouble) if trouble.calls_for_less() => (false, trouble.to_string()),
+            Err(trouble) => return Err(self.stop(trouble)),
+        };
+        self.state()?.miss(identifier, &reason, clock::now())?;
+        Ok(answered)
+    }
+}

@@ -1,0 +1,293 @@
+//! Asking a server: one question, as many attempts as patience allows, one answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use modoai_fetch::{Ask, Client, FetchError, Fetched, Next, Patience, Url};
+use modoai_protocol::ErrorCode;
+use modoai_protocol::xml::Response;
+use modoai_protocol::xml::reader::ReadError;
+use tokio::sync::mpsc;
+
+use super::lost;
+use super::trouble::{Trouble, bot_wall, is_challenge};
+use crate::ask::Question;
+use crate::desk::Desk;
+use crate::gauge::Gauge;
+use crate::habits::Habits;
+use crate::mend::{Mender, Remedies};
+use crate::page::{Order, PageError, PageReader, PageReport};
+use crate::quirks;
+use crate::repairs::Repairs;
+use crate::window::{Granularity, read_date};
+
+/// Answers that are not lists are read whole; none is that long.
+const LONGEST_DESCRIPTION: usize = 16 << 20;
+
+/// Pieces of an answer that may wait between the network and the reader.
+const PIECES: usize = 8;
+
+/// A conversation with one server.
+pub(super) struct Talk {
+    pub(super) client: Client,
+    pub(super) base_url: Url,
+    pub(super) granularity: Granularity,
+    pub(super) habits: Habits,
+    pub(super) patience: Patience,
+    pub(super) gauge: Arc<Gauge>,
+    pub(super) repairs: Repairs,
+    /// Set when somebody says stop.
+    pub(super) stop: Arc<AtomicBool>,
+    pub(super) dice: fastrand::Rng,
+}
+
+impl Talk {
+    /// Asks something that is answered in one small document.
+    pub(super) async fn describe(&mut self, question: &Question) -> Result<Response, Trouble> {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let (trouble, wait) = match self.describe_once(question).await {
+                Ok(response) => return Ok(response),
+                Err(failed) => failed,
+            };
+            self.wait(attempt, trouble, wait).await?;
+        }
+    }
+
+    async fn describe_once(&mut self, question: &Question) -> Result<Response, (Trouble, Option<Duration>)> {
+        let fetched = self.get(question).await?;
+        let (status, charset) = (fetched.status, fetched.charset().map(str::to_owned));
+        let body = fetched.body.read_to_end(LONGEST_DESCRIPTION).await.map_err(|error| (error.into(), None))?;
+        let response = self.read_whole(&body, charset.as_deref()).map_err(|error| (refused(status, &body, error), None))?;
+        if status >= 400 && response.errors.is_empty() {
+            return Err((Trouble::Status(status), None));
+        }
+        self.known_errors(status, &response.errors)?;
+        Ok(response)
+    }
+
+    /// Asks for a page of records, which the desk keeps.
+    pub(super) async fn page(
+        &mut self,
+        desk: &mut Option<Box<Desk>>,
+        order: &Order,
+        question: &Question,
+    ) -> Result<PageReport, Trouble> {
+        let remedies_before = self.habits.remedies.clone();
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let (trouble, wait) = match self.page_once(desk, order, question).await {
+                Ok(mut report) => {
+                    self.repairs.merge(std::mem::take(&mut report.repairs));
+                    return Ok(report);
+                }
+                Err(failed) => failed,
+            };
+            if let Err(trouble) = self.wait(attempt, trouble, wait).await {
+                // What did not help here shall not slow down the pages that need no help.
+                self.habits.remedies = remedies_before;
+                return Err(trouble);
+            }
+        }
+    }
+
+    async fn page_once(
+        &mut self,
+        desk: &mut Option<Box<Desk>>,
+        order: &Order,
+        question: &Question,
+    ) -> Result<PageReport, (Trouble, Option<Duration>)> {
+        loop {
+            let fetched = self.get(question).await?;
+            let (status, charset) = (fetched.status, fetched.charset().map(str::to_owned));
+            if !(200..300).contains(&status) {
+                let body = fetched.body.read_to_end(LONGEST_DESCRIPTION).await.map_err(|error| (error.into(), None))?;
+                let read = self.read_whole(&body, charset.as_deref());
+                let response = read.map_err(|error| (refused(status, &body, error), None))?;
+                if response.errors.is_empty() {
+                    return Err((Trouble::Status(status), None));
+                }
+                self.known_errors(status, &response.errors)?;
+                let response_date = read_date(&response.response_date);
+                return Ok(PageReport { response_date, errors: response.errors, ..PageReport::default() });
+            }
+            let remedies = Remedies::from_text(&self.habits.remedies);
+            let mender = (!remedies.is_empty()).then(|| Mender::new(remedies, charset.as_deref()));
+            let error = match self.stream(desk, order, fetched, mender).await {
+                Ok(report) => {
+                    self.known_errors(status, &report.errors)?;
+                    return Ok(report);
+                }
+                Err(error) => error,
+            };
+            // A page that can be mended is asked for again at once, with the remedy in place.
+            let PageError::Unreadable(unreadable) = &error else { return Err((error.into(), None)) };
+            match Remedies::for_fault(&unreadable.fault, remedies) {
+                Some(more) => self.habits.remedies = more.to_text(),
+                None => return Err((error.into(), None)),
+            }
+        }
+    }
+
+    /// Lets the desk read an answer as it arrives.
+    async fn stream(
+        &mut self,
+        desk: &mut Option<Box<Desk>>,
+        order: &Order,
+        fetched: Fetched,
+        mender: Option<Mender>,
+    ) -> Result<PageReport, PageError> {
+        let mut own = desk.take().ok_or_else(|| lost("the desk is taken"))?;
+        let (sender, receiver) = mpsc::channel(PIECES);
+        let order = order.clone();
+        let reading = tokio::task::spawn_blocking(move || {
+            let result = read(&mut own, &order, mender, receiver);
+            let undone = if result.is_err() { own.roll_back() } else { Ok(()) };
+            (own, undone.and(result))
+        });
+        let mut body = fetched.body;
+        loop {
+            let piece = match body.chunk().await {
+                Ok(Some(piece)) => Ok(piece),
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            let failed = piece.is_err();
+            if sender.send(piece).await.is_err() || failed {
+                break;
+            }
+        }
+        drop(sender);
+        let (own, result) = reading.await.map_err(|error| lost(&error.to_string()))?;
+        *desk = Some(own);
+        Gauge::add(&self.gauge.bytes, body.wire_bytes());
+        for surprise in body.surprises() {
+            self.repairs.note(quirks::CODING_MISLABELLED, &format!("{surprise:?}"));
+        }
+        result
+    }
+
+    /// Sends one request. What is no answer by its status or headers alone is told apart here.
+    async fn get(&mut self, question: &Question) -> Result<Fetched, (Trouble, Option<Duration>)> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err((Trouble::Interrupted, None));
+        }
+        let held = self.client.held_until(self.base_url.host_str().unwrap_or_default());
+        let held = held.and_then(|until| until.duration_since(SystemTime::now()).ok());
+        if let Some(wait) = held.filter(|wait| *wait > self.patience.longest_wait) {
+            return Err((Trouble::Postponed(wait), None));
+        }
+        let url = question.url(&self.base_url, self.granularity, &self.habits);
+        tracing::debug!(%url, "asking");
+        let asked = Instant::now();
+        let fetched = self.client.get(Ask::new(url.clone())).await.map_err(|error| (error.into(), None))?;
+        Gauge::add(&self.gauge.requests, 1);
+        tracing::debug!(status = fetched.status, after = ?asked.elapsed(), "answered");
+        if let Some(hop) = fetched.hops.first() {
+            self.repairs.note(quirks::BASE_URL_MOVED, &format!("{} leads to {}", without_query(&hop.from), without_query(&fetched.url)));
+        }
+        if let Some(sign) = bot_wall(&fetched) {
+            return Err((Trouble::BotWall(sign), None));
+        }
+        if matches!(fetched.status, 429 | 503) {
+            let wait = fetched.retry_after();
+            return Err((Trouble::Status(fetched.status), wait));
+        }
+        if fetched.content_type().is_some_and(|kind| !kind.contains("xml")) {
+            let kind = fetched.content_type().unwrap_or_default().to_owned();
+            self.repairs.note(quirks::CONTENT_TYPE, &kind);
+        }
+        Ok(fetched)
+    }
+
+    /// Waits before the next attempt, or passes on why there will be none.
+    async fn wait(&mut self, attempt: u32, trouble: Trouble, asked: Option<Duration>) -> Result<(), Trouble> {
+        if !trouble.is_transient() {
+            return Err(trouble);
+        }
+        match self.patience.next(attempt, asked, &mut self.dice) {
+            Next::GiveUp => Err(trouble),
+            Next::Postpone(wait) => Err(Trouble::Postponed(wait)),
+            Next::Wait(wait) => {
+                self.repairs.note(trouble.quirk(), &trouble.to_string());
+                tracing::info!(%trouble, wait = ?wait, "asking again");
+                self.gauge.say(format!("waiting {} s: {trouble}", wait.as_secs()));
+                let until = Instant::now() + wait;
+                while !self.stop.load(Ordering::Relaxed) {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Ok(());
+                    }
+                    tokio::time::sleep(left.min(Duration::from_millis(200))).await;
+                }
+                Err(Trouble::Interrupted)
+            }
+        }
+    }
+
+    /// Reads a whole document, mended if need be.
+    fn read_whole(&mut self, body: &[u8], charset: Option<&str>) -> Result<Response, ReadError> {
+        let mut remedies = Remedies::from_text(&self.habits.remedies);
+        loop {
+            let mut mender = Mender::new(remedies, charset);
+            let mut mended = Vec::with_capacity(body.len());
+            if !remedies.is_empty() {
+                mender.push(body, &mut |bytes| mended.extend_from_slice(bytes));
+                mender.finish(&mut |bytes| mended.extend_from_slice(bytes));
+            }
+            let error = match Response::read(if remedies.is_empty() { body } else { &mended }) {
+                Ok(response) => {
+                    for (quirk, count) in mender.repairs() {
+                        self.repairs.add(quirk, count, "");
+                    }
+                    return Ok(response);
+                }
+                Err(error) => error,
+            };
+            remedies = Remedies::for_fault(&error.fault, remedies).ok_or(error)?;
+        }
+    }
+
+    /// Protocol errors that the protocol knows are answers; others are troubles.
+    fn known_errors(&mut self, status: u16, errors: &[(String, String)]) -> Result<(), (Trouble, Option<Duration>)> {
+        let Some((code, message)) = errors.first() else { return Ok(()) };
+        if ErrorCode::from_name(code).is_none() {
+            let trouble = Trouble::Unknown { code: code.clone(), message: message.clone() };
+            return Err((trouble, None));
+        }
+        if status >= 400 {
+            self.repairs.note(quirks::ERROR_WITH_STATUS, &format!("{code} with status {status}"));
+        }
+        Ok(())
+    }
+}
+
+fn read(
+    desk: &mut Desk,
+    order: &Order,
+    mender: Option<Mender>,
+    mut pieces: mpsc::Receiver<Result<bytes::Bytes, FetchError>>,
+) -> Result<PageReport, PageError> {
+    let mut page = PageReader::new(desk, order, mender)?;
+    while let Some(piece) = pieces.blocking_recv() {
+        page.push(&piece?)?;
+    }
+    page.finish()
+}
+
+/// A body that is no answer, with its status.
+fn refused(status: u16, body: &[u8], error: ReadError) -> Trouble {
+    if is_challenge(body) {
+        return Trouble::BotWall(format!("a challenge with status {status}"));
+    }
+    if status >= 400 { Trouble::Status(status) } else { PageError::Unreadable(error).into() }
+}
+
+fn without_query(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.to_string()
+}

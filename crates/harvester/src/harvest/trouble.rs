@@ -1,0 +1,145 @@
+//! Why a request came to nothing, and what that means for the harvest.
+
+use std::time::Duration;
+
+use modoai_fetch::{FetchError, Fetched};
+use modoai_protocol::xml::reader::Fault;
+
+use crate::page::PageError;
+use crate::quirks::{self, Quirk};
+use crate::sink::SinkError;
+use crate::state::StateError;
+
+/// Why a request came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// There is no connection.
+    #[error("cannot be reached: {0}")]
+    Unreachable(FetchError),
+    /// It took too long.
+    #[error("took too long: {0}")]
+    TimedOut(FetchError),
+    /// The connection broke, or the answer has no end.
+    #[error("cut short: {0}")]
+    CutShort(String),
+    /// An HTTP status that says no.
+    #[error("HTTP status {0}")]
+    Status(u16),
+    /// Something stands between us and the server.
+    #[error("a bot wall stands before the server: {0}")]
+    BotWall(String),
+    /// What came is no answer.
+    #[error("not an answer: {0}")]
+    Unreadable(String),
+    /// A web page came with a status that says all is well.
+    #[error("a web page came in place of an answer: {0}")]
+    WebPage(String),
+    /// A protocol error that the protocol does not know.
+    #[error("error '{code}': {message}")]
+    Unknown {
+        /// As the server calls it.
+        code: String,
+        /// For people.
+        message: String,
+    },
+    /// The server asks for more patience than a run has.
+    #[error("the server asks to be left alone for {} s", .0.as_secs())]
+    Postponed(Duration),
+    /// Somebody said stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The sink failed: nothing can be kept.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// The state failed: nothing can be remembered.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A defect of ours.
+    #[error("an internal error: {0}")]
+    Internal(String),
+}
+
+impl Trouble {
+    /// Whether it may be different in a moment.
+    pub(super) fn is_transient(&self) -> bool {
+        match self {
+            Self::Unreachable(error) | Self::TimedOut(error) => error.is_transient(),
+            Self::Status(status) => matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=530),
+            Self::CutShort(_) | Self::Unreadable(_) | Self::WebPage(_) | Self::Unknown { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether asking for less may help.
+    pub(super) fn calls_for_less(&self) -> bool {
+        match self {
+            Self::TimedOut(_) | Self::CutShort(_) | Self::Unreadable(_) | Self::WebPage(_) | Self::Unknown { .. } => true,
+            Self::Status(status) => !matches!(status, 401 | 402 | 403 | 407 | 451),
+            _ => false,
+        }
+    }
+
+    /// What it is called when the next attempt, or a smaller window, succeeds.
+    pub(super) fn quirk(&self) -> &'static Quirk {
+        match self {
+            Self::Status(413 | 414) => quirks::WINDOW_TOO_LARGE,
+            Self::Status(429 | 503) => quirks::TOO_MANY_REQUESTS,
+            Self::TimedOut(_) => quirks::SLOW_PAGE,
+            Self::CutShort(_) | Self::Unreachable(_) => quirks::CUT_SHORT,
+            Self::WebPage(_) => quirks::HTML_WITH_200,
+            Self::Unknown { .. } => quirks::UNKNOWN_ERROR,
+            Self::BotWall(_) => quirks::BOT_WALL,
+            Self::Unreadable(_) => quirks::BAD_RECORD,
+            _ => quirks::UNSTABLE,
+        }
+    }
+}
+
+impl From<FetchError> for Trouble {
+    fn from(error: FetchError) -> Self {
+        match error {
+            FetchError::CutShort { .. } => Self::CutShort(error.to_string()),
+            error if error.is_timeout() => Self::TimedOut(error),
+            error => Self::Unreachable(error),
+        }
+    }
+}
+
+impl From<PageError> for Trouble {
+    fn from(error: PageError) -> Self {
+        match error {
+            PageError::Fetch(error) => error.into(),
+            PageError::Sink(error) => Self::Sink(error),
+            PageError::State(error) => Self::State(error),
+            PageError::Nothing { .. } => Self::Unreadable(error.to_string()),
+            PageError::Unreadable(error) => match &error.fault {
+                Fault::Truncated { .. } | Fault::Empty => Self::CutShort(error.to_string()),
+                Fault::NotOai { name } => Self::WebPage(format!("its root element is '{name}'")),
+                Fault::NotXml { .. } => Self::WebPage(error.to_string()),
+                _ => Self::Unreadable(error.to_string()),
+            },
+        }
+    }
+}
+
+/// Whether a wall against bots answers in the server's place, and by which sign.
+pub(super) fn bot_wall(fetched: &Fetched) -> Option<String> {
+    let header = |name: &str| fetched.headers.get(name).and_then(|value| value.to_str().ok());
+    if header("cf-mitigated").is_some() {
+        return Some("Cloudflare challenges the client".to_owned());
+    }
+    if let Some(action) = header("x-amzn-waf-action") {
+        return Some(format!("AWS WAF wants a {action}"));
+    }
+    let is_page = fetched.content_type().is_some_and(|kind| kind.starts_with("text/html"));
+    let server = header("server").unwrap_or_default().to_ascii_lowercase();
+    let refused = matches!(fetched.status, 403 | 503);
+    (refused && is_page && server.contains("cloudflare")).then(|| "Cloudflare refuses the client".to_owned())
+}
+
+/// Whether the text of a web page is that of such a wall.
+pub(super) fn is_challenge(body: &[u8]) -> bool {
+    const SIGNS: [&str; 5] = ["cf-chl", "challenge-platform", "Just a moment", "captcha", "Checking your browser"];
+    let text = String::from_utf8_lossy(&body[..body.len().min(64 * 1024)]);
+    SIGNS.iter().any(|sign| text.contains(sign))
+}

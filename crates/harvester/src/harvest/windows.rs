@@ -1,0 +1,398 @@
+//! A list as windows: tokens are followed, what a server cannot deliver is divided, what turns out small is joined again.
+
+use modoai_protocol::{Datestamp, ErrorCode, Verb};
+
+use super::{HarvestError, Stop, Trouble, Work};
+use crate::ask::{Question, sent_granularity};
+use crate::clock;
+use crate::ending::{How, Step, Verdict};
+use crate::habits::{DateStyle, TokenStyle};
+use crate::page::{Order, PageReport, Purpose};
+use crate::quirks::{self, Quirk};
+use crate::sink::Origin;
+use crate::state::{List, OpenWindow, Progress};
+use crate::window::{Granularity, Window, read_date};
+
+/// Windows that fail one after the other before the server is taken to be down.
+const MOST_FAILURES: u32 = 3;
+
+/// A window with fewer records was divided more than necessary.
+const SMALL: u64 = 200;
+
+/// At most so many windows are joined.
+const MOST_JOINED: usize = 64;
+
+/// Datestamps before this are rare enough to be left to the first window, which has no lower end.
+const LONG_AGO: i64 = 788_918_400; // 1995-01-01
+
+/// What became of a window.
+pub(super) enum Fate {
+    /// It is complete, with so many records.
+    Closed(u64),
+    /// It was replaced by smaller ones.
+    Divided,
+    /// It was given up for this run.
+    GivenUp,
+}
+
+impl Work {
+    /// Brings one list up to date.
+    pub(super) async fn list(&mut self, set: &str) -> Result<(), Stop> {
+        let window = self.options.window;
+        loop {
+            let list = self.state()?.list(set, window)?;
+            let resumed = !self.state()?.windows(list.number)?.is_empty();
+            if !resumed {
+                self.begin_pass(&list)?;
+            }
+            self.windows(&list).await?;
+            if !self.state()?.windows(list.number)?.is_empty() {
+                return Ok(());
+            }
+            if let Some(desk) = self.desk.as_mut() {
+                desk.sink.finish()?;
+            }
+            self.state()?.complete_list(list.number, clock::now())?;
+            // A pass that was begun in an earlier run is as old as its beginning: what came since is asked for, too.
+            if !resumed {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Decides what a new pass asks for.
+    fn begin_pass(&mut self, list: &List) -> Result<(), HarvestError> {
+        let overlap = i64::try_from(self.overlap().as_secs()).unwrap_or(i64::MAX);
+        let since = list.watermark.map(|date| Datestamp::from_unix(date.unix().saturating_sub(overlap)));
+        let window = Window { from: list.window.from.max(since), until: list.window.until };
+        self.state()?.add_window(list.number, window, &list.set, &Progress::default())?;
+        Ok(())
+    }
+
+    /// Works through the windows of a list until none is left, or none can be had.
+    async fn windows(&mut self, list: &List) -> Result<(), Stop> {
+        let (mut stride, mut failures) = (1, 0);
+        loop {
+            let Some(open) = self.next_window(list, stride)? else { return Ok(()) };
+            match self.window(list, open).await? {
+                Fate::Closed(records) => {
+                    failures = 0;
+                    stride = if records < SMALL { (stride * 2).min(MOST_JOINED) } else { 1 };
+                }
+                Fate::Divided => stride = 1,
+                Fate::GivenUp => {
+                    failures += 1;
+                    stride = 1;
+                }
+            }
+            if failures == MOST_FAILURES {
+                for open in self.state()?.next_windows(list.number, usize::MAX)? {
+                    self.state()?.give_up(open.number, "not tried: the server failed on everything before")?;
+                }
+            }
+        }
+    }
+
+    /// The next window, joined with those that follow it if the last ones were small.
+    fn next_window(&mut self, list: &List, stride: usize) -> Result<Option<OpenWindow>, HarvestError> {
+        let state = self.state()?;
+        let mut next = state.next_windows(list.number, stride)?.into_iter();
+        let Some(mut first) = next.next() else { return Ok(None) };
+        if first.token.is_some() {
+            return Ok(Some(first));
+        }
+        let mut joined = Vec::new();
+        for open in next {
+            let together = first.window.joined(open.window).filter(|_| open.set == first.set && open.token.is_none());
+            let Some(together) = together else { break };
+            first.window = together;
+            joined.push(open.number);
+        }
+        if !joined.is_empty() {
+            state.begin()?;
+            for number in joined.iter().chain([&first.number]) {
+                state.close_window(*number)?;
+            }
+            first.number = state.add_window(list.number, first.window, &first.set, &first.progress)?;
+            state.commit()?;
+        }
+        Ok(Some(first))
+    }
+
+    /// Follows a window from where it stands to its end.
+    async fn window(&mut self, list: &List, mut open: OpenWindow) -> Result<Fate, Stop> {
+        loop {
+            let size = open.progress.size.unwrap_or_default();
+            self.talk.gauge.expected.store(size, std::sync::atomic::Ordering::Relaxed);
+            self.talk.gauge.received.store(open.progress.delivered, std::sync::atomic::Ordering::Relaxed);
+            self.talk.gauge.say(format!("listing {}", open.window));
+            let purpose = if self.options.headers_only { Purpose::Headers } else { Purpose::Keep };
+            let report = match self.list_page(list, &open, purpose).await {
+                Ok(report) => report,
+                Err(trouble) if trouble.calls_for_less() => return self.divide(list, open, trouble.quirk(), &trouble.to_string()).await,
+                Err(trouble) => return Err(self.stop(trouble)),
+            };
+            if let Some((code, message)) = report.errors.first().cloned() {
+                match self.listing_error(list, &mut open, &code, &message).await? {
+                    Some(fate) => return Ok(fate),
+                    None => continue,
+                }
+            }
+            self.look_at(&open, &report);
+            let asked = open.token.take();
+            if asked.is_some_and(|token| needs_encoding(&token)) {
+                self.token_style_proven = true;
+            }
+            open.progress = report.progress;
+            match report.step {
+                Some(Step::GoOn(token)) => open.token = Some(token),
+                Some(Step::Ended(how)) => return self.settle(list, open, how).await,
+                None => return Err(self.stop(Trouble::Internal("a page without a step".to_owned()))),
+            }
+        }
+    }
+
+    /// Asks for a page of a list.
+    pub(super) async fn list_page(
+        &mut self,
+        list: &List,
+        open: &OpenWindow,
+        purpose: Purpose,
+    ) -> Result<PageReport, Trouble> {
+        let headers_only = purpose != Purpose::Keep;
+        let question = Question::List {
+            headers_only,
+            prefix: self.prefix.clone(),
+            set: (!open.set.is_empty()).then(|| open.set.clone()),
+            window: open.window,
+            token: open.token.clone(),
+        };
+        let verb = if headers_only { Verb::ListIdentifiers } else { Verb::ListRecords };
+        let order = Order { verb, origin: self.origin(), list: list.number, window: open.clone(), purpose };
+        let report = self.talk.page(&mut self.desk, &order, &question).await?;
+        // An error says when it was made, too, and an empty list is nothing but an error.
+        if let (true, Some(date), Some(desk)) = (purpose.makes_progress(), report.response_date, self.desk.as_mut()) {
+            desk.state.began(list.number, date)?;
+        }
+        Ok(report)
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        Origin {
+            base_url: self.options.base_url.to_string(),
+            prefix: self.prefix.clone(),
+            schema: self.identity.schema.clone(),
+            namespace: self.identity.namespace.clone(),
+            harvested: clock::now(),
+        }
+    }
+
+    /// Cursors and sizes that do not add up are told; they decide nothing.
+    fn look_at(&mut self, open: &OpenWindow, report: &PageReport) {
+        let before = open.progress.delivered;
+        let more = report.token.as_deref().is_some_and(|token| !token.is_empty());
+        match (report.cursor, report.size) {
+            (Some(cursor), Some(size)) if cursor == size && more => {
+                self.talk.repairs.note(quirks::CURSOR_AT_SIZE, &format!("{cursor} of {size}"));
+            }
+            (Some(cursor), _) if cursor != before && open.progress.restarts == 0 => {
+                self.talk.repairs.note(quirks::CURSOR_COUNTS_PAGES, &format!("{cursor} where {before} came before"));
+            }
+            _ => {}
+        }
+        if report.records == 0 && open.token.is_some() {
+            self.talk.repairs.note(quirks::TOKEN_TO_EMPTY_PAGE, &open.window.to_string());
+        }
+    }
+
+    /// What a protocol error in a list means: the fate of the window, or none if it is to be asked again.
+    async fn listing_error(
+        &mut self,
+        list: &List,
+        open: &mut OpenWindow,
+        code: &str,
+        message: &str,
+    ) -> Result<Option<Fate>, Stop> {
+        let refused = |work: &Self| {
+            let url = work.options.base_url.to_string();
+            HarvestError::Refused { url, code: code.to_owned(), message: message.to_owned() }
+        };
+        match ErrorCode::from_name(code) {
+            Some(ErrorCode::NoRecordsMatch) if open.token.is_none() => {
+                Ok(Some(self.close_window(open, None)?))
+            }
+            Some(ErrorCode::NoRecordsMatch) => {
+                self.talk.repairs.note(quirks::TOKEN_TO_NO_RECORDS, &open.window.to_string());
+                self.settle(list, open.clone(), How::NoRecords).await.map(Some)
+            }
+            Some(ErrorCode::BadResumptionToken | ErrorCode::BadArgument) if open.token.is_some() => {
+                self.refused_token(list, open, code).await
+            }
+            Some(ErrorCode::BadArgument) => match self.other_dates(open) {
+                Some(style) => {
+                    self.talk.habits.dates = style;
+                    Ok(None)
+                }
+                None => Err(refused(self).into()),
+            },
+            Some(ErrorCode::NoSetHierarchy) => {
+                Err(HarvestError::NoSets { url: self.options.base_url.to_string() }.into())
+            }
+            _ => Err(refused(self).into()),
+        }
+    }
+
+    /// A token was refused: it may have to be written differently, or it has expired.
+    async fn refused_token(&mut self, list: &List, open: &mut OpenWindow, code: &str) -> Result<Option<Fate>, Stop> {
+        let token = open.token.clone().unwrap_or_default();
+        if code == ErrorCode::BadArgument.as_str() && !self.talk.habits.prefix_with_token {
+            self.talk.habits.prefix_with_token = true;
+            self.talk.repairs.note(quirks::PREFIX_WITH_TOKEN, &token);
+            return Ok(None);
+        }
+        if needs_encoding(&token) && !self.token_style_proven {
+            if let Some(style) = self.talk.habits.token.next() {
+                let quirk = match style {
+                    TokenStyle::Raw => quirks::TOKEN_RAW,
+                    TokenStyle::Encoded | TokenStyle::EncodedAlready => quirks::TOKEN_ENCODED_ALREADY,
+                };
+                self.talk.habits.token = style;
+                self.talk.repairs.note(quirk, &token);
+                return Ok(None);
+            }
+            self.talk.habits.token = TokenStyle::default();
+        }
+        self.talk.repairs.note(quirks::TOKEN_EXPIRED, &token);
+        if open.progress.restarts == 0 {
+            let progress = Progress { restarts: 1, size_of_whole: open.progress.size_of_whole, ..Progress::default() };
+            let state = self.state()?;
+            state.begin()?;
+            state.close_window(open.number)?;
+            let number = state.add_window(list.number, open.window, &open.set, &progress)?;
+            state.commit()?;
+            *open = OpenWindow { number, token: None, progress, ..open.clone() };
+            return Ok(None);
+        }
+        self.divide(list, open.clone(), quirks::TOKEN_EXPIRED, "its token expires before the end").await.map(Some)
+    }
+
+    /// Dates were refused: another way to write them, if there is one left.
+    fn other_dates(&mut self, open: &OpenWindow) -> Option<DateStyle> {
+        let dated = open.window != Window::ALL;
+        let (style, quirk) = match (self.talk.habits.dates, self.talk.granularity) {
+            (DateStyle::AsPromised, Granularity::Seconds) if dated => (DateStyle::Days, quirks::GRANULARITY_MIXED),
+            (DateStyle::AsPromised, Granularity::Day) if dated => (DateStyle::Seconds, quirks::GRANULARITY_MIXED),
+            (DateStyle::AsPromised, _) => (DateStyle::Always, quirks::DATES_REQUIRED),
+            (DateStyle::Days | DateStyle::Seconds, _) if dated => (DateStyle::Never, quirks::DATES_REFUSED),
+            _ => return None,
+        };
+        self.talk.repairs.note(quirk, &open.window.to_string());
+        Some(style)
+    }
+
+    /// Replaces a window by smaller ones; if it cannot be divided, its records are got one by one; if that fails, it is
+    /// given up.
+    pub(super) async fn divide(
+        &mut self,
+        list: &List,
+        open: OpenWindow,
+        quirk: &'static Quirk,
+        why: &str,
+    ) -> Result<Fate, Stop> {
+        tracing::info!(window = %open.window, why, "dividing");
+        let parts = self.parts(&open);
+        if (parts.is_empty() || open.window.is_short()) && self.one_by_one(list, &open).await? {
+            self.talk.repairs.note(quirk, &format!("{}: {why}", open.window));
+            if quirk != quirks::BAD_RECORD {
+                self.talk.repairs.note(quirks::BAD_RECORD, &open.window.to_string());
+            }
+            return Ok(self.close_window(&open, None)?);
+        }
+        if parts.is_empty() {
+            return self.by_sets(list, open, why).await;
+        }
+        self.talk.repairs.note(quirk, &format!("{}: {why}", open.window));
+        let parts: Vec<_> = parts.into_iter().map(|part| (part, open.set.clone())).collect();
+        self.replace(list, &open, &parts)?;
+        Ok(Fate::Divided)
+    }
+
+    /// What a window can be divided into by time.
+    pub(super) fn parts(&self, open: &OpenWindow) -> Vec<Window> {
+        if self.talk.habits.dates == DateStyle::Never {
+            return Vec::new();
+        }
+        let now = clock::now();
+        let long_ago = Datestamp::from_unix(LONG_AGO);
+        let earliest = read_date(&self.identity.earliest).filter(|date| now.unix() - date.unix() > 86_400);
+        // Nothing is earlier than the earliest, if the server is right; if a window up to there has too many records, it
+        // is not.
+        let earliest = earliest.filter(|date| open.window.until.is_none_or(|until| until.unix() - date.unix() > 366 * 86_400));
+        let form = sent_granularity(self.talk.granularity, self.talk.habits.dates);
+        open.window.split((earliest.unwrap_or(long_ago), now), form)
+    }
+
+    /// The last resort: sets. Records in no set cannot be seen that way, so the window is named as missing all the same.
+    async fn by_sets(&mut self, list: &List, open: OpenWindow, why: &str) -> Result<Fate, Stop> {
+        let sets = if open.set.is_empty() { self.sets().await } else { Vec::new() };
+        let state = self.state()?;
+        state.give_up(open.number, why)?;
+        if sets.is_empty() {
+            return Ok(Fate::GivenUp);
+        }
+        for set in sets {
+            let progress = Progress { size_of_whole: open.progress.size, ..Progress::default() };
+            self.state()?.add_window(list.number, open.window, &set, &progress)?;
+        }
+        Ok(Fate::Divided)
+    }
+
+    /// The sets that are in no other.
+    async fn sets(&mut self) -> Vec<String> {
+        const MOST_PAGES: usize = 1000;
+        let mut sets = Vec::new();
+        let mut token = None;
+        for _ in 0..MOST_PAGES {
+            let Ok(response) = self.talk.describe(&Question::Sets { token: token.clone() }).await else { break };
+            let top = response.sets.iter().map(|set| set.spec.trim()).filter(|spec| !spec.contains(':'));
+            sets.extend(top.map(str::to_owned));
+            let next = response.token.map(|token| token.value).filter(|next| !next.is_empty());
+            if next.is_none() || next == token {
+                break;
+            }
+            token = next;
+        }
+        sets.sort();
+        sets.dedup();
+        sets
+    }
+
+    fn replace(&mut self, list: &List, open: &OpenWindow, parts: &[(Window, String)]) -> Result<(), HarvestError> {
+        let progress = Progress { size_of_whole: open.progress.size, ..Progress::default() };
+        let state = self.state()?;
+        state.begin()?;
+        state.close_window(open.number)?;
+        for (part, set) in parts {
+            state.add_window(list.number, *part, set, &progress)?;
+        }
+        Ok(state.commit()?)
+    }
+
+    /// A window is complete.
+    pub(super) fn close_window(
+        &mut self,
+        open: &OpenWindow,
+        verdict: Option<Verdict>,
+    ) -> Result<Fate, HarvestError> {
+        if let Some(Verdict::Repaired(quirk)) = verdict {
+            self.talk.repairs.note(quirk, &open.window.to_string());
+        }
+        self.state()?.close_window(open.number)?;
+        Ok(Fate::Closed(open.progress.delivered))
+    }
+}
+
+/// Whether a token looks different when it is percent-encoded.
+fn needs_encoding(token: &str) -> bool {
+    !token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte))
+}

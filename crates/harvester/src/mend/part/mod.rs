@@ -1,0 +1,292 @@
+//! Whether one metadata element could stand in an answer of ours.
+//!
+//! Harvested metadata is kept as it came, and the reader looks at its nesting only. Before it is handed to others it must
+//! be XML beyond doubt, because one bad byte would make a whole page of theirs unreadable: legal UTF-8, legal characters,
+//! well-formed, and with every prefix declared, by itself or by what it inherits. Nothing is changed here. A record that
+//! fails is named with its first offence; asking for the page again with [`Remedies`](super::Remedies) may help it.
+
+mod tags;
+mod text;
+
+use tags::Tags;
+use text::TextCheck;
+
+use super::is_legal;
+use super::lexer::{Kind, Lexer};
+
+/// The first thing that is wrong with an element.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{wrong} (byte {offset})")]
+pub struct Offence {
+    /// Where, from the start of the element. For markup, where that begins.
+    pub offset: u64,
+    /// What.
+    pub wrong: Wrong,
+}
+
+/// What can be wrong with an element.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Wrong {
+    /// Bytes that are not UTF-8.
+    #[error("bytes that are not UTF-8")]
+    NotUtf8,
+    /// A character that XML cannot carry.
+    #[error("the character U+{0:04X}, which XML cannot carry")]
+    Character(u32),
+    /// An ampersand that begins no reference, or a reference to something that is not defined or cannot be.
+    #[error("'{0}' is no reference that XML knows")]
+    Reference(String),
+    /// Something that is not a name stands where there must be one.
+    #[error("'{0}' is not a name")]
+    Name(String),
+    /// No declaration in scope explains a prefix.
+    #[error("the namespace prefix '{0}' is not declared")]
+    Prefix(String),
+    /// An attribute stands twice in a tag, as written or by namespace.
+    #[error("the attribute '{0}' is repeated")]
+    Repeated(String),
+    /// An end tag does not match the open element.
+    #[error("'{open}' is closed as '{close}'")]
+    Mismatch {
+        /// The open element.
+        open: String,
+        /// The name in the end tag.
+        close: String,
+    },
+    /// Anything else that is not XML.
+    #[error("ill-formed XML: {0}")]
+    IllFormed(&'static str),
+    /// The element does not end.
+    #[error("the element is incomplete")]
+    Incomplete,
+    /// More than is held in memory.
+    #[error("more than {limit} {what}")]
+    Limit {
+        /// What there was too much of, with its unit.
+        what: &'static str,
+        /// How much is allowed.
+        limit: usize,
+    },
+}
+
+impl Wrong {
+    fn at(self, offset: u64) -> Offence {
+        Offence { offset, wrong: self }
+    }
+}
+
+/// Bytes in one tag, in the names of all open elements, and in all namespace declarations in scope.
+const LONGEST: usize = 1024 * 1024;
+
+/// Judges one element on its own. It is pushed in pieces cut anywhere; the verdict does not depend on the cuts.
+///
+/// ```
+/// use modoai_harvester::mend::PartCheck;
+///
+/// let mut check = PartCheck::new(&[("dc", "http://purl.org/dc/elements/1.1/")]);
+/// check.push(b"<dc:title>Smith &am")?;
+/// check.push(b"p; Sons</dc:title>")?;
+/// check.finish()?;
+/// # Ok::<(), modoai_harvester::mend::Offence>(())
+/// ```
+pub struct PartCheck {
+    lexer: Lexer,
+    tags: Tags,
+    text: TextCheck,
+    /// The beginning of a sequence of UTF-8 that the piece before ended with.
+    cut: Vec<u8>,
+    /// A tag while it arrives; of an instruction, as much as its name.
+    markup: Vec<u8>,
+    /// Where the markup began that arrives or came last.
+    start: u64,
+    /// Inside a comment, the dashes seen last.
+    dashes: u8,
+    /// Inside an instruction, how far its name has come.
+    target: Target,
+    /// Where the next byte is.
+    offset: u64,
+    failed: Option<Offence>,
+}
+
+/// How far the name of an instruction has come.
+#[derive(Clone, Copy)]
+enum Target {
+    Arriving,
+    /// A question mark ended it, so the end must follow.
+    Ended,
+    Known,
+}
+
+impl PartCheck {
+    /// For an element that inherits these namespace declarations: prefix, empty for the default, and URI.
+    pub fn new(namespaces: &[(&str, &str)]) -> Self {
+        Self {
+            lexer: Lexer::new(),
+            tags: Tags::new(namespaces),
+            text: TextCheck::default(),
+            cut: Vec::new(),
+            markup: Vec::new(),
+            start: 0,
+            dashes: 0,
+            target: Target::Arriving,
+            offset: 0,
+            failed: None,
+        }
+    }
+
+    /// Judges an element that is there as a whole.
+    pub fn whole(element: &[u8], namespaces: &[(&str, &str)]) -> Result<(), Offence> {
+        let mut check = Self::new(namespaces);
+        check.push(element)?;
+        check.finish()
+    }
+
+    /// Takes more of the element. After an offence nothing more is read, and every call tells it again.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), Offence> {
+        match &self.failed {
+            Some(offence) => Err(offence.clone()),
+            None => self.read(bytes).inspect_err(|offence| self.failed = Some(offence.clone())),
+        }
+    }
+
+    /// The element has ended: was it whole?
+    pub fn finish(self) -> Result<(), Offence> {
+        match self.failed {
+            Some(offence) => Err(offence),
+            None if !self.cut.is_empty() => Err(Wrong::NotUtf8.at(self.offset)),
+            None if self.lexer.is_over() && self.lexer.is_between_markup() => Ok(()),
+            None => Err(Wrong::Incomplete.at(self.offset)),
+        }
+    }
+
+    /// Bytes of memory held: a small multiple of a megabyte at most, whatever the element.
+    pub fn held(&self) -> usize {
+        self.markup.capacity() + self.tags.held()
+    }
+
+    /// Whole sequences of UTF-8 go on; nothing else is ever looked at.
+    fn read(&mut self, mut bytes: &[u8]) -> Result<(), Offence> {
+        while !self.cut.is_empty() {
+            let Some((&next, rest)) = bytes.split_first() else { return Ok(()) };
+            self.cut.push(next);
+            match std::str::from_utf8(&self.cut) {
+                Ok(_) => {
+                    let sequence = std::mem::take(&mut self.cut);
+                    self.characters(&sequence)?;
+                }
+                Err(error) if error.error_len().is_some() => return Err(Wrong::NotUtf8.at(self.offset)),
+                Err(_) => {}
+            }
+            bytes = rest;
+        }
+        let Err(error) = std::str::from_utf8(bytes) else { return self.characters(bytes) };
+        let (valid, rest) = bytes.split_at(error.valid_up_to());
+        self.characters(valid)?;
+        if error.error_len().is_some() {
+            return Err(Wrong::NotUtf8.at(self.offset));
+        }
+        self.cut = rest.to_vec();
+        Ok(())
+    }
+
+    /// Looks for characters that XML cannot carry, in bytes that are UTF-8.
+    fn characters(&mut self, bytes: &[u8]) -> Result<(), Offence> {
+        let mut from = 0;
+        while let Some(found) = bytes[from..].iter().position(|byte| *byte < 0x20 || *byte == 0xef) {
+            let at = from + found;
+            let character = match bytes[at..] {
+                [0xef, second, third, ..] => 0xf000 | u32::from(second & 0x3f) << 6 | u32::from(third & 0x3f),
+                _ => u32::from(bytes[at]),
+            };
+            if !char::from_u32(character).is_some_and(is_legal) {
+                self.markup(&bytes[..at])?;
+                return Err(Wrong::Character(character).at(self.offset));
+            }
+            from = at + 1;
+        }
+        self.markup(bytes)
+    }
+
+    /// Divides legal characters into markup and text.
+    fn markup(&mut self, mut bytes: &[u8]) -> Result<(), Offence> {
+        while !bytes.is_empty() {
+            if self.lexer.is_over() {
+                return Err(Wrong::IllFormed("something follows the element").at(self.offset));
+            }
+            let (kind, length) = self.lexer.next(bytes);
+            let (run, rest) = bytes.split_at(length);
+            self.run(kind, run)?;
+            self.offset += length as u64;
+            bytes = rest;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, kind: Kind, run: &[u8]) -> Result<(), Offence> {
+        let wrong = |what: &'static str, offset: u64| Err(Wrong::IllFormed(what).at(offset));
+        let is_outside = self.tags.depth() == 0;
+        match kind {
+            Kind::Opening => {
+                if run == b"<" {
+                    self.text.end()?;
+                    self.start = self.offset;
+                    self.markup.clear();
+                    self.dashes = 0;
+                    self.target = Target::Arriving;
+                }
+                self.keep(run)
+            }
+            Kind::NotMarkup => wrong("'<' opens nothing", self.start),
+            Kind::Tag | Kind::Value => self.keep(run),
+            Kind::TagEnd => {
+                self.keep(run)?;
+                self.tags.tag(&self.markup).map_err(|wrong| wrong.at(self.start))
+            }
+            Kind::Doctype => wrong("a document type inside an answer", self.start),
+            _ if is_outside => wrong("something precedes the element", self.offset),
+            Kind::Text => self.text.push(run, self.offset),
+            Kind::Cdata => Ok(()),
+            Kind::Comment => {
+                for &byte in run {
+                    if self.dashes == 2 && byte != b'>' {
+                        return wrong("'--' inside a comment", self.start);
+                    }
+                    self.dashes = if byte == b'-' { self.dashes + 1 } else { 0 };
+                }
+                Ok(())
+            }
+            Kind::Instruction => run.iter().try_for_each(|byte| self.instruction(*byte)),
+        }
+    }
+
+    /// The next byte of an instruction.
+    fn instruction(&mut self, byte: u8) -> Result<(), Offence> {
+        match self.target {
+            Target::Known => {}
+            Target::Ended if byte == b'>' => self.target = Target::Known,
+            Target::Ended => return Err(Wrong::IllFormed("an instruction without a name").at(self.start)),
+            Target::Arriving if super::is_space(byte) || byte == b'?' => {
+                tags::target(&self.markup[2..]).map_err(|wrong| wrong.at(self.start))?;
+                self.target = if byte == b'?' { Target::Ended } else { Target::Known };
+            }
+            Target::Arriving => self.keep(&[byte])?,
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, run: &[u8]) -> Result<(), Offence> {
+        if self.markup.len() + run.len() > LONGEST {
+            return Err(Wrong::Limit { what: "bytes in a tag", limit: LONGEST }.at(self.start));
+        }
+        self.markup.extend_from_slice(run);
+        Ok(())
+    }
+}
+
+/// Foreign text for a message: short whatever the sender.
+fn quoted(text: &[u8]) -> String {
+    String::from_utf8_lossy(&text[..text.len().min(80)]).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! Ampersands that begin no reference, and references to entities that nobody defined.
+//!
+//! HTML's names stand for characters that everybody agrees on, so the characters take their place. Anything else is taken
+//! for text, and its ampersand is escaped.
+
+use html_escape::NAMED_ENTITIES;
+
+use super::characters::{Numbered, numbered};
+use super::{REPLACEMENT, Remedies, Repairs};
+use crate::quirks;
+
+/// No reference is longer: the reader does not look further either.
+const LONGEST: usize = 64;
+
+/// Names that stand for two characters, of which the table knows one only. `nGt` would lose its "not", so they stay names.
+const HALF_KNOWN: &str = "NotEqualTilde NotGreaterFullEqual NotGreaterGreater NotGreaterSlantEqual NotHumpDownHump NotHumpEqual \
+    NotLeftTriangleBar NotLessLess NotLessSlantEqual NotNestedGreaterGreater NotNestedLessLess \
+    NotPrecedesEqual NotRightTriangleBar NotSquareSubset NotSquareSuperset NotSubset NotSucceedsEqual \
+    NotSucceedsTilde NotSuperset ThickSpace acE bne bnequiv caps cups fjlig gesl gvertneqq gvnE lates lesg \
+    lvertneqq lvnE nGg nGt nGtv nLl nLt nLtv nang napE napid nbump nbumpe ncongdot nedot nesim ngE ngeqq \
+    ngeqslant nges nlE nleqq nleqslant nles notinE notindot nparsl npart npre npreceq nrarrc nrarrw nsce \
+    nsubE nsubset nsubseteqq nsucceq nsupE nsupset nsupseteqq nvap nvge nvgt nvle nvlt nvltrie nvrtrie nvsim \
+    race smtes sqcaps sqcups varsubsetneq varsubsetneqq varsupsetneq varsupsetneqq vnsub vnsup vsubnE vsubne \
+    vsupnE vsupne";
+
+/// Mends references in a stream of text.
+pub(super) struct References {
+    mends_characters: bool,
+    mends_ampersands: bool,
+    /// An ampersand and what follows it, until it is clear what it is.
+    held: Vec<u8>,
+    /// The first half of a surrogate pair; the second may follow.
+    half: Option<u32>,
+}
+
+impl References {
+    pub(super) fn new(remedies: Remedies) -> Self {
+        Self {
+            mends_characters: remedies.contains(Remedies::CHARACTERS),
+            mends_ampersands: remedies.contains(Remedies::REFERENCES),
+            held: Vec::new(),
+            half: None,
+        }
+    }
+
+    /// Whether text need not be looked at.
+    pub(super) fn is_off(&self) -> bool {
+        !self.mends_characters && !self.mends_ampersands
+    }
+
+    /// Whether a reference has begun, so that what follows goes to [`References::push`].
+    pub(super) fn has_begun(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// An ampersand.
+    pub(super) fn begin(&mut self) {
+        self.held.push(b'&');
+    }
+
+    /// Takes what follows an ampersand; how much of `text` belonged to that.
+    pub(super) fn push(&mut self, text: &[u8], repairs: &mut Repairs, out: &mut Vec<u8>) -> usize {
+        for (at, &byte) in text.iter().enumerate() {
+            if byte == b';' {
+                self.held.push(byte);
+                self.whole(repairs, out);
+                return at + 1;
+            }
+            let belongs = byte.is_ascii_alphanumeric() || b"#.-_:".contains(&byte);
+            if !belongs || self.held.len() == LONGEST - 1 {
+                self.bare(repairs, out);
+                return at;
+            }
+            self.held.push(byte);
+        }
+        text.len()
+    }
+
+    /// Text that is no reference follows, or something else than text.
+    pub(super) fn end(&mut self, repairs: &mut Repairs, out: &mut Vec<u8>) {
+        if self.has_begun() {
+            self.bare(repairs, out);
+        }
+        self.end_half(repairs, out);
+    }
+
+    /// What was held is no reference.
+    fn bare(&mut self, repairs: &mut Repairs, out: &mut Vec<u8>) {
+        self.end_half(repairs, out);
+        if self.mends_ampersands {
+            repairs.add(quirks::AMPERSANDS, 1);
+            out.extend_from_slice(b"&amp;");
+            out.extend_from_slice(&self.held[1..]);
+        } else {
+            out.extend_from_slice(&self.held);
+        }
+        self.held.clear();
+    }
+
+    /// What was held ends with a semicolon.
+    fn whole(&mut self, repairs: &mut Repairs, out: &mut Vec<u8>) {
+        let name = &self.held[1..self.held.len() - 1];
+        let number = name.strip_prefix(b"#").and_then(numbered);
+        if let (Some(Numbered::Low(low)), Some(high)) = (number, self.half) {
+            self.half = None;
+            let joined = char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+            let joined = joined.unwrap_or(char::REPLACEMENT_CHARACTER);
+            out.extend_from_slice(joined.encode_utf8(&mut [0; 4]).as_bytes());
+            repairs.add(quirks::SURROGATES, 1);
+            return self.held.clear();
+        }
+        self.end_half(repairs, out);
+        let name = &self.held[1..self.held.len() - 1];
+        match number {
+            Some(Numbered::High(high)) if self.mends_characters => self.half = Some(high),
+            Some(Numbered::Low(_)) if self.mends_characters => {
+                out.extend_from_slice(REPLACEMENT);
+                repairs.add(quirks::SURROGATES, 1);
+            }
+            Some(Numbered::Illegal) if self.mends_characters => {
+                out.extend_from_slice(REPLACEMENT);
+                repairs.add(quirks::CONTROL_CHARACTERS, 1);
+            }
+            // XML writes a small x.
+            Some(_) if self.mends_ampersands && name.starts_with(b"#X") => {
+                out.extend_from_slice(b"&#x");
+                out.extend_from_slice(&self.held[3..]);
+                repairs.add(quirks::AMPERSANDS, 1);
+            }
+            Some(_) => out.extend_from_slice(&self.held),
+            None if !self.mends_ampersands || [&b"lt"[..], b"gt", b"amp", b"quot", b"apos"].contains(&name) => {
+                out.extend_from_slice(&self.held);
+            }
+            None => match named(name) {
+                Some(text) => {
+                    escape(text, out);
+                    repairs.add(quirks::AMPERSANDS, 1);
+                }
+                None => return self.bare(repairs, out),
+            },
+        }
+        self.held.clear();
+    }
+
+    /// The second half did not come.
+    fn end_half(&mut self, repairs: &mut Repairs, out: &mut Vec<u8>) {
+        if self.half.take().is_some() {
+            out.extend_from_slice(REPLACEMENT);
+            repairs.add(quirks::SURROGATES, 1);
+        }
+    }
+}
+
+/// What HTML means by a name.
+fn named(name: &[u8]) -> Option<&'static str> {
+    let found = NAMED_ENTITIES.binary_search_by_key(&name, |(known, _)| known).ok()?;
+    let is_half_known = HALF_KNOWN.split(' ').any(|half_known| half_known.as_bytes() == name);
+    (!is_half_known).then_some(NAMED_ENTITIES[found].1)
+}
+
+/// HTML has names for the characters of markup, too.
+fn escape(text: &str, out: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        match byte {
+            b'&' => out.extend_from_slice(b"&amp;"),
+            b'<' => out.extend_from_slice(b"&lt;"),
+            b'>' => out.extend_from_slice(b"&gt;"),
+            b'"' => out.extend_from_slice(b"&quot;"),
+            b'\'' => out.extend_from_slice(b"&apos;"),
+            // A literal one would be read as a space in an attribute.
+            b'\t' => out.extend_from_slice(b"&#9;"),
+            b'\n' => out.extend_from_slice(b"&#10;"),
+            byte => out.push(byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Remedies, mended};
+
+    fn escaped(inside: &str) -> (String, u64) {
+        let (text, repairs) = mended(format!("<OAI-PMH>{inside}</OAI-PMH>").as_bytes(), Remedies::REFERENCES, None);
+        let text = String::from_utf8(text).expect("UTF-8");
+        let inside = text.strip_prefix("<OAI-PMH>").and_then(|text| text.strip_suffix("</OAI-PMH>"));
+        (inside.expect("the root element").to_owned(), repairs.iter().map(|(_, count)| count).sum())
+    }
+
+    #[test]
+    fn bare_ampersands_are_escaped() {
+        for (text, expected, count) in [
+            ("AT&T, R & D, &&amp;&", "AT&amp;T, R &amp; D, &amp;&amp;&amp;", 4),
+            ("<a b='?x=1&y=2&'>&</a>", "<a b='?x=1&amp;y=2&amp;'>&amp;</a>", 3),
+            ("&;&#;&#x;&#12a;&unknown;&é;", "&amp;;&amp;#;&amp;#x;&amp;#12a;&amp;unknown;&amp;é;", 6),
+            ("&nbsp", "&amp;nbsp", 1),
+            ("a <& b", "a <&amp; b", 1),
+        ] {
+            assert_eq!(escaped(text), (expected.to_owned(), count));
+        }
+        let long = format!("&{};", "a".repeat(80));
+        assert_eq!(escaped(&long), (format!("&amp;{}", &long[1..]), 1));
+    }
+
+    #[test]
+    fn names_of_html_become_characters() {
+        let text = "&nbsp;&eacute;&AMP;&LT;&Tab;&nGt;&Gt;&quot;<a b=\"&QUOT;\"/>&#X41;";
+        let expected = "\u{a0}é&amp;&lt;&#9;&amp;nGt;≫&quot;<a b=\"&quot;\"/>&#x41;";
+        assert_eq!(escaped(text), (expected.to_owned(), 9));
+    }
+
+    #[test]
+    fn what_is_no_text_stays() {
+        let text = "<![CDATA[&nbsp; & ]]><!-- & --><?p & ?>&lt;&gt;&amp;&quot;&apos;&#65;&#x41;&#0;&#xD800;";
+        assert_eq!(escaped(text), (text.to_owned(), 0));
+    }
+}

@@ -1,0 +1,437 @@
+//! One page of a list: read as it arrives, handed to the sink, and committed with the token of the next.
+//!
+//! This is the part that runs on a blocking thread. Nothing of a page is true until all of it is: if it turns out to be
+//! an error, cut short or ill-formed, items, sink and token are as they were before.
+
+use modoai_protocol::xml::reader::{Event, PartKind, ReadError, Reader};
+use modoai_protocol::{Datestamp, Verb};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::clock;
+use crate::desk::Desk;
+use crate::ending::Step;
+use crate::gauge::Gauge;
+use crate::mend::Mender;
+use crate::quirks;
+use crate::record::{Header, Novelty};
+use crate::repairs::Repairs;
+use crate::sink::{Kept, Origin, Part, SinkError};
+use crate::state::{OpenWindow, Progress, StateError};
+use crate::window::read_date;
+
+/// What is expected of a page, and what is to be done with it.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// What was asked.
+    pub verb: Verb,
+    /// Where it comes from; `harvested` is set from the page itself.
+    pub origin: Origin,
+    /// The list that is harvested.
+    pub list: i64,
+    /// The window that is harvested, as it was before this page.
+    pub window: OpenWindow,
+    /// What for.
+    pub purpose: Purpose,
+}
+
+/// What a page is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To keep its records, and to go on from its token.
+    Keep,
+    /// To keep its headers as records without parts, and to go on from its token.
+    Headers,
+    /// To keep one record.
+    One,
+    /// To see whether its items are here; those that are not are noted as missing.
+    Compare,
+}
+
+impl Purpose {
+    /// Whether the list has come further when such a page is kept.
+    pub(crate) fn makes_progress(self) -> bool {
+        matches!(self, Self::Keep | Self::Headers)
+    }
+}
+
+/// What a page said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageReport {
+    /// When it was made.
+    pub response_date: Option<Datestamp>,
+    /// What it answers.
+    pub verb: Option<Verb>,
+    /// Why it does not.
+    pub errors: Vec<(String, String)>,
+    /// Where the list goes on.
+    pub token: Option<String>,
+    /// How long the list is.
+    pub size: Option<u64>,
+    /// How many records came before, as the server counts.
+    pub cursor: Option<u64>,
+    /// Records on this page.
+    pub records: u64,
+    /// Of which not seen in this window before.
+    pub fresh: u64,
+    /// Records that were got although only their headers were asked for, or the other way round.
+    pub headers: u64,
+    /// What was done about what was wrong.
+    pub repairs: Repairs,
+    /// What comes next.
+    pub step: Option<Step>,
+    /// What was counted in the window, this page included.
+    pub progress: Progress,
+}
+
+/// Why a page could not be read or kept.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// It is not an answer.
+    #[error(transparent)]
+    Unreadable(#[from] ReadError),
+    /// The connection failed while it came.
+    #[error(transparent)]
+    Fetch(#[from] modoai_fetch::FetchError),
+    /// It has neither an answer nor an error in it.
+    #[error("the answer holds neither {expected} nor an error")]
+    Nothing {
+        /// What was asked.
+        expected: Verb,
+    },
+    /// The sink failed.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// The state failed.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// How many protocol errors of one answer are looked at.
+const MOST_ERRORS: usize = 16;
+
+/// Reads a page piece by piece.
+pub struct PageReader<'a> {
+    desk: &'a mut Desk,
+    order: &'a Order,
+    origin: Origin,
+    reader: Reader,
+    mender: Option<Mender>,
+    report: PageReport,
+    record: Option<Open>,
+    failed: Option<PageError>,
+    begun: bool,
+    /// Whether any item is noted as missing: then each that comes may be one of them.
+    misses: bool,
+    labelled: u64,
+    tally: Tally,
+}
+
+/// The record that is being received.
+#[derive(Default)]
+struct Open {
+    header: Option<Header>,
+    hash: Xxh3,
+    parts: u32,
+    /// Not wanted: it is of another set, or only its header counts.
+    skipped: bool,
+}
+
+#[derive(Default)]
+struct Tally {
+    records: u64,
+    deleted: u64,
+    unchanged: u64,
+    received: u64,
+}
+
+impl<'a> PageReader<'a> {
+    /// Begins a page.
+    pub fn new(desk: &'a mut Desk, order: &'a Order, mender: Option<Mender>) -> Result<Self, PageError> {
+        desk.state.begin()?;
+        let misses = desk.state.misses_any()?;
+        Ok(Self {
+            origin: order.origin.clone(),
+            desk,
+            order,
+            reader: Reader::default(),
+            mender,
+            report: PageReport::default(),
+            record: None,
+            failed: None,
+            begun: false,
+            misses,
+            labelled: 0,
+            tally: Tally::default(),
+        })
+    }
+
+    /// Takes more of the page.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), PageError> {
+        let Some(mut mender) = self.mender.take() else { return self.read(bytes) };
+        let mut result = Ok(());
+        mender.push(bytes, &mut |mended| {
+            if result.is_ok() {
+                result = self.read(mended);
+            }
+        });
+        self.mender = Some(mender);
+        result
+    }
+
+    fn read(&mut self, bytes: &[u8]) -> Result<(), PageError> {
+        let mut reader = std::mem::take(&mut self.reader);
+        let result = reader.push(bytes, &mut |event| self.take(event));
+        self.reader = reader;
+        result?;
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// The page is whole. If it is an answer, it becomes true now; if it is an error, nothing does.
+    pub fn finish(mut self) -> Result<PageReport, PageError> {
+        if let Some(mut mender) = self.mender.take() {
+            let mut result = Ok(());
+            mender.finish(&mut |mended| {
+                if result.is_ok() {
+                    result = self.read(mended);
+                }
+            });
+            for (quirk, count) in mender.repairs() {
+                self.report.repairs.add(quirk, count, "");
+            }
+            result?;
+        }
+        std::mem::take(&mut self.reader).finish()?;
+        let expected = self.order.verb;
+        if !self.report.errors.is_empty() {
+            self.desk.roll_back()?;
+            return Ok(self.report);
+        }
+        if self.report.verb.is_none() {
+            return Err(PageError::Nothing { expected });
+        }
+        self.commit()
+    }
+
+    fn commit(mut self) -> Result<PageReport, PageError> {
+        let window = &self.order.window;
+        let mut progress = window.progress.clone();
+        let step = progress.take(&self.report, window.token.as_deref());
+        if progress.pages == 1 {
+            progress.labelled = self.labelled > 0;
+        }
+        let desk = self.desk;
+        if self.order.purpose.makes_progress() {
+            let token = if let Step::GoOn(token) = &step { Some(token.as_str()) } else { window.token.as_deref() };
+            desk.state.set_token(window.number, token, &progress)?;
+            if let Some(date) = self.report.response_date {
+                desk.state.began(self.order.list, date)?;
+            }
+        }
+        if self.begun {
+            let mark = desk.sink.commit()?;
+            desk.state.set_mark(&mark)?;
+        }
+        desk.state.commit()?;
+        let gauge = &desk.gauge;
+        Gauge::add(&gauge.records, self.tally.records);
+        Gauge::add(&gauge.deleted, self.tally.deleted);
+        Gauge::add(&gauge.unchanged, self.tally.unchanged);
+        Gauge::add(&gauge.received, self.tally.received);
+        self.report.step = Some(step);
+        self.report.progress = progress;
+        Ok(self.report)
+    }
+
+    /// What an event means. The first failure is kept, and nothing after it is looked at.
+    fn take(&mut self, event: Event<'_>) {
+        if self.failed.is_none() {
+            self.failed = self.try_take(event).err();
+        }
+    }
+
+    fn try_take(&mut self, event: Event<'_>) -> Result<(), PageError> {
+        match event {
+            Event::ResponseDate(text) => {
+                self.report.response_date = read_date(text);
+                self.origin.harvested = self.report.response_date.unwrap_or_else(clock::now);
+            }
+            Event::Error { code, message } if self.report.errors.len() < MOST_ERRORS => {
+                self.report.errors.push((code.trim().to_owned(), message.trim().to_owned()));
+            }
+            Event::Verb(verb) => self.report.verb = Some(verb),
+            Event::RecordStart => self.record = Some(Open::default()),
+            Event::Header { identifier, datestamp, sets, deleted } => {
+                let trimmed = |text: &String| text.trim().to_owned();
+                let header = Header {
+                    identifier: identifier.trim().to_owned(),
+                    datestamp: datestamp.trim().to_owned(),
+                    sets: sets.iter().map(trimmed).collect(),
+                    deleted,
+                };
+                match self.record.is_some() {
+                    true => self.header(header)?,
+                    false => self.lone_header(header)?,
+                }
+            }
+            Event::PartStart { kind, namespaces } => self.part(kind, namespaces)?,
+            Event::PartBytes(bytes) => {
+                if let Some(record) = self.record.as_mut().filter(|record| !record.skipped) {
+                    record.hash.update(bytes);
+                    self.desk.sink.bytes(bytes)?;
+                }
+            }
+            Event::PartEnd => {
+                if self.record.as_ref().is_some_and(|record| !record.skipped) {
+                    self.desk.sink.part_end()?;
+                }
+            }
+            Event::RecordEnd => self.record_end()?,
+            Event::Token { value, cursor, size, .. } => {
+                self.report.token = Some(value.trim().to_owned());
+                self.report.cursor = cursor.and_then(|text| text.trim().parse().ok());
+                self.report.size = size.and_then(|text| text.trim().parse().ok());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The header of a record that is being received.
+    fn header(&mut self, header: Header) -> Result<(), PageError> {
+        let Some(record) = &mut self.record else { return Ok(()) };
+        let set = self.order.window.set.as_str();
+        if self.order.purpose.makes_progress() && !set.is_empty() {
+            let belongs = |spec: &String| spec == set || spec.strip_prefix(set).is_some_and(|rest| rest.starts_with(':'));
+            let belongs = header.sets.iter().any(belongs);
+            self.labelled += u64::from(belongs);
+            if !belongs && self.order.window.progress.labelled && !header.sets.is_empty() {
+                record.skipped = true;
+                self.report.repairs.note(quirks::SET_FORGOTTEN, &header.identifier);
+            }
+        }
+        if header.identifier.is_empty() {
+            record.skipped = true;
+            self.report.repairs.note(quirks::HEADER_INCOMPLETE, "a header without identifier");
+        } else if header.datestamp.is_empty() {
+            self.report.repairs.note(quirks::HEADER_INCOMPLETE, &header.identifier);
+        }
+        if !record.skipped {
+            if !std::mem::replace(&mut self.begun, true) {
+                self.desk.sink.page(&self.origin)?;
+            }
+            for text in [&header.identifier, &header.datestamp].into_iter().chain(&header.sets) {
+                record.hash.update(text.as_bytes());
+                record.hash.update(&[0, u8::from(header.deleted)]);
+            }
+            self.desk.sink.record(&header)?;
+        }
+        record.header = Some(header);
+        Ok(())
+    }
+
+    fn part(&mut self, kind: PartKind, namespaces: &[(&str, &str)]) -> Result<(), PageError> {
+        let Some(record) = &mut self.record else { return Ok(()) };
+        let part = match kind {
+            PartKind::Metadata => Part::Metadata,
+            PartKind::About => Part::About,
+            PartKind::Description | PartKind::SetDescription => return Ok(()),
+        };
+        // Without a header there is nobody it could belong to; of two metadata elements, which the schema forbids, both
+        // are kept.
+        record.skipped |= record.header.is_none();
+        if record.skipped {
+            return Ok(());
+        }
+        record.parts += u32::from(part == Part::Metadata);
+        record.hash.update(&[1, part as u8]);
+        for (prefix, uri) in namespaces {
+            record.hash.update(prefix.as_bytes());
+            record.hash.update(uri.as_bytes());
+        }
+        Ok(self.desk.sink.part(part, namespaces)?)
+    }
+
+    fn record_end(&mut self) -> Result<(), PageError> {
+        let Some(record) = self.record.take() else { return Ok(()) };
+        let Some(header) = record.header else {
+            let reason = "a record came without a header";
+            self.report.repairs.note(quirks::HEADER_INCOMPLETE, reason);
+            return self.miss_nameless(reason);
+        };
+        if record.skipped {
+            if header.identifier.is_empty() {
+                self.miss_nameless("a record came without an identifier")?;
+            }
+            return Ok(());
+        }
+        self.report.records += 1;
+        self.tally.received += 1;
+        let identifier = &header.identifier;
+        if record.parts == 0 && !header.deleted && self.order.purpose != Purpose::Headers {
+            self.desk.sink.abandon()?;
+            self.report.fresh += 1;
+            self.report.repairs.note(quirks::METADATA_MISSING, identifier);
+            return Ok(self.desk.state.miss(identifier, "it came without metadata", clock::now())?);
+        }
+        let seen = self.desk.state.note(identifier, record.hash.digest(), header.deleted, self.order.window.number)?;
+        self.report.fresh += u64::from(seen.fresh);
+        if !seen.fresh {
+            self.report.repairs.note(quirks::DUPLICATES, identifier);
+        }
+        match self.desk.sink.end(seen.novelty)? {
+            Kept::Yes => {
+                if self.misses {
+                    self.desk.state.found(identifier)?;
+                }
+                match (seen.novelty, header.deleted) {
+                    (Novelty::Same, _) => self.tally.unchanged += 1,
+                    (_, true) => self.tally.deleted += 1,
+                    (_, false) => self.tally.records += 1,
+                }
+            }
+            Kept::No(reason) => {
+                self.desk.state.forget(identifier)?;
+                self.desk.state.miss(identifier, &reason, clock::now())?;
+                self.misses = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// A header on its own: of a list of headers that was asked for, or in place of a record that was.
+    fn lone_header(&mut self, header: Header) -> Result<(), PageError> {
+        if self.order.purpose == Purpose::Headers {
+            self.record = Some(Open::default());
+            self.header(header)?;
+            return self.record_end();
+        }
+        if header.identifier.is_empty() {
+            return self.miss_nameless("a header came without an identifier");
+        }
+        self.report.records += 1;
+        self.report.headers += 1;
+        let state = &mut self.desk.state;
+        match state.mark_listed(&header.identifier, header.deleted, self.order.window.number)? {
+            Some(fresh) => self.report.fresh += u64::from(fresh),
+            None => {
+                self.report.fresh += 1;
+                let reason = if header.deleted { "its deletion was not told" } else { "only its header was listed" };
+                state.miss(&header.identifier, reason, clock::now())?;
+                self.misses = true;
+            }
+        }
+        if self.order.verb == Verb::ListRecords {
+            self.report.repairs.note(quirks::VERB_CHANGED, &header.identifier);
+        }
+        Ok(())
+    }
+
+    /// What has no identifier can only be named by the page it was on.
+    fn miss_nameless(&mut self, reason: &str) -> Result<(), PageError> {
+        let window = &self.order.window;
+        let page = window.progress.pages + 1;
+        let name = format!("(page {page} of {}{})", window.window, if window.set.is_empty() { String::new() } else { format!(", set {}", window.set) });
+        self.misses = true;
+        Ok(self.desk.state.miss(&name, reason, clock::now())?)
+    }
+}

@@ -1,0 +1,101 @@
+//! What was received: enough to tell a new record from a changed one, and both from one that was there already.
+
+use rusqlite::{OptionalExtension as _, params};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Result, State};
+use crate::record::Novelty;
+
+/// How a record compares with what was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Compared with what was received before.
+    pub novelty: Novelty,
+    /// Whether it was not yet seen in this window.
+    pub fresh: bool,
+}
+
+/// SQLite's integers are signed; the bits are the same.
+fn key(identifier: &str) -> i64 {
+    xxh3_64(identifier.as_bytes()).cast_signed()
+}
+
+impl State {
+    /// Notes a record, and tells how it compares. Almost always the item is new, or comes with the window it was last
+    /// seen in, so the first statement alone does most of the work.
+    pub fn note(&mut self, identifier: &str, hash: u64, gone: bool, window: i64) -> Result<Seen> {
+        let (key, hash) = (key(identifier), hash.cast_signed());
+        self.sql(|sql| {
+            let mut insert = sql.prepare_cached("INSERT OR IGNORE INTO item VALUES (?, ?, ?, ?, ?)")?;
+            if insert.execute(params![key, hash, window, gone, identifier])? == 1 {
+                return Ok(Seen { novelty: Novelty::New, fresh: true });
+            }
+            let mut select = sql.prepare_cached("SELECT hash, seen FROM item WHERE key = ?")?;
+            let (old, seen): (i64, i64) = select.query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            if (old, seen) != (hash, window) {
+                let update = "UPDATE item SET hash = ?, seen = ?, gone = ?, identifier = ? WHERE key = ?";
+                sql.prepare_cached(update)?.execute(params![hash, window, gone, identifier, key])?;
+            }
+            let novelty = if old == hash { Novelty::Same } else { Novelty::Changed };
+            Ok(Seen { novelty, fresh: seen != window })
+        })
+    }
+
+    /// Forgets a record that could not be kept after all.
+    pub fn forget(&mut self, identifier: &str) -> Result<()> {
+        self.sql(|sql| sql.prepare_cached("DELETE FROM item WHERE key = ?")?.execute([key(identifier)]).map(drop))
+    }
+
+    /// Marks an item as listed in an identifier pass; `None` if it is not here, or here in the other condition.
+    pub fn mark_listed(&mut self, identifier: &str, gone: bool, pass: i64) -> Result<Option<bool>> {
+        self.sql(|sql| {
+            let mut select = sql.prepare_cached("SELECT gone, seen FROM item WHERE key = ?")?;
+            let found: Option<(bool, i64)> =
+                select.query_row([key(identifier)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            let Some((was_gone, seen)) = found.filter(|(was_gone, _)| *was_gone == gone) else { return Ok(None) };
+            debug_assert_eq!(was_gone, gone);
+            let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE key = ?")?;
+            update.execute(params![pass, key(identifier)])?;
+            Ok(Some(seen != pass))
+        })
+    }
+
+    /// Identifiers of items that are here and were not listed in that pass; at most `limit`, after the one given.
+    pub fn unlisted(&self, pass: i64, limit: usize) -> Result<Vec<String>> {
+        self.sql(|sql| {
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut select = sql.prepare("SELECT identifier FROM item WHERE gone = 0 AND seen <> ? LIMIT ?")?;
+            select.query_map(params![pass, limit], |row| row.get(0))?.collect()
+        })
+    }
+
+    /// How many items are here, and how many are known to be gone.
+    pub fn counts(&self) -> Result<(u64, u64)> {
+        self.sql(|sql| {
+            let select = "SELECT count(*) FILTER (WHERE gone = 0), count(*) FILTER (WHERE gone <> 0) FROM item";
+            sql.query_row(select, [], |row| Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned())))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_new_changed_or_the_same() {
+        let mut state = State::in_memory().expect("a state");
+        let mut note = |hash, window| state.note("oai:x:1", hash, false, window).expect("noted");
+        assert_eq!(note(1, 1), Seen { novelty: Novelty::New, fresh: true });
+        assert_eq!(note(1, 1), Seen { novelty: Novelty::Same, fresh: false });
+        assert_eq!(note(1, 2), Seen { novelty: Novelty::Same, fresh: true });
+        assert_eq!(note(2, 2), Seen { novelty: Novelty::Changed, fresh: false });
+        assert_eq!(state.mark_listed("oai:x:1", false, 3).expect("known"), Some(true));
+        assert_eq!(state.mark_listed("oai:x:1", true, 3).expect("known otherwise"), None);
+        assert_eq!(state.mark_listed("oai:x:2", false, 3).expect("unknown"), None);
+        assert_eq!(state.unlisted(4, 10).expect("a list"), ["oai:x:1"]);
+        assert!(state.unlisted(3, 10).expect("a list").is_empty());
+        state.forget("oai:x:1").expect("forgotten");
+        assert_eq!(state.counts().expect("counts"), (0, 0));
+    }
+}

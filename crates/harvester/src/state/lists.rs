@@ -1,0 +1,235 @@
+//! Selections that are kept up to date, and the windows of them that are not yet proven complete.
+
+use modoai_protocol::Datestamp;
+use rusqlite::{OptionalExtension as _, Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::{Result, State};
+use crate::window::Window;
+
+/// A selection that is kept up to date.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct List {
+    /// Its number.
+    pub number: i64,
+    /// Of which set; empty for all.
+    pub set: String,
+    /// Of which time, as the user said.
+    pub window: Window,
+    /// What changed before is here.
+    pub watermark: Option<Datestamp>,
+    /// When the pass that is under way began, by the server's clock.
+    pub first_date: Option<Datestamp>,
+    /// When it was last complete, by ours.
+    pub completed: Option<Datestamp>,
+}
+
+/// A stretch of a list that is not yet proven complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenWindow {
+    /// Its number; one that is asked again from its start has a new one.
+    pub number: i64,
+    /// Of which time.
+    pub window: Window,
+    /// Of which set; empty for all.
+    pub set: String,
+    /// Where to go on.
+    pub token: Option<String>,
+    /// What was counted up to there.
+    pub progress: Progress,
+    /// Why it was given up.
+    pub trouble: Option<String>,
+}
+
+/// What was counted in a window so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Progress {
+    /// Pages received.
+    pub pages: u64,
+    /// Records received, those that came twice included.
+    pub delivered: u64,
+    /// Records received, each once.
+    pub fresh: u64,
+    /// The largest completeListSize that was told.
+    pub size: Option<u64>,
+    /// Records on the largest page.
+    pub fullest: u64,
+    /// Records on the last page.
+    pub last: u64,
+    /// Empty pages in a row, and pages in a row that brought nothing new.
+    pub empty: u32,
+    /// Pages in a row that held nothing that was not seen in this window.
+    pub stale: u32,
+    /// Whether the headers of the first page name the set that was asked for.
+    pub labelled: bool,
+    /// How often it was begun again because its token expired.
+    pub restarts: u32,
+    /// completeListSize of the window this one is a part of.
+    pub size_of_whole: Option<u64>,
+    /// The token that cycles are found by, as a hash, and after how many pages another is chosen (Brent's algorithm).
+    pub milestone: Option<(u64, u64)>,
+}
+
+fn date(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Datestamp>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(Datestamp::from_unix))
+}
+
+fn window(row: &Row<'_>) -> rusqlite::Result<Window> {
+    Ok(Window { from: date(row, "from_date")?, until: date(row, "until_date")? })
+}
+
+fn unix(date: Option<Datestamp>) -> Option<i64> {
+    date.map(Datestamp::unix)
+}
+
+fn open_window(row: &Row<'_>) -> rusqlite::Result<OpenWindow> {
+    Ok(OpenWindow {
+        number: row.get("number")?,
+        window: window(row)?,
+        set: row.get("set_spec")?,
+        token: row.get("token")?,
+        progress: serde_json::from_str(&row.get::<_, String>("progress")?).unwrap_or_default(),
+        trouble: row.get("trouble")?,
+    })
+}
+
+impl State {
+    /// The selection of that set and time; a new one if there was none.
+    pub fn list(&mut self, set: &str, window: Window) -> Result<List> {
+        let (from, until) = (unix(window.from), unix(window.until));
+        let find = |list: &List| list.set == set && list.window == window;
+        if let Some(list) = self.lists()?.into_iter().find(find) {
+            return Ok(list);
+        }
+        let insert = "INSERT INTO list (set_spec, from_date, until_date) VALUES (?, ?, ?)";
+        let number = self.sql(|sql| {
+            sql.execute(insert, params![set, from, until])?;
+            Ok(sql.last_insert_rowid())
+        })?;
+        Ok(List { number, set: set.to_owned(), window, watermark: None, first_date: None, completed: None })
+    }
+
+    /// Every selection of this harvest.
+    pub fn lists(&self) -> Result<Vec<List>> {
+        self.sql(|sql| {
+            let mut select = sql.prepare("SELECT * FROM list ORDER BY number")?;
+            let lists = select.query_map([], |row| {
+                Ok(List {
+                    number: row.get("number")?,
+                    set: row.get("set_spec")?,
+                    window: window(row)?,
+                    watermark: date(row, "watermark")?,
+                    first_date: date(row, "first_date")?,
+                    completed: date(row, "completed")?,
+                })
+            })?;
+            lists.collect()
+        })
+    }
+
+    /// The windows of a list that are not yet proven complete, in order of time.
+    pub fn windows(&self, list: i64) -> Result<Vec<OpenWindow>> {
+        let select = "SELECT * FROM window WHERE list = ? ORDER BY from_date IS NOT NULL, from_date, set_spec, number";
+        self.sql(|sql| sql.prepare_cached(select)?.query_map([list], open_window)?.collect())
+    }
+
+    /// The first windows of a list that were not given up in this run, in order of time.
+    pub fn next_windows(&self, list: i64, limit: usize) -> Result<Vec<OpenWindow>> {
+        let select = "SELECT * FROM window WHERE list = ? AND trouble IS NULL
+                      ORDER BY token IS NULL, from_date IS NOT NULL, from_date, set_spec, number LIMIT ?";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.sql(|sql| sql.prepare_cached(select)?.query_map(params![list, limit], open_window)?.collect())
+    }
+
+    /// Adds a window to a list, and returns its number.
+    pub fn add_window(&mut self, list: i64, window: Window, set: &str, progress: &Progress) -> Result<i64> {
+        let insert = "INSERT INTO window (list, from_date, until_date, set_spec, progress) VALUES (?, ?, ?, ?, ?)";
+        let progress = serde_json::to_string(progress).unwrap_or_default();
+        self.sql(|sql| {
+            let values = params![list, unix(window.from), unix(window.until), set, progress];
+            sql.prepare_cached(insert)?.execute(values)?;
+            Ok(sql.last_insert_rowid())
+        })
+    }
+
+    /// Notes where a window goes on, and what was counted up to there.
+    pub fn set_token(&mut self, number: i64, token: Option<&str>, progress: &Progress) -> Result<()> {
+        let update = "UPDATE window SET token = ?, progress = ? WHERE number = ?";
+        let progress = serde_json::to_string(progress).unwrap_or_default();
+        self.sql(|sql| sql.prepare_cached(update)?.execute(params![token, progress, number]).map(drop))
+    }
+
+    /// Gives a window up for this run.
+    pub fn give_up(&mut self, number: i64, trouble: &str) -> Result<()> {
+        let update = "UPDATE window SET trouble = ? WHERE number = ?";
+        self.sql(|sql| sql.execute(update, params![trouble, number]).map(drop))
+    }
+
+    /// A new run tries again what the last one gave up.
+    pub fn take_heart(&mut self) -> Result<()> {
+        self.sql(|sql| sql.execute("UPDATE window SET trouble = NULL", []).map(drop))
+    }
+
+    /// A window is proven complete, or replaced by others.
+    pub fn close_window(&mut self, number: i64) -> Result<()> {
+        self.sql(|sql| sql.prepare_cached("DELETE FROM window WHERE number = ?")?.execute([number]).map(drop))
+    }
+
+    /// The pass of a list began at that time, by the server's clock; the first to say so is believed.
+    pub fn began(&mut self, list: i64, date: Datestamp) -> Result<()> {
+        let update = "UPDATE list SET first_date = ? WHERE number = ? AND first_date IS NULL";
+        self.sql(|sql| sql.prepare_cached(update)?.execute(params![date.unix(), list]).map(drop))
+    }
+
+    /// The pass of a list is complete: what it began with is what the next one starts from.
+    pub fn complete_list(&mut self, list: i64, now: Datestamp) -> Result<()> {
+        let update = "UPDATE list SET watermark = max(coalesce(first_date, watermark), coalesce(watermark, first_date)),
+                      first_date = NULL, completed = ? WHERE number = ?";
+        self.sql(|sql| sql.execute(update, params![now.unix(), list]).map(drop))
+    }
+
+    /// A number that no window and no identifier pass has had.
+    pub fn fresh_number(&mut self) -> Result<i64> {
+        self.sql(|sql| {
+            sql.execute("INSERT INTO window (list, set_spec) SELECT number, '' FROM list LIMIT 1", [])?;
+            let number = sql.last_insert_rowid();
+            sql.execute("DELETE FROM window WHERE number = ?", [number])?;
+            Ok(number)
+        })
+    }
+
+    /// The window of that number, if it is still open.
+    pub fn window(&self, number: i64) -> Result<Option<OpenWindow>> {
+        let select = "SELECT * FROM window WHERE number = ?";
+        self.sql(|sql| sql.prepare_cached(select)?.query_row([number], open_window).optional())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_complete_when_its_windows_are() {
+        let mut state = State::in_memory().expect("a state");
+        let list = state.list("", Window::ALL).expect("a list");
+        assert_eq!(state.list("", Window::ALL).expect("the same list"), list);
+        let first = state.add_window(list.number, Window::ALL, "", &Progress::default()).expect("a window");
+        let progress = Progress { pages: 1, size: Some(7), ..Progress::default() };
+        state.set_token(first, Some("go on"), &progress).expect("noted");
+        let open = state.next_windows(list.number, 5).expect("windows").remove(0);
+        assert_eq!((open.token.as_deref(), open.progress), (Some("go on"), progress));
+        state.give_up(first, "broken").expect("given up");
+        assert!(state.next_windows(list.number, 5).expect("windows").is_empty());
+        state.take_heart().expect("again");
+        assert_eq!(state.next_windows(list.number, 5).expect("windows").len(), 1);
+        state.began(list.number, Datestamp::from_unix(100)).expect("began");
+        state.began(list.number, Datestamp::from_unix(200)).expect("the first stands");
+        state.close_window(first).expect("closed");
+        state.complete_list(list.number, Datestamp::from_unix(300)).expect("complete");
+        let list = state.list("", Window::ALL).expect("the list");
+        assert_eq!(list.watermark, Some(Datestamp::from_unix(100)));
+        assert!(state.fresh_number().expect("a number") > first);
+    }
+}

@@ -1,0 +1,296 @@
+//! What a harvest remembers between two pages, two runs, and two lives of the process.
+//!
+//! One SQLite file in `.modoai` inside the folder that is harvested into. Everything a page changes (items, the token of
+//! the next page, the sink's mark) changes in one transaction; so whenever the process ends, the next one goes on from
+//! the last page that was whole.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `mod` | opening, transactions, the source |
+//! | `items` | what was received |
+//! | `lists` | selections, and the windows that are not yet proven complete |
+//! | `notes` | what is missing, what was repaired, who asked to be left alone, runs |
+
+mod items;
+mod lists;
+mod notes;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
+
+use crate::habits::Habits;
+pub use items::Seen;
+pub use lists::{List, OpenWindow, Progress};
+pub use notes::{Missing, Repair, Run, Wait};
+
+/// The folder of our own in every folder that is harvested into.
+pub const OWN_FOLDER: &str = ".modoai";
+
+const VERSION: i64 = 1;
+
+/// What a harvest remembers.
+pub struct State {
+    connection: Connection,
+    path: PathBuf,
+    /// Held for as long as the harvest runs: two at once would undo each other's pages.
+    _lock: Option<File>,
+}
+
+/// What is harvested into a folder, once and for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contract {
+    /// Where the repository is asked.
+    pub base_url: String,
+    /// Where records go.
+    pub sink: String,
+    /// In which format.
+    pub prefix: String,
+}
+
+/// What a server said about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Identity {
+    /// repositoryName.
+    pub name: String,
+    /// baseURL, as it says.
+    pub base_url: String,
+    /// earliestDatestamp, as it says.
+    pub earliest: String,
+    /// deletedRecord, as it says.
+    pub deleted_record: String,
+    /// granularity, as it says.
+    pub granularity: String,
+    /// Whether it promises that its datestamps are those of visibility, so that windows need not overlap.
+    pub prompt: bool,
+    /// Where the schema of the harvested format is.
+    pub schema: String,
+    /// The namespace of the harvested format.
+    pub namespace: String,
+}
+
+/// Why the state cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// Another harvest is at it.
+    #[error("another harvest into {} is running", dir.display())]
+    Busy {
+        /// Into which folder.
+        dir: PathBuf,
+    },
+    /// There is none.
+    #[error("nothing was harvested into {} yet", dir.display())]
+    Absent {
+        /// Which folder.
+        dir: PathBuf,
+    },
+    /// From a newer version.
+    #[error("{} was written by a newer version of modoai", path.display())]
+    Newer {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The folder is used for something else.
+    #[error("{} holds {found} already, not {wanted}", dir.display())]
+    Other {
+        /// Which folder.
+        dir: PathBuf,
+        /// What it holds.
+        found: String,
+        /// What was to go there.
+        wanted: String,
+    },
+    /// The folder cannot be written.
+    #[error("failed to {activity} {}", path.display())]
+    Io {
+        /// What was being done.
+        activity: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// SQLite failed.
+    #[error("failed to keep the state in {}", path.display())]
+    Engine {
+        /// Which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: rusqlite::Error,
+    },
+}
+
+type Result<T> = std::result::Result<T, StateError>;
+
+impl State {
+    /// Opens or creates the state of a folder, for one harvest at a time.
+    pub fn open(dir: &Path) -> Result<Self> {
+        let own = dir.join(OWN_FOLDER);
+        let io = |activity, path: &Path| {
+            let path = path.to_path_buf();
+            move |source| StateError::Io { activity, path, source }
+        };
+        std::fs::create_dir_all(&own).map_err(io("create", &own))?;
+        let lock_path = own.join("lock");
+        let lock = File::create(&lock_path).map_err(io("create", &lock_path))?;
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive)
+            .map_err(|_| StateError::Busy { dir: dir.to_path_buf() })?;
+        let mut state = Self::connect(&own.join("harvest.sqlite"), Some(lock))?;
+        state.migrate()?;
+        Ok(state)
+    }
+
+    /// Opens the state of a folder to look at it, also while a harvest runs.
+    pub fn look(dir: &Path) -> Result<Self> {
+        let path = dir.join(OWN_FOLDER).join("harvest.sqlite");
+        if !path.exists() {
+            return Err(StateError::Absent { dir: dir.to_path_buf() });
+        }
+        let mut state = Self::connect(&path, None)?;
+        state.migrate()?;
+        Ok(state)
+    }
+
+    /// A state that is forgotten with the process.
+    pub fn in_memory() -> Result<Self> {
+        let path = PathBuf::from(":memory:");
+        let connection = Connection::open_in_memory().map_err(|source| StateError::Engine { path: path.clone(), source })?;
+        let mut state = Self { connection, path, _lock: None };
+        state.migrate()?;
+        Ok(state)
+    }
+
+    fn connect(path: &Path, lock: Option<File>) -> Result<Self> {
+        let engine = |source| StateError::Engine { path: path.to_path_buf(), source };
+        let connection = Connection::open(path).map_err(engine)?;
+        connection.busy_timeout(Duration::from_secs(30)).map_err(engine)?;
+        // With a write-ahead log a commit is one write, and survives the process. The sinks see to it that what a commit
+        // promises is on disk before; if the machine goes down, the last commits may be lost, and are harvested again.
+        connection
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192;")
+            .map_err(engine)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(Self { connection, path: path.to_path_buf(), _lock: lock })
+    }
+
+    fn migrate(&mut self) -> Result<()> {
+        let version: i64 = self.sql(|sql| sql.query_row("PRAGMA user_version", [], |row| row.get(0)))?;
+        match version {
+            VERSION => Ok(()),
+            0 => self.sql(|sql| {
+                let schema = include_str!("state.sql");
+                sql.execute_batch(&format!("BEGIN IMMEDIATE; {schema} PRAGMA user_version = {VERSION}; COMMIT;"))
+            }),
+            _ => Err(StateError::Newer { path: self.path.clone() }),
+        }
+    }
+
+    /// Runs statements, and says which file it was if they fail.
+    fn sql<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        run(&self.connection).map_err(|source| StateError::Engine { path: self.path.clone(), source })
+    }
+
+    /// Begins a transaction.
+    pub fn begin(&mut self) -> Result<()> {
+        self.sql(|sql| sql.execute_batch("BEGIN IMMEDIATE"))
+    }
+
+    /// Makes everything since `begin` true.
+    pub fn commit(&mut self) -> Result<()> {
+        self.sql(|sql| sql.execute_batch("COMMIT"))
+    }
+
+    /// Makes everything since `begin` undone.
+    pub fn roll_back(&mut self) -> Result<()> {
+        self.sql(|sql| if sql.is_autocommit() { Ok(()) } else { sql.execute_batch("ROLLBACK") })
+    }
+
+    /// What is harvested into this folder, if that was ever agreed upon.
+    pub fn contract(&self) -> Result<Option<Contract>> {
+        self.sql(|sql| {
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(Contract { base_url: row.get(0)?, sink: row.get(1)?, prefix: row.get(2)? })
+            };
+            sql.query_row("SELECT base_url, sink, prefix FROM source", [], row).optional()
+        })
+    }
+
+    /// Agrees on what is harvested into this folder. Mixing two things in one folder would make neither of them complete.
+    pub fn agree(&mut self, wanted: &Contract) -> Result<()> {
+        let Some(found) = self.contract()? else {
+            let values = params![wanted.base_url, wanted.sink, wanted.prefix];
+            let insert = "INSERT INTO source (only, base_url, sink, prefix) VALUES (1, ?, ?, ?)";
+            return self.sql(|sql| sql.execute(insert, values).map(drop));
+        };
+        if found == *wanted {
+            return Ok(());
+        }
+        let dir = self.path.parent().and_then(Path::parent).unwrap_or(&self.path).to_path_buf();
+        let told = |contract: &Contract| format!("{} of {} as {}", contract.prefix, contract.base_url, contract.sink);
+        Err(StateError::Other { dir, found: told(&found), wanted: told(wanted) })
+    }
+
+    /// What the server said about itself, last time.
+    pub fn identity(&self) -> Result<Option<Identity>> {
+        let text: Option<Option<String>> =
+            self.sql(|sql| sql.query_row("SELECT identity FROM source", [], |row| row.get(0)).optional())?;
+        Ok(text.flatten().and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Remembers what the server said about itself.
+    pub fn set_identity(&mut self, identity: &Identity) -> Result<()> {
+        let text = serde_json::to_string(identity).unwrap_or_default();
+        self.sql(|sql| sql.execute("UPDATE source SET identity = ?", [text]).map(drop))
+    }
+
+    /// What was learnt about the server.
+    pub fn habits(&self) -> Result<Habits> {
+        let text: Option<String> =
+            self.sql(|sql| sql.query_row("SELECT habits FROM source", [], |row| row.get(0)).optional())?;
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    }
+
+    /// Remembers what was learnt about the server.
+    pub fn set_habits(&mut self, habits: &Habits) -> Result<()> {
+        let text = serde_json::to_string(habits).unwrap_or_default();
+        self.sql(|sql| sql.execute("UPDATE source SET habits = ?", [text]).map(drop))
+    }
+
+    /// What the sink returned at the last commit.
+    pub fn mark(&self) -> Result<Option<String>> {
+        let mark: Option<Option<String>> =
+            self.sql(|sql| sql.query_row("SELECT mark FROM source", [], |row| row.get(0)).optional())?;
+        Ok(mark.flatten())
+    }
+
+    /// Remembers what the sink returned.
+    pub fn set_mark(&mut self, mark: &str) -> Result<()> {
+        self.sql(|sql| sql.execute("UPDATE source SET mark = ?", [mark]).map(drop))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_holds_one_thing_and_one_harvest_at_a_time() {
+        let dir = tempfile::tempdir().expect("a folder");
+        assert!(matches!(State::look(dir.path()), Err(StateError::Absent { .. })));
+        let contract = Contract { base_url: "http://a/".to_owned(), sink: "records".to_owned(), prefix: "oai_dc".to_owned() };
+        let mut state = State::open(dir.path()).expect("a new state");
+        state.agree(&contract).expect("a first agreement");
+        state.agree(&contract).expect("the same agreement");
+        let other = Contract { sink: "mirror".to_owned(), ..contract.clone() };
+        assert!(matches!(state.agree(&other), Err(StateError::Other { .. })));
+        assert!(matches!(State::open(dir.path()), Err(StateError::Busy { .. })));
+        let seen = State::look(dir.path()).expect("looking is always allowed");
+        assert_eq!(seen.contract().expect("readable"), Some(contract));
+        drop(state);
+        State::open(dir.path()).expect("free again");
+    }
+}

@@ -1,0 +1,152 @@
+//! What is missing, what was repaired, who asked to be left alone, and how runs went.
+
+use modoai_protocol::Datestamp;
+use rusqlite::{OptionalExtension as _, params};
+use serde::Serialize;
+
+use super::{Result, State};
+
+/// A record that is known to exist and is not here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// Of which item.
+    pub identifier: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A remedy that was applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Repair {
+    /// The name of the quirk.
+    pub quirk: String,
+    /// How often.
+    pub count: u64,
+    /// Where, for instance.
+    pub example: String,
+}
+
+/// A host that asked to be left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Until when.
+    pub until: Datestamp,
+    /// In which words.
+    pub reason: String,
+}
+
+/// A run, as it was told when it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// When it began.
+    pub started: Datestamp,
+    /// When it ended; never, if it was killed.
+    pub ended: Option<Datestamp>,
+    /// Its summary, as JSON.
+    pub summary: Option<String>,
+}
+
+impl State {
+    /// Names a record as missing.
+    pub fn miss(&mut self, identifier: &str, reason: &str, now: Datestamp) -> Result<()> {
+        let insert = "INSERT INTO missing VALUES (?, ?, ?)
+                      ON CONFLICT (identifier) DO UPDATE SET reason = excluded.reason";
+        self.sql(|sql| sql.prepare_cached(insert)?.execute(params![identifier, reason, now.unix()]).map(drop))
+    }
+
+    /// A record is no longer missing.
+    pub fn found(&mut self, identifier: &str) -> Result<()> {
+        self.sql(|sql| sql.prepare_cached("DELETE FROM missing WHERE identifier = ?")?.execute([identifier]).map(drop))
+    }
+
+    /// Whether any record is missing at all: asked for every record, so it must cost nothing.
+    pub fn misses_any(&self) -> Result<bool> {
+        self.sql(|sql| sql.prepare_cached("SELECT EXISTS (SELECT 1 FROM missing)")?.query_row([], |row| row.get(0)))
+    }
+
+    /// The records that are missing, in order of their identifiers, after the one given; at most `limit`.
+    pub fn missing(&self, after: &str, limit: usize) -> Result<Vec<Missing>> {
+        let select = "SELECT identifier, reason FROM missing WHERE identifier > ? ORDER BY identifier LIMIT ?";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.sql(|sql| {
+            let row = |row: &rusqlite::Row<'_>| Ok(Missing { identifier: row.get(0)?, reason: row.get(1)? });
+            sql.prepare_cached(select)?.query_map(params![after, limit], row)?.collect()
+        })
+    }
+
+    /// How many records are missing.
+    pub fn missing_count(&self) -> Result<u64> {
+        let count: i64 = self.sql(|sql| sql.query_row("SELECT count(*) FROM missing", [], |row| row.get(0)))?;
+        Ok(count.cast_unsigned())
+    }
+
+    /// Adds to the remedies that were applied.
+    pub fn add_repairs(&mut self, repairs: &[Repair]) -> Result<()> {
+        let insert = "INSERT INTO repair VALUES (?, ?, ?)
+                      ON CONFLICT (quirk) DO UPDATE SET count = count + excluded.count, example = excluded.example";
+        self.sql(|sql| {
+            for repair in repairs {
+                let count = repair.count.cast_signed();
+                sql.prepare_cached(insert)?.execute(params![repair.quirk, count, repair.example])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The remedies that were ever applied.
+    pub fn repairs(&self) -> Result<Vec<Repair>> {
+        self.sql(|sql| {
+            let mut select = sql.prepare("SELECT quirk, count, example FROM repair ORDER BY quirk")?;
+            let repairs = select.query_map([], |row| {
+                let count: i64 = row.get(1)?;
+                Ok(Repair { quirk: row.get(0)?, count: count.cast_unsigned(), example: row.get(2)? })
+            })?;
+            repairs.collect()
+        })
+    }
+
+    /// A host asked to be left alone for longer than a run.
+    pub fn set_wait(&mut self, host: &str, wait: &Wait) -> Result<()> {
+        let insert = "INSERT OR REPLACE INTO wait VALUES (?, ?, ?)";
+        self.sql(|sql| sql.execute(insert, params![host, wait.until.unix(), wait.reason]).map(drop))
+    }
+
+    /// Until when a host wants to be left alone, if that is still to come.
+    pub fn wait(&self, host: &str, now: Datestamp) -> Result<Option<Wait>> {
+        let select = "SELECT until, reason FROM wait WHERE host = ? AND until > ?";
+        self.sql(|sql| {
+            let row = |row: &rusqlite::Row<'_>| Ok(Wait { until: Datestamp::from_unix(row.get(0)?), reason: row.get(1)? });
+            sql.query_row(select, params![host, now.unix()], row).optional()
+        })
+    }
+
+    /// A run begins.
+    pub fn begin_run(&mut self, now: Datestamp) -> Result<i64> {
+        self.sql(|sql| {
+            sql.execute("INSERT INTO run (started) VALUES (?)", [now.unix()])?;
+            Ok(sql.last_insert_rowid())
+        })
+    }
+
+    /// A run ends.
+    pub fn end_run(&mut self, number: i64, now: Datestamp, summary: &str) -> Result<()> {
+        let update = "UPDATE run SET ended = ?, summary = ? WHERE number = ?";
+        self.sql(|sql| sql.execute(update, params![now.unix(), summary, number]).map(drop))
+    }
+
+    /// The last runs, newest first.
+    pub fn runs(&self, limit: usize) -> Result<Vec<Run>> {
+        let select = "SELECT started, ended, summary FROM run ORDER BY number DESC LIMIT ?";
+        self.sql(|sql| {
+            let row = |row: &rusqlite::Row<'_>| {
+                let ended: Option<i64> = row.get(1)?;
+                Ok(Run {
+                    started: Datestamp::from_unix(row.get(0)?),
+                    ended: ended.map(Datestamp::from_unix),
+                    summary: row.get(2)?,
+                })
+            };
+            sql.prepare(select)?.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], row)?.collect()
+        })
+    }
+}

@@ -1,0 +1,77 @@
+-- The state of one harvest: one source, one format, one sink. Dates are seconds since 1970.
+CREATE TABLE source (
+    only        INTEGER PRIMARY KEY CHECK (only = 1),
+    base_url    TEXT NOT NULL,
+    sink        TEXT NOT NULL,
+    prefix      TEXT NOT NULL,
+    -- What the sink returned when the last page was committed.
+    mark        TEXT,
+    -- What Identify and ListMetadataFormats said, and what was learnt on the way, as JSON.
+    identity    TEXT,
+    habits      TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+
+-- Every item that was ever received. The key is a hash of the identifier.
+CREATE TABLE item (
+    key         INTEGER PRIMARY KEY,
+    -- Of everything in the record: tells changed from unchanged.
+    hash        INTEGER NOT NULL,
+    -- The window or identifier pass it was last seen in.
+    seen        INTEGER NOT NULL,
+    gone        INTEGER NOT NULL,
+    identifier  TEXT NOT NULL
+) STRICT;
+
+-- A selection that is kept up to date.
+CREATE TABLE list (
+    number      INTEGER PRIMARY KEY,
+    set_spec    TEXT NOT NULL,
+    from_date   INTEGER,
+    until_date  INTEGER,
+    -- responseDate of the first page of the last complete pass: what changed before it is here.
+    watermark   INTEGER,
+    -- responseDate of the first page of the pass that is under way.
+    first_date  INTEGER,
+    completed   INTEGER
+) STRICT;
+
+-- What of a pass is not yet proven complete. A pass without windows is over.
+CREATE TABLE window (
+    number      INTEGER PRIMARY KEY AUTOINCREMENT,
+    list        INTEGER NOT NULL REFERENCES list,
+    from_date   INTEGER,
+    until_date  INTEGER,
+    set_spec    TEXT NOT NULL,
+    -- Where to go on, and what was counted up to there.
+    token       TEXT,
+    progress    TEXT NOT NULL DEFAULT '{}',
+    -- Why it was given up in the last run.
+    trouble     TEXT
+) STRICT;
+
+-- Records that are known to exist and are not here.
+CREATE TABLE missing (
+    identifier  TEXT PRIMARY KEY,
+    reason      TEXT NOT NULL,
+    since       INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE repair (
+    quirk       TEXT PRIMARY KEY,
+    count       INTEGER NOT NULL,
+    example     TEXT NOT NULL
+) STRICT;
+
+-- Hosts that asked to be left alone for longer than a run.
+CREATE TABLE wait (
+    host        TEXT PRIMARY KEY,
+    until       INTEGER NOT NULL,
+    reason      TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE run (
+    number      INTEGER PRIMARY KEY AUTOINCREMENT,
+    started     INTEGER NOT NULL,
+    ended       INTEGER,
+    summary     TEXT
+) STRICT;

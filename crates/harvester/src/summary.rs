@@ -1,0 +1,85 @@
+//! How a run went, for people, scripts, and the next run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::state::Repair;
+
+/// How a run went.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Where the repository is.
+    pub source: String,
+    /// Where its records went.
+    pub sink: String,
+    /// In which format.
+    pub format: String,
+    /// Records that are new or changed.
+    pub records: u64,
+    /// Deletions.
+    pub deleted: u64,
+    /// Records that came, and were here already.
+    pub unchanged: u64,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Requests sent.
+    pub requests: u64,
+    /// Whether everything that the selection holds is here.
+    pub complete: bool,
+    /// What was wrong with the server, and was made good.
+    pub repaired: Vec<Repair>,
+    /// What is not here.
+    pub missing: Vec<Gap>,
+    /// What the next run will do.
+    pub next: NextRun,
+}
+
+/// Something that is not here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// `record`, `window`, `list` or `source`.
+    pub what: String,
+    /// Of a record: of which item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identifier: Option<String>,
+    /// Of a window: from when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Of a window: until when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Of which set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// What the next run will do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextRun {
+    /// Not before: the server asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<String>,
+    /// It will ask for what changed since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+impl std::fmt::Display for Gap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)?;
+        if let Some(identifier) = &self.identifier {
+            write!(f, " {identifier}")?;
+        }
+        match (&self.from, &self.until) {
+            (Some(from), Some(until)) => write!(f, " {from} to {until}")?,
+            (Some(from), None) => write!(f, " from {from}")?,
+            (None, Some(until)) => write!(f, " until {until}")?,
+            (None, None) => {}
+        }
+        if let Some(set) = &self.set {
+            write!(f, " of set {set}")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}

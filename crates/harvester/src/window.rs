@@ -1,0 +1,218 @@
+//! Stretches of time, and how they are divided.
+//!
+//! A list that a server cannot deliver whole is asked for in parts: years, months, days, hours, minutes, seconds. The
+//! first part has no lower and the last no upper end, because what a server says about its earliest datestamp, and what it
+//! thinks the time is, are often wrong; so the parts together are always the whole.
+
+use jiff::civil::DateTime;
+use modoai_protocol::{Bound, Datestamp};
+
+/// How a server writes datestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granularity {
+    /// `2024-01-31`.
+    Day,
+    /// `2024-01-31T23:59:59Z`.
+    Seconds,
+}
+
+impl Granularity {
+    /// As Identify says it, whatever its case; longer than a day means seconds.
+    pub fn parse(text: &str) -> Self {
+        if text.trim().len() > "YYYY-MM-DD".len() { Self::Seconds } else { Self::Day }
+    }
+
+    /// A datestamp in this form.
+    pub fn write(self, date: Datestamp) -> String {
+        let mut text = date.to_string();
+        if self == Self::Day {
+            text.truncate("YYYY-MM-DD".len());
+        }
+        text
+    }
+}
+
+/// An inclusive stretch of time; without an end it goes on for ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// The first second inside.
+    pub from: Option<Datestamp>,
+    /// The last second inside.
+    pub until: Option<Datestamp>,
+}
+
+/// The units of division, from the largest to the smallest.
+const UNITS: [Unit; 6] = [Unit::Year, Unit::Month, Unit::Day, Unit::Hour, Unit::Minute, Unit::Second];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Year,
+    Month,
+    Day,
+    Hour,
+    Minute,
+    Second,
+}
+
+/// More parts than this are not made at once: a window of a thousand years is divided again later.
+const MOST_PARTS: usize = 400;
+
+impl Window {
+    /// All of time.
+    pub const ALL: Self = Self { from: None, until: None };
+
+    /// The parts of this window in the largest unit of which it holds more than one, in order; none if it cannot be
+    /// divided. `within` is where records are expected: ends that are open are open in the first and last part.
+    pub fn split(self, within: (Datestamp, Datestamp), granularity: Granularity) -> Vec<Self> {
+        let first = self.from.unwrap_or(within.0).min(self.until.unwrap_or(Datestamp::MAX));
+        let last = self.until.unwrap_or(within.1).max(first);
+        let divisible = |unit: &&Unit| granularity == Granularity::Seconds || **unit as u8 <= Unit::Day as u8;
+        for unit in UNITS.iter().filter(divisible) {
+            let cuts = unit.cuts(first, last);
+            if cuts.is_empty() {
+                continue;
+            }
+            let mut parts = Vec::with_capacity(cuts.len() + 1);
+            let mut from = self.from;
+            for cut in cuts {
+                parts.push(Self { from, until: Some(Datestamp::from_unix(cut.unix() - 1)) });
+                from = Some(cut);
+            }
+            parts.push(Self { from, until: self.until });
+            return parts;
+        }
+        Vec::new()
+    }
+
+    /// Whether this window is no longer than a day, so that dividing it further means many requests for few records.
+    pub fn is_short(self) -> bool {
+        match (self.from, self.until) {
+            (Some(from), Some(until)) => until.unix() - from.unix() < 86_400,
+            _ => false,
+        }
+    }
+
+    /// This window and the one that follows it, as one; none if something lies between.
+    pub fn joined(self, next: Self) -> Option<Self> {
+        let adjacent = matches!((self.until, next.from), (Some(until), Some(from)) if until.unix() + 1 == from.unix());
+        adjacent.then_some(Self { from: self.from, until: next.until })
+    }
+}
+
+impl std::fmt::Display for Window {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.from, self.until) {
+            (None, None) => f.write_str("everything"),
+            (Some(from), None) => write!(f, "from {from}"),
+            (None, Some(until)) => write!(f, "until {until}"),
+            (Some(from), Some(until)) => write!(f, "{from} to {until}"),
+        }
+    }
+}
+
+impl Unit {
+    /// The moments after `first` and up to `last` at which a unit begins.
+    fn cuts(self, first: Datestamp, last: Datestamp) -> Vec<Datestamp> {
+        let mut cuts = Vec::new();
+        let mut at = first;
+        while let Some(next) = self.next(at).filter(|next| *next <= last && cuts.len() < MOST_PARTS) {
+            cuts.push(next);
+            at = next;
+        }
+        cuts
+    }
+
+    /// The first beginning of a unit after a moment.
+    fn next(self, moment: Datestamp) -> Option<Datestamp> {
+        let text = moment.to_string();
+        let civil: DateTime = text.trim_end_matches('Z').parse().ok()?;
+        let (month, day, hour, minute, second) = match self {
+            Self::Year => (1, 1, 0, 0, 0),
+            Self::Month => (civil.month(), 1, 0, 0, 0),
+            Self::Day => (civil.month(), civil.day(), 0, 0, 0),
+            Self::Hour => (civil.month(), civil.day(), civil.hour(), 0, 0),
+            Self::Minute => (civil.month(), civil.day(), civil.hour(), civil.minute(), 0),
+            Self::Second => (civil.month(), civil.day(), civil.hour(), civil.minute(), civil.second()),
+        };
+        let begun = DateTime::new(civil.year(), month, day, hour, minute, second, 0).ok()?;
+        let span = jiff::Span::new();
+        let next = begun.checked_add(match self {
+            Self::Year => span.years(1),
+            Self::Month => span.months(1),
+            Self::Day => span.days(1),
+            Self::Hour => span.hours(1),
+            Self::Minute => span.minutes(1),
+            Self::Second => span.seconds(1),
+        });
+        Datestamp::parse(&next.ok()?.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
+    }
+}
+
+/// A datestamp as servers write it: in either form, or with fractions of a second, which are dropped.
+pub fn read_date(text: &str) -> Option<Datestamp> {
+    let text = text.trim();
+    if let Some(bound) = Bound::parse(text) {
+        return Some(bound.first());
+    }
+    let (whole, fraction) = text.strip_suffix('Z')?.split_once('.')?;
+    let digits = !fraction.is_empty() && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| Datestamp::parse(&format!("{whole}Z"))).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn date(text: &str) -> Datestamp {
+        read_date(text).expect("a date")
+    }
+
+    fn window(from: &str, until: &str) -> Window {
+        let end = |text: &str| (!text.is_empty()).then(|| date(text));
+        Window { from: end(from), until: end(until) }
+    }
+
+    #[test]
+    fn parts_are_the_whole_in_order_and_without_gaps() {
+        let within = (date("2001-05-04"), date("2024-02-29T12:30:00Z"));
+        let mut windows = vec![
+            Window::ALL,
+            window("2020-01-01", ""),
+            window("", "2003-01-01T00:00:00Z"),
+            window("2024-02-28T00:00:00Z", "2024-03-01T23:59:59Z"),
+        ];
+        for _ in 0..2_000 {
+            let Some(whole) = windows.pop() else { return };
+            let parts = whole.split(within, Granularity::Seconds);
+            let Some((first, last)) = parts.first().zip(parts.last()) else {
+                assert_eq!(whole.from, whole.until, "only a second cannot be divided");
+                continue;
+            };
+            assert!(parts.len() > 1);
+            assert_eq!((first.from, last.until), (whole.from, whole.until));
+            assert!(parts.windows(2).all(|two| two[0].joined(two[1]).is_some()));
+            windows.extend(parts.first().into_iter().chain(parts.last()).copied());
+        }
+    }
+
+    #[test]
+    fn the_largest_unit_that_divides_is_taken() {
+        let within = (date("2001-01-01"), date("2003-01-01T00:00:00Z"));
+        let years = Window::ALL.split(within, Granularity::Day);
+        assert_eq!(years, [window("", "2001-12-31T23:59:59Z"), window("2002-01-01", "2002-12-31T23:59:59Z"), window("2003-01-01", "")]);
+        let days = window("2003-01-01", "2003-01-02T23:59:59Z").split(within, Granularity::Day);
+        assert_eq!(days.len(), 2);
+        assert!(days[0].is_short());
+        assert!(days[0].split(within, Granularity::Day).is_empty(), "a day is the least that can be asked for");
+        assert_eq!(days[0].split(within, Granularity::Seconds).len(), 24);
+    }
+
+    #[test]
+    fn dates_are_read_as_servers_write_them() {
+        assert_eq!(date(" 2024-01-31 "), date("2024-01-31T00:00:00Z"));
+        assert_eq!(date("2024-01-31T10:00:00.123Z"), date("2024-01-31T10:00:00Z"));
+        assert_eq!(read_date("yesterday"), None);
+        assert_eq!(Granularity::parse("yyyy-mm-ddThh:mm:ssz"), Granularity::Seconds);
+        assert_eq!(Granularity::parse("YYYY-MM-DD").write(date("2024-01-31T10:00:00Z")), "2024-01-31");
+    }
+}
