@@ -3,13 +3,13 @@
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-use crate::commands::{ask, completions, index, man, serve, settings};
+use crate::commands::{ask, completions, harvest, index, man, serve, settings, status};
 use crate::error::{CliError, EXIT_CODES};
 
 /// Make a web site countable, harvestable and maintainable.
 ///
 /// modoai turns a folder of files into an OAI-PMH 2.0 repository: a complete, current list of what the site holds, what
-/// changed and what is gone, in formats made for machines.
+/// changed and what is gone, in formats made for machines. And it harvests such repositories, anybody's, whole.
 #[derive(Debug, Parser)]
 #[command(name = "modoai", version, after_long_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct App {
@@ -28,6 +28,8 @@ enum Command {
     Serve(serve::Serve),
     Index(index::Index),
     Ask(ask::Ask),
+    Harvest(harvest::HarvestCommand),
+    Status(status::StatusCommand),
     Settings(settings::SettingsCommand),
     Completions(completions::Completions),
     Man(man::Man),
@@ -46,6 +48,8 @@ pub(crate) fn run() -> Result<(), CliError> {
         Command::Serve(command) => command.run(),
         Command::Index(command) => command.run(),
         Command::Ask(command) => command.run(),
+        Command::Harvest(command) => command.run(app.quiet),
+        Command::Status(command) => command.run(),
         Command::Settings(command) => command.run(),
         Command::Completions(command) => command.run(&mut App::command()),
         Command::Man(command) => command.run(App::command()),

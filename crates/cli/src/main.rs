@@ -7,6 +7,7 @@ mod error;
 mod httpd;
 mod open;
 mod output;
+mod remote;
 
 use std::process::ExitCode;
 

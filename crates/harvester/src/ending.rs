@@ -187,7 +187,8 @@ mod tests {
         let names: Vec<String> = (0..20).map(|number| number.to_string()).collect();
         let empty: Vec<_> = names.iter().map(|name| (0, 0, Some(name.as_str()))).collect();
         assert_eq!(follow(&empty, None).0, Some(How::Empty));
-        let fresh_tokens: Vec<_> = names.iter().enumerate().map(|(n, name)| (3, if n < 3 { 3 } else { 0 }, Some(name.as_str()))).collect();
+        let fresh_tokens: Vec<_> =
+            names.iter().enumerate().map(|(n, name)| (3, if n < 3 { 3 } else { 0 }, Some(name.as_str()))).collect();
         let (how, progress) = follow(&fresh_tokens, Some(9));
         assert_eq!(how, Some(How::Cycle));
         assert_eq!(progress.judge(How::Cycle, false), Verdict::Repaired(quirks::TOKEN_CYCLE));
@@ -195,7 +196,8 @@ mod tests {
 
     #[test]
     fn a_part_as_large_as_the_whole_says_nothing() {
-        let progress = Progress { size: Some(9), size_of_whole: Some(9), fresh: 2, pages: 1, last: 2, ..Progress::default() };
+        let progress =
+            Progress { size: Some(9), size_of_whole: Some(9), fresh: 2, pages: 1, last: 2, ..Progress::default() };
         assert_eq!(progress.judge(How::EmptyToken, false), Verdict::Complete);
         assert!(!progress.is_short());
     }

@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod clock;
 pub mod desk;
+pub mod didl;
 pub mod ending;
 pub mod gauge;
 pub mod habits;

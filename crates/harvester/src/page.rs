@@ -301,7 +301,8 @@ impl<'a> PageReader<'a> {
         let Some(record) = &mut self.record else { return Ok(()) };
         let set = self.order.window.set.as_str();
         if self.order.purpose.makes_progress() && !set.is_empty() {
-            let belongs = |spec: &String| spec == set || spec.strip_prefix(set).is_some_and(|rest| rest.starts_with(':'));
+            let belongs =
+                |spec: &String| spec == set || spec.strip_prefix(set).is_some_and(|rest| rest.starts_with(':'));
             let belongs = header.sets.iter().any(belongs);
             self.labelled += u64::from(belongs);
             if !belongs && self.order.window.progress.labelled && !header.sets.is_empty() {
@@ -430,7 +431,11 @@ impl<'a> PageReader<'a> {
     fn miss_nameless(&mut self, reason: &str) -> Result<(), PageError> {
         let window = &self.order.window;
         let page = window.progress.pages + 1;
-        let name = format!("(page {page} of {}{})", window.window, if window.set.is_empty() { String::new() } else { format!(", set {}", window.set) });
+        let name = format!(
+            "(page {page} of {}{})",
+            window.window,
+            if window.set.is_empty() { String::new() } else { format!(", set {}", window.set) }
+        );
         self.misses = true;
         Ok(self.desk.state.miss(&name, reason, clock::now())?)
     }

@@ -199,7 +199,14 @@ mod tests {
     fn the_largest_unit_that_divides_is_taken() {
         let within = (date("2001-01-01"), date("2003-01-01T00:00:00Z"));
         let years = Window::ALL.split(within, Granularity::Day);
-        assert_eq!(years, [window("", "2001-12-31T23:59:59Z"), window("2002-01-01", "2002-12-31T23:59:59Z"), window("2003-01-01", "")]);
+        assert_eq!(
+            years,
+            [
+                window("", "2001-12-31T23:59:59Z"),
+                window("2002-01-01", "2002-12-31T23:59:59Z"),
+                window("2003-01-01", "")
+            ]
+        );
         let days = window("2003-01-01", "2003-01-02T23:59:59Z").split(within, Granularity::Day);
         assert_eq!(days.len(), 2);
         assert!(days[0].is_short());

@@ -2,7 +2,9 @@
 
 pub(crate) mod ask;
 pub(crate) mod completions;
+pub(crate) mod harvest;
 pub(crate) mod index;
 pub(crate) mod man;
 pub(crate) mod serve;
 pub(crate) mod settings;
+pub(crate) mod status;

@@ -270,8 +270,7 @@ impl Harvest {
                 return Err(error);
             }
         };
-        let source =
-            Source { base_url: contract.base_url, name: identity.name.clone(), slug: options.slug.clone() };
+        let source = Source { base_url: contract.base_url, name: identity.name.clone(), slug: options.slug.clone() };
         let opening = Opening { mark: state.mark()?, source, client, options: options.sink.clone() };
         let opened = tokio::task::spawn_blocking(move || open(opening)).await;
         let opened = opened.unwrap_or_else(|panic| Err(lost(&panic.to_string())))?;
@@ -455,7 +454,8 @@ async fn identify(talk: &mut Talk, state: &mut State, contract: &Contract) -> Re
                 let (url, prefix) = (url.to_owned(), contract.prefix.clone());
                 return Err(HarvestError::Format { url, prefix, offered: offered.join(", ") }.into());
             };
-            (identity.schema, identity.namespace) = (format.schema.trim().to_owned(), format.namespace.trim().to_owned());
+            (identity.schema, identity.namespace) =
+                (format.schema.trim().to_owned(), format.namespace.trim().to_owned());
         }
     }
     talk.granularity = Granularity::parse(&identity.granularity);

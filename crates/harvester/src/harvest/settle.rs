@@ -156,7 +156,12 @@ impl Work {
             desk.sink.page(&origin)?;
             for identifier in &gone {
                 let datestamp = origin.harvested.to_string();
-                desk.sink.record(&Header { identifier: identifier.clone(), datestamp, sets: Vec::new(), deleted: true })?;
+                desk.sink.record(&Header {
+                    identifier: identifier.clone(),
+                    datestamp,
+                    sets: Vec::new(),
+                    deleted: true,
+                })?;
                 desk.sink.end(Novelty::Changed)?;
                 desk.state.note(identifier, 0, true, pass)?;
                 self.talk.repairs.note(quirks::VANISHED, identifier);

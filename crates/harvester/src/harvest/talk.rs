@@ -60,7 +60,8 @@ impl Talk {
         let fetched = self.get(question).await?;
         let (status, charset) = (fetched.status, fetched.charset().map(str::to_owned));
         let body = fetched.body.read_to_end(LONGEST_DESCRIPTION).await.map_err(|error| (error.into(), None))?;
-        let response = self.read_whole(&body, charset.as_deref()).map_err(|error| (refused(status, &body, error), None))?;
+        let response =
+            self.read_whole(&body, charset.as_deref()).map_err(|error| (refused(status, &body, error), None))?;
         if status >= 400 && response.errors.is_empty() {
             return Err((Trouble::Status(status), None));
         }
@@ -187,7 +188,10 @@ impl Talk {
         Gauge::add(&self.gauge.requests, 1);
         tracing::debug!(status = fetched.status, after = ?asked.elapsed(), "answered");
         if let Some(hop) = fetched.hops.first() {
-            self.repairs.note(quirks::BASE_URL_MOVED, &format!("{} leads to {}", without_query(&hop.from), without_query(&fetched.url)));
+            self.repairs.note(
+                quirks::BASE_URL_MOVED,
+                &format!("{} leads to {}", without_query(&hop.from), without_query(&fetched.url)),
+            );
         }
         if let Some(sign) = bot_wall(&fetched) {
             return Err((Trouble::BotWall(sign), None));

@@ -73,7 +73,9 @@ impl Trouble {
     /// Whether asking for less may help.
     pub(super) fn calls_for_less(&self) -> bool {
         match self {
-            Self::TimedOut(_) | Self::CutShort(_) | Self::Unreadable(_) | Self::WebPage(_) | Self::Unknown { .. } => true,
+            Self::TimedOut(_) | Self::CutShort(_) | Self::Unreadable(_) | Self::WebPage(_) | Self::Unknown { .. } => {
+                true
+            }
             Self::Status(status) => !matches!(status, 401 | 402 | 403 | 407 | 451),
             _ => false,
         }

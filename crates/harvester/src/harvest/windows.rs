@@ -129,7 +129,9 @@ impl Work {
             let purpose = if self.options.headers_only { Purpose::Headers } else { Purpose::Keep };
             let report = match self.list_page(list, &open, purpose).await {
                 Ok(report) => report,
-                Err(trouble) if trouble.calls_for_less() => return self.divide(list, open, trouble.quirk(), &trouble.to_string()).await,
+                Err(trouble) if trouble.calls_for_less() => {
+                    return self.divide(list, open, trouble.quirk(), &trouble.to_string()).await;
+                }
                 Err(trouble) => return Err(self.stop(trouble)),
             };
             if let Some((code, message)) = report.errors.first().cloned() {
@@ -218,9 +220,7 @@ impl Work {
             HarvestError::Refused { url, code: code.to_owned(), message: message.to_owned() }
         };
         match ErrorCode::from_name(code) {
-            Some(ErrorCode::NoRecordsMatch) if open.token.is_none() => {
-                Ok(Some(self.close_window(open, None)?))
-            }
+            Some(ErrorCode::NoRecordsMatch) if open.token.is_none() => Ok(Some(self.close_window(open, None)?)),
             Some(ErrorCode::NoRecordsMatch) => {
                 self.talk.repairs.note(quirks::TOKEN_TO_NO_RECORDS, &open.window.to_string());
                 self.settle(list, open.clone(), How::NoRecords).await.map(Some)
@@ -327,7 +327,8 @@ impl Work {
         let earliest = read_date(&self.identity.earliest).filter(|date| now.unix() - date.unix() > 86_400);
         // Nothing is earlier than the earliest, if the server is right; if a window up to there has too many records, it
         // is not.
-        let earliest = earliest.filter(|date| open.window.until.is_none_or(|until| until.unix() - date.unix() > 366 * 86_400));
+        let earliest =
+            earliest.filter(|date| open.window.until.is_none_or(|until| until.unix() - date.unix() > 366 * 86_400));
         let form = sent_granularity(self.talk.granularity, self.talk.habits.dates);
         open.window.split((earliest.unwrap_or(long_ago), now), form)
     }
@@ -379,11 +380,7 @@ impl Work {
     }
 
     /// A window is complete.
-    pub(super) fn close_window(
-        &mut self,
-        open: &OpenWindow,
-        verdict: Option<Verdict>,
-    ) -> Result<Fate, HarvestError> {
+    pub(super) fn close_window(&mut self, open: &OpenWindow, verdict: Option<Verdict>) -> Result<Fate, HarvestError> {
         if let Some(Verdict::Repaired(quirk)) = verdict {
             self.talk.repairs.note(quirk, &open.window.to_string());
         }

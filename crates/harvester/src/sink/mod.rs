@@ -5,6 +5,12 @@
 //! stored in one transaction with the token of the next page, and a sink that is opened with a mark cuts off whatever
 //! lies beyond it.
 
+mod mirror;
+mod reference;
+mod resources;
+mod spool;
+mod warc;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +19,7 @@ use modoai_protocol::Datestamp;
 use crate::record::{Header, Novelty};
 
 /// Every sink.
-pub const SINKS: &[SinkKind] = &[];
+pub const SINKS: &[SinkKind] = &[mirror::KIND, warc::KIND];
 
 /// The sink of that name.
 pub fn named(name: &str) -> Option<&'static SinkKind> {

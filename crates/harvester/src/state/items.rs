@@ -73,7 +73,9 @@ impl State {
     pub fn counts(&self) -> Result<(u64, u64)> {
         self.sql(|sql| {
             let select = "SELECT count(*) FILTER (WHERE gone = 0), count(*) FILTER (WHERE gone <> 0) FROM item";
-            sql.query_row(select, [], |row| Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned())))
+            sql.query_row(select, [], |row| {
+                Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
+            })
         })
     }
 }

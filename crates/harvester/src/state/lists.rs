@@ -184,7 +184,8 @@ impl State {
 
     /// The pass of a list is complete: what it began with is what the next one starts from.
     pub fn complete_list(&mut self, list: i64, now: Datestamp) -> Result<()> {
-        let update = "UPDATE list SET watermark = max(coalesce(first_date, watermark), coalesce(watermark, first_date)),
+        let update =
+            "UPDATE list SET watermark = max(coalesce(first_date, watermark), coalesce(watermark, first_date)),
                       first_date = NULL, completed = ? WHERE number = ?";
         self.sql(|sql| sql.execute(update, params![now.unix(), list]).map(drop))
     }

@@ -158,7 +158,8 @@ impl State {
     /// A state that is forgotten with the process.
     pub fn in_memory() -> Result<Self> {
         let path = PathBuf::from(":memory:");
-        let connection = Connection::open_in_memory().map_err(|source| StateError::Engine { path: path.clone(), source })?;
+        let connection =
+            Connection::open_in_memory().map_err(|source| StateError::Engine { path: path.clone(), source })?;
         let mut state = Self { connection, path, _lock: None };
         state.migrate()?;
         Ok(state)
@@ -281,7 +282,8 @@ mod tests {
     fn a_folder_holds_one_thing_and_one_harvest_at_a_time() {
         let dir = tempfile::tempdir().expect("a folder");
         assert!(matches!(State::look(dir.path()), Err(StateError::Absent { .. })));
-        let contract = Contract { base_url: "http://a/".to_owned(), sink: "records".to_owned(), prefix: "oai_dc".to_owned() };
+        let contract =
+            Contract { base_url: "http://a/".to_owned(), sink: "records".to_owned(), prefix: "oai_dc".to_owned() };
         let mut state = State::open(dir.path()).expect("a new state");
         state.agree(&contract).expect("a first agreement");
         state.agree(&contract).expect("the same agreement");

@@ -115,8 +115,20 @@ impl State {
     pub fn wait(&self, host: &str, now: Datestamp) -> Result<Option<Wait>> {
         let select = "SELECT until, reason FROM wait WHERE host = ? AND until > ?";
         self.sql(|sql| {
-            let row = |row: &rusqlite::Row<'_>| Ok(Wait { until: Datestamp::from_unix(row.get(0)?), reason: row.get(1)? });
+            let row =
+                |row: &rusqlite::Row<'_>| Ok(Wait { until: Datestamp::from_unix(row.get(0)?), reason: row.get(1)? });
             sql.query_row(select, params![host, now.unix()], row).optional()
+        })
+    }
+
+    /// Every host that asked to be left alone, and has not had its way yet.
+    pub fn waits(&self) -> Result<Vec<(String, Wait)>> {
+        let now = crate::clock::now().unix();
+        self.sql(|sql| {
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok((row.get(0)?, Wait { until: Datestamp::from_unix(row.get(1)?), reason: row.get(2)? }))
+            };
+            sql.prepare("SELECT host, until, reason FROM wait WHERE until > ?")?.query_map([now], row)?.collect()
         })
     }
 

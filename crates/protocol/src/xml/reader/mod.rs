@@ -18,10 +18,12 @@
 //! | `elements` | which of the protocol's elements stands where |
 //! | `answer` | what they mean: tags and text in, events out |
 //! | `fault` | why an answer could not be read |
+//! | `fragment` | the foreign elements themselves, for those who want to look inside |
 
 mod answer;
 mod elements;
 mod fault;
+pub mod fragment;
 mod outside;
 mod scanner;
 mod tags;

@@ -118,7 +118,7 @@ pub(super) fn decode(text: &str, spaces: Spaces) -> Result<Cow<'_, str>, (usize,
 }
 
 /// The character that the reference at the start of `text` stands for, and the length of the reference.
-fn reference(text: &str) -> Result<(char, usize), Fault> {
+pub(super) fn reference(text: &str) -> Result<(char, usize), Fault> {
     // No reference is longer, and a search for the semicolon over a whole field for each of a million ampersands would
     // take for ever.
     const LONGEST: usize = 64;

@@ -1,0 +1,215 @@
+//! `modoai harvest`.
+
+mod many;
+mod names;
+mod progress;
+mod report;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, value_parser};
+use modoai_fetch::{Client, Patience, Url};
+use modoai_harvester::gauge::Gauge;
+use modoai_harvester::harvest::{Harvest, HarvestError, Options};
+use modoai_harvester::sink::{self, SINKS, SinkKind, SinkOptions};
+use modoai_harvester::state::StateError;
+use modoai_harvester::summary::Summary;
+use modoai_harvester::window::Window;
+use modoai_protocol::Bound;
+
+use crate::error::{CliError, Kind};
+use crate::remote::{RemoteArgs, base_url, seconds};
+use progress::Watching;
+
+/// Harvest a repository: everything the first time, what changed from then on.
+///
+/// Every page is kept before the next is asked for, so a harvest can be interrupted, or killed, at any moment; the next
+/// run goes on where it was. What a server gets wrong is repaired where possible and told; what could not be had is named,
+/// and the exit code says so: 0 complete, 3 incomplete.
+///
+/// Where records go: `records` (compressed segments, read with `modoai records`), `mirror` (the site's files themselves,
+/// from repositories that offer oai_didl), `jsonl`, `warc`, or `catalogue` (to be exposed again with
+/// `modoai serve --catalogue`).
+#[derive(Debug, Args)]
+#[command(override_usage = "modoai harvest [OPTIONS] <BASE_URL> --into <DIR>
+       modoai harvest [OPTIONS] <BASE_URL> --list-only
+       modoai harvest [OPTIONS] --all <FILE> --into <DIR>")]
+pub(crate) struct HarvestCommand {
+    /// Where the repository is asked, such as https://example.org/oai.
+    #[arg(value_name = "BASE_URL", value_parser = base_url, required_unless_present = "all")]
+    base_url: Option<Url>,
+    /// The folder to harvest into. It remembers where the harvest stands.
+    #[arg(long, value_name = "DIR", required_unless_present = "list_only")]
+    into: Option<PathBuf>,
+    /// Where records go.
+    #[arg(long, value_name = "SINK", default_value = "records", value_parser = sinks())]
+    sink: String,
+    /// The metadata format; that of the sink if none is said (oai_didl for mirror and warc, else oai_dc).
+    #[arg(long, value_name = "PREFIX")]
+    format: Option<String>,
+    /// Only this set; may be given several times.
+    #[arg(long = "set", value_name = "SET")]
+    sets: Vec<String>,
+    /// Only what changed at or after this: 2024-01-31 or 2024-01-31T12:00:00Z.
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    from: Option<Bound>,
+    /// Only what changed up to this.
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    until: Option<Bound>,
+    /// Print the identifiers (for a site: its URLs), one per line, and get nothing else.
+    #[arg(long, conflicts_with_all = ["sink", "all", "json", "verify"])]
+    list_only: bool,
+    /// Compare all identifiers afterwards: get what was overlooked, delete what has vanished.
+    #[arg(long)]
+    verify: bool,
+    /// Harvest every repository of this file: one base URL per line, each into a folder of its own below DIR.
+    #[arg(long, value_name = "FILE", conflicts_with = "base_url")]
+    all: Option<PathBuf>,
+    /// How many repositories at once; never more than one request at a time to one host.
+    #[arg(long, value_name = "N", default_value = "16", value_parser = value_parser!(u16).range(1..))]
+    parallel: u16,
+    /// With mirror: keep what was deleted, in .modoai/deleted.
+    #[arg(long)]
+    keep_deleted: bool,
+    /// With catalogue: the file to write, which several sources can share.
+    #[arg(long, value_name = "FILE")]
+    catalogue: Option<PathBuf>,
+    /// How far an incremental harvest reaches back before the last complete one. A day, unless the server promises that
+    /// its datestamps are those of visibility.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    overlap: Option<Duration>,
+    /// How often a request is tried before it is given up.
+    #[arg(long, value_name = "N", default_value = "6")]
+    attempts: u32,
+    /// The first pause between two attempts; each is twice as long as the one before.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    patience: Duration,
+    /// End with one JSON object on standard output.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    remote: RemoteArgs,
+}
+
+fn sinks() -> PossibleValuesParser {
+    PossibleValuesParser::new(SINKS.iter().map(|kind| clap::builder::PossibleValue::new(kind.name).help(kind.about)))
+}
+
+fn date(text: &str) -> Result<Bound, String> {
+    Bound::parse(text).ok_or_else(|| "not a date such as 2024-01-31 or 2024-01-31T12:00:00Z".to_owned())
+}
+
+impl HarvestCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), CliError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        runtime.block_on(async {
+            let stop = stop_on_signals()?;
+            match (&self.all, self.list_only) {
+                (Some(file), _) => many::run(&self, file, stop, quiet).await,
+                (None, true) => names::run(&self, stop).await,
+                (None, false) => self.one(stop, quiet).await,
+            }
+        })
+    }
+
+    async fn one(&self, stop: Arc<AtomicBool>, quiet: bool) -> Result<(), CliError> {
+        let (client, options) = self.asked()?;
+        let (Some(into), Some(kind)) = (&self.into, self.kind()) else { return Ok(()) };
+        let gauge = Arc::new(Gauge::default());
+        let watching = Watching::start(vec![(options.slug.clone(), gauge.clone())], quiet || self.json);
+        let harvest = Harvest::new(client, options).watched_by(gauge).stopped_by(stop);
+        let result = harvest.into_folder(into, kind).await;
+        drop(watching);
+        let summary = result.map_err(failed)?;
+        report::tell(&summary, self.json)?;
+        if summary.complete { Ok(()) } else { Err(incomplete(&summary)) }
+    }
+
+    /// The client and the options for the one repository that is asked.
+    fn asked(&self) -> Result<(Client, Options), CliError> {
+        let Some(mut url) = self.base_url.clone() else {
+            return Err(CliError::new(Kind::Usage, "a base URL is needed"));
+        };
+        let client = self.remote.client([&mut url])?;
+        Ok((client, self.options(url)?))
+    }
+
+    fn kind(&self) -> Option<&'static SinkKind> {
+        sink::named(&self.sink)
+    }
+
+    fn options(&self, url: Url) -> Result<Options, CliError> {
+        if let (Some(from), Some(until)) = (self.from, self.until)
+            && from.first() > until.last()
+        {
+            return Err(CliError::new(Kind::Usage, "--from is later than --until"));
+        }
+        Ok(Options {
+            format: self.format.clone(),
+            sets: self.sets.clone(),
+            window: Window { from: self.from.map(Bound::first), until: self.until.map(Bound::last) },
+            headers_only: self.list_only,
+            verify: self.verify,
+            patience: Patience {
+                attempts: self.attempts,
+                first: self.patience,
+                most: Patience::default().most.min(60 * self.patience),
+                ..Patience::default()
+            },
+            overlap: self.overlap,
+            sink: SinkOptions { keep_deleted: self.keep_deleted, catalogue: self.catalogue.clone() },
+            ..Options::new(url)
+        })
+    }
+}
+
+/// A flag that is set by the first interrupt; the second ends the process at once, which does no harm either.
+fn stop_on_signals() -> Result<Arc<AtomicBool>, CliError> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let stop = Arc::new(AtomicBool::new(false));
+    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+        let listened = signal(kind).map_err(|error| CliError::failed("failed to listen for signals").because(error));
+        let (mut signals, stop) = (listened?, stop.clone());
+        tokio::spawn(async move {
+            while signals.recv().await.is_some() {
+                if stop.swap(true, Ordering::Relaxed) {
+                    std::process::exit(130);
+                }
+                tracing::info!("stopping after this page; what was harvested stays");
+            }
+        });
+    }
+    Ok(stop)
+}
+
+fn incomplete(summary: &Summary) -> CliError {
+    let count = summary.missing.len();
+    let first = summary.missing.first().map(ToString::to_string).unwrap_or_default();
+    let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+    let error = CliError::new(Kind::Incomplete, format!("the harvest is incomplete: {first}{more}"));
+    match &summary.next.not_before {
+        Some(date) => error.hint(format!("run the same command again after {date}; it goes on where it was")),
+        None => error.hint("run the same command again; it goes on where it was"),
+    }
+}
+
+fn failed(error: HarvestError) -> CliError {
+    let hint = match &error {
+        HarvestError::State(StateError::Other { .. }) => Some("give another folder with --into"),
+        HarvestError::State(StateError::Busy { .. }) => Some("wait for it, or give another folder with --into"),
+        HarvestError::Format { .. } => Some("choose one of these with --format"),
+        HarvestError::NoSets { .. } => Some("leave out --set"),
+        HarvestError::NoRepository { .. } => Some("is that the base URL? `modoai validate` tells more"),
+        _ => None,
+    };
+    let failed = CliError::failed("the harvest failed").because(error);
+    match hint {
+        Some(hint) => failed.hint(hint),
+        None => failed,
+    }
+}

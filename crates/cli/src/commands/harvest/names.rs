@@ -1,0 +1,83 @@
+//! `--list-only`: the identifiers of a repository, one per line. For a site these are its URLs, which is all that a
+//! crawler needs to know.
+
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use modoai_harvester::harvest::Harvest;
+use modoai_harvester::record::{Header, Novelty};
+use modoai_harvester::sink::{Kept, Origin, Part, Sink, SinkError};
+
+use super::{HarvestCommand, failed, incomplete};
+use crate::error::CliError;
+
+pub(super) async fn run(command: &HarvestCommand, stop: Arc<AtomicBool>) -> Result<(), CliError> {
+    let (client, options) = command.asked()?;
+    let harvest = Harvest::new(client, options).stopped_by(stop);
+    let summary = harvest.into_sink(command.into.as_deref(), "list", "oai_dc", Box::<Names>::default()).await;
+    let summary = summary.map_err(failed)?;
+    if summary.complete { Ok(()) } else { Err(incomplete(&summary)) }
+}
+
+/// Prints the identifiers of a page when it is whole.
+#[derive(Default)]
+struct Names {
+    page: String,
+    current: String,
+}
+
+impl Sink for Names {
+    fn page(&mut self, _origin: &Origin) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn record(&mut self, header: &Header) -> Result<(), SinkError> {
+        self.current.clear();
+        if !header.deleted {
+            // An identifier with a line end in it would be two.
+            self.current.extend(header.identifier.chars().filter(|character| !character.is_control()));
+            self.current.push('\n');
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, _part: Part, _namespaces: &[(&str, &str)]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn bytes(&mut self, _bytes: &[u8]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn part_end(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn end(&mut self, novelty: Novelty) -> Result<Kept, SinkError> {
+        if novelty != Novelty::Same {
+            self.page.push_str(&self.current);
+        }
+        Ok(Kept::Yes)
+    }
+
+    fn abandon(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<String, SinkError> {
+        let mut out = std::io::stdout().lock();
+        let printed = out.write_all(self.page.as_bytes()).and_then(|()| out.flush());
+        self.page.clear();
+        printed.map(|()| String::new()).map_err(SinkError::io("write to", "standard output".as_ref()))
+    }
+
+    fn roll_back(&mut self) -> Result<(), SinkError> {
+        self.page.clear();
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! How a run is told: to people in a few lines, to programs as one object.
+
+use std::fmt::Write as _;
+
+use modoai_harvester::quirks::Quirk;
+use modoai_harvester::summary::Summary;
+use serde_json::Value;
+
+use crate::error::CliError;
+use crate::output;
+
+/// Gaps that people are told one by one.
+const SHOWN: usize = 20;
+
+/// Tells a summary on standard output.
+pub(super) fn tell(summary: &Summary, as_json: bool) -> Result<(), CliError> {
+    output::print(&if as_json { format!("{}\n", object(summary)) } else { text(summary) })
+}
+
+/// A summary as JSON.
+pub(super) fn object(summary: &Summary) -> Value {
+    serde_json::to_value(summary).unwrap_or_default()
+}
+
+/// A summary for people.
+pub(super) fn text(summary: &Summary) -> String {
+    let mut out = format!(
+        "{}: {} new or changed, {} deleted, {} unchanged; {} requests, {}\n",
+        summary.source,
+        summary.records,
+        summary.deleted,
+        summary.unchanged,
+        summary.requests,
+        indicatif::HumanBytes(summary.bytes),
+    );
+    for repair in &summary.repaired {
+        let remedy = Quirk::named(&repair.quirk).map_or("", |quirk| quirk.remedy);
+        let _ = writeln!(out, "  repaired {} ({}×): {remedy}", repair.quirk, repair.count);
+    }
+    for gap in summary.missing.iter().take(SHOWN) {
+        let _ = writeln!(out, "  missing  {gap}");
+    }
+    if summary.missing.len() > SHOWN {
+        let _ = writeln!(out, "  missing  {} more; --json names all", summary.missing.len() - SHOWN);
+    }
+    if let Some(date) = &summary.next.not_before {
+        let _ = writeln!(out, "  next     not before {date}");
+    }
+    if summary.complete {
+        let since =
+            summary.next.from.as_deref().map(|date| format!("; the next run asks for what changed since {date}"));
+        let _ = writeln!(out, "  complete{}", since.unwrap_or_default());
+    }
+    out
+}

@@ -1,0 +1,154 @@
+//! `modoai status`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use modoai_harvester::state::{State, StateError};
+use modoai_protocol::Datestamp;
+use serde_json::{Value, json};
+
+use crate::config::shown;
+use crate::error::CliError;
+use crate::output;
+
+/// Say what was harvested into a folder, when, what failed, and what comes next.
+///
+/// The folder is one that `modoai harvest --into` was given, or one with several such folders in it. Asking does not
+/// disturb a harvest that is running.
+#[derive(Debug, Args)]
+pub(crate) struct StatusCommand {
+    /// The folder.
+    dir: PathBuf,
+    /// Print one JSON object per source.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs that are told of each source.
+const RUNS: usize = 5;
+
+/// Records that are named as missing.
+const MISSING: usize = 10_000;
+
+impl StatusCommand {
+    pub(crate) fn run(self) -> Result<(), CliError> {
+        let failed = |error: StateError| {
+            let absent = matches!(error, StateError::Absent { .. });
+            let failed = CliError::failed("there is nothing to tell").because(error);
+            if absent { failed.hint("`modoai harvest BASE_URL --into DIR` fills a folder") } else { failed }
+        };
+        let sources = sources(&self.dir).map_err(failed)?;
+        for (dir, state) in sources {
+            let told = told(&dir, &state).map_err(failed)?;
+            output::print(&if self.json { format!("{told}\n") } else { text(&told) })?;
+        }
+        Ok(())
+    }
+}
+
+/// The harvest of a folder, or those of the folders in it.
+fn sources(dir: &Path) -> Result<Vec<(PathBuf, State)>, StateError> {
+    let absent = match State::look(dir) {
+        Ok(state) => return Ok(vec![(dir.to_path_buf(), state)]),
+        Err(absent @ StateError::Absent { .. }) => absent,
+        Err(error) => return Err(error),
+    };
+    let entries = std::fs::read_dir(dir).map(|entries| entries.flatten().map(|entry| entry.path()).collect::<Vec<_>>());
+    let mut folders = entries.unwrap_or_default();
+    folders.sort();
+    let found: Vec<_> =
+        folders.into_iter().filter_map(|folder| State::look(&folder).ok().map(|state| (folder, state))).collect();
+    if found.is_empty() { Err(absent) } else { Ok(found) }
+}
+
+/// Everything that is known of one source.
+fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
+    let date = |date: Option<Datestamp>| date.map(|date| date.to_string());
+    let contract = state.contract()?;
+    let identity = state.identity()?.unwrap_or_default();
+    let (records, deleted) = state.counts()?;
+    let mut lists = Vec::new();
+    for list in state.lists()? {
+        let windows = state.windows(list.number)?;
+        let open = windows.iter().map(|open| {
+            json!({
+                "window": open.window.to_string(), "set": open.set, "resumes": open.token.is_some(),
+                "received": open.progress.delivered, "announced": open.progress.size, "trouble": open.trouble,
+            })
+        });
+        let open: Vec<_> = open.collect();
+        lists.push(json!({
+            "set": list.set, "selection": list.window.to_string(), "watermark": date(list.watermark),
+            "completed": date(list.completed), "open": open,
+        }));
+    }
+    let runs = state.runs(RUNS)?.into_iter().map(|run| {
+        let summary: Value = run.summary.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        json!({ "started": run.started.to_string(), "ended": date(run.ended), "summary": summary })
+    });
+    let runs: Vec<_> = runs.collect();
+    Ok(json!({
+        "dir": shown(dir),
+        "source": contract.as_ref().map(|contract| &contract.base_url),
+        "sink": contract.as_ref().map(|contract| &contract.sink),
+        "format": contract.as_ref().map(|contract| &contract.prefix),
+        "name": identity.name, "deleted_record": identity.deleted_record,
+        "records": records, "deleted": deleted, "lists": lists,
+        "missing": state.missing("", MISSING)?, "repaired": state.repairs()?, "runs": runs,
+        "not_before": state.waits()?.into_iter().map(|(host, wait)| json!({ "host": host, "until": wait.until.to_string() })).collect::<Vec<_>>(),
+    }))
+}
+
+/// The same for people.
+fn text(told: &Value) -> String {
+    let of = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let mut out = format!(
+        "{}\n  source    {} ({})\n  holds     {} records and {} deletions, {} as {}\n",
+        of(&told["dir"]),
+        of(&told["source"]),
+        of(&told["name"]),
+        told["records"],
+        told["deleted"],
+        of(&told["format"]),
+        of(&told["sink"]),
+    );
+    for list in told["lists"].as_array().into_iter().flatten() {
+        let set = of(&list["set"]);
+        let what =
+            if set.is_empty() { of(&list["selection"]) } else { format!("set {set}, {}", of(&list["selection"])) };
+        let _ = match list["completed"].as_str() {
+            Some(date) => {
+                writeln!(out, "  complete  {what}: at {date}; next, what changed since {}", of(&list["watermark"]))
+            }
+            None => writeln!(out, "  not yet   {what}"),
+        };
+        for open in list["open"].as_array().into_iter().flatten() {
+            let trouble = open["trouble"].as_str().map(|why| format!("; {why}")).unwrap_or_default();
+            let _ = writeln!(out, "  open      {}: {} received{trouble}", of(&open["window"]), open["received"]);
+        }
+    }
+    for wait in told["not_before"].as_array().into_iter().flatten() {
+        let _ = writeln!(out, "  wait      {} wants to be left alone until {}", of(&wait["host"]), of(&wait["until"]));
+    }
+    for missing in told["missing"].as_array().into_iter().flatten() {
+        let _ = writeln!(out, "  missing   {}: {}", of(&missing["identifier"]), of(&missing["reason"]));
+    }
+    for repair in told["repaired"].as_array().into_iter().flatten() {
+        let _ = writeln!(out, "  repaired  {} ({}×)", of(&repair["quirk"]), repair["count"]);
+    }
+    for run in told["runs"].as_array().into_iter().flatten() {
+        let summary = &run["summary"];
+        let went = match (summary["complete"].as_bool(), summary["failed"].as_str()) {
+            (_, Some(why)) => format!("failed: {why}"),
+            (Some(true), _) => {
+                format!("complete, {} new or changed, {} deleted", summary["records"], summary["deleted"])
+            }
+            (Some(false), _) => format!("incomplete, {} new or changed", summary["records"]),
+            (None, None) if run["ended"].is_null() => "did not end: it is running, or was killed".to_owned(),
+            (None, None) => "ended without a summary".to_owned(),
+        };
+        let _ = writeln!(out, "  run       {}: {went}", of(&run["started"]));
+    }
+    out
+}

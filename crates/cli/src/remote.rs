@@ -1,0 +1,111 @@
+//! What commands that ask other servers have in common: who we are, how patient we are, whom we trust.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use modoai_fetch::{Client, Credential, Manners, Origin, Secret, Trust, Url};
+
+use crate::config::shown;
+use crate::error::{CliError, Kind};
+
+/// How other servers are asked.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "How the server is asked")]
+pub(crate) struct RemoteArgs {
+    /// Whom to turn to about these requests: an e-mail address, sent with each of them.
+    #[arg(long, value_name = "E-MAIL", env = "MODOAI_CONTACT")]
+    contact: Option<String>,
+    /// Log in with this name. The password is in MODOAI_PASSWORD or in a file; it is sent to this host only.
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+    /// The file that holds the password.
+    #[arg(long, value_name = "FILE", requires = "user")]
+    password_file: Option<PathBuf>,
+    /// The file that holds a bearer token (or MODOAI_TOKEN); it is sent to this host only.
+    #[arg(long, value_name = "FILE", conflicts_with = "user")]
+    token_file: Option<PathBuf>,
+    /// The least time between two requests to one host.
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    delay: Duration,
+    /// How long a server may take before its first byte; some think for minutes.
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
+    timeout: Duration,
+    /// Ask through this proxy. Otherwise HTTP_PROXY, HTTPS_PROXY and NO_PROXY say.
+    #[arg(long, value_name = "URL")]
+    proxy: Option<Url>,
+    /// Trust the certificates in this PEM file as well.
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Trust anybody's certificate. Whoever sits in between can then change what is harvested.
+    #[arg(long, conflicts_with = "ca")]
+    insecure: bool,
+}
+
+impl RemoteArgs {
+    /// A client for these hosts; credentials in their URLs are taken out of them.
+    pub(crate) fn client<'a>(&self, urls: impl IntoIterator<Item = &'a mut Url>) -> Result<Client, CliError> {
+        let mut credentials = Vec::new();
+        let own = self.secret()?;
+        for url in urls {
+            let given = Credential::from_url(url);
+            let own = own.clone().zip(Origin::of(url)).map(|(secret, origin)| Credential { origin, secret });
+            credentials.extend(own.or(given));
+        }
+        let manners = Manners {
+            contact: self.contact.clone(),
+            delay: self.delay,
+            first_byte_timeout: self.timeout,
+            idle_timeout: self.timeout.min(Manners::default().idle_timeout),
+            proxy: self.proxy.clone(),
+            trust: match (&self.ca, self.insecure) {
+                (Some(file), _) => Trust::Also(file.clone()),
+                (None, true) => Trust::Anyone,
+                (None, false) => Trust::System,
+            },
+            credentials,
+            ..Manners::default()
+        };
+        Client::new(manners).map_err(|error| CliError::new(Kind::Usage, "these options cannot be used").because(error))
+    }
+
+    fn secret(&self) -> Result<Option<Secret>, CliError> {
+        let from = |file: &PathBuf| {
+            let text = std::fs::read_to_string(file);
+            let text =
+                text.map_err(|error| CliError::failed(format!("failed to read {}", shown(file))).because(error))?;
+            Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+        };
+        let kept = |variable: &str| std::env::var(variable).ok().filter(|value| !value.is_empty());
+        if let Some(user) = &self.user {
+            let password = match &self.password_file {
+                Some(file) => from(file)?,
+                None => kept("MODOAI_PASSWORD").ok_or_else(|| {
+                    CliError::new(Kind::Usage, "--user needs a password")
+                        .hint("put it into MODOAI_PASSWORD, or into a file for --password-file")
+                })?,
+            };
+            return Ok(Some(Secret::Basic { user: user.clone(), password }));
+        }
+        let token = match &self.token_file {
+            Some(file) => Some(from(file)?),
+            None => kept("MODOAI_TOKEN"),
+        };
+        Ok(token.map(Secret::Bearer))
+    }
+}
+
+/// A number of seconds, with fractions.
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
+}
+
+/// A base URL: http or https, complete.
+pub(crate) fn base_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("{error}; a base URL looks like https://example.org/oai"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("a base URL begins with http:// or https://".to_owned());
+    }
+    Ok(url)
+}

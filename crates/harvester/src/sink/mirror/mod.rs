@@ -1,0 +1,390 @@
+//! The site itself: every resource a file, byte for byte, under the name it has there.
+//!
+//! A record's resource is written to a temporary file while it arrives, compared with the digest and the length that the
+//! record tells, given its modification time and renamed into place; so a file is either what it was or what it is, and
+//! doing it twice does no harm. What is large comes by reference only and is fetched. A record that is deleted takes its
+//! file with it. What cannot be kept is told, and nothing is ever written outside the folder.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `path` | where a resource belongs, and which names are refused |
+//! | `tree` | files below one folder |
+//! | `index` | what is there, whose it is, and what it was when it was written |
+
+mod index;
+mod path;
+mod tree;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use tokio::runtime::Handle;
+
+use self::index::{Entry, Index};
+use self::path::{Path, Site, WebUrl, place};
+use self::tree::{Tree, Undone};
+use super::reference::{self, Got, Known, Validators};
+use super::resources::Resources;
+use super::spool::{Scratch, Spool, make_folder};
+use super::{Kept, Origin, Part, Place, Sink, SinkError, SinkKind};
+use crate::didl::{Algorithm, Component};
+use crate::record::{Header, Novelty};
+
+/// The row of this sink.
+pub(super) const KIND: SinkKind =
+    SinkKind { name: "mirror", about: "the site's files themselves, byte for byte", format: "oai_didl", open };
+
+fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
+    Ok(Box::new(Mirror::open(place)?))
+}
+
+/// Folders for what was put aside: a file may be deleted twice, and a folder may have been a file.
+const ASIDE: usize = 100;
+
+struct Mirror {
+    tree: Tree,
+    /// The mirror's own folder.
+    own: OwnedFd,
+    own_path: PathBuf,
+    scratch: Scratch,
+    index: Index,
+    base_url: String,
+    /// What the folder stands for, once a resource is known.
+    site: Option<Site>,
+    client: modoai_fetch::Client,
+    /// Where GETs are waited for.
+    runtime: Option<Handle>,
+    keep_deleted: bool,
+    /// Whether names that differ in case only are one file here.
+    folds: bool,
+    record: Option<Resources>,
+}
+
+/// What there was before, and whether it is still there as it was written.
+struct Before {
+    entry: Option<Entry>,
+    intact: bool,
+}
+
+impl Mirror {
+    fn open(place: Place<'_>) -> Result<Self, SinkError> {
+        let dir = place.dir;
+        let opened = || -> io::Result<(PathBuf, OwnedFd, OwnedFd, bool)> {
+            std::fs::create_dir_all(dir)?;
+            let path = dir.canonicalize()?;
+            let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
+            let root = rustix::fs::open(&path, flags, Mode::empty())?;
+            let own = make_folder(&root, path::OWN.as_bytes())?;
+            let folds = folds(&own)?;
+            Ok((path, root, own, folds))
+        };
+        let (path, root, own, folds) = opened().map_err(SinkError::io("open the mirror in", dir))?;
+        let own_path = path.join(path::OWN);
+        let index = Index::open(&own_path)?;
+        Ok(Self {
+            tree: Tree::new(root, path),
+            scratch: Scratch::open(&own, &own_path)?,
+            site: index.site()?.as_deref().and_then(Site::from_text),
+            own,
+            own_path,
+            index,
+            base_url: place.source.base_url.clone(),
+            client: place.client,
+            runtime: Handle::try_current().ok(),
+            keep_deleted: place.options.keep_deleted,
+            folds,
+            record: None,
+        })
+    }
+
+    /// All resources of a record, and nothing else that came with it before.
+    fn keep_all(&mut self, mut record: Resources, novelty: Novelty) -> Result<(), Undone> {
+        if let Some(fault) = record.fault.take() {
+            return Err(Undone::Refused(fault));
+        }
+        let header = &record.header;
+        let mut kept = Vec::new();
+        if !header.deleted {
+            for (component, spool) in record.found.drain(..) {
+                // What is neither by value nor by reference is metadata, in records with several Components.
+                if spool.is_none() && web_url(&component).is_none() {
+                    continue;
+                }
+                let path = self.keep(header, &component, spool, novelty, &kept)?;
+                kept.push(path);
+            }
+            if kept.is_empty() {
+                return Err(Undone::Refused("the record holds no resource, by value or by reference".to_owned()));
+            }
+        }
+        for entry in self.index.of(&header.identifier)? {
+            if !kept.contains(&entry.path) {
+                self.discard(&entry.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One resource. Returns where it is.
+    fn keep(
+        &mut self,
+        header: &Header,
+        component: &Component,
+        spool: Option<Spool>,
+        novelty: Novelty,
+        others: &[Vec<u8>],
+    ) -> Result<Vec<u8>, Undone> {
+        let reference = web_url(component);
+        let url = reference.or(component.identifier.as_deref()).unwrap_or(&header.identifier);
+        let path = self.place(url, component)?;
+        let key = path.to_bytes();
+        if others.contains(&key) {
+            return Err(Undone::Refused(format!("the record has two resources for '{}'", path.display())));
+        }
+        let before = self.before(&header.identifier, url, &path, &key)?;
+        let stated = component.header("Last-Modified").and_then(|date| httpdate::parse_http_date(date).ok());
+        let mut told = Validators { etag: component.header("ETag").map(str::to_owned), modified: stated };
+
+        let fresh = match (spool, reference) {
+            (Some(mut spool), _) => {
+                self.check(component, &mut spool)?;
+                (!before.holds(&spool.digest().bytes)).then_some(spool)
+            }
+            (None, _) if before.intact && novelty == Novelty::Same => None,
+            (None, _)
+                if component
+                    .digest()
+                    .is_some_and(|stated| stated.algorithm == Algorithm::Sha256 && before.holds(&stated.bytes)) =>
+            {
+                None
+            }
+            (None, Some(reference)) => self.fetch(component, reference, &before, &mut told)?,
+            (None, None) => None,
+        };
+        let modified = match (&fresh, &before.entry) {
+            (None, Some(entry)) if told.modified.is_none() => entry.modified,
+            _ => tree::unix_seconds(told.modified.unwrap_or_else(SystemTime::now)),
+        };
+        let mut entry = Entry {
+            path: key.clone(),
+            identifier: header.identifier.clone(),
+            url: url.to_owned(),
+            etag: told.etag,
+            size: 0,
+            modified,
+            digest: Vec::new(),
+        };
+        match (fresh, &before.entry) {
+            (Some(spool), _) => {
+                (entry.size, entry.digest) = (spool.len(), spool.digest().bytes);
+                let temporary = spool.into_file(&self.scratch)?;
+                tree::date(&temporary.file, at(modified))
+                    .map_err(SinkError::io("set the modification time of a file in", &self.own_path))?;
+                self.tree.put(&path, temporary)?;
+            }
+            (None, Some(known)) => {
+                (entry.size, entry.digest) = (known.size, known.digest.clone());
+                if known.modified != modified {
+                    self.tree.touch(&path, at(modified))?;
+                }
+            }
+            (None, None) => return Err(Undone::Refused(format!("'{url}' holds no resource"))),
+        }
+        if before.entry.as_ref() != Some(&entry) {
+            self.index.put(&entry)?;
+        }
+        Ok(key)
+    }
+
+    fn place(&mut self, url: &str, component: &Component) -> Result<Path, Undone> {
+        if self.site.is_none()
+            && let Some(site) = Site::of(&self.base_url, url)
+        {
+            // From here on it stays: a mirror does not move.
+            self.index.set_site(&site.to_text())?;
+            self.site = Some(site);
+        }
+        place(self.site.as_ref(), url, component.header("Content-Location")).map_err(Undone::Refused)
+    }
+
+    /// What is at a path, if that is ours to replace.
+    fn before(&mut self, identifier: &str, url: &str, path: &Path, key: &[u8]) -> Result<Before, Undone> {
+        let entry = self.index.at(key)?;
+        if let Some(entry) = &entry
+            && entry.identifier != identifier
+        {
+            let same = WebUrl::split(&entry.url).zip(WebUrl::split(url)).is_some_and(|(one, other)| one.is(&other));
+            if !same {
+                let reason = format!("'{}' is the file of the record '{}'", path.display(), entry.identifier);
+                return Err(Undone::Refused(reason));
+            }
+        }
+        if entry.is_none()
+            && self.folds
+            && let Some(other) = self.index.alike(key)?
+        {
+            let other = String::from_utf8_lossy(&other).into_owned();
+            let reason = format!("'{}' and '{other}' are one file on this disk", path.display());
+            return Err(Undone::Refused(reason));
+        }
+        let seen = if entry.is_some() { self.tree.look(path)? } else { None };
+        let intact = entry
+            .as_ref()
+            .zip(seen)
+            .is_some_and(|(entry, seen)| (entry.size, entry.modified) == (seen.size, seen.modified));
+        Ok(Before { entry, intact })
+    }
+
+    /// Gets what is only referred to; `None` if it is still what is there.
+    fn fetch(
+        &self,
+        component: &Component,
+        url: &str,
+        before: &Before,
+        told: &mut Validators,
+    ) -> Result<Option<Spool>, Undone> {
+        let Some(runtime) = &self.runtime else {
+            return Err(Undone::Refused(format!("'{url}' is only referred to, and nothing can be fetched here")));
+        };
+        let known = before.entry.as_ref().filter(|_| before.intact);
+        let known = known.map_or(Known::default(), |entry| Known {
+            etag: entry.etag.as_deref(),
+            modified: Some(at(entry.modified)),
+        });
+        let mut spool = Spool::new(Algorithm::Sha256);
+        let got = runtime.block_on(reference::get(&self.client, url, known, &mut spool, &self.scratch))?;
+        match got.map_err(Undone::Refused)? {
+            Got::Unchanged => Ok(None),
+            Got::Whole(validators) => {
+                self.check(component, &mut spool)?;
+                told.etag = validators.etag.or(told.etag.take());
+                told.modified = validators.modified.or(told.modified);
+                Ok(Some(spool))
+            }
+        }
+    }
+
+    fn check(&self, component: &Component, spool: &mut Spool) -> Result<(), Undone> {
+        super::resources::check(component, spool, &self.scratch)?.map_or(Ok(()), |fault| Err(Undone::Refused(fault)))
+    }
+
+    /// Deletes a file, or puts it aside.
+    fn discard(&mut self, key: &[u8]) -> Result<(), Undone> {
+        if let Some(path) = Path::from_bytes(key) {
+            if self.keep_deleted {
+                self.put_aside(&path)?;
+            } else {
+                self.tree.remove(&path)?;
+            }
+        }
+        Ok(self.index.remove(key)?)
+    }
+
+    fn put_aside(&mut self, path: &Path) -> Result<(), Undone> {
+        for number in 1..=ASIDE {
+            let name = if number == 1 { "deleted".to_owned() } else { format!("deleted-{number}") };
+            let full = self.own_path.join(&name);
+            let folder = make_folder(&self.own, name.as_bytes())
+                .map_err(|error| SinkError::io("make the folder", &full)(error.into()))?;
+            if self.tree.retire(path, &mut Tree::new(folder, full))? {
+                return Ok(());
+            }
+        }
+        Err(Undone::Refused(format!("'{}' was put aside {ASIDE} times already", path.display())))
+    }
+}
+
+impl Before {
+    /// Whether these are the bytes that are there.
+    fn holds(&self, sha256: &[u8]) -> bool {
+        self.intact && self.entry.as_ref().is_some_and(|entry| entry.digest == sha256)
+    }
+}
+
+impl Sink for Mirror {
+    fn page(&mut self, _origin: &Origin) -> Result<(), SinkError> {
+        self.index.begin()
+    }
+
+    fn record(&mut self, header: &Header) -> Result<(), SinkError> {
+        self.record = Some(Resources::new(header.clone(), Algorithm::Sha256));
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) -> Result<(), SinkError> {
+        if let Some(record) = &mut self.record {
+            record.part(part, namespaces);
+        }
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
+        self.record.as_mut().map_or(Ok(()), |record| record.bytes(bytes, &self.scratch))
+    }
+
+    fn part_end(&mut self) -> Result<(), SinkError> {
+        if let Some(record) = &mut self.record {
+            record.part_end();
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, novelty: Novelty) -> Result<Kept, SinkError> {
+        let Some(record) = self.record.take() else { return Ok(Kept::Yes) };
+        match self.keep_all(record, novelty) {
+            Ok(()) => Ok(Kept::Yes),
+            Err(Undone::Refused(reason)) => Ok(Kept::No(reason)),
+            Err(Undone::Failed(error)) => Err(error),
+        }
+    }
+
+    fn abandon(&mut self) -> Result<(), SinkError> {
+        self.record = None;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<String, SinkError> {
+        self.index.commit()?;
+        // There is nothing to cut off: every file is whole, and writing it again changes nothing.
+        Ok("whole".to_owned())
+    }
+
+    fn roll_back(&mut self) -> Result<(), SinkError> {
+        self.record = None;
+        self.index.commit()
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.index.commit()?;
+        self.tree.sync()
+    }
+}
+
+/// The first reference that can be followed.
+fn web_url(component: &Component) -> Option<&str> {
+    component.references.iter().map(String::as_str).find(|url| WebUrl::split(url).is_some())
+}
+
+fn at(seconds: i64) -> SystemTime {
+    let distance = std::time::Duration::from_secs(seconds.unsigned_abs());
+    let moment = if seconds < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    };
+    moment.unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// Whether a folder takes two names that differ in case only for one.
+fn folds(folder: &OwnedFd) -> io::Result<bool> {
+    match rustix::fs::mkdirat(folder, "Folds", Mode::from_raw_mode(0o777)) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let folds = rustix::fs::statat(folder, "fOLDS", AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    rustix::fs::unlinkat(folder, "Folds", AtFlags::REMOVEDIR)?;
+    Ok(folds)
+}

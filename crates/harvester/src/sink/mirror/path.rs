@@ -1,0 +1,270 @@
+//! Where in a mirror a resource belongs.
+//!
+//! A mirror is the site's folder again: what is at `http://HOST/a/b.html` is in `a/b.html`, file names being the bytes that
+//! the URL's escapes stand for. URLs of other hosts are below a folder of the host's name. Names come from strangers:
+//! whatever could lead out of the folder, or could not be a file, is refused with a reason, never bent into something
+//! else. The one exception are the device names of Windows, which are escaped: a mirror may be carried there.
+
+use percent_encoding::percent_decode_str;
+
+/// The name that mirrors keep for themselves.
+pub(super) const OWN: &str = ".modoai";
+
+/// Longest name and path that Linux and most others can hold.
+const LONGEST_NAME: usize = 255;
+const LONGEST_PATH: usize = 4095;
+
+/// The names of folders from the mirror's root, and that of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Path(Vec<Vec<u8>>);
+
+impl Path {
+    /// The folders, from the root.
+    pub(super) fn folders(&self) -> &[Vec<u8>] {
+        self.0.split_last().map_or(&[], |(_, folders)| folders)
+    }
+
+    /// The file.
+    pub(super) fn name(&self) -> &[u8] {
+        self.0.last().map_or(&[], Vec::as_slice)
+    }
+
+    /// With slashes between: unambiguous, because no name holds one.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        self.0.join(&b'/')
+    }
+
+    /// What [`Path::to_bytes`] made; `None` if it cannot have.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Self::checked(bytes.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect()).ok()
+    }
+
+    /// For messages.
+    pub(super) fn display(&self) -> String {
+        String::from_utf8_lossy(&self.to_bytes()).into_owned()
+    }
+
+    fn checked(names: Vec<Vec<u8>>) -> Result<Self, &'static str> {
+        for name in &names {
+            match name.as_slice() {
+                b"" => return Err("it has an empty path segment"),
+                b"." | b".." => return Err("it has a path segment of dots"),
+                name if name.contains(&0) => return Err("it has a NUL in its path"),
+                name if name.contains(&b'/') => return Err("it has an escaped slash in its path"),
+                name if name.len() > LONGEST_NAME => return Err("a name in its path is too long for a file"),
+                _ => {}
+            }
+        }
+        let first = names.first().ok_or("it has no path")?;
+        // Some file systems do not tell these apart.
+        if first.trim_ascii_end().trim_suffix_dots().eq_ignore_ascii_case(OWN.as_bytes()) {
+            return Err("its path is what the mirror keeps for itself");
+        }
+        if names.iter().map(|name| name.len() + 1).sum::<usize>() > LONGEST_PATH {
+            return Err("its path is too long for a file");
+        }
+        Ok(Self(names))
+    }
+}
+
+trait TrimDots {
+    fn trim_suffix_dots(&self) -> &[u8];
+}
+
+impl TrimDots for [u8] {
+    fn trim_suffix_dots(&self) -> &[u8] {
+        let end = self.iter().rposition(|byte| *byte != b'.').map_or(0, |last| last + 1);
+        &self[..end]
+    }
+}
+
+/// A URL of the web, split as it stands: nothing is resolved, because what looks like a way up is to be refused and not
+/// followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WebUrl<'a> {
+    host: String,
+    path: &'a str,
+    query: Option<&'a str>,
+}
+
+impl<'a> WebUrl<'a> {
+    /// `None` if it is something else.
+    pub(super) fn split(url: &'a str) -> Option<Self> {
+        let (scheme, rest) = url.split_once("://")?;
+        let port = match scheme.to_ascii_lowercase().as_str() {
+            "http" => ":80",
+            "https" => ":443",
+            _ => return None,
+        };
+        let rest = rest.split('#').next().unwrap_or_default();
+        let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let host = host.to_ascii_lowercase();
+        let host = host.strip_suffix(port).map(str::to_owned).unwrap_or(host);
+        let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+        (!host.is_empty() && host.bytes().all(legal)).then_some(Self { host, path, query })
+    }
+
+    fn folder(&self) -> &'a str {
+        &self.path[..self.path.rfind('/').map_or(0, |slash| slash + 1)]
+    }
+
+    /// Whether two URLs can only be the same resource: they differ in scheme or in what is escaped, at most.
+    pub(super) fn is(&self, other: &WebUrl<'_>) -> bool {
+        let decoded = |path| percent_decode_str(path).collect::<Vec<u8>>();
+        (&self.host, self.query) == (&other.host, other.query) && decoded(self.path) == decoded(other.path)
+    }
+}
+
+/// What a mirror's folder stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Site {
+    host: String,
+    /// Begins and ends with a slash.
+    folder: String,
+}
+
+impl Site {
+    /// The site of a repository, if nothing but its base URL and one of its resources is known: the innermost folder that
+    /// holds both. For a repository at `http://HOST/modoai` that is all of `HOST`.
+    pub(super) fn of(base_url: &str, resource: &str) -> Option<Self> {
+        let (base, resource) = (WebUrl::split(base_url)?, WebUrl::split(resource)?);
+        if base.host != resource.host {
+            return None;
+        }
+        let same = base.folder().split_inclusive('/').zip(resource.folder().split_inclusive('/'));
+        let folder: String = same.take_while(|(one, other)| one == other).map(|(one, _)| one).collect();
+        Some(Self { host: base.host, folder: if folder.is_empty() { "/".to_owned() } else { folder } })
+    }
+
+    /// What [`Site::to_text`] made.
+    pub(super) fn from_text(text: &str) -> Option<Self> {
+        let (host, folder) = text.split_at(text.find('/')?);
+        Some(Self { host: host.to_owned(), folder: folder.to_owned() })
+    }
+
+    /// For storing.
+    pub(super) fn to_text(&self) -> String {
+        format!("{}{}", self.host, self.folder)
+    }
+}
+
+/// Where the resource with this URL, or this identifier if it has none, belongs. A URL that ends with a slash is that of an
+/// index file, whose name `location` may tell (as `Content-Location` does).
+pub(super) fn place(site: Option<&Site>, name: &str, location: Option<&str>) -> Result<Path, String> {
+    try_place(site, name, location).map_err(|reason| format!("'{name}' cannot be a file: {reason}"))
+}
+
+fn try_place(site: Option<&Site>, name: &str, location: Option<&str>) -> Result<Path, &'static str> {
+    if name.chars().any(char::is_control) {
+        return Err("it has a control character");
+    }
+    let mut names = Vec::new();
+    let (path, query) = match WebUrl::split(name) {
+        None if name.contains("://") => return Err("it is not a URL of the web"),
+        None => (name, None),
+        Some(url) => {
+            match site.filter(|site| site.host == url.host).and_then(|site| url.path.strip_prefix(&site.folder)) {
+                Some(path) => (path, url.query),
+                None => {
+                    names.push(url.host.into_bytes());
+                    (url.path.strip_prefix('/').unwrap_or_default(), url.query)
+                }
+            }
+        }
+    };
+    names.extend(path.split('/').map(|segment| percent_decode_str(segment).collect::<Vec<u8>>()));
+    let last = names.last_mut().ok_or("it has no path")?;
+    if last.is_empty() {
+        *last = location.and_then(file_name).unwrap_or_else(|| b"index.html".to_vec());
+    }
+    if let Some(query) = query {
+        last.push(b'?');
+        last.extend_from_slice(query.as_bytes());
+    }
+    names.iter_mut().for_each(escape_device);
+    Path::checked(names)
+}
+
+/// The last name of a URL or path, if it is one that a file can have.
+fn file_name(location: &str) -> Option<Vec<u8>> {
+    let location = location.split(['?', '#']).next().unwrap_or_default();
+    let last = location.rsplit('/').next().unwrap_or_default();
+    let name: Vec<u8> = percent_decode_str(last).collect();
+    (!name.is_empty()).then_some(name)
+}
+
+fn escape_device(name: &mut Vec<u8>) {
+    let stem = name.split(|byte| *byte == b'.').next().unwrap_or_default().trim_ascii_end().to_ascii_uppercase();
+    let is_device = match stem.as_slice() {
+        b"CON" | b"PRN" | b"AUX" | b"NUL" | b"CONIN$" | b"CONOUT$" => true,
+        [b'C', b'O', b'M', digit] | [b'L', b'P', b'T', digit] => digit.is_ascii_digit(),
+        _ => false,
+    };
+    if is_device {
+        let escaped = format!("%{:02X}", name[0]);
+        name.splice(..1, escaped.into_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(base_url: &str, name: &str) -> Result<String, String> {
+        let site = Site::of(base_url, name);
+        place(site.as_ref(), name, None).map(|path| path.display())
+    }
+
+    #[test]
+    fn a_mirror_is_the_sites_folder() {
+        for (base_url, name, path) in [
+            ("http://h/modoai", "http://h/a/b%20c.html", "a/b c.html"),
+            ("http://h/modoai", "https://H:443/a/", "a/index.html"),
+            ("http://h:8080/modoai", "http://h:8080/", "index.html"),
+            ("http://h/docs/modoai", "http://h/docs/a", "a"),
+            ("http://h/oai/request", "http://h/bitstream/1/x.pdf", "bitstream/1/x.pdf"),
+            ("http://h/modoai", "http://other:81/a?b=c#d", "other:81/a?b=c"),
+            ("http://h/modoai", "http://h/trailing.", "trailing."),
+            ("http://h/modoai", "http://h/nul.txt", "%6Eul.txt"),
+            ("http://h/modoai", "http://h/a/COM1/b", "a/%43OM1/b"),
+            ("http://h/modoai", "oai:h:a/b", "oai:h:a/b"),
+        ] {
+            assert_eq!(placed(base_url, name).as_deref(), Ok(path), "{name}");
+        }
+        let site = Site::of("http://h/modoai", "http://h/x");
+        let named = |location| place(site.as_ref(), "http://h/a/", Some(location)).map(|path| path.display());
+        assert_eq!(named("start.htm").as_deref(), Ok("a/start.htm"));
+        assert_eq!(named("http://h/a/start.htm").as_deref(), Ok("a/start.htm"));
+        assert!(named("..").is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_a_file_is_refused() {
+        let long = format!("http://h/{}", "x".repeat(256));
+        let deep = format!("http://h/{}", "x/".repeat(2100));
+        for name in [
+            "http://h/../a",
+            "http://h/%2e%2E/a",
+            "http://h/a/..",
+            "http://h/.",
+            "http://h/a%2Fb",
+            "http://h/a%00",
+            "http://h/a\nb",
+            "http://h//a",
+            "/etc/passwd",
+            "../a",
+            "",
+            "file:///etc/passwd",
+            "http://../a",
+            "http://h/.modoai/x",
+            "http://h/.MODOAI",
+            "http://h/.modoai.",
+            "http://u@h/a",
+            &long,
+            &deep,
+        ] {
+            assert!(placed("http://h/modoai", name).is_err(), "{name}");
+        }
+    }
+}

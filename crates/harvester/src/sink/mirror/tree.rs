@@ -1,0 +1,214 @@
+//! The files of a mirror, and nothing else.
+//!
+//! Every operation is relative to the handle of a folder that was reached from the mirror's root name by name, without
+//! following a link. Someone may plant links in the folder: they are never followed, and a file that replaces one replaces
+//! the link.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, FileType, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
+use rustix::io::Errno;
+
+use super::path::Path;
+use crate::sink::SinkError;
+use crate::sink::spool::{Temporary, make_folder, open_folder};
+
+/// Handles of folders kept open: enough for a walk in order, far below any limit on open files.
+const HANDLES: usize = 128;
+
+/// A folder that is written.
+pub(super) struct Tree {
+    root: Arc<OwnedFd>,
+    path: PathBuf,
+    handles: HashMap<Vec<u8>, Arc<OwnedFd>>,
+}
+
+/// Why something was not done.
+pub(super) enum Undone {
+    /// It cannot be done to this file.
+    Refused(String),
+    /// Nothing more can be done at all.
+    Failed(SinkError),
+}
+
+impl From<SinkError> for Undone {
+    fn from(error: SinkError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// A file that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) size: u64,
+    /// Seconds since 1970.
+    pub(super) modified: i64,
+}
+
+impl Tree {
+    /// Below this folder, which is at `path`.
+    pub(super) fn new(root: OwnedFd, path: PathBuf) -> Self {
+        Self { root: Arc::new(root), path, handles: HashMap::new() }
+    }
+
+    /// The file of that name, if there is one.
+    pub(super) fn look(&mut self, path: &Path) -> Result<Option<Seen>, Undone> {
+        let found = self.folder(path.folders(), false);
+        let found = found.and_then(|folder| rustix::fs::statat(&*folder, path.name(), AtFlags::SYMLINK_NOFOLLOW));
+        match found {
+            Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile => {
+                let size = u64::try_from(found.st_size).unwrap_or_default();
+                Ok(Some(Seen { size, modified: found.st_mtime }))
+            }
+            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG) => Ok(None),
+            Err(error) => Err(self.undone("look at", path, error)),
+        }
+    }
+
+    /// Renames a temporary file into place.
+    pub(super) fn put(&mut self, path: &Path, temporary: Temporary) -> Result<(), Undone> {
+        let placed = self.folder(path.folders(), true).and_then(|folder| {
+            let (scratch, name) = temporary.place();
+            match rustix::fs::renameat(scratch, name, &*folder, path.name()) {
+                // An empty folder is in the way: what was in it is gone.
+                Err(Errno::ISDIR) => {
+                    rustix::fs::unlinkat(&*folder, path.name(), AtFlags::REMOVEDIR).map_err(|_| Errno::ISDIR)?;
+                    self.handles.clear();
+                    rustix::fs::renameat(scratch, name, &*folder, path.name())
+                }
+                renamed => renamed,
+            }
+        });
+        placed.map_err(|error| self.undone("write", path, error))?;
+        temporary.kept();
+        Ok(())
+    }
+
+    /// Sets the modification time of a file.
+    pub(super) fn touch(&mut self, path: &Path, modified: SystemTime) -> Result<(), Undone> {
+        let times = times(modified);
+        let folder = self.folder(path.folders(), false);
+        folder
+            .and_then(|folder| rustix::fs::utimensat(&*folder, path.name(), &times, AtFlags::SYMLINK_NOFOLLOW))
+            .map_err(|error| self.undone("set the modification time of", path, error))
+    }
+
+    /// Removes a file, and the folders that it leaves empty. No file is as good.
+    pub(super) fn remove(&mut self, path: &Path) -> Result<(), Undone> {
+        let removed = self.folder(path.folders(), false);
+        match removed.and_then(|folder| rustix::fs::unlinkat(&*folder, path.name(), AtFlags::empty())) {
+            Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ISDIR) => self.prune(path),
+            Err(error) => Err(self.undone("remove", path, error)),
+        }
+    }
+
+    /// Moves a file to the same place in another tree, if nothing is there yet; tells whether it did.
+    pub(super) fn retire(&mut self, path: &Path, to: &mut Self) -> Result<bool, Undone> {
+        let from = match self.folder(path.folders(), false) {
+            Ok(folder) => folder,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(true),
+            Err(error) => return Err(self.undone("open the folder of", path, error)),
+        };
+        let moved = to
+            .folder(path.folders(), true)
+            .and_then(|to| rustix::fs::renameat_with(&*from, path.name(), &*to, path.name(), RenameFlags::NOREPLACE));
+        match moved {
+            Ok(()) | Err(Errno::NOENT) => self.prune(path).map(|()| true),
+            Err(Errno::EXIST | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP) => Ok(false),
+            Err(error) => Err(self.undone("put aside", path, error)),
+        }
+    }
+
+    /// Everything written is to survive the machine.
+    pub(super) fn sync(&self) -> Result<(), SinkError> {
+        rustix::fs::syncfs(&self.root).map_err(|error| SinkError::io("sync", &self.path)(error.into()))
+    }
+
+    /// Removes the folders of a path that are empty, innermost first.
+    fn prune(&mut self, path: &Path) -> Result<(), Undone> {
+        let mut folders = path.folders();
+        while let Some((name, outer)) = folders.split_last() {
+            let removed = self.folder(outer, false);
+            match removed.and_then(|parent| rustix::fs::unlinkat(&*parent, name.as_slice(), AtFlags::REMOVEDIR)) {
+                Ok(()) => drop(self.handles.remove(&folders.join(&b'/'))),
+                // Already gone: the next one may be empty for the same reason.
+                Err(Errno::NOENT) => {}
+                Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR | Errno::LOOP | Errno::BUSY) => break,
+                Err(error) => return Err(self.undone("remove the folder of", path, error)),
+            }
+            folders = outer;
+        }
+        Ok(())
+    }
+
+    /// The handle of a folder.
+    fn folder(&mut self, names: &[Vec<u8>], create: bool) -> rustix::io::Result<Arc<OwnedFd>> {
+        let mut depth = names.len();
+        let mut folder = loop {
+            if depth == 0 {
+                break self.root.clone();
+            }
+            if let Some(known) = self.handles.get(&names[..depth].join(&b'/')) {
+                break known.clone();
+            }
+            depth -= 1;
+        };
+        for depth in depth..names.len() {
+            let open = if create {
+                make_folder(folder.as_fd(), &names[depth])
+            } else {
+                open_folder(folder.as_fd(), &names[depth])
+            };
+            folder = Arc::new(open?);
+            if self.handles.len() == HANDLES {
+                self.handles.clear();
+            }
+            self.handles.insert(names[..=depth].join(&b'/'), folder.clone());
+        }
+        Ok(folder)
+    }
+
+    /// Whether the fault is this file's, or the disk's.
+    fn undone(&self, activity: &'static str, path: &Path, error: Errno) -> Undone {
+        let reason = match error {
+            Errno::NOTDIR | Errno::LOOP => "a file or a link is where its folder should be",
+            Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST => "a folder is where the file should be",
+            Errno::NAMETOOLONG => "the name is too long for this disk",
+            Errno::INVAL | Errno::ILSEQ => "this disk cannot have a file of that name",
+            Errno::ACCESS | Errno::PERM => "permission denied",
+            _ => {
+                use std::os::unix::ffi::OsStringExt as _;
+                let full = self.path.join(std::ffi::OsString::from_vec(path.to_bytes()));
+                return Undone::Failed(SinkError::io(activity, &full)(error.into()));
+            }
+        };
+        Undone::Refused(format!("failed to {activity} '{}': {reason}", path.display()))
+    }
+}
+
+/// Sets the modification time of an open file.
+pub(super) fn date(file: &File, modified: SystemTime) -> io::Result<()> {
+    Ok(rustix::fs::futimens(file, &times(modified))?)
+}
+
+fn times(modified: SystemTime) -> Timestamps {
+    let seconds = unix_seconds(modified);
+    Timestamps {
+        last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        last_modification: Timespec { tv_sec: seconds, tv_nsec: 0 },
+    }
+}
+
+/// Whole seconds since 1970, as HTTP has them.
+pub(super) fn unix_seconds(time: SystemTime) -> i64 {
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_secs()).map_or(i64::MIN, |seconds| -seconds),
+    }
+}

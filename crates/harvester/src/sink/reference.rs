@@ -1,0 +1,168 @@
+//! Gets what a record only refers to: resources too large to be sent by value.
+
+use std::time::SystemTime;
+
+use modoai_fetch::{Ask, Client, FetchError, Fetched, HeaderName, HeaderValue, Next, Patience, Url};
+
+use super::SinkError;
+use super::spool::{Scratch, Spool};
+
+/// What is known of a resource already.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Known<'a> {
+    pub(super) etag: Option<&'a str>,
+    pub(super) modified: Option<SystemTime>,
+}
+
+/// What a GET brought.
+pub(super) enum Got {
+    /// The bytes, which are in the spool now.
+    Whole(Validators),
+    /// Nothing, because it is still what is known.
+    Unchanged,
+}
+
+/// What the answer said about the bytes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Validators {
+    pub(super) etag: Option<String>,
+    pub(super) modified: Option<SystemTime>,
+}
+
+/// Why an attempt brought nothing.
+enum Trouble {
+    /// It may pass.
+    Passing(String, Option<std::time::Duration>),
+    /// It will not.
+    Lasting(String),
+    /// The disk is at fault.
+    Sink(SinkError),
+}
+
+impl From<FetchError> for Trouble {
+    fn from(error: FetchError) -> Self {
+        let reason = told(&error);
+        if error.is_transient() { Self::Passing(reason, None) } else { Self::Lasting(reason) }
+    }
+}
+
+impl From<SinkError> for Trouble {
+    fn from(error: SinkError) -> Self {
+        Self::Sink(error)
+    }
+}
+
+/// Gets a resource into the spool, unless it is still what is known. A connection that breaks is taken up where it broke,
+/// if the server can tell that the resource is the same. The inner error says why it could not be had.
+pub(super) async fn get(
+    client: &Client,
+    url: &str,
+    known: Known<'_>,
+    spool: &mut Spool,
+    scratch: &Scratch,
+) -> Result<Result<Got, String>, SinkError> {
+    let Ok(target) = Url::parse(url) else { return Ok(Err(format!("'{url}' is not a URL"))) };
+    let patience = Patience::default();
+    let mut dice = fastrand::Rng::new();
+    let mut begun = Validators::default();
+    for attempt in 1.. {
+        match attempt_once(client, &target, known, &mut begun, spool, scratch).await {
+            Ok(got) => return Ok(Ok(got)),
+            Err(Trouble::Sink(error)) => return Err(error),
+            Err(Trouble::Lasting(reason)) => return Ok(Err(reason)),
+            Err(Trouble::Passing(reason, wait)) => match patience.next(attempt, wait, &mut dice) {
+                Next::Wait(pause) => {
+                    tracing::debug!(url, reason, "trying again");
+                    tokio::time::sleep(pause).await;
+                }
+                Next::Postpone(_) | Next::GiveUp => return Ok(Err(reason)),
+            },
+        }
+    }
+    Ok(Err(format!("failed to get '{url}'")))
+}
+
+async fn attempt_once(
+    client: &Client,
+    url: &Url,
+    known: Known<'_>,
+    begun: &mut Validators,
+    spool: &mut Spool,
+    scratch: &Scratch,
+) -> Result<Got, Trouble> {
+    // The bytes as they are: what is compressed for transfer cannot be resumed.
+    let mut ask = Ask::new(url.clone());
+    ask.decode = false;
+    let ask = ask.header(HeaderName::from_static("accept-encoding"), HeaderValue::from_static("identity"));
+    let resume = begun.condition().filter(|_| spool.len() > 0);
+    let ask = match &resume {
+        None => {
+            spool.clear();
+            ask.since(known.etag, known.modified)
+        }
+        Some(condition) => {
+            let range = HeaderValue::from_str(&format!("bytes={}-", spool.len())).map_err(|_| lasting(url, "range"))?;
+            ask.header(HeaderName::from_static("range"), range)
+                .header(HeaderName::from_static("if-range"), condition.clone())
+        }
+    };
+    let mut answer = client.get(ask).await?;
+    match answer.status {
+        200 => {
+            spool.clear();
+            *begun = Validators::of(&answer);
+        }
+        206 if resume.is_some() && begins_at(&answer) == Some(spool.len()) => {}
+        304 if resume.is_none() => return Ok(Got::Unchanged),
+        206 | 304 | 416 => {
+            *begun = Validators::default();
+            return Err(Trouble::Passing(format!("GET {url}: a part that was not asked for"), None));
+        }
+        status @ (429 | 500..) => {
+            return Err(Trouble::Passing(format!("GET {url}: status {status}"), answer.retry_after()));
+        }
+        status => return Err(lasting(url, &format!("status {status}"))),
+    }
+    while let Some(bytes) = answer.body.chunk().await? {
+        spool.push(&bytes, scratch)?;
+    }
+    Ok(Got::Whole(begun.clone()))
+}
+
+fn lasting(url: &Url, what: &str) -> Trouble {
+    Trouble::Lasting(format!("GET {url}: {what}"))
+}
+
+/// An error with its causes.
+fn told(error: &FetchError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// Where the part of an answer with status 206 begins.
+fn begins_at(answer: &Fetched) -> Option<u64> {
+    let range = answer.headers.get("content-range")?.to_str().ok()?.trim();
+    range.strip_prefix("bytes")?.trim_start().split('-').next()?.parse().ok()
+}
+
+impl Validators {
+    fn of(answer: &Fetched) -> Self {
+        let text = |name| answer.headers.get(name).and_then(|value| value.to_str().ok());
+        Self {
+            etag: text("etag").map(str::to_owned),
+            modified: text("last-modified").and_then(|date| httpdate::parse_http_date(date).ok()),
+        }
+    }
+
+    /// What a request for the rest can be tied to. A weak tag promises too little.
+    fn condition(&self) -> Option<HeaderValue> {
+        let etag = self.etag.as_deref().filter(|etag| !etag.starts_with("W/"));
+        let text = etag.map(str::to_owned).or_else(|| self.modified.map(httpdate::fmt_http_date))?;
+        HeaderValue::from_str(&text).ok()
+    }
+}

@@ -1,0 +1,106 @@
+//! The resources of one record while it arrives, for the sinks that keep resources.
+
+use super::spool::{Scratch, Spool};
+use super::{Part, SinkError};
+use crate::didl::{Algorithm, Component, DidlError, Found, Reader, Stopped, Value};
+use crate::record::Header;
+
+/// Resources by value in one record: each may need an open file.
+const BY_VALUE: usize = 64;
+/// Of those that fit in memory, so many bytes stay there.
+const IN_MEMORY: u64 = 4 * 1024 * 1024;
+
+/// A record, and the resources found in it so far.
+pub(super) struct Resources {
+    pub(super) header: Header,
+    /// Why the record cannot be kept.
+    pub(super) fault: Option<String>,
+    /// Whether the metadata is DIDL at all; told as a fault, too.
+    pub(super) is_didl: bool,
+    /// Every Component, with its bytes if it came with them.
+    pub(super) found: Vec<(Component, Option<Spool>)>,
+    algorithm: Algorithm,
+    reader: Option<Reader>,
+    /// The value that is arriving.
+    arriving: Option<Spool>,
+}
+
+impl Resources {
+    /// A record begins. Bytes are digested by this algorithm as they come.
+    pub(super) fn new(header: Header, algorithm: Algorithm) -> Self {
+        Self { header, fault: None, is_didl: true, found: Vec::new(), algorithm, reader: None, arriving: None }
+    }
+
+    /// A part begins.
+    pub(super) fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) {
+        self.reader = (part == Part::Metadata && self.fault.is_none()).then(|| Reader::new(namespaces));
+    }
+
+    /// More of the part.
+    pub(super) fn bytes(&mut self, bytes: &[u8], scratch: &Scratch) -> Result<(), SinkError> {
+        let Self { reader: Some(reader), arriving, found, algorithm, .. } = self else { return Ok(()) };
+        let mut crowded = false;
+        let read = reader.push(bytes, &mut |item| match item {
+            Found::Value(bytes) => arriving.get_or_insert_with(|| Spool::new(*algorithm)).push(bytes, scratch),
+            Found::Component(component) => {
+                let spool = arriving.take();
+                let spool = match component.value {
+                    Value::Whole => Some(spool.unwrap_or_else(|| Spool::new(*algorithm))),
+                    Value::None | Value::Other(_) => None,
+                };
+                crowded |= found.iter().filter(|(_, spool)| spool.is_some()).count() >= BY_VALUE;
+                if crowded {
+                    return Ok(());
+                }
+                found.push((component, spool));
+                unload(found, scratch)
+            }
+        });
+        match read {
+            Ok(()) if crowded => self.fail(format!("the record holds more than {BY_VALUE} resources by value")),
+            Ok(()) => {}
+            Err(Stopped::Told(error)) => return Err(error),
+            Err(Stopped::Didl(error)) => {
+                self.is_didl = !matches!(error, DidlError::NotDidl { .. });
+                self.fail(error.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    /// The part is complete.
+    pub(super) fn part_end(&mut self) {
+        if let Some(reader) = self.reader.take()
+            && let Err(error) = reader.finish()
+        {
+            self.fail(error.to_string());
+        }
+    }
+
+    fn fail(&mut self, fault: String) {
+        self.fault = Some(fault);
+        (self.reader, self.arriving) = (None, None);
+        self.found.clear();
+    }
+}
+
+/// Many small resources are as much as a large one.
+fn unload(found: &mut [(Component, Option<Spool>)], scratch: &Scratch) -> Result<(), SinkError> {
+    let held: u64 = found.iter().flat_map(|(_, spool)| spool).map(Spool::in_memory).sum();
+    match found.last_mut() {
+        Some((_, Some(spool))) if held > IN_MEMORY => spool.unload(scratch),
+        _ => Ok(()),
+    }
+}
+
+/// Why bytes are not what their record says they are, if they are not.
+pub(super) fn check(component: &Component, spool: &mut Spool, scratch: &Scratch) -> Result<Option<String>, SinkError> {
+    let length = component.header("Content-Length").and_then(|length| length.parse::<u64>().ok());
+    // Where there is a coding, the length may be that of the coded bytes.
+    if let Some(length) = length.filter(|_| component.header("Content-Encoding").is_none())
+        && length != spool.len()
+    {
+        return Ok(Some(format!("there are {} bytes, but the record says {length}", spool.len())));
+    }
+    component.digest().map_or(Ok(None), |stated| spool.contradicts(stated, scratch))
+}

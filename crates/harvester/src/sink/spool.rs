@@ -1,0 +1,214 @@
+//! Bytes on their way: in memory while they are few, in a temporary file from there on.
+//!
+//! What a record holds may not be kept under its name before the record is known to be whole and right, and may be larger
+//! than memory. Temporary files are in a folder of their own on the same disk, so that they can be renamed into place.
+//! Whatever a killed process left there is removed when it is opened.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+
+use super::SinkError;
+use crate::didl::{Algorithm, Digest, Hasher};
+
+/// Up to so many bytes stay in memory: most files of most sites.
+const IN_MEMORY: usize = 1024 * 1024;
+
+/// Who is given bytes in pieces.
+pub(super) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), SinkError>;
+
+/// Opens a folder in a folder, and nothing that is elsewhere: a link in its place is an error.
+pub(super) fn open_folder(parent: impl AsFd, name: &[u8]) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
+    rustix::fs::openat(parent, name, flags, Mode::empty())
+}
+
+/// The same, made if it is missing.
+pub(super) fn make_folder(parent: impl AsFd, name: &[u8]) -> rustix::io::Result<OwnedFd> {
+    match open_folder(&parent, name) {
+        Err(rustix::io::Errno::NOENT) => {
+            // Someone else may have been faster; the folder is what counts.
+            match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(rustix::io::Errno::EXIST) => open_folder(parent, name),
+                Err(error) => Err(error),
+            }
+        }
+        opened => opened,
+    }
+}
+
+/// The folder of temporary files.
+pub(super) struct Scratch {
+    folder: Arc<OwnedFd>,
+    path: PathBuf,
+    next: AtomicU64,
+}
+
+impl Scratch {
+    /// `tmp` in the folder `own`, which is at `path`; emptied.
+    pub(super) fn open(own: impl AsFd, path: &Path) -> Result<Self, SinkError> {
+        let path = path.join("tmp");
+        let opened = || -> io::Result<OwnedFd> {
+            let folder = make_folder(own, b"tmp")?;
+            for entry in rustix::fs::Dir::read_from(&folder)? {
+                let entry = entry?;
+                if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+                    rustix::fs::unlinkat(&folder, entry.file_name(), AtFlags::empty())?;
+                }
+            }
+            Ok(folder)
+        };
+        let folder = opened().map_err(SinkError::io("empty the folder of temporary files", &path))?;
+        Ok(Self { folder: Arc::new(folder), path, next: AtomicU64::new(0) })
+    }
+
+    fn create(&self) -> Result<Temporary, SinkError> {
+        let name = self.next.fetch_add(1, Ordering::Relaxed).to_string();
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let file = rustix::fs::openat(&self.folder, &name, flags, Mode::from_raw_mode(0o666))
+            .map_err(|error| SinkError::io("create a temporary file in", &self.path)(error.into()))?;
+        Ok(Temporary { folder: self.folder.clone(), name, file: File::from(file), kept: false })
+    }
+
+    fn error(&self) -> impl FnOnce(io::Error) -> SinkError {
+        SinkError::io("write a temporary file in", &self.path)
+    }
+}
+
+/// A temporary file. It is gone when this is dropped, unless it was renamed.
+pub(super) struct Temporary {
+    folder: Arc<OwnedFd>,
+    name: String,
+    /// The file itself.
+    pub(super) file: File,
+    kept: bool,
+}
+
+impl Temporary {
+    /// Where it is: the folder, and its name there.
+    pub(super) fn place(&self) -> (&OwnedFd, &str) {
+        (&self.folder, &self.name)
+    }
+
+    /// It was renamed.
+    pub(super) fn kept(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.kept {
+            // What cannot be removed now is removed when the folder is opened again.
+            let _ = rustix::fs::unlinkat(&self.folder, &self.name, AtFlags::empty());
+        }
+    }
+}
+
+/// Bytes on their way.
+pub(super) struct Spool {
+    memory: Vec<u8>,
+    file: Option<Temporary>,
+    length: u64,
+    algorithm: Algorithm,
+    hasher: Hasher,
+}
+
+impl Spool {
+    /// None yet. They are digested by this algorithm as they come.
+    pub(super) fn new(algorithm: Algorithm) -> Self {
+        Self { memory: Vec::new(), file: None, length: 0, algorithm, hasher: Hasher::new(algorithm) }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// How many of them are in memory.
+    pub(super) fn in_memory(&self) -> u64 {
+        self.memory.len() as u64
+    }
+
+    /// None of them in memory any more.
+    pub(super) fn unload(&mut self, scratch: &Scratch) -> Result<(), SinkError> {
+        self.file(scratch).map(drop)
+    }
+
+    /// None again.
+    pub(super) fn clear(&mut self) {
+        self.memory.clear();
+        (self.file, self.length, self.hasher) = (None, 0, Hasher::new(self.algorithm));
+    }
+
+    /// More of them.
+    pub(super) fn push(&mut self, bytes: &[u8], scratch: &Scratch) -> Result<(), SinkError> {
+        self.hasher.update(bytes);
+        self.length += bytes.len() as u64;
+        if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
+            self.memory.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let file = self.file(scratch)?;
+        file.write_all(bytes).map_err(scratch.error())
+    }
+
+    /// The digest of all of them.
+    pub(super) fn digest(&self) -> Digest {
+        self.hasher.clone().finish()
+    }
+
+    /// Why they are not what this digest was made of, if they are not.
+    pub(super) fn contradicts(&mut self, stated: &Digest, scratch: &Scratch) -> Result<Option<String>, SinkError> {
+        let found = if stated.algorithm == self.algorithm {
+            self.digest()
+        } else {
+            let mut hasher = Hasher::new(stated.algorithm);
+            self.read(scratch, &mut |bytes| {
+                hasher.update(bytes);
+                Ok(())
+            })?;
+            hasher.finish()
+        };
+        Ok((found != *stated).then(|| format!("the bytes have {found}, but the record says {stated}")))
+    }
+
+    /// All of them, from the first, in pieces.
+    pub(super) fn read(&mut self, scratch: &Scratch, take: Take<'_>) -> Result<(), SinkError> {
+        let Some(temporary) = &mut self.file else { return take(&self.memory) };
+        temporary.file.seek(SeekFrom::Start(0)).map_err(scratch.error())?;
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match temporary.file.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(length) => take(&buffer[..length])?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(scratch.error()(error)),
+            }
+        }
+    }
+
+    /// All of them in a file.
+    pub(super) fn into_file(mut self, scratch: &Scratch) -> Result<Temporary, SinkError> {
+        self.file(scratch)?;
+        self.file.ok_or_else(|| scratch.error()(io::ErrorKind::NotFound.into()))
+    }
+
+    fn file(&mut self, scratch: &Scratch) -> Result<&mut File, SinkError> {
+        let temporary = match self.file.take() {
+            Some(temporary) => temporary,
+            None => {
+                let mut temporary = scratch.create()?;
+                temporary.file.write_all(&self.memory).map_err(scratch.error())?;
+                self.memory = Vec::new();
+                temporary
+            }
+        };
+        Ok(&mut self.file.insert(temporary).file)
+    }
+}

@@ -1,0 +1,196 @@
+//! The files of an archive: gzip members, one per record, appended to numbered files.
+//!
+//! Only whole records count. Where a killed process left more than was committed, it is cut off when the archive is opened
+//! again; an archive therefore never has a torn end.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rustix::fs::OFlags;
+
+use crate::sink::SinkError;
+use crate::sink::spool::Take;
+
+/// A file that has grown to this is followed by the next: what archives commonly agree on.
+const ROLL_AT: u64 = 1_000_000_000;
+
+/// Half of what is archived is compressed already, and the rest loses little more at higher levels than time.
+const LEVEL: u32 = 4;
+
+/// A place in an archive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Position {
+    /// The number of the file.
+    pub(super) file: u32,
+    /// How long it is there.
+    pub(super) length: u64,
+}
+
+impl Position {
+    /// `NUMBER:LENGTH`.
+    pub(super) fn from_text(text: &str) -> Option<Self> {
+        let (file, length) = text.split_once(':')?;
+        Some(Self { file: file.parse().ok()?, length: length.parse().ok()? })
+    }
+
+    pub(super) fn to_text(self) -> String {
+        format!("{}:{}", self.file, self.length)
+    }
+}
+
+/// An archive that is written.
+pub(super) struct Archive {
+    dir: PathBuf,
+    name: String,
+    file: Option<BufWriter<File>>,
+    at: Position,
+}
+
+impl Archive {
+    /// Opened at a position; what is beyond it is cut off.
+    pub(super) fn open(dir: &Path, name: &str, at: Position) -> Result<Self, SinkError> {
+        let mut archive = Self { dir: dir.to_path_buf(), name: name.to_owned(), file: None, at };
+        archive.cut(at)?;
+        Ok(archive)
+    }
+
+    /// The number after the last file that is there.
+    pub(super) fn next_free(dir: &Path, name: &str) -> Result<u32, SinkError> {
+        Ok(numbers(dir, name)?.into_iter().max().map_or(0, |last| last.saturating_add(1)))
+    }
+
+    /// Where the next record will be, once [`Archive::roll`] was called.
+    pub(super) fn position(&self) -> Position {
+        self.at
+    }
+
+    /// The name of the current file.
+    pub(super) fn file_name(&self) -> String {
+        file_name(&self.name, self.at.file)
+    }
+
+    /// Begins the next file if this one is full. True if a file is empty: its first record is to say what it is.
+    pub(super) fn roll(&mut self) -> Result<bool, SinkError> {
+        if self.at.length >= ROLL_AT {
+            self.sync()?;
+            self.file = None;
+            self.at = Position { file: self.at.file + 1, length: 0 };
+        }
+        Ok(self.at.length == 0)
+    }
+
+    /// Appends a record: its head, and its block as `block` writes it.
+    pub(super) fn append(
+        &mut self,
+        head: &str,
+        block: &mut dyn FnMut(Take<'_>) -> Result<(), SinkError>,
+    ) -> Result<(), SinkError> {
+        let path = self.path();
+        let failed = || SinkError::io("write", &path);
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => BufWriter::with_capacity(128 * 1024, self.open_file().map_err(failed())?),
+        };
+        let mut member = GzEncoder::new(Counted { file, written: 0 }, Compression::new(LEVEL));
+        member.write_all(head.as_bytes()).map_err(failed())?;
+        block(&mut |bytes| member.write_all(bytes).map_err(failed()))?;
+        member.write_all(b"\r\n\r\n").map_err(failed())?;
+        let Counted { file, written } = member.finish().map_err(failed())?;
+        self.file = Some(file);
+        self.at.length += written;
+        Ok(())
+    }
+
+    /// What was appended survives the process and the machine.
+    pub(super) fn sync(&mut self) -> Result<(), SinkError> {
+        let path = self.path();
+        if let Some(file) = &mut self.file {
+            file.flush().and_then(|()| file.get_ref().sync_data()).map_err(SinkError::io("sync", &path))?;
+        }
+        Ok(())
+    }
+
+    /// The names of the files survive the machine, too.
+    pub(super) fn sync_folder(&self) -> Result<(), SinkError> {
+        File::open(&self.dir).and_then(|dir| dir.sync_all()).map_err(SinkError::io("sync", &self.dir))
+    }
+
+    /// Cuts off what is beyond a position.
+    pub(super) fn cut(&mut self, at: Position) -> Result<(), SinkError> {
+        // Whatever the buffer holds is beyond; it is not to be written when it is dropped.
+        if let Some(file) = self.file.take() {
+            drop(file.into_parts());
+        }
+        self.at = at;
+        for number in numbers(&self.dir, &self.name)? {
+            let path = self.dir.join(file_name(&self.name, number));
+            if number > at.file || (number == at.file && at.length == 0) {
+                std::fs::remove_file(&path).map_err(SinkError::io("remove", &path))?;
+            }
+        }
+        if at.length > 0 {
+            let path = self.path();
+            let file = self.open_file().map_err(SinkError::io("open", &path))?;
+            let length = file.metadata().map_err(SinkError::io("look at", &path))?.len();
+            if length < at.length {
+                let reason = format!("it has {length} bytes, but {} were written", at.length);
+                return Err(SinkError::Damaged { path, reason });
+            }
+            file.set_len(at.length).map_err(SinkError::io("cut off", &path))?;
+        }
+        Ok(())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.join(self.file_name())
+    }
+
+    fn open_file(&self) -> io::Result<File> {
+        let flags = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default();
+        let mut options = OpenOptions::new();
+        let mut file = options.write(true).create(true).truncate(false).custom_flags(flags).open(self.path())?;
+        file.seek(SeekFrom::Start(self.at.length))?;
+        Ok(file)
+    }
+}
+
+/// Counts what a member takes in the file.
+struct Counted {
+    file: BufWriter<File>,
+    written: u64,
+}
+
+impl io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = self.file.write(bytes)?;
+        self.written += length as u64;
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn file_name(name: &str, number: u32) -> String {
+    format!("{name}-{number:05}.warc.gz")
+}
+
+/// The numbers of the archive's files that are there.
+fn numbers(dir: &Path, name: &str) -> Result<Vec<u32>, SinkError> {
+    let list = || -> io::Result<Vec<u32>> {
+        let mut numbers = Vec::new();
+        for entry in std::fs::read_dir(dir)? {
+            let found = entry?.file_name().into_string().unwrap_or_default();
+            let number = found.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
+            let number = number.and_then(|rest| rest.strip_suffix(".warc.gz")).and_then(|digits| digits.parse().ok());
+            numbers.extend(number.filter(|number| found == file_name(name, *number)));
+        }
+        Ok(numbers)
+    };
+    list().map_err(SinkError::io("list", dir))
+}

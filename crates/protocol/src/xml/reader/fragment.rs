@@ -1,0 +1,260 @@
+//! Reads one foreign element as it arrives: what [`Event::PartBytes`](super::Event::PartBytes) hands on.
+//!
+//! The same scanner, names and references as for answers, with other promises: every element is told with its
+//! namespace, and text is told in pieces as it comes, references resolved, so that a text node of any size streams. Text
+//! is bytes, because nobody has checked what encoding foreign metadata is really in.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2};
+
+use super::Limits;
+use super::fault::{Fault, ReadError, quoted};
+use super::scanner::{Scanner, Token};
+use super::tags::{Attributes, Nesting, Scope, is_space, name, split, utf8};
+use super::text::reference;
+
+/// No reference is longer.
+const LONGEST_REFERENCE: usize = 64;
+
+/// What the element holds, in order.
+pub enum Node<'a> {
+    /// An element begins.
+    Start(Start<'a>),
+    /// More text of the innermost open element.
+    Text(&'a [u8]),
+    /// The innermost open element ends.
+    End,
+}
+
+/// The start of an element.
+pub struct Start<'a> {
+    /// Its namespace; empty if it has none, or a prefix that nobody declared.
+    pub namespace: &'a str,
+    /// Its name without prefix.
+    pub name: &'a str,
+    tag: &'a [u8],
+    offset: u64,
+}
+
+impl<'a> Start<'a> {
+    /// The value of the attribute of this name that is in no namespace.
+    pub fn attribute(&self, name: &str) -> Result<Option<Cow<'a, str>>, ReadError> {
+        let found = Attributes::of(self.tag).find(|attribute| attribute.as_ref().map_or(true, |this| this.is(name)));
+        let value = found.map(|attribute| attribute.and_then(super::tags::Attribute::value)).transpose();
+        value.map_err(|fault| fault.at(self.offset))
+    }
+}
+
+/// Reads one element. It is pushed pieces of any size, cut anywhere.
+pub struct Fragment {
+    scanner: Scanner,
+    inner: Inner,
+}
+
+struct Inner {
+    limits: Limits,
+    nesting: Nesting,
+    scope: Scope,
+    /// How many namespace declarations were in scope before each open element.
+    outer: Vec<usize>,
+    begun: bool,
+    /// A carriage return or the beginning of a reference, from the end of the last text.
+    held: Vec<u8>,
+    in_cdata: bool,
+}
+
+impl Fragment {
+    /// A reader of an element that inherits these declarations (prefix, empty for the default, and URI).
+    pub fn new(limits: Limits, inherited: &[(&str, &str)]) -> Self {
+        let mut scope = Scope::default();
+        for (prefix, uri) in inherited.iter().take(limits.namespaces) {
+            scope.push(prefix, Cow::Borrowed(uri));
+        }
+        let inner = Inner {
+            limits,
+            nesting: Nesting::default(),
+            scope,
+            outer: Vec::new(),
+            begun: false,
+            held: Vec::new(),
+            in_cdata: false,
+        };
+        Self { scanner: Scanner::new(limits.tag), inner }
+    }
+
+    /// Takes more of the element and tells `sink` what that completes. After an error nothing more should be pushed.
+    pub fn push<E: From<ReadError>>(
+        &mut self,
+        bytes: &[u8],
+        sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Self { scanner, inner } = self;
+        let mut at = 0;
+        while let Some((token, offset)) = scanner.next(bytes, &mut at)? {
+            match token {
+                Token::Tag { bytes: tag, .. } => {
+                    inner.end_text(offset, sink)?;
+                    inner.tag(tag, offset, sink)?;
+                }
+                Token::Text(text) => {
+                    if inner.in_cdata {
+                        inner.end_text(offset, sink)?;
+                    }
+                    inner.text(text, offset, sink)?;
+                }
+                Token::CdataStart => {
+                    inner.end_text(offset, sink)?;
+                    inner.in_cdata = true;
+                }
+                Token::Cdata(text) => inner.text(text, offset, sink)?,
+                Token::Instruction(_) | Token::Comment => inner.end_text(offset, sink)?,
+                Token::Doctype => {
+                    let what = "a document type inside the answer";
+                    return Err(Fault::IllFormed { what }.at(offset).into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// No more will come: was it whole?
+    pub fn finish(&self) -> Result<(), ReadError> {
+        let inner = &self.inner;
+        if inner.begun && inner.nesting.depth() == 0 && self.scanner.is_between_markup() {
+            return Ok(());
+        }
+        Err(Fault::Truncated { open: quoted(inner.nesting.last()) }.at(self.scanner.end()))
+    }
+}
+
+impl Inner {
+    fn tag<E: From<ReadError>>(
+        &mut self,
+        tag: &[u8],
+        offset: u64,
+        sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let name = name(tag);
+        if tag.starts_with(b"</") {
+            let rest = &tag[2 + name.len()..tag.len() - 1];
+            if !rest.iter().all(|byte| is_space(*byte)) {
+                return Err(Fault::IllFormed { what: "an end tag holds more than a name" }.at(offset).into());
+            }
+            if self.nesting.depth() == 0 || self.nesting.last() != name {
+                let (open, close) = (quoted(self.nesting.last()), quoted(name));
+                return Err(Fault::Mismatch { open, close }.at(offset).into());
+            }
+        } else {
+            self.open(tag, name).map_err(|fault| fault.at(offset))?;
+            let name = utf8(name).map_err(|fault| fault.at(offset))?;
+            let (prefix, name) = split(name);
+            let namespace = self.scope.resolve(prefix).unwrap_or_default();
+            sink(Node::Start(Start { namespace, name, tag, offset }))?;
+            if !tag.ends_with(b"/>") {
+                return Ok(());
+            }
+        }
+        self.nesting.pop();
+        self.scope.truncate(self.outer.pop().unwrap_or_default());
+        sink(Node::End)
+    }
+
+    /// An element begins: nesting and namespaces.
+    fn open(&mut self, tag: &[u8], name: &[u8]) -> Result<(), Fault> {
+        if memchr(b'<', &tag[1..]).is_some() {
+            return Err(Fault::IllFormed { what: "'<' inside a tag" });
+        }
+        let limits = self.limits;
+        if self.nesting.depth() == limits.depth {
+            return Err(Fault::Limit { what: "open elements", limit: limits.depth });
+        }
+        if self.nesting.length() + name.len() > limits.tag {
+            return Err(Fault::Limit { what: "bytes in names of open elements", limit: limits.tag });
+        }
+        if self.nesting.depth() == 0 && std::mem::replace(&mut self.begun, true) {
+            return Err(Fault::Trailing);
+        }
+        self.nesting.push(name);
+        self.outer.push(self.scope.len());
+        for attribute in Attributes::of(tag) {
+            let attribute = attribute?;
+            if let Some(prefix) = attribute.declares() {
+                if self.scope.len() >= limits.namespaces {
+                    return Err(Fault::Limit { what: "namespace declarations", limit: limits.namespaces });
+                }
+                self.scope.push(utf8(prefix)?, attribute.value()?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Text is told up to what a later piece may change: a line end, or a reference.
+    fn text<E: From<ReadError>>(
+        &mut self,
+        mut text: &[u8],
+        offset: u64,
+        sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.nesting.depth() == 0 {
+            let only_space = text.iter().all(|byte| is_space(*byte));
+            return if only_space { Ok(()) } else { Err(Fault::Trailing.at(offset).into()) };
+        }
+        while !text.is_empty() {
+            match self.held.first() {
+                None => {
+                    let special = if self.in_cdata { memchr(b'\r', text) } else { memchr2(b'&', b'\r', text) };
+                    let plain = special.unwrap_or(text.len());
+                    if plain > 0 {
+                        sink(Node::Text(&text[..plain]))?;
+                    }
+                    self.held.extend(text.get(plain));
+                    text = text.get(plain + 1..).unwrap_or_default();
+                }
+                Some(b'\r') => {
+                    self.end_line(sink)?;
+                    text = text.strip_prefix(b"\n").unwrap_or(text);
+                }
+                Some(_) => {
+                    let look = &text[..text.len().min(LONGEST_REFERENCE - self.held.len())];
+                    let end = memchr(b';', look);
+                    self.held.extend_from_slice(end.map_or(look, |end| &look[..=end]));
+                    text = &text[end.map_or(look.len(), |end| end + 1)..];
+                    if end.is_some() || self.held.len() == LONGEST_REFERENCE {
+                        self.resolve(offset, sink)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Text ends at markup: what was held is whole, or never will be.
+    fn end_text<E: From<ReadError>>(
+        &mut self,
+        offset: u64,
+        sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.in_cdata = false;
+        match self.held.first() {
+            None => Ok(()),
+            Some(b'\r') => self.end_line(sink),
+            Some(_) => self.resolve(offset, sink),
+        }
+    }
+
+    fn end_line<E>(&mut self, sink: &mut impl FnMut(Node<'_>) -> Result<(), E>) -> Result<(), E> {
+        self.held.clear();
+        sink(Node::Text(b"\n"))
+    }
+
+    fn resolve<E: From<ReadError>>(
+        &mut self,
+        offset: u64,
+        sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let character = utf8(&self.held).and_then(reference).map_err(|fault| fault.at(offset))?.0;
+        self.held.clear();
+        sink(Node::Text(character.encode_utf8(&mut [0; 4]).as_bytes()))
+    }
+}
