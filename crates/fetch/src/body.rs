@@ -129,7 +129,16 @@ impl Body {
             0 => (self.first_byte_timeout, Wait::FirstByte),
             _ => (self.idle_timeout, Wait::NextByte),
         };
-        let Ok(received) = tokio::time::timeout(limit, self.response.chunk()).await else {
+        let more = async {
+            loop {
+                match self.response.chunk().await {
+                    // HTTP/2 allows empty frames. They are no sign of life.
+                    Ok(Some(bytes)) if bytes.is_empty() => {}
+                    received => return received,
+                }
+            }
+        };
+        let Ok(received) = tokio::time::timeout(limit, more).await else {
             return Err(FetchError::TimedOut { what, url: self.url.to_string() });
         };
         match received.map_err(|error| FetchError::in_the_body(error, &self.url, self.wire_bytes))? {
@@ -138,7 +147,7 @@ impl Body {
                 self.counters.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
                 self.input = match self.input.is_empty() {
                     true => bytes,
-                    // A few bytes only: too few to tell what they are, or to go on decoding.
+                    // A few bytes only: too few to tell what they are.
                     false => [&self.input[..], &bytes].concat().into(),
                 };
             }

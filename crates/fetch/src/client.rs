@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{self, HeaderMap, HeaderValue};
 use reqwest::{NoProxy, Proxy, redirect::Policy};
 use url::Url;
 
@@ -13,10 +13,10 @@ use crate::cookies::Cookies;
 use crate::credentials::{Credential, Origin, Secret, without_userinfo};
 use crate::decode::{ACCEPTED, Decoder};
 use crate::error::{FetchError, Wait};
+use crate::exchange::{Ask, Fetched, asked_to_wait, expects_text, media_type};
 use crate::host::{Hosts, OnHold, Place};
 use crate::manners::Manners;
 use crate::redirect::{self, Hop};
-use crate::retry::retry_after;
 use crate::tls;
 
 /// What a redirect's own body may have, to be read for the sake of its connection.
@@ -54,82 +54,6 @@ pub struct Traffic {
     pub bytes: u64,
     /// What those who asked have waited for their turns at hosts.
     pub waited: Duration,
-}
-
-/// What is asked for.
-#[derive(Clone, Debug)]
-pub struct Ask {
-    /// Where. A user in it is taken out and told to this origin only.
-    pub url: Url,
-    /// What is sent along, beside what manners demand. On a redirect to another origin, most of it stays behind.
-    pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Whether encodings are undone. If not, none is asked for, and the body comes as it was sent.
-    pub decode: bool,
-}
-
-impl Ask {
-    /// For what is there, decoded.
-    pub fn new(url: Url) -> Self {
-        Self { url, headers: Vec::new(), decode: true }
-    }
-
-    /// Sends this along.
-    #[must_use]
-    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.push((name, value));
-        self
-    }
-
-    /// Only if it has changed since: 304 says that it has not.
-    #[must_use]
-    pub fn since(mut self, etag: Option<&str>, modified: Option<SystemTime>) -> Self {
-        // A tag that no header can hold is left out; then the answer is merely longer.
-        if let Some(etag) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
-            self = self.header(header::IF_NONE_MATCH, etag);
-        }
-        let date = modified.map(httpdate::fmt_http_date).and_then(|date| HeaderValue::from_str(&date).ok());
-        match date {
-            Some(date) => self.header(header::IF_MODIFIED_SINCE, date),
-            None => self,
-        }
-    }
-}
-
-/// An answer whose headers are in.
-#[derive(Debug)]
-pub struct Fetched {
-    /// Its status, whatever that is: an error page is an answer.
-    pub status: u16,
-    /// Its headers.
-    pub headers: HeaderMap,
-    /// Where it came from at last.
-    pub url: Url,
-    /// The redirects on the way.
-    pub hops: Vec<Hop>,
-    /// The rest of it.
-    pub body: Body,
-}
-
-impl Fetched {
-    /// How long we are asked to wait, if we are.
-    pub fn retry_after(&self) -> Option<Duration> {
-        asked_to_wait(&self.headers)
-    }
-
-    /// The media type, without parameters.
-    pub fn content_type(&self) -> Option<&str> {
-        media_type(&self.headers)
-    }
-
-    /// The charset that Content-Type names.
-    pub fn charset(&self) -> Option<&str> {
-        let parameters = self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?.split(';').skip(1);
-        let mut charsets = parameters.filter_map(|parameter| {
-            let (name, value) = parameter.split_once('=')?;
-            name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches(['"', '\'']))
-        });
-        charsets.find(|charset| !charset.is_empty())
-    }
 }
 
 impl Client {
@@ -191,17 +115,19 @@ impl Client {
             let origin = Origin::of(&url).filter(|_| !(was_safe && url.scheme() == "http"));
             was_safe |= url.scheme() == "https";
             let mut headers = HeaderMap::new();
-            let accepted = if ask.decode { ACCEPTED } else { "identity" };
-            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(accepted));
             for (name, value) in &ask.headers {
                 if origin.as_ref() == Some(&first) || redirect::is_harmless(name) {
-                    headers.insert(name, value.clone());
+                    headers.append(name, value.clone());
                 }
             }
-            let known = || self.inner.manners.credentials.iter().chain(&own);
-            // The one in the URL is the last, and was given for this very request.
-            let secret =
-                known().rfind(|credential| origin.as_ref() == Some(&credential.origin)).map(|found| &found.secret);
+            let accepted = if ask.decode { ACCEPTED } else { "identity" };
+            headers.entry(header::ACCEPT_ENCODING).or_insert(HeaderValue::from_static(accepted));
+            // The one in the URL is the last, and was given for this very request. What the caller says itself stands.
+            let mut known = self.inner.manners.credentials.iter().chain(&own);
+            let secret = known
+                .rfind(|credential| origin.as_ref() == Some(&credential.origin))
+                .filter(|_| !headers.contains_key(header::AUTHORIZATION))
+                .map(|credential| &credential.secret);
 
             let place = self.turn(&url).await?;
             let response = self.send(&url, headers, secret).await?;
@@ -313,30 +239,4 @@ async fn keep_connection(mut response: reqwest::Response) {
     };
     // Whatever comes of it, the redirect itself is known.
     let _ = tokio::time::timeout(WORTH_WAITING, little).await;
-}
-
-/// What Retry-After asks for. A date is read by the clock of the one who wrote it, where that is known.
-fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    let theirs = text(header::DATE).and_then(|date| httpdate::parse_http_date(date).ok());
-    retry_after(text(header::RETRY_AFTER)?, theirs.unwrap_or_else(SystemTime::now))
-}
-
-fn media_type(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    value.split(';').next().map(str::trim).filter(|media_type| !media_type.is_empty())
-}
-
-/// Whether a compressed body without a label was meant to be undone. A page was; of an archive, the compressed bytes are
-/// the thing itself.
-fn expects_text(media_type: Option<&str>, url: &Url) -> bool {
-    match media_type.map(str::to_ascii_lowercase).as_deref() {
-        Some(media_type) => {
-            media_type.starts_with("text/") || ["xml", "json", "html"].iter().any(|kind| media_type.ends_with(kind))
-        }
-        None => {
-            let path = url.path().to_ascii_lowercase();
-            ![".gz", ".tgz", ".svgz", ".zst", ".tzst"].iter().any(|ending| path.ends_with(ending))
-        }
-    }
 }

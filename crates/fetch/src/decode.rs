@@ -7,11 +7,9 @@
 
 use std::io;
 
-use brotli::writer::StandardAlloc;
-use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use bytes::Bytes;
-use flate2::{Decompress, FlushDecompress, Status};
-use zstd::stream::raw::{DParameter, InBuffer, Operation, OutBuffer};
+
+use crate::engine::{Coding, Engine};
 
 /// What is asked for: everything that is decoded here.
 pub(crate) const ACCEPTED: &str = "gzip, deflate, br, zstd";
@@ -24,8 +22,6 @@ const DECODED_PIECE: usize = 64 * 1024;
 const REGRET: usize = 1024 * 1024;
 /// How much may come in without anything coming out. Honest streams need a few kilobytes; padding has to end somewhere.
 const FRUITLESS: usize = 32 * 1024 * 1024;
-/// 8 MB, the largest window that zstd may have over HTTP (RFC 9659). Its own default would let a server claim 128 MB.
-const ZSTD_WINDOW_LOG: u32 = 23;
 
 /// What a body turned out to be, against its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,36 +41,6 @@ pub enum Surprise {
     },
     /// More bytes came after the encoded stream had ended. They were ignored.
     BytesAfterEnd,
-}
-
-/// How a body is encoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coding {
-    Gzip,
-    Zlib,
-    RawDeflate,
-    Brotli,
-    Zstd,
-}
-
-impl Coding {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Gzip => "gzip",
-            Self::Zlib | Self::RawDeflate => "deflate",
-            Self::Brotli => "br",
-            Self::Zstd => "zstd",
-        }
-    }
-
-    /// What the first bytes prove.
-    fn of(first: &[u8]) -> Option<Self> {
-        match first {
-            [0x1f, 0x8b, 8, ..] => Some(Self::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
-            _ => None,
-        }
-    }
 }
 
 /// Why a body cannot be decoded.
@@ -117,6 +83,8 @@ enum State {
 struct Encoded {
     coding: Coding,
     engine: Engine,
+    /// Whether there may be more to come out with nothing more going in: the last piece was full.
+    was_full: bool,
     /// Whether the stream, or one of several in a row, is at its end.
     at_end: bool,
     /// Whether what follows the end is being ignored.
@@ -173,8 +141,15 @@ impl Decoder {
                     if encoded.after_end && !was_after_end {
                         self.surprises.push(Surprise::BytesAfterEnd);
                     }
-                    let failed = matches!(outcome, Err(_) | Ok(Step::Ended { whole: false }));
-                    match encoded.regret.take_if(|seen| failed && reads_as_text(seen, input)) {
+                    let is_plain = |seen: &mut Vec<u8>| match outcome {
+                        Err(_) => reads_as_text(seen, input),
+                        // Too short to be refuted: only what is beyond doubt is believed, or a cut would pass for text.
+                        Ok(Step::Ended { whole: false }) => {
+                            reads_as_text(seen, &[]) && std::str::from_utf8(seen).is_ok()
+                        }
+                        Ok(_) => false,
+                    };
+                    match encoded.regret.take_if(is_plain) {
                         Some(mut seen) => {
                             seen.extend_from_slice(input);
                             *input = seen.into();
@@ -264,7 +239,15 @@ impl Encoded {
         // Gzip and zstd have proved what they are; the others may have been taken for it.
         let regret = matches!(coding, Coding::Zlib | Coding::RawDeflate | Coding::Brotli).then(Vec::new);
         let engine = Engine::new(coding).map_err(|error| undecodable(coding, &error))?;
-        Ok(State::Encoded(Box::new(Self { coding, engine, at_end: false, after_end: false, regret, fruitless: 0 })))
+        Ok(State::Encoded(Box::new(Self {
+            coding,
+            engine,
+            was_full: false,
+            at_end: false,
+            after_end: false,
+            regret,
+            fruitless: 0,
+        })))
     }
 
     fn step(&mut self, input: &mut Bytes, last: bool) -> Result<Step, Undecodable> {
@@ -274,7 +257,7 @@ impl Encoded {
                 self.fruitless += input.len();
                 input.clear();
             }
-            if self.at_end {
+            if self.at_end || input.is_empty() && !self.was_full {
                 return self.without_output(last);
             }
             let ran = self.engine.run(input, &mut out);
@@ -289,6 +272,7 @@ impl Encoded {
             let _ = input.split_to(used);
             let ran = ran.map_err(|error| undecodable(self.coding, &error))?;
             self.at_end = ran.ended;
+            self.was_full = out.len() == out.capacity();
             self.fruitless += used;
             if !out.is_empty() {
                 (self.regret, self.fruitless) = (None, 0);
@@ -327,76 +311,65 @@ fn undecodable(coding: Coding, error: &io::Error) -> Undecodable {
     Undecodable { coding: coding.name().to_owned(), reason: error.to_string() }
 }
 
-type Brotli = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
 
-/// The decompressors, under one handle.
-enum Engine {
-    Deflate(Decompress),
-    Brotli(Box<Brotli>),
-    Zstd(zstd::stream::raw::Decoder<'static>),
-}
+    use proptest::prelude::*;
 
-/// What a run did.
-struct Ran {
-    /// Bytes taken.
-    used: usize,
-    /// Whether the stream ended.
-    ended: bool,
-}
+    use super::*;
 
-impl Engine {
-    fn new(coding: Coding) -> io::Result<Self> {
-        Ok(match coding {
-            Coding::Gzip => Self::Deflate(Decompress::new_gzip(15)),
-            Coding::Zlib => Self::Deflate(Decompress::new(true)),
-            Coding::RawDeflate => Self::Deflate(Decompress::new(false)),
-            // Strict: the extension with windows of a gigabyte is not part of HTTP.
-            Coding::Brotli => Self::Brotli(Box::new(Brotli::new_strict(
-                StandardAlloc::default(),
-                StandardAlloc::default(),
-                StandardAlloc::default(),
-            ))),
-            Coding::Zstd => {
-                let mut decoder = zstd::stream::raw::Decoder::new()?;
-                decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG))?;
-                Self::Zstd(decoder)
-            }
-        })
+    fn encoded(label: &str, bytes: &[u8]) -> Vec<u8> {
+        let level = flate2::Compression::fast();
+        let mut out = Vec::new();
+        match label {
+            "gzip" => flate2::write::GzEncoder::new(&mut out, level).write_all(bytes),
+            "deflate" => flate2::write::ZlibEncoder::new(&mut out, level).write_all(bytes),
+            "raw" => flate2::write::DeflateEncoder::new(&mut out, level).write_all(bytes),
+            "br" => brotli::CompressorWriter::new(&mut out, 4096, 3, 18).write_all(bytes),
+            _ => zstd::encode_all(bytes, 1).map(|all| out = all),
+        }
+        .expect("memory");
+        out
     }
 
-    /// Takes what it can, and fills `out` up to its capacity.
-    fn run(&mut self, input: &[u8], out: &mut Vec<u8>) -> io::Result<Ran> {
-        match self {
-            Self::Deflate(inflate) => {
-                let before = inflate.total_in();
-                let status = inflate.decompress_vec(input, out, FlushDecompress::None)?;
-                let used = usize::try_from(inflate.total_in() - before).expect("no more than was given");
-                Ok(Ran { used, ended: status == Status::StreamEnd })
-            }
-            Self::Zstd(decoder) => {
-                let mut source = InBuffer::around(input);
-                let rest = decoder.run(&mut source, &mut OutBuffer::around(out))?;
-                Ok(Ran { used: source.pos(), ended: rest == 0 })
-            }
-            Self::Brotli(state) => {
-                out.resize(out.capacity(), 0);
-                let (mut unused, mut used, mut room, mut written, mut total) = (input.len(), 0, out.len(), 0, 0);
-                let result = BrotliDecompressStream(
-                    &mut unused,
-                    &mut used,
-                    input,
-                    &mut room,
-                    &mut written,
-                    out,
-                    &mut total,
-                    state,
-                );
-                out.truncate(written);
-                match result {
-                    BrotliResult::ResultFailure => Err(io::Error::other("it is damaged")),
-                    BrotliResult::ResultSuccess => Ok(Ran { used, ended: true }),
-                    BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => Ok(Ran { used, ended: false }),
+    /// All that comes out, with the wire cut into pieces of this size.
+    fn decoded(label: &str, wire: &[u8], size: usize) -> Result<(Vec<u8>, bool), Undecodable> {
+        let mut decoder = Decoder::new(std::iter::once(label), true);
+        let (mut input, mut out, mut coming) = (Bytes::new(), Vec::new(), wire.chunks(size));
+        let mut last = false;
+        loop {
+            match decoder.step(&mut input, last)? {
+                Step::Piece(piece) => {
+                    assert!(!piece.is_empty() && piece.len() <= PLAIN_PIECE);
+                    out.extend_from_slice(&piece);
                 }
+                Step::Ended { whole } => return Ok((out, whole)),
+                Step::NeedsMore => match coming.next() {
+                    Some(more) => input = [&input[..], more].concat().into(),
+                    None => last = true,
+                },
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn what_goes_in_comes_out(
+            seed in proptest::collection::vec(any::<u8>(), 1..300),
+            times in 1_usize..2000,
+            size in 1_usize..5000,
+        ) {
+            let bytes = seed.repeat(times);
+            for label in ["gzip", "deflate", "raw", "br", "zstd"] {
+                let wire = encoded(label, &bytes);
+                let label = if label == "raw" { "deflate" } else { label };
+                let (out, whole) = decoded(label, &wire, size).expect("decodable");
+                prop_assert!(whole && out == bytes, "{label}");
+                let (out, whole) = decoded(label, &wire[..wire.len() - 1], size).expect("decodable as far as it goes");
+                prop_assert!(!whole && bytes.starts_with(&out), "{label}, cut short");
             }
         }
     }

@@ -22,13 +22,15 @@
 //! |---|---|
 //! | [`manners`](Manners) | the settings, with their reasons |
 //! | [`credentials`](Credential) | origins, and what is told to them only |
+//! | [`exchange`](Ask) | what is asked for, and what the headers of an answer tell |
 //! | [`client`](Client) | one attempt: turn, request, redirects, answer |
 //! | `redirect` | where a redirect leads, and what may go along |
 //! | `host` | places, pauses and holds of hosts |
 //! | `tls` | whom we trust |
 //! | `cookies` | sessions, kept small |
 //! | [`body`](Body) | pieces, limits, time-outs, ends |
-//! | `decode` | gzip, deflate, br and zstd, whatever the label |
+//! | [`decode`](Surprise) | what a body is, whatever its label says |
+//! | `engine` | gzip, deflate, br and zstd, under one handle |
 //! | [`retry`](Patience) | how long to wait before the next attempt; pure |
 //! | [`error`](FetchError) | what can go wrong |
 //!
@@ -51,7 +53,9 @@ mod client;
 mod cookies;
 mod credentials;
 mod decode;
+mod engine;
 mod error;
+mod exchange;
 mod host;
 mod manners;
 mod redirect;
@@ -59,10 +63,11 @@ mod retry;
 mod tls;
 
 pub use body::Body;
-pub use client::{Ask, Client, Fetched, Traffic};
+pub use client::{Client, Traffic};
 pub use credentials::{Credential, Origin, Secret};
 pub use decode::Surprise;
 pub use error::{FetchError, Wait};
+pub use exchange::{Ask, Fetched};
 pub use manners::{Manners, Trust};
 pub use redirect::Hop;
 pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};

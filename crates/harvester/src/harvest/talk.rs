@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use modoai_fetch::{Ask, Client, FetchError, Fetched, Next, Patience, Url};
 use modoai_protocol::ErrorCode;
@@ -175,11 +175,6 @@ impl Talk {
     async fn get(&mut self, question: &Question) -> Result<Fetched, (Trouble, Option<Duration>)> {
         if self.stop.load(Ordering::Relaxed) {
             return Err((Trouble::Interrupted, None));
-        }
-        let held = self.client.held_until(self.base_url.host_str().unwrap_or_default());
-        let held = held.and_then(|until| until.duration_since(SystemTime::now()).ok());
-        if let Some(wait) = held.filter(|wait| *wait > self.patience.longest_wait) {
-            return Err((Trouble::Postponed(wait), None));
         }
         let url = question.url(&self.base_url, self.granularity, &self.habits);
         tracing::debug!(%url, "asking");

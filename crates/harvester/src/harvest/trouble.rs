@@ -1,6 +1,6 @@
 //! Why a request came to nothing, and what that means for the harvest.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use modoai_fetch::{FetchError, Fetched};
 use modoai_protocol::xml::reader::Fault;
@@ -100,6 +100,9 @@ impl Trouble {
 impl From<FetchError> for Trouble {
     fn from(error: FetchError) -> Self {
         match error {
+            FetchError::Held { until, .. } => {
+                Self::Postponed(until.duration_since(SystemTime::now()).unwrap_or_default())
+            }
             FetchError::CutShort { .. } => Self::CutShort(error.to_string()),
             error if error.is_timeout() => Self::TimedOut(error),
             error => Self::Unreachable(error),

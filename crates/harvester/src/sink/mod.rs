@@ -5,7 +5,10 @@
 //! stored in one transaction with the token of the next page, and a sink that is opened with a mark cuts off whatever
 //! lies beyond it.
 
+pub mod gathered;
+pub mod jsonl;
 mod mirror;
+pub mod records;
 mod reference;
 mod resources;
 mod spool;
@@ -19,7 +22,17 @@ use modoai_protocol::Datestamp;
 use crate::record::{Header, Novelty};
 
 /// Every sink.
-pub const SINKS: &[SinkKind] = &[mirror::KIND, warc::KIND];
+pub const SINKS: &[SinkKind] = &[
+    SinkKind {
+        name: "records",
+        about: "every record as it was received, compressed; `modoai records` reads them back",
+        format: "oai_dc",
+        open: records::open,
+    },
+    mirror::KIND,
+    SinkKind { name: "jsonl", about: "a line of JSON for every record", format: "oai_dc", open: jsonl::open },
+    warc::KIND,
+];
 
 /// The sink of that name.
 pub fn named(name: &str) -> Option<&'static SinkKind> {

@@ -1,0 +1,10 @@
+//! The client against servers of every kind, on loopback: one binary, so that it links once.
+
+mod asking;
+mod decoding;
+mod ends;
+mod proxies;
+mod redirects;
+mod responder;
+mod safety;
+mod turns;

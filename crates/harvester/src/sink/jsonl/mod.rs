@@ -1,0 +1,127 @@
+//! Records as lines of JSON, for whatever reads such lines: `DIR/records.jsonl`, one [object](line) per line.
+//!
+//! Lines are in the order in which records came. A record that changed has a further line; the last one counts.
+
+mod line;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+pub use line::write_line;
+
+use super::gathered::Gathered;
+use super::{Kept, Origin, Part, Place, Sink, SinkError};
+use crate::record::{Header, Novelty};
+
+const FILE: &str = "records.jsonl";
+/// Written at once: lines are short and many.
+const BUFFER: usize = 256 * 1024;
+
+/// A row of [`SINKS`](super::SINKS).
+pub(super) fn open(Place { dir, mark, .. }: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
+    Ok(Box::new(JsonSink::open(dir, mark)?))
+}
+
+/// Writes lines of JSON.
+pub struct JsonSink {
+    path: PathBuf,
+    out: BufWriter<File>,
+    /// How much of the file is committed. That is the mark.
+    committed: u64,
+    origin: Option<Origin>,
+    /// Nothing is written of a record before it is known to be wanted.
+    record: Gathered,
+}
+
+impl JsonSink {
+    /// Opens the file in this folder. Whatever is beyond the mark is cut off.
+    pub fn open(dir: &Path, mark: Option<&str>) -> Result<Self, SinkError> {
+        let path = dir.join(FILE);
+        std::fs::create_dir_all(dir).map_err(SinkError::io("create the folder", dir))?;
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(SinkError::io("open", &path))?;
+        let found = file.metadata().map_err(SinkError::io("look at", &path))?.len();
+        let committed = match mark.map(str::parse) {
+            None => 0,
+            Some(Ok(length)) if length <= found => length,
+            Some(Ok(length)) => {
+                let reason = format!("it should hold at least {length} bytes and holds {found}");
+                return Err(SinkError::Damaged { path, reason });
+            }
+            Some(Err(_)) => {
+                let reason = format!("{:?} does not tell how far it was written", mark.unwrap_or_default());
+                return Err(SinkError::Damaged { path, reason });
+            }
+        };
+        let out = BufWriter::with_capacity(BUFFER, file);
+        let mut sink = Self { path, out, committed, origin: None, record: Gathered::new(dir) };
+        sink.roll_back()?;
+        Ok(sink)
+    }
+
+    fn io(&self, activity: &'static str) -> impl FnOnce(io::Error) -> SinkError {
+        SinkError::io(activity, &self.path)
+    }
+}
+
+impl Sink for JsonSink {
+    fn page(&mut self, origin: &Origin) -> Result<(), SinkError> {
+        self.origin = Some(origin.clone());
+        Ok(())
+    }
+
+    fn record(&mut self, header: &Header) -> Result<(), SinkError> {
+        self.record.begin(header).map_err(SinkError::io("gather a record for", &self.path))
+    }
+
+    fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) -> Result<(), SinkError> {
+        self.record.part(part, namespaces.iter().copied());
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
+        self.record.bytes(bytes).map_err(SinkError::io("gather a record for", &self.path))
+    }
+
+    fn part_end(&mut self) -> Result<(), SinkError> {
+        self.record.part_end();
+        Ok(())
+    }
+
+    fn end(&mut self, novelty: Novelty) -> Result<Kept, SinkError> {
+        if novelty == Novelty::Same {
+            return Ok(Kept::Yes);
+        }
+        if self.record.parts().iter().filter(|part| part.part == Part::Metadata).count() > 1 {
+            return Ok(Kept::No("it has metadata twice, and a line has room for one".to_owned()));
+        }
+        let origin = self.origin.as_ref().expect("a page begins before its records");
+        write_line(&mut self.record, origin, &mut self.out).map_err(SinkError::io("write to", &self.path))?;
+        Ok(Kept::Yes)
+    }
+
+    fn abandon(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<String, SinkError> {
+        self.out.flush().map_err(self.io("write to"))?;
+        let length = self.out.stream_position().map_err(self.io("write to"))?;
+        if length > self.committed {
+            self.out.get_ref().sync_data().map_err(self.io("write out"))?;
+        }
+        self.committed = length;
+        Ok(length.to_string())
+    }
+
+    fn roll_back(&mut self) -> Result<(), SinkError> {
+        // What waits in the buffer goes to the file first, and then goes with the rest.
+        self.out.seek(SeekFrom::Start(self.committed)).map_err(self.io("write to"))?;
+        self.out.get_ref().set_len(self.committed).map_err(self.io("shorten"))
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.out.get_ref().sync_all().map_err(self.io("write out"))
+    }
+}

@@ -1,0 +1,259 @@
+//! Where each record is: a SQLite file beside the segments that can be deleted at any time.
+//!
+//! Every version of every record has a row, so that cutting off what was not committed is a deletion and never brings
+//! back something older by guessing. Nothing but readers needs the index, therefore it follows the segments in large
+//! batches: a row for each of a thousand records in random order touches a thousand pages of a large index, and a batch
+//! of a hundred such pages hardly more. `covered` says how far it has come in each segment; whoever opens it
+//! completes it, and can tell when a segment has become shorter.
+//!
+//! Identifiers are represented by 128 bits of xxh3. Looking up one identifier compares the identifier that is read at
+//! the place as well.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fs, io};
+
+use rusqlite::{Connection, ErrorCode, params};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::scan::{Scan, Step};
+use super::{Damage, Spot};
+use crate::sink::SinkError;
+
+const FILE: &str = "index.sqlite";
+/// "mOai": so that another program's file is not taken for ours.
+const APPLICATION: i64 = 0x6d4f_6169;
+const VERSION: i64 = 1;
+/// As long as a batch may take on a slow disk.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Rows that are written at once when the index is completed.
+pub(super) const BATCH: usize = 65_536;
+
+const SCHEMA: &str = "
+    CREATE TABLE versions (
+        high INTEGER NOT NULL, low INTEGER NOT NULL,
+        segment INTEGER NOT NULL, frame INTEGER NOT NULL, within INTEGER NOT NULL,
+        deleted INTEGER NOT NULL,
+        PRIMARY KEY (high, low, segment, frame, within)
+    ) WITHOUT ROWID;
+    CREATE TABLE covered (segment INTEGER PRIMARY KEY, length INTEGER NOT NULL);";
+
+/// A version of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Entry {
+    high: i64,
+    low: i64,
+    spot: Spot,
+    deleted: bool,
+}
+
+impl Entry {
+    pub(super) fn new(identifier: &str, spot: Spot, deleted: bool) -> Self {
+        let (high, low) = halves(identifier);
+        Self { high, low, spot, deleted }
+    }
+}
+
+fn halves(identifier: &str) -> (i64, i64) {
+    let hash = xxh3_128(identifier.as_bytes());
+    (((hash >> 64) as u64).cast_signed(), (hash as u64).cast_signed())
+}
+
+/// A segment and how much of it.
+pub(super) type Reach = (u32, u64);
+
+/// The index of a folder.
+pub(super) struct Index {
+    path: PathBuf,
+    connection: Connection,
+}
+
+impl Index {
+    /// Opens the index of a folder, or begins one. A file that is no index of ours, or damaged, is begun anew.
+    pub(super) fn open(folder: &Path) -> Result<Self, SinkError> {
+        let path = folder.join(FILE);
+        match Self::at(&path) {
+            Ok(index) => Ok(index),
+            Err(error) if is_unusable(&error) => {
+                tracing::warn!(index = %path.display(), %error, "the index cannot be used and is made anew");
+                Self::remove(folder)?;
+                Self::at(&path).map_err(failing("create the index", &path))
+            }
+            Err(error) => Err(failing("open the index", &path)(error)),
+        }
+    }
+
+    /// An index of nothing, on disk, that vanishes when it is closed.
+    pub(super) fn temporary(folder: &Path) -> Result<Self, SinkError> {
+        Self::at(Path::new(""))
+            .map(|index| Self { path: folder.join(FILE), ..index })
+            .map_err(failing("create a temporary index for", folder))
+    }
+
+    /// Deletes the index of a folder.
+    pub(super) fn remove(folder: &Path) -> Result<(), SinkError> {
+        for name in [FILE.to_owned(), format!("{FILE}-journal")] {
+            let path = folder.join(name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(SinkError::io("delete", &path)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn at(path: &Path) -> rusqlite::Result<Self> {
+        let mut connection = Connection::open(path)?;
+        connection.busy_timeout(PATIENCE)?;
+        connection.pragma_update(None, "cache_size", -4 * 1024)?;
+        let facts = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        match (facts("application_id")?, facts("user_version")?) {
+            (APPLICATION, VERSION) => {}
+            (0, 0) => {
+                let create = connection.transaction()?;
+                create.execute_batch(SCHEMA)?;
+                create.pragma_update(None, "application_id", APPLICATION)?;
+                create.pragma_update(None, "user_version", VERSION)?;
+                create.commit()?;
+            }
+            _ => return Err(rusqlite::Error::InvalidQuery),
+        }
+        Ok(Self { path: path.to_path_buf(), connection })
+    }
+
+    /// How far it has come in each segment.
+    pub(super) fn covered(&self) -> Result<Vec<Reach>, SinkError> {
+        let covered = || -> rusqlite::Result<Vec<Reach>> {
+            let sql = "SELECT segment, length FROM covered ORDER BY segment";
+            let reach = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()));
+            self.connection.prepare_cached(sql)?.query_map([], reach)?.collect()
+        };
+        covered().map_err(failing("read", &self.path))
+    }
+
+    fn end(&self) -> Result<Reach, SinkError> {
+        Ok(self.covered()?.last().copied().unwrap_or_default())
+    }
+
+    /// Adds versions; all there are in the segments up to `covered` are known now. Leaves the entries in another order.
+    pub(super) fn add(&mut self, entries: &mut [Entry], covered: &[Reach]) -> Result<(), SinkError> {
+        // In the order of the table: every page of it is touched once.
+        entries.sort_unstable();
+        self.write(|write| {
+            let mut insert = write.prepare_cached("INSERT OR REPLACE INTO versions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+            for entry in &*entries {
+                let Spot { segment, frame, within } = entry.spot;
+                insert.execute(params![entry.high, entry.low, segment, frame.cast_signed(), within, entry.deleted])?;
+            }
+            covered.iter().try_for_each(|reach| cover(write, *reach))
+        })
+    }
+
+    /// Forgets everything from this place on, if it has come that far.
+    pub(super) fn cut(&mut self, reach: Reach) -> Result<(), SinkError> {
+        if self.end()? <= reach {
+            return Ok(());
+        }
+        self.write(|write| {
+            write.execute(
+                "DELETE FROM versions WHERE (segment, frame) >= (?1, ?2)",
+                params![reach.0, reach.1.cast_signed()],
+            )?;
+            write.execute("DELETE FROM covered WHERE segment >= ?1", [reach.0])?;
+            if reach.1 > 0 { cover(write, reach) } else { Ok(()) }
+        })
+    }
+
+    /// Reads what lies between what is covered and the end of the segments.
+    pub(super) fn complete(&mut self, segments: &[Reach], folder: &Path) -> Result<Vec<Damage>, SinkError> {
+        let mut damages = Vec::new();
+        let covered = self.end()?;
+        if segments.last().is_none_or(|&end| covered >= end) {
+            return Ok(damages);
+        }
+        let mut scan = Scan::new(folder, segments);
+        scan.start_at(covered);
+        let mut entries = Vec::new();
+        loop {
+            match scan.advance()? {
+                Step::Record => {
+                    let header = scan.header();
+                    entries.push(Entry::new(&header.identifier, scan.spot(), header.deleted));
+                    if entries.len() == BATCH {
+                        // Not covered yet: should this be interrupted, the same rows are written again.
+                        self.add(&mut entries, &[])?;
+                        entries.clear();
+                    }
+                }
+                Step::Damage(damage) => damages.push(damage),
+                Step::End => break,
+            }
+        }
+        self.add(&mut entries, segments)?;
+        Ok(damages)
+    }
+
+    /// The places of all versions of a record, oldest first. Identifiers that look alike may be among them.
+    pub(super) fn find(&self, identifier: &str) -> Result<Vec<Spot>, SinkError> {
+        let (high, low) = halves(identifier);
+        let found = || -> rusqlite::Result<Vec<Spot>> {
+            let sql = "SELECT segment, frame, within FROM versions WHERE high = ?1 AND low = ?2
+                       ORDER BY segment, frame, within";
+            self.connection.prepare_cached(sql)?.query_map([high, low], spot)?.collect()
+        };
+        found().map_err(failing("read", &self.path))
+    }
+
+    /// Notes which versions are not the latest of their record, for [`Index::superseded`].
+    pub(super) fn note_superseded(&self) -> Result<(), SinkError> {
+        let sql = "
+            DROP TABLE IF EXISTS temp.superseded;
+            CREATE TABLE temp.superseded (segment, frame, within, PRIMARY KEY (segment, frame, within)) WITHOUT ROWID;
+            INSERT INTO temp.superseded
+            SELECT segment, frame, within FROM (
+                SELECT segment, frame, within, high = lead(high) OVER together AND low = lead(low) OVER together AS older
+                FROM versions WINDOW together AS (ORDER BY high, low, segment, frame, within)
+            ) WHERE older ORDER BY segment, frame, within;";
+        self.connection.execute_batch(sql).map_err(failing("read", &self.path))
+    }
+
+    /// Some of them in order, from this place on.
+    pub(super) fn superseded(&self, from: Spot, most: usize) -> Result<Vec<Spot>, SinkError> {
+        let found = || -> rusqlite::Result<Vec<Spot>> {
+            let sql = "SELECT segment, frame, within FROM temp.superseded
+                       WHERE (segment, frame, within) >= (?1, ?2, ?3) ORDER BY segment, frame, within LIMIT ?4";
+            let from = params![from.segment, from.frame.cast_signed(), from.within, most as i64];
+            self.connection.prepare_cached(sql)?.query_map(from, spot)?.collect()
+        };
+        found().map_err(failing("read", &self.path))
+    }
+
+    fn write(&mut self, change: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), SinkError> {
+        let write = || -> rusqlite::Result<()> {
+            let transaction = self.connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            change(&transaction)?;
+            transaction.commit()
+        };
+        write().map_err(failing("write", &self.path))
+    }
+}
+
+fn cover(connection: &Connection, (segment, length): Reach) -> rusqlite::Result<()> {
+    connection.execute("INSERT OR REPLACE INTO covered VALUES (?1, ?2)", params![segment, length.cast_signed()])?;
+    Ok(())
+}
+
+fn spot(row: &rusqlite::Row<'_>) -> rusqlite::Result<Spot> {
+    Ok(Spot { segment: row.get(0)?, frame: row.get::<_, i64>(1)?.cast_unsigned(), within: row.get(2)? })
+}
+
+fn is_unusable(error: &rusqlite::Error) -> bool {
+    matches!(error, rusqlite::Error::InvalidQuery)
+        || matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+}
+
+fn failing<'a>(activity: &'static str, path: &'a Path) -> impl FnOnce(rusqlite::Error) -> SinkError + 'a {
+    move |error| SinkError::io(activity, path)(io::Error::other(error))
+}

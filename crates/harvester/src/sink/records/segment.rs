@@ -1,0 +1,357 @@
+//! Segments: files of compressed frames, each with a label before it. What the bytes mean is told in
+//! [the folder's page](super).
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use memchr::memmem;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::{CParameter, compress_bound};
+
+use super::Damage;
+use crate::sink::SinkError;
+
+/// A frame is closed when it holds this much: large enough to compress well, small enough that reading one record
+/// inflates little.
+pub(super) const FRAME: usize = 1 << 20;
+/// No frame inflates to more, so that a reader knows what it may be asked to hold. Twice [`FRAME`] is the rule; long
+/// headers and namespace declarations may come on top.
+const MOST_INFLATED: usize = 8 * FRAME;
+/// Measured over synthetic Dublin Core, 100,000 records: level 3 takes a tenth longer for files hardly smaller.
+const LEVEL: i32 = 1;
+
+pub(super) const LABEL: usize = 32;
+/// One of the magic numbers that zstd gives to frames which decompressors skip.
+const SKIPPED: [u8; 4] = 0x184d_2a5d_u32.to_le_bytes();
+/// What is skipped: the size of a label without its magic number and this size.
+const SKIPPED_SIZE: [u8; 4] = 24_u32.to_le_bytes();
+const TITLE: &[u8; 24] = b"modoai records, form 1.\n";
+
+/// The frame goes on with a record that began in an earlier one.
+pub(super) const CONTINUES: u32 = 1;
+/// Everything up to the end of this frame was committed.
+pub(super) const COMMITTED: u32 = 2;
+
+/// What is written before a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Label {
+    packed: u32,
+    inflated: u32,
+    pub(super) flags: u32,
+    /// How many records begin in the frame.
+    pub(super) records: u32,
+}
+
+impl Label {
+    fn to_bytes(self, offset: u64) -> [u8; LABEL] {
+        let mut bytes = [0; LABEL];
+        bytes[..4].copy_from_slice(&SKIPPED);
+        bytes[4..8].copy_from_slice(&SKIPPED_SIZE);
+        for (at, number) in [(8, self.packed), (12, self.inflated), (16, self.flags), (20, self.records)] {
+            bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        }
+        let check = xxh3_64_with_seed(&bytes[..24], offset);
+        bytes[24..].copy_from_slice(&check.to_le_bytes());
+        bytes
+    }
+
+    /// A label exists only if it is whole, and stands where it was written.
+    fn parse(bytes: &[u8; LABEL], offset: u64) -> Option<Self> {
+        let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let label = Self { packed: number(8), inflated: number(12), flags: number(16), records: number(20) };
+        let sane = label.inflated as usize <= MOST_INFLATED && label.packed as usize <= compress_bound(MOST_INFLATED);
+        (sane && label.to_bytes(offset) == *bytes).then_some(label)
+    }
+
+    pub(super) fn committed(self) -> bool {
+        self.flags & COMMITTED != 0
+    }
+
+    pub(super) fn continues(self) -> bool {
+        self.flags & CONTINUES != 0
+    }
+
+    /// Where the next label is.
+    pub(super) fn next(self, offset: u64) -> u64 {
+        offset + LABEL as u64 + u64::from(self.packed)
+    }
+}
+
+/// Where a segment is.
+pub(super) fn path_of(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("{number:06}.modoai"))
+}
+
+/// The segments of a folder in order, with their sizes.
+pub(super) fn list(folder: &Path) -> Result<Vec<(u32, u64)>, SinkError> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(SinkError::io("list the folder", folder))? {
+        let entry = entry.map_err(SinkError::io("list the folder", folder))?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_suffix(".modoai")).and_then(|digits| digits.parse().ok());
+        if let Some(number) = number {
+            let facts = entry.metadata().map_err(SinkError::io("look at", &entry.path()))?;
+            found.push((number, facts.len()));
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Appends frames to a segment. The file comes into being with its first frame.
+pub(super) struct SegmentWriter {
+    folder: PathBuf,
+    path: PathBuf,
+    number: u32,
+    file: Option<File>,
+    length: u64,
+    compressor: Compressor<'static>,
+    /// A label and the frame after it, to be written at once.
+    packed: Vec<u8>,
+}
+
+impl SegmentWriter {
+    /// Goes on with this segment at this length; what is beyond is cut off.
+    pub(super) fn open(folder: &Path, number: u32, length: u64) -> Result<Self, SinkError> {
+        let path = path_of(folder, number);
+        let mut compressor = Compressor::new(LEVEL).map_err(SinkError::io("compress for", &path))?;
+        compressor.set_parameter(CParameter::ChecksumFlag(true)).map_err(SinkError::io("compress for", &path))?;
+        let mut writer =
+            Self { folder: folder.to_path_buf(), path, number, file: None, length: 0, compressor, packed: Vec::new() };
+        if length > 0 {
+            let file = File::options().write(true).read(true).open(&writer.path);
+            let file = file.map_err(SinkError::io("open", &writer.path))?;
+            let found = file.metadata().map_err(SinkError::io("look at", &writer.path))?.len();
+            if found < length {
+                let reason = format!("it should hold at least {length} bytes and holds {found}");
+                return Err(SinkError::Damaged { path: writer.path, reason });
+            }
+            writer.file = Some(file);
+            writer.length = found;
+            writer.cut(length)?;
+        }
+        Ok(writer)
+    }
+
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// How much was written: where the next frame will be.
+    pub(super) fn length(&self) -> u64 {
+        self.length.max(LABEL as u64)
+    }
+
+    /// Zero for a segment of which there is no file.
+    pub(super) fn file_length(&self) -> u64 {
+        self.length
+    }
+
+    /// Writes a frame. Without content it is a label only.
+    pub(super) fn append(&mut self, content: &[u8], flags: u32, records: u32) -> Result<(), SinkError> {
+        self.create()?;
+        let needed = LABEL + compress_bound(content.len());
+        if self.packed.len() < needed {
+            self.packed.resize(needed, 0);
+        }
+        let size = if content.is_empty() {
+            0
+        } else {
+            let compressed = self.compressor.compress_to_buffer(content, &mut self.packed[LABEL..]);
+            compressed.map_err(SinkError::io("compress for", &self.path))?
+        };
+        let fits = |size: usize| u32::try_from(size).expect("a frame is a few megabytes");
+        let label = Label { packed: fits(size), inflated: fits(content.len()), flags, records };
+        self.packed[..LABEL].copy_from_slice(&label.to_bytes(self.length));
+        self.write(LABEL + size)
+    }
+
+    /// Forgets everything from `length` on.
+    pub(super) fn cut(&mut self, length: u64) -> Result<(), SinkError> {
+        if let Some(file) = &self.file
+            && length < self.length
+        {
+            file.set_len(length).map_err(SinkError::io("shorten", &self.path))?;
+            self.length = length;
+        }
+        Ok(())
+    }
+
+    /// Everything written survives the machine.
+    pub(super) fn sync(&self) -> Result<(), SinkError> {
+        let Some(file) = &self.file else { return Ok(()) };
+        file.sync_data().map_err(SinkError::io("write out", &self.path))
+    }
+
+    /// The next frame goes into a new segment.
+    pub(super) fn roll(&mut self) {
+        self.number += 1;
+        self.path = path_of(&self.folder, self.number);
+        self.file = None;
+        self.length = 0;
+    }
+
+    fn create(&mut self) -> Result<(), SinkError> {
+        if self.file.is_none() {
+            let file = File::options().write(true).read(true).create(true).truncate(true).open(&self.path);
+            self.file = Some(file.map_err(SinkError::io("create", &self.path))?);
+            sync_folder(&self.folder)?;
+        }
+        if self.length == 0 {
+            self.packed.resize(self.packed.len().max(LABEL), 0);
+            self.packed[..4].copy_from_slice(&SKIPPED);
+            self.packed[4..8].copy_from_slice(&SKIPPED_SIZE);
+            self.packed[8..LABEL].copy_from_slice(TITLE);
+            self.write(LABEL)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, size: usize) -> Result<(), SinkError> {
+        let file = self.file.as_ref().expect("it was created before anything is written");
+        file.write_all_at(&self.packed[..size], self.length).map_err(SinkError::io("write to", &self.path))?;
+        self.length += size as u64;
+        Ok(())
+    }
+}
+
+/// A file that was created or renamed is found again after a power cut.
+pub(super) fn sync_folder(folder: &Path) -> Result<(), SinkError> {
+    let opened = File::open(folder).map_err(SinkError::io("open", folder))?;
+    opened.sync_all().map_err(SinkError::io("write out", folder))
+}
+
+/// How far a segment was committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Committed {
+    pub(super) length: u64,
+    pub(super) commits: u32,
+}
+
+/// Reads the frames of a segment, up to where it counts.
+pub(super) struct SegmentReader {
+    path: PathBuf,
+    file: File,
+    end: u64,
+    decompressor: Decompressor<'static>,
+    packed: Vec<u8>,
+}
+
+impl SegmentReader {
+    /// Nothing at or after `end` is looked at.
+    pub(super) fn open(path: PathBuf, end: u64) -> Result<Self, SinkError> {
+        let file = File::open(&path).map_err(SinkError::io("open", &path))?;
+        let decompressor = Decompressor::new().map_err(SinkError::io("decompress", &path))?;
+        Ok(Self { path, file, end, decompressor, packed: Vec::new() })
+    }
+
+    /// Whether it begins as a segment does.
+    pub(super) fn title(&self) -> Result<bool, SinkError> {
+        let title = self.window(0, LABEL)?;
+        Ok(title.len() == LABEL && title[..4] == SKIPPED && title[4..8] == SKIPPED_SIZE && title[8..] == *TITLE)
+    }
+
+    /// The label at this place; none if there is no whole one.
+    pub(super) fn label(&self, offset: u64) -> Result<Option<Label>, SinkError> {
+        let mut bytes = [0; LABEL];
+        if offset + LABEL as u64 > self.end || self.read_at(&mut bytes, offset)? < LABEL {
+            return Ok(None);
+        }
+        Ok(Label::parse(&bytes, offset).filter(|label| label.next(offset) <= self.end))
+    }
+
+    /// Inflates the frame behind a label. The error says why that is impossible.
+    pub(super) fn inflate(
+        &mut self,
+        offset: u64,
+        label: Label,
+        content: &mut Vec<u8>,
+    ) -> Result<Result<(), Damage>, SinkError> {
+        content.clear();
+        self.packed.resize(label.packed as usize, 0);
+        let mut packed = std::mem::take(&mut self.packed);
+        let read = self.read_at(&mut packed, offset + LABEL as u64);
+        self.packed = packed;
+        if label.packed == 0 {
+            return Ok(Ok(()));
+        }
+        if read? < self.packed.len() {
+            return Ok(Err(self.damage(offset, label.next(offset), "the file ends within a frame")));
+        }
+        content.reserve(label.inflated as usize);
+        // Never more than the vector has room for, whatever the frame says of itself.
+        let inflated = self.decompressor.decompress_to_buffer(&self.packed, content);
+        Ok(match inflated {
+            Ok(size) if size == label.inflated as usize => Ok(()),
+            Ok(_) => Err(self.damage(offset, label.next(offset), "a frame does not hold what its label says")),
+            Err(_) => Err(self.damage(offset, label.next(offset), "a frame cannot be decompressed")),
+        })
+    }
+
+    /// The first whole label behind a place where there should be one and is none; the end if there is none either.
+    pub(super) fn resume(&self, offset: u64) -> Result<u64, SinkError> {
+        const WINDOW: usize = 256 * 1024;
+        let mut from = offset + 1;
+        while from < self.end {
+            let window = self.window(from, WINDOW)?;
+            for at in memmem::find_iter(&window, &SKIPPED) {
+                let found = from + at as u64;
+                if self.label(found)?.is_some() {
+                    return Ok(found);
+                }
+            }
+            if window.len() < WINDOW {
+                break;
+            }
+            // The magic number may lie across the border.
+            from += (WINDOW - (SKIPPED.len() - 1)) as u64;
+        }
+        Ok(self.end)
+    }
+
+    /// How far it was committed, looking from `from` on, up to which it was.
+    pub(super) fn committed(&self, from: u64) -> Result<Committed, SinkError> {
+        let mut committed = Committed { length: from, commits: 0 };
+        let mut offset = from.max(LABEL as u64);
+        while offset < self.end {
+            match self.label(offset)? {
+                Some(label) => {
+                    offset = label.next(offset);
+                    if label.committed() {
+                        committed = Committed { length: offset, commits: committed.commits + 1 };
+                    }
+                }
+                None => offset = self.resume(offset)?,
+            }
+        }
+        Ok(committed)
+    }
+
+    pub(super) fn damage(&self, offset: u64, next: u64, reason: impl Into<String>) -> Damage {
+        Damage { path: self.path.clone(), offset, length: next.saturating_sub(offset), reason: reason.into() }
+    }
+
+    fn window(&self, offset: u64, size: usize) -> Result<Vec<u8>, SinkError> {
+        let mut bytes = vec![0; size.min(usize::try_from(self.end.saturating_sub(offset)).unwrap_or(size))];
+        let read = self.read_at(&mut bytes, offset)?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    /// Less than asked for only where the file ends.
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<usize, SinkError> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match self.file.read_at(&mut bytes[done..], offset + done as u64) {
+                Ok(0) => break,
+                Ok(read) => done += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(SinkError::io("read", &self.path)(error)),
+            }
+        }
+        Ok(done)
+    }
+}
