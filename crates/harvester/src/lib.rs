@@ -1,4 +1,35 @@
-//! Harvests OAI-PMH repositories whole.
+//! Harvests OAI-PMH repositories whole: resumable, faithful, never silently short.
+//!
+//! A harvest asks a repository for everything it holds, and from then on for what changed. Every page is kept, with the
+//! token of the next, before that is asked for; so it can end at any moment, and the next run goes on where it was. What
+//! real servers get wrong is known ([`quirks`]) and repaired where possible. What could not be had is named.
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | [`harvest`] | the harvest of one repository, into a folder or into a sink of the caller's |
+//! | [`stream`] | the same as an asynchronous stream of records |
+//! | [`sink`] | where records go: segments, a mirror of the site, JSON lines, WARC, a catalogue |
+//! | [`state`] | what is remembered between two pages, two runs, two lives of the process |
+//! | [`window`], [`ending`] | lists in parts, and whether an end can be believed: pure |
+//! | [`ask`], [`habits`], [`page`] | one question as a URL, as a server wants it; one page, read as it arrives |
+//! | [`quirks`], [`repairs`], [`mend`] | what servers get wrong, and what is done about it |
+//! | [`didl`] | resources inside MPEG-21 DIDL, read as they arrive |
+//! | [`summary`], [`gauge`] | how a run went, and how far it is |
+//!
+//! ```no_run
+//! use modoai_fetch::{Client, Manners, Url};
+//! use modoai_harvester::harvest::{Harvest, Options};
+//! use modoai_harvester::sink;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let mirror = sink::named("mirror").expect("a sink of ours");
+//! let options = Options::new(Url::parse("https://example.org/modoai")?);
+//! let harvest = Harvest::new(Client::new(Manners::default())?, options);
+//! let summary = harvest.into_folder("copy-of-example.org".as_ref(), mirror).await?;
+//! println!("{} files, complete: {}", summary.records, summary.complete);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod ask;
 pub mod clock;
@@ -15,5 +46,6 @@ pub mod record;
 pub mod repairs;
 pub mod sink;
 pub mod state;
+pub mod stream;
 pub mod summary;
 pub mod window;

@@ -280,10 +280,8 @@ impl<'a> PageReader<'a> {
                     self.desk.sink.bytes(bytes)?;
                 }
             }
-            Event::PartEnd => {
-                if self.record.as_ref().is_some_and(|record| !record.skipped) {
-                    self.desk.sink.part_end()?;
-                }
+            Event::PartEnd if self.record.as_ref().is_some_and(|record| !record.skipped) => {
+                self.desk.sink.part_end()?;
             }
             Event::RecordEnd => self.record_end()?,
             Event::Token { value, cursor, size, .. } => {

@@ -252,7 +252,7 @@ impl Harvest {
             base_url: options.base_url.clone(),
             granularity: Granularity::Seconds,
             habits: state.habits()?,
-            patience: options.patience.clone(),
+            patience: options.patience,
             gauge: gauge.clone(),
             repairs: Repairs::default(),
             stop,

@@ -1,0 +1,232 @@
+//! A harvest as an asynchronous stream of records, for programs that want them for themselves.
+//!
+//! The guarantees are those of a harvest into a folder. Asking for the next record says that the ones before have been
+//! dealt with; when the last of a page has, the page is committed. A program that dies goes on, when it comes back, with
+//! the page it was at: records of that page come again, none is left out. And a stream that is not complete does not
+//! just end: its last item is an error that names what is missing.
+
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::harvest::{Harvest, HarvestError};
+use crate::record::{Header, Novelty};
+use crate::sink::gathered::Gathered;
+use crate::sink::{Kept, Origin, Part, Sink, SinkError};
+use crate::summary::Summary;
+
+/// Records that may wait for whoever asks for them. Each holds a megabyte at most in memory.
+const WAITING: usize = 4;
+
+/// A record, as it was received.
+pub struct Record {
+    /// How it compares with what was received before.
+    pub novelty: Novelty,
+    /// Where it comes from.
+    pub origin: Arc<Origin>,
+    /// Its header, its metadata and its about containers, each as the exact bytes received; large ones are on disk.
+    pub content: Gathered,
+}
+
+impl Record {
+    /// Its header.
+    pub fn header(&self) -> &Header {
+        self.content.header()
+    }
+
+    /// Its metadata, if it has any and if that is not longer than `limit`.
+    pub fn metadata(&mut self, limit: usize) -> std::io::Result<Option<Vec<u8>>> {
+        let Some(part) = self.content.parts().iter().position(|part| part.part == Part::Metadata) else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        self.content.read(part, |piece| {
+            if bytes.len() + piece.len() > limit {
+                return Err(std::io::Error::other(format!("the metadata is longer than {limit} bytes")));
+            }
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(Some(bytes))
+    }
+}
+
+/// Why a stream is not complete.
+#[derive(Debug, thiserror::Error)]
+pub enum StreamError {
+    /// Something is missing; the summary says what.
+    #[error("the harvest is incomplete: {}", .0.missing.first().map(ToString::to_string).unwrap_or_default())]
+    Incomplete(Box<Summary>),
+    /// There was no harvest.
+    #[error(transparent)]
+    Failed(#[from] HarvestError),
+}
+
+/// A stream of records.
+///
+/// ```no_run
+/// use std::future::poll_fn;
+/// use std::pin::pin;
+///
+/// use futures_core::Stream as _;
+/// use modoai_fetch::{Client, Manners, Url};
+/// use modoai_harvester::harvest::{Harvest, Options};
+/// use modoai_harvester::stream::Records;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let options = Options::new(Url::parse("https://example.org/oai")?);
+/// let harvest = Harvest::new(Client::new(Manners::default())?, options);
+/// // What is remembered between two runs is in this folder: the next run brings what changed.
+/// let mut records = pin!(Records::of(harvest, Some("state".as_ref()), "oai_dc"));
+/// while let Some(record) = poll_fn(|context| records.as_mut().poll_next(context)).await {
+///     let mut record = record?;
+///     let metadata = record.metadata(1 << 20)?;
+///     println!("{}: {} bytes", record.header().identifier, metadata.map_or(0, |bytes| bytes.len()));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Records {
+    messages: mpsc::Receiver<Message>,
+    harvest: Option<JoinHandle<Result<Summary, HarvestError>>>,
+    summary: Option<Summary>,
+}
+
+enum Message {
+    Record(Box<Record>),
+    /// Everything before was dealt with, if this is taken.
+    Page(oneshot::Sender<()>),
+}
+
+impl Records {
+    /// Begins a harvest, in the runtime this is called in. What is remembered is in `dir`; nothing is if there is none.
+    pub fn of(harvest: Harvest, dir: Option<&Path>, format: &str) -> Self {
+        let (sender, messages) = mpsc::channel(WAITING);
+        let (dir, format) = (dir.map(Path::to_path_buf), format.to_owned());
+        let sink = Box::new(Outlet { sender, origin: None, record: None });
+        let harvest = tokio::spawn(async move { harvest.into_sink(dir.as_deref(), "stream", &format, sink).await });
+        Self { messages, harvest: Some(harvest), summary: None }
+    }
+
+    /// How the harvest went, once the stream has ended.
+    pub fn summary(&self) -> Option<&Summary> {
+        self.summary.as_ref()
+    }
+}
+
+impl Stream for Records {
+    type Item = Result<Record, StreamError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            match self.messages.poll_recv(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Some(Message::Record(record))) => return Poll::Ready(Some(Ok(*record))),
+                Poll::Ready(Some(Message::Page(taken))) => {
+                    // If nobody waits for it, the harvest has ended, and says so itself.
+                    let _ = taken.send(());
+                }
+                Poll::Ready(None) => break,
+            }
+        }
+        let Some(harvest) = self.harvest.as_mut() else { return Poll::Ready(None) };
+        let ended = std::task::ready!(Pin::new(harvest).poll(context));
+        self.harvest = None;
+        let error = match ended {
+            Ok(Ok(summary)) => {
+                let summary = self.summary.insert(summary);
+                match summary.complete {
+                    true => return Poll::Ready(None),
+                    false => StreamError::Incomplete(Box::new(summary.clone())),
+                }
+            }
+            Ok(Err(error)) => error.into(),
+            Err(panic) => HarvestError::Sink(gone(&panic.to_string())).into(),
+        };
+        Poll::Ready(Some(Err(error)))
+    }
+}
+
+/// The sink at the other end of a stream.
+struct Outlet {
+    sender: mpsc::Sender<Message>,
+    origin: Option<Arc<Origin>>,
+    record: Option<Gathered>,
+}
+
+fn gone(why: &str) -> SinkError {
+    SinkError::Damaged { path: "(the stream)".into(), reason: why.to_owned() }
+}
+
+impl Outlet {
+    fn send(&self, message: Message) -> Result<(), SinkError> {
+        self.sender.blocking_send(message).map_err(|_| gone("nobody takes its records any more"))
+    }
+
+    fn gathered(&mut self) -> Result<&mut Gathered, SinkError> {
+        self.record.as_mut().ok_or_else(|| gone("a part came before its record"))
+    }
+}
+
+impl Sink for Outlet {
+    fn page(&mut self, origin: &Origin) -> Result<(), SinkError> {
+        self.origin = Some(Arc::new(origin.clone()));
+        Ok(())
+    }
+
+    fn record(&mut self, header: &Header) -> Result<(), SinkError> {
+        let folder = std::env::temp_dir();
+        let mut record = Gathered::new(&folder);
+        record.begin(header).map_err(SinkError::io("write below", &folder))?;
+        self.record = Some(record);
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) -> Result<(), SinkError> {
+        self.gathered()?.part(part, namespaces.iter().copied());
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
+        self.gathered()?.bytes(bytes).map_err(SinkError::io("write below", &std::env::temp_dir()))
+    }
+
+    fn part_end(&mut self) -> Result<(), SinkError> {
+        self.gathered()?.part_end();
+        Ok(())
+    }
+
+    fn end(&mut self, novelty: Novelty) -> Result<Kept, SinkError> {
+        if let (Some(content), Some(origin), true) = (self.record.take(), self.origin.clone(), novelty != Novelty::Same)
+        {
+            self.send(Message::Record(Box::new(Record { novelty, origin, content })))?;
+        }
+        Ok(Kept::Yes)
+    }
+
+    fn abandon(&mut self) -> Result<(), SinkError> {
+        self.record = None;
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<String, SinkError> {
+        let (taken, waiting) = oneshot::channel();
+        self.send(Message::Page(taken))?;
+        waiting.blocking_recv().map_err(|_| gone("nobody takes its records any more"))?;
+        Ok(String::new())
+    }
+
+    fn roll_back(&mut self) -> Result<(), SinkError> {
+        self.record = None;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
