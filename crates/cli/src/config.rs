@@ -18,6 +18,13 @@ pub(crate) struct SiteArgs {
     /// Where the catalogue is kept; by default below the user's state folder, one place per site.
     #[arg(long, value_name = "STATE_DIR")]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+/// What every command that needs settings takes.
+#[derive(Debug, Args)]
+pub(crate) struct SettingsArgs {
     /// Configuration file; `modoai settings` prints one to start from.
     #[arg(long, value_name = "FILE", env = "MODOAI_CONFIG")]
     config: Option<PathBuf>,
@@ -37,7 +44,7 @@ pub(crate) struct Config {
     pub(crate) server: ServerSettings,
 }
 
-impl SiteArgs {
+impl SettingsArgs {
     /// Loads the configuration; `flags` are settings that the command's own flags give.
     pub(crate) fn config(&self, flags: &[(&str, Option<&str>)]) -> Result<Config, CliError> {
         let mut config = Config::default();
@@ -58,6 +65,13 @@ impl SiteArgs {
                 .map_err(|error: SettingsError| CliError::new(Kind::Config, option).because(error).hint(SEE))?;
         }
         Ok(config)
+    }
+}
+
+impl SiteArgs {
+    /// Loads the configuration; `flags` are settings that the command's own flags give.
+    pub(crate) fn config(&self, flags: &[(&str, Option<&str>)]) -> Result<Config, CliError> {
+        self.settings.config(flags)
     }
 
     /// The folder's path as it was given: where a link stands for the site, what it leads to may change, and it is still

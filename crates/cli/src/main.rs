@@ -8,6 +8,7 @@ mod httpd;
 mod open;
 mod output;
 mod remote;
+mod source;
 
 use std::process::ExitCode;
 

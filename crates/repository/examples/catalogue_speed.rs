@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
 use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, Change, Detail, PageQuery, system_clock};
+use modoai_repository::catalogue::{Catalogue, Change, Detail, PageQuery, Selected, system_clock};
 use modoai_repository::item::{Fingerprint, Publicity};
 
 const BATCH: usize = 20_000;
@@ -56,10 +56,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let html = SetSpec::parse("mime:text:t00").ok_or("not a set spec")?;
     let all = SetSpec::parse("mime").ok_or("not a set spec")?;
     for (label, set) in [("all", None), ("set of all", Some(&all)), ("set of 1/30", Some(&html))] {
-        let total = time(100, || catalogue.count(set, Range::ALL).map(drop))?;
+        let total = time(100, || catalogue.count(Selected { format: None, set: set, range: Range::ALL }).map(drop))?;
         let cut = Range { first: Datestamp::from_unix(1_500_000_000), last: Datestamp::from_unix(1_650_000_000) };
-        let part = time(100, || catalogue.count(set, cut).map(drop))?;
-        println!("{label}: {}; counted in {total}, a part in {part}", catalogue.count(set, Range::ALL)?);
+        let part = time(100, || catalogue.count(Selected { format: None, set: set, range: cut }).map(drop))?;
+        println!("{label}: {}; counted in {total}, a part in {part}", catalogue.count(Selected { format: None, set: set, range: Range::ALL })?);
         let starts = [
             ("beginning", (Datestamp::MIN, 0)),
             ("middle", (Datestamp::from_unix(1_570_000_000), 0)),
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             ("end", (Datestamp::from_unix(1_680_000_000), 0)),
         ];
         for (place, after) in starts {
-            let query = PageQuery { set, range: Range::ALL, after: Some(after), limit: PAGE, detail: Detail::Whole };
+            let query = PageQuery { selection: Selected { format: None, set, range: Range::ALL }, after: Some(after), limit: PAGE, detail: Detail::Whole };
             let mut found = 0;
             let same = time(50, || catalogue.page(&query).map(|page| found = page.len()))?;
             let mut after = after;
@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let began = Instant::now();
-    let mut query = PageQuery { set: None, range: Range::ALL, after: None, limit: PAGE, detail: Detail::Whole };
+    let mut query = PageQuery { selection: Selected::ALL, after: None, limit: PAGE, detail: Detail::Whole };
     let mut walked = 0;
     loop {
         let page = catalogue.page(&query)?;

@@ -35,6 +35,36 @@ pub trait Host {
     fn get(&self, item: &Item) -> io::Result<Option<Representation>>;
 }
 
+/// The host of a catalogue of records: there are no files, and everybody sees everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CatalogueHost;
+
+impl Host for CatalogueHost {
+    fn ready(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sees_all(&self) -> bool {
+        true
+    }
+
+    fn patience(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn view(&self) -> String {
+        String::new()
+    }
+
+    fn sees(&self, _item: &Item) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    fn get(&self, _item: &Item) -> io::Result<Option<Representation>> {
+        Ok(None)
+    }
+}
+
 /// What a GET returns: headers and bytes that belong to one opening of one file.
 #[derive(Debug)]
 pub struct Representation {

@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use modoai_protocol::{Datestamp, SetSpec};
 
+use crate::catalogue::stored::{Body, Holding};
+
 /// One resource, present or gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
@@ -26,6 +28,10 @@ pub struct Item {
     pub fingerprint: Fingerprint,
     /// What has been read out of that state so far.
     pub facts: Facts,
+    /// The formats it has, or had, stored records in. None for a file, which is described when it is asked for.
+    pub formats: Arc<[Holding]>,
+    /// Its stored record in the format that was asked for.
+    pub body: Option<Body>,
 }
 
 /// Whether everybody could GET a resource, as far as anyone has found out.

@@ -9,7 +9,7 @@ use modoai_protocol::{ErrorCode, Listing, ProtocolError, Request, TokenKey};
 use crate::answer::{Answer, Body, SetsSeen, describe, list, record};
 use crate::catalogue::{Catalogue, Learned, Standing};
 use crate::error::Failure;
-use crate::formats::{self, Format};
+use crate::formats::{self, Format, Formats};
 use crate::host::Host;
 use crate::settings::Settings;
 
@@ -22,17 +22,23 @@ const OUTAGE: Duration = Duration::from_secs(60);
 /// Pages that people look at hold so many records.
 const FOR_PEOPLE: usize = 50;
 
+/// Larger stored records are not shown to people.
+const LARGEST_FOR_PEOPLE: u64 = 256 * 1024;
+
 /// A site or a catalogue, as OAI-PMH sees it. Cheap to clone.
 #[derive(Clone)]
 pub struct Repository {
     pub(crate) catalogue: Arc<dyn Catalogue>,
-    pub(crate) formats: Arc<[Box<dyn Format>]>,
+    /// The formats that files are described in; `None` for a catalogue of records, which come in formats of their own.
+    formats: Option<Formats>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) base_url: Arc<str>,
     pub(crate) site_url: Arc<str>,
     pub(crate) identifier_prefix: Arc<str>,
     pub(crate) compressions: &'static [&'static str],
     pub(crate) sets_seen: Arc<SetsSeen>,
+    /// Stored records that are larger are only mentioned.
+    pub(crate) largest_shown: u64,
 }
 
 impl Repository {
@@ -44,14 +50,22 @@ impl Repository {
         };
         Self {
             catalogue,
-            formats: formats::all().into(),
+            formats: Some(formats::all()),
             settings: Arc::new(settings),
             base_url: base_url.into(),
             site_url: site_url.into(),
             identifier_prefix,
             compressions: &[],
             sets_seen: Arc::default(),
+            largest_shown: u64::MAX,
         }
+    }
+
+    /// A repository at `base_url` of the records that a catalogue stores. Their names are their identifiers.
+    pub fn of_records(catalogue: Arc<dyn Catalogue>, settings: Settings, base_url: &str) -> Self {
+        // Identifiers are those of other repositories, so there is nothing to be said about their form.
+        let settings = Settings { repository_identifier: None, ..settings };
+        Self { formats: None, ..Self::new(catalogue, settings, base_url, "") }
     }
 
     /// The same repository, telling in Identify which encodings its host can apply.
@@ -67,7 +81,12 @@ impl Repository {
             by_value_limit: 0,
             ..(*self.settings).clone()
         };
-        Self { settings: Arc::new(settings), ..self.clone() }
+        Self { settings: Arc::new(settings), largest_shown: LARGEST_FOR_PEOPLE, ..self.clone() }
+    }
+
+    /// Whether it is of stored records, and not of files.
+    pub(crate) fn is_of_records(&self) -> bool {
+        self.formats.is_none()
     }
 
     /// Where the repository is.
@@ -83,7 +102,11 @@ impl Repository {
     ) -> Result<Answer<'a>, Failure> {
         // Before anything is read, so that no change can fall between what is read and the date we say it is of.
         let standing = self.standing(host)?;
-        let visit = Visit { repository: self, host, standing };
+        let formats = match &self.formats {
+            Some(formats) => Arc::clone(formats),
+            None => formats::of_records(self.catalogue.formats()?),
+        };
+        let visit = Visit { repository: self, host, standing, formats };
         let parsed = arguments
             .map_err(|error| vec![ProtocolError::new(ErrorCode::BadArgument, error.to_string())])
             .and_then(|arguments| Request::parse(&arguments));
@@ -126,11 +149,12 @@ pub(crate) struct Visit<'a> {
     pub(crate) repository: &'a Repository,
     pub(crate) host: &'a dyn Host,
     pub(crate) standing: Standing,
+    pub(crate) formats: Formats,
 }
 
 impl<'a> Visit<'a> {
-    pub(crate) fn format(&self, prefix: &str) -> Option<&'a dyn Format> {
-        self.repository.formats.iter().find(|format| format.prefix() == prefix).map(AsRef::as_ref)
+    pub(crate) fn format(&self, prefix: &str) -> Option<Arc<dyn Format>> {
+        self.formats.iter().find(|format| format.prefix() == prefix).map(Arc::clone)
     }
 
     pub(crate) fn token_key(&self) -> TokenKey {

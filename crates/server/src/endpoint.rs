@@ -13,6 +13,7 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
 use hyper::{Method, Request, Response, StatusCode};
 use modoai_protocol::query::{self, Arguments, QueryError};
+use modoai_repository::host::{CatalogueHost, Host};
 use modoai_repository::{Failure, PAGE_POLICY, quality, with_causes};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -142,12 +143,13 @@ fn write(
     wish: Wish,
     writer: Writer,
 ) -> Result<(), Failure> {
-    let host = FolderHost::new(&served.site, &served.areas, requester, (served.health)());
+    let folder = served.site.as_ref().map(|site| FolderHost::new(site, &served.areas, requester, (served.health)()));
+    let host: &dyn Host = folder.as_ref().map_or(&CatalogueHost, |folder| folder);
     if wish.html {
-        let page = served.repository.page_for_people(arguments, &host)?;
+        let page = served.repository.page_for_people(arguments, host)?;
         send(wish, writer, |out| Ok(out.write_all(page.as_bytes())?))
     } else {
-        let answer = served.repository.answer(arguments, &host)?;
+        let answer = served.repository.answer(arguments, host)?;
         send(wish, writer, |out| answer.write_to(out))
     }
 }

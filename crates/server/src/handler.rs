@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, HOST, LOCATION};
 use hyper::{Method, Request, Response, StatusCode, Version};
 use modoai_repository::formats::SCHEMAS;
-use modoai_repository::site::name;
+use modoai_repository::site::{Site, name};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
@@ -88,10 +88,10 @@ impl Handler {
         if hosts > 1 || (hosts == 0 && request.version() >= Version::HTTP_11) {
             return reply::text(StatusCode::BAD_REQUEST, "The request needs exactly one Host header.");
         }
-        let Some(path) = uri.path().strip_prefix('/') else {
+        let Some(path) = uri.path().strip_prefix('/').map(str::to_owned) else {
             return reply::text(StatusCode::BAD_REQUEST, "The request has no path.");
         };
-        let place = Place::of(path, &self.base);
+        let place = Place::of(&path, &self.base);
         match (request.method(), &place) {
             (&Method::GET | &Method::HEAD, _) | (&Method::POST, Place::Base) => {}
             (_, Place::Base) => return reply::not_allowed("GET, HEAD, POST"),
@@ -116,7 +116,11 @@ impl Handler {
         let mut response = match (place, self.served.areas.closed_to(&requester, &self.base)) {
             (Place::Base, Some(challenge)) => reply::unauthorized(challenge),
             (Place::Base, None) => endpoint::respond(&self, request, requester).await,
-            _ => self.clone().site(request, requester).await,
+            _ => match self.served.site.clone() {
+                Some(site) => self.clone().site(site, request, requester).await,
+                None if path.is_empty() => self.redirect_to_base(None),
+                None => reply::text(StatusCode::NOT_FOUND, "There is only a repository here."),
+            },
         };
         if let Some(user) = user {
             response.extensions_mut().insert(user);
@@ -124,11 +128,16 @@ impl Handler {
         response
     }
 
-    async fn site(self: Arc<Self>, request: Request<Incoming>, requester: Requester) -> Response<Body> {
+    async fn site(
+        self: Arc<Self>,
+        site: Arc<Site>,
+        request: Request<Incoming>,
+        requester: Requester,
+    ) -> Response<Body> {
         let (head, _) = request.into_parts();
         let look = move || {
             let visit = Visit {
-                site: &self.served.site,
+                site: &site,
                 areas: &self.served.areas,
                 requester: &requester,
                 public_path: &self.public_path,
@@ -146,7 +155,7 @@ impl Handler {
     /// 302, the only redirect that harvesters follow without holding it against the repository.
     fn redirect_to_base(&self, query: Option<&str>) -> Response<Body> {
         let query = query.map(|query| format!("?{query}")).unwrap_or_default();
-        let response = reply::text(StatusCode::FOUND, "The repository's address has no slash at the end.");
+        let response = reply::text(StatusCode::FOUND, "The repository has another address.");
         let base_path = self.base_path.trim_start_matches('/');
         reply::with(response, LOCATION, &format!("{}{base_path}{query}", self.public_path))
     }

@@ -1,4 +1,5 @@
-//! The standalone HTTP host: a folder as a web site, and its repository at `/modoai`.
+//! The standalone HTTP host: a folder as a web site, and its repository at `/modoai`; or the repository of a catalogue
+//! alone.
 //!
 //! ```text
 //! listen   connections: limits, deadlines, shutdown
@@ -65,8 +66,8 @@ pub enum Health {
 /// What a server serves.
 #[derive(Clone)]
 pub struct Served {
-    /// The folder; opened with the repository's path and [`HEALTH_PATH`] reserved.
-    pub site: Arc<Site>,
+    /// The folder; opened with the repository's path and [`HEALTH_PATH`] reserved. None for a catalogue of records.
+    pub site: Option<Arc<Site>>,
     /// Its repository, made for [`Server::base_url`] and [`Server::site_url`].
     pub repository: Repository,
     /// What needs a password.
@@ -114,7 +115,8 @@ impl Server {
     /// Serves until `shutdown` is ready; then accepts nothing new, and gives requests in flight some time to finish.
     pub async fn run(self, served: Served, shutdown: impl Future<Output = ()>) {
         raise_limit_of_open_files();
-        for area in self.settings.area.iter().filter(|area| served.site.would_serve(&area.htpasswd)) {
+        let serves = |path| served.site.as_ref().is_some_and(|site| site.would_serve(path));
+        for area in self.settings.area.iter().filter(|area| serves(&area.htpasswd)) {
             tracing::warn!(file = %area.htpasswd.display(), "a password file lies inside the site and is served with it");
         }
         let handler = handler::Handler::new(served, &self.settings, &self.site_url());

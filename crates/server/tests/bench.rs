@@ -64,7 +64,7 @@ impl Folder {
             .with_compressions(ENCODINGS);
         let health = Arc::new(Mutex::new(Health::Current));
         let served = Served {
-            site,
+            site: Some(site),
             repository,
             areas: Arc::new(Areas::open(&settings.area).expect("good password files")),
             health: Arc::new({

@@ -1,5 +1,7 @@
 //! `modoai serve`.
 
+mod records;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -10,10 +12,11 @@ use modoai_repository::ingest::{Keeper, Pace, Status};
 use modoai_server::{Areas, ENCODINGS, Health, Served, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::config::{SiteArgs, shown};
+use crate::config::{Config, shown};
 use crate::error::CliError;
 use crate::open::{Opened, open_areas, open_site};
 use crate::output::{self, Counting};
+use crate::source::Source;
 
 /// How long the first rescan may hold up the ready line, so that a small site is current when it is printed.
 const SETTLING: Duration = Duration::from_millis(500);
@@ -22,10 +25,13 @@ const SETTLING: Duration = Duration::from_millis(500);
 ///
 /// The catalogue follows the folder while the server runs. On a first start the folder is indexed; later starts answer
 /// at once from the catalogue, and look at the folder behind. Ready when a line with "listening on" is printed.
+///
+/// With --catalogue there is no folder: the records in the catalogue, which `modoai harvest` put there, are the
+/// repository. What a harvest adds is seen at once.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     #[command(flatten)]
-    site: SiteArgs,
+    source: Source,
     /// Address and port to listen on; port 0 takes a free one.
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
@@ -38,26 +44,33 @@ impl Serve {
     pub(crate) fn run(self) -> Result<(), CliError> {
         let flags = [("listen", self.listen.as_deref())];
         if self.check_config {
-            let (config, _site) = open_site(&self.site, &flags)?;
+            let config = match &self.source {
+                Source::Folder(site) => open_site(site, &flags)?.0,
+                Source::Records(records) => records.config(&flags)?,
+            };
             open_areas(&config)?;
             return output::print("the configuration is good\n");
         }
-        let opened = Opened::new(&self.site, &flags)?;
-        let areas = open_areas(&opened.config)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
-        runtime.block_on(serve(opened, areas))
+        match self.source {
+            Source::Folder(site) => {
+                let opened = Opened::new(&site, &flags)?;
+                let areas = open_areas(&opened.config)?;
+                runtime.block_on(serve(opened, areas))
+            }
+            Source::Records(records) => {
+                let opened = records.open(&flags)?;
+                let areas = open_areas(&opened.config)?;
+                runtime.block_on(records::serve(opened, areas))
+            }
+        }
     }
 }
 
 async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
     let Opened { config, root, site, catalogue, state_dir } = &opened;
-    let listen = config.server.listen;
-    let server = Server::bind(config.server.clone()).await.map_err(|error| {
-        CliError::failed(format!("failed to listen on {listen}"))
-            .because(error)
-            .hint("give another address with --listen; port 0 takes a free one")
-    })?;
+    let server = bind(config).await?;
     let Some(reconciler) = opened.reconciler()? else {
         let what = format!("another modoai already keeps the catalogue in {}", shown(state_dir));
         return Err(CliError::failed(what).hint("stop it, or give another place with --data"));
@@ -75,7 +88,7 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
     let mut end = Ending::new()?;
     let address = server.address();
     let served = Served {
-        site: site.clone(),
+        site: Some(site.clone()),
         repository: repository.with_compressions(ENCODINGS),
         areas: Arc::new(areas),
         health: health(filled, status.clone()),
@@ -102,6 +115,15 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
     // Dropping the keeper waits for the change it is writing, which must not block the runtime's own threads.
     let _ = tokio::task::spawn_blocking(move || drop(keeper)).await;
     Ok(())
+}
+
+async fn bind(config: &Config) -> Result<Server, CliError> {
+    let listen = config.server.listen;
+    Server::bind(config.server.clone()).await.map_err(|error| {
+        CliError::failed(format!("failed to listen on {listen}"))
+            .because(error)
+            .hint("give another address with --listen; port 0 takes a free one")
+    })
 }
 
 /// Waits until lists can be given; a little longer, if that makes them current.

@@ -99,6 +99,11 @@ impl Transcoder {
         Self { mode: Mode::AsItIs, repairs: Repairs::default() }
     }
 
+    /// For what should be UTF-8, and may have other bytes in it.
+    pub(super) fn of_utf8() -> Self {
+        Self { mode: Mode::Mixed(Mixed::new(WINDOWS_1252)), repairs: Repairs::default() }
+    }
+
     /// For an answer that declares this, in a response that declares that.
     pub(super) fn new(declaration: &Declaration, charset: Option<&str>) -> Self {
         let mut repairs = Repairs::default();

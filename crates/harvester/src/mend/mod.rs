@@ -34,7 +34,7 @@ mod remedies;
 #[cfg(test)]
 mod tests;
 
-pub use part::{Offence, PartCheck, Wrong};
+pub use part::{Offence, PartCheck, PartMender, Wrong};
 pub use remedies::Remedies;
 
 use body::Body;

@@ -5,6 +5,7 @@
 //! stored in one transaction with the token of the next page, and a sink that is opened with a mark cuts off whatever
 //! lies beyond it.
 
+mod catalogue;
 pub mod gathered;
 pub mod jsonl;
 mod mirror;
@@ -32,6 +33,7 @@ pub const SINKS: &[SinkKind] = &[
     mirror::KIND,
     SinkKind { name: "jsonl", about: "a line of JSON for every record", format: "oai_dc", open: jsonl::open },
     warc::KIND,
+    catalogue::KIND,
 ];
 
 /// The sink of that name.

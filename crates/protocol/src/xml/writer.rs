@@ -54,6 +54,12 @@ impl<'w> XmlWriter<'w> {
         self
     }
 
+    /// Appends bytes of markup as they are, for those who have them as bytes, perhaps cut inside a character.
+    pub fn verbatim(&mut self, markup: &[u8]) -> &mut Self {
+        self.buffer.extend_from_slice(markup);
+        self
+    }
+
     /// Appends room for `length` bytes of ASCII and lets `fill` write them: base64 goes straight from the file to the
     /// buffer.
     pub fn fill(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> &mut Self {

@@ -7,34 +7,32 @@ use modoai_protocol::xml::{XSI_NAMESPACE, XmlWriter};
 use modoai_protocol::{ErrorCode, SetSpec, Token};
 
 use super::record::{find, no_such_item};
-use super::{Body, Resumption, write_resumption, write_set_spec};
+use super::{Body, Resumption, SetNames, write_resumption, write_set_spec};
 use crate::error::Failure;
-use crate::formats::Format;
+use crate::formats::{Format, Has};
 use crate::repository::{Decision, Visit, refuse};
-use crate::site::kind;
 
 /// One page of sets.
 pub(crate) struct Sets {
     page: Vec<Arc<SetSpec>>,
+    names: SetNames,
     resumption: Resumption,
 }
 
 /// Decides ListMetadataFormats.
-pub(crate) fn formats<'a>(visit: &Visit<'a>, identifier: Option<&str>) -> Decision<Body<'a>> {
-    if let Some(identifier) = identifier {
-        match find(visit, identifier)? {
-            None => return Ok(Err(vec![no_such_item(identifier)])),
-            Some(item) if item.deleted => {
-                return refuse(ErrorCode::NoMetadataFormats, format!("'{identifier}' has been deleted"));
-            }
-            Some(_) => {}
-        }
+pub(crate) fn formats(visit: &Visit<'_>, identifier: Option<&str>) -> Decision<Body> {
+    let Some(identifier) = identifier else { return Ok(Ok(Body::Formats(visit.formats.to_vec()))) };
+    match find(visit, identifier, None)? {
+        None => Ok(Err(vec![no_such_item(identifier)])),
+        Some(item) if item.deleted => refuse(ErrorCode::NoMetadataFormats, format!("'{identifier}' has been deleted")),
+        Some(item) => Ok(Ok(Body::Formats(
+            visit.formats.iter().filter(|format| format.has(&item) == Has::Yes).cloned().collect(),
+        ))),
     }
-    Ok(Ok(Body::Formats(visit.repository.formats.iter().map(AsRef::as_ref).collect())))
 }
 
 /// Decides ListSets.
-pub(crate) fn sets<'a>(visit: &Visit<'a>, token: Option<&str>) -> Decision<Body<'a>> {
+pub(crate) fn sets(visit: &Visit<'_>, token: Option<&str>) -> Decision<Body> {
     let (after, cursor) = match token.map(|token| Token::open(token, &visit.token_key())) {
         None => (None, 0),
         Some(Some(Token::Sets { after, cursor })) => (Some(after), cursor),
@@ -56,7 +54,7 @@ pub(crate) fn sets<'a>(visit: &Visit<'a>, token: Option<&str>) -> Decision<Body<
         Token::Sets { after, cursor: cursor + page.len() as u64 }.seal(&visit.token_key())
     });
     let resumption = Resumption { token, cursor, size: Some(size) };
-    Ok(Ok(Body::Sets(Sets { page, resumption })))
+    Ok(Ok(Body::Sets(Sets { page, names: SetNames::read(visit)?, resumption })))
 }
 
 /// Sets in which this requester sees at least one item: that a set exists is as private as what is in it.
@@ -72,14 +70,14 @@ pub(crate) fn write_sets(sets: &Sets, xml: &mut XmlWriter<'_>) -> Result<(), Fai
     for set in &sets.page {
         xml.raw("<set>");
         write_set_spec(set, xml);
-        xml.element("setName", &kind::set_name(set)).raw("</set>\n").relieve()?;
+        xml.element("setName", &sets.names.of(set)).raw("</set>\n").relieve()?;
     }
     write_resumption(&sets.resumption, xml);
     xml.raw("</ListSets>\n");
     Ok(())
 }
 
-pub(crate) fn write_formats(base_url: &str, formats: &[&dyn Format], xml: &mut XmlWriter<'_>) {
+pub(crate) fn write_formats(base_url: &str, formats: &[Arc<dyn Format>], xml: &mut XmlWriter<'_>) {
     xml.raw("<ListMetadataFormats>\n");
     for format in formats {
         xml.raw("<metadataFormat>").element("metadataPrefix", format.prefix());

@@ -6,26 +6,26 @@
 //! next incremental harvest, so a busy site cannot make a list endless, and what does not change is seen exactly once.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use modoai_protocol::token::ListToken;
 use modoai_protocol::xml::XmlWriter;
-use modoai_protocol::{Datestamp, ErrorCode, ListVerb, MetadataPrefix, Range, Selection, SetSpec, Token, Verb};
+use modoai_protocol::{Datestamp, ErrorCode, ListVerb, Range, Selection, SetSpec, Token, Verb};
 
 use super::record::{self, Prepared, no_such_format, prepare};
 use super::{Body, Resumption, write_resumption};
-use crate::catalogue::{Detail, PageQuery};
+use crate::catalogue::{Detail, PageQuery, Selected};
 use crate::error::Failure;
 use crate::formats::{Desk, Format};
 use crate::item::Item;
 use crate::repository::{Decision, Visit, refuse};
 
-/// Items fetched at once for formats that open every file: a page of them is ended by its bytes, not by its count.
-const CHUNK_OF_FILES: usize = 64;
+/// Items fetched at once in bulky formats: a page of them is ended by its bytes, not by its count.
+const BULKY_CHUNK: usize = 64;
 
 /// A list with at least one more item.
-pub(crate) struct Listed<'a> {
+pub(crate) struct Listed {
     verb: ListVerb,
-    format: &'a dyn Format,
     walk: Walk,
     first: Prepared,
     /// Items on earlier pages.
@@ -38,26 +38,26 @@ enum Size {
     /// Of a list that goes on: as its first page told it.
     Told(Option<u64>),
     /// To be found out once it is clear that the list has several pages.
-    Asked { set: Option<SetSpec>, range: Range },
+    Asked,
 }
 
 /// Decides the first page of a list.
-pub(crate) fn begin<'a>(visit: &Visit<'a>, verb: ListVerb, selection: &Selection) -> Decision<Body<'a>> {
+pub(crate) fn begin(visit: &Visit<'_>, verb: ListVerb, selection: &Selection) -> Decision<Body> {
     let Some(format) = visit.format(selection.prefix.as_str()) else {
         return Ok(Err(vec![no_such_format(&selection.prefix)]));
     };
     let mut range = selection.range();
     range.last = range.last.min(visit.standing.newest.unwrap_or(Datestamp::MIN));
-    let mut walk = Walk::new(selection.set.clone(), range, None, chunk(visit, verb, format));
-    let size = Size::Asked { set: selection.set.clone(), range };
-    match walk.next(visit, described(verb, format))? {
-        Some(first) => Ok(Ok(Body::List(Listed { verb, format, walk, first, cursor: 0, size }))),
+    let chunk = chunk(visit, verb, &*format);
+    let mut walk = Walk::new(format, selection.set.clone(), range, None, chunk);
+    match walk.next(visit, verb == ListVerb::Records)? {
+        Some(first) => Ok(Ok(Body::List(Listed { verb, walk, first, cursor: 0, size: Size::Asked }))),
         None => refuse(ErrorCode::NoRecordsMatch, "no records match this selection"),
     }
 }
 
 /// Decides a later page.
-pub(crate) fn resume<'a>(visit: &Visit<'a>, verb: ListVerb, text: &str) -> Decision<Body<'a>> {
+pub(crate) fn resume(visit: &Visit<'_>, verb: ListVerb, text: &str) -> Decision<Body> {
     let bad = |why: &str| refuse(ErrorCode::BadResumptionToken, why);
     let token = match Token::open(text, &visit.token_key()) {
         Some(Token::List(token)) if token.verb == verb => token,
@@ -69,10 +69,11 @@ pub(crate) fn resume<'a>(visit: &Visit<'a>, verb: ListVerb, text: &str) -> Decis
         return bad("this resumption token is from before the repository was rebuilt; begin the list again");
     };
     let ListToken { set, range, after, cursor, size, .. } = token;
-    let mut walk = Walk::new(set, range, Some(after), chunk(visit, verb, format));
+    let chunk = chunk(visit, verb, &*format);
+    let mut walk = Walk::new(format, set, range, Some(after), chunk);
     let size = Size::Told(size);
-    match walk.next(visit, described(verb, format))? {
-        Some(first) => Ok(Ok(Body::List(Listed { verb, format, walk, first, cursor, size }))),
+    match walk.next(visit, verb == ListVerb::Records)? {
+        Some(first) => Ok(Ok(Body::List(Listed { verb, walk, first, cursor, size }))),
         // All that was left has changed meanwhile and will come with the next incremental harvest, but a list element
         // may not be empty.
         None => bad("nothing is left of this list; harvest again from its responseDate"),
@@ -80,8 +81,9 @@ pub(crate) fn resume<'a>(visit: &Visit<'a>, verb: ListVerb, text: &str) -> Decis
 }
 
 /// Writes the list element.
-pub(crate) fn write(visit: &Visit<'_>, listed: Listed<'_>, xml: &mut XmlWriter<'_>) -> Result<(), Failure> {
-    let Listed { verb, format, mut walk, first, cursor, size } = listed;
+pub(crate) fn write(visit: &Visit<'_>, listed: Listed, xml: &mut XmlWriter<'_>) -> Result<(), Failure> {
+    let Listed { verb, mut walk, first, cursor, size } = listed;
+    let format = Arc::clone(&walk.format);
     let settings = &visit.repository.settings;
     let (element, most) = match verb {
         ListVerb::Identifiers => (Verb::ListIdentifiers, settings.identifiers_per_page),
@@ -98,17 +100,17 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed<'_>, xml: &mut XmlWriter<'
                 record::write_header(visit, &next.item, xml);
                 xml.raw("\n").relieve()?;
             }
-            ListVerb::Records => record::write(visit, next, format, &mut desk, xml)?,
+            ListVerb::Records => record::write(visit, next, &*format, &mut desk, xml)?,
         }
         sent += 1;
         let full = sent >= most || xml.position() - start >= settings.page_bytes;
-        match walk.next(visit, described(verb, format))? {
+        match walk.next(visit, verb == ListVerb::Records)? {
             // Here at the latest it is known.
             None => break (None, Some(cursor + sent as u64)),
             Some(_) if full => {
-                let size = size.find_out(visit)?;
+                let size = size.find_out(visit, &walk)?;
                 let cursor = cursor + sent as u64;
-                break (Some(walk.token(visit, verb, format.metadata_prefix(), cursor, size)), size);
+                break (Some(walk.token(visit, verb, cursor, size)), size);
             }
             Some(prepared) => next = prepared,
         }
@@ -119,17 +121,12 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed<'_>, xml: &mut XmlWriter<'
     Ok(())
 }
 
-/// The format items are to be prepared for: none where only headers are told.
-fn described(verb: ListVerb, format: &dyn Format) -> Option<&dyn Format> {
-    (verb == ListVerb::Records).then_some(format)
-}
-
 fn chunk(visit: &Visit<'_>, verb: ListVerb, format: &dyn Format) -> usize {
     let settings = &visit.repository.settings;
     match verb {
         // One more than a page, so that looking ahead takes no second query.
         ListVerb::Identifiers => settings.identifiers_per_page + 1,
-        ListVerb::Records if format.opens_files() => CHUNK_OF_FILES.min(settings.records_per_page + 1),
+        ListVerb::Records if format.is_bulky() => BULKY_CHUNK.min(settings.records_per_page + 1),
         ListVerb::Records => settings.records_per_page + 1,
     }
 }
@@ -137,21 +134,21 @@ fn chunk(visit: &Visit<'_>, verb: ListVerb, format: &dyn Format) -> usize {
 impl Size {
     /// How many items of the selection this requester sees. Left out where finding out would be slow; and it must never
     /// tell how much is hidden.
-    fn find_out(self, visit: &Visit<'_>) -> Result<Option<u64>, Failure> {
-        let (set, range) = match self {
+    fn find_out(self, visit: &Visit<'_>, walk: &Walk) -> Result<Option<u64>, Failure> {
+        match self {
             Self::Told(size) => return Ok(size),
-            Self::Asked { set, range } => (set, range),
-        };
-        let total = visit.repository.catalogue.count(set.as_ref(), range)?;
+            Self::Asked => {}
+        }
+        let total = visit.repository.catalogue.count(walk.selection())?;
         if visit.host.sees_all() {
             return Ok(Some(total));
         }
         if total > visit.host.patience() {
             return Ok(None);
         }
-        let mut walk = Walk::new(set, range, None, 1_000);
+        let mut walk = Walk::new(Arc::clone(&walk.format), walk.set.clone(), walk.range, None, 1_000);
         let mut seen = 0;
-        while walk.next(visit, None)?.is_some() {
+        while walk.next(visit, false)?.is_some() {
             seen += 1;
         }
         Ok(Some(seen))
@@ -160,6 +157,7 @@ impl Size {
 
 /// Goes through a selection in order, past what the requester does not see.
 struct Walk {
+    format: Arc<dyn Format>,
     set: Option<SetSpec>,
     range: Range,
     /// Key of the last item looked at.
@@ -172,31 +170,41 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(set: Option<SetSpec>, range: Range, after: Option<(Datestamp, i64)>, chunk: usize) -> Self {
+    fn new(
+        format: Arc<dyn Format>,
+        set: Option<SetSpec>,
+        range: Range,
+        after: Option<(Datestamp, i64)>,
+        chunk: usize,
+    ) -> Self {
         let exhausted = range.first > range.last;
-        Self { set, range, after, before: after, chunk, fetched: VecDeque::new(), exhausted }
+        Self { format, set, range, after, before: after, chunk, fetched: VecDeque::new(), exhausted }
     }
 
-    fn next(&mut self, visit: &Visit<'_>, format: Option<&dyn Format>) -> Result<Option<Prepared>, Failure> {
+    fn selection(&self) -> Selected<'_> {
+        Selected { format: self.format.list(), set: self.set.as_ref(), range: self.range }
+    }
+
+    /// The next item, with what its record takes or with its header only.
+    fn next(&mut self, visit: &Visit<'_>, whole: bool) -> Result<Option<Prepared>, Failure> {
         loop {
             let Some(item) = self.fetched.pop_front() else {
                 if self.exhausted {
                     return Ok(None);
                 }
-                self.fetch(visit, format.map_or(Detail::Header, Format::detail))?;
+                self.fetch(visit, if whole { self.format.detail() } else { Detail::Header })?;
                 continue;
             };
             self.before = self.after;
             self.after = Some((item.datestamp, item.number));
-            if let Some(prepared) = prepare(visit, item, format)? {
+            if let Some(prepared) = prepare(visit, item, whole.then_some(&*self.format))? {
                 return Ok(Some(prepared));
             }
         }
     }
 
     fn fetch(&mut self, visit: &Visit<'_>, detail: Detail) -> Result<(), Failure> {
-        let (set, range, after, limit) = (self.set.as_ref(), self.range, self.after, self.chunk);
-        let query = PageQuery { set, range, after, limit, detail };
+        let query = PageQuery { selection: self.selection(), after: self.after, limit: self.chunk, detail };
         let items = visit.repository.catalogue.page(&query)?;
         self.exhausted = items.len() < self.chunk;
         self.fetched.extend(items);
@@ -204,15 +212,9 @@ impl Walk {
     }
 
     /// A token for the list that begins with the last item looked at.
-    fn token(
-        self,
-        visit: &Visit<'_>,
-        verb: ListVerb,
-        prefix: MetadataPrefix,
-        cursor: u64,
-        size: Option<u64>,
-    ) -> String {
-        let Self { set, range, before, .. } = self;
+    fn token(self, visit: &Visit<'_>, verb: ListVerb, cursor: u64, size: Option<u64>) -> String {
+        let Self { format, set, range, before, .. } = self;
+        let prefix = format.metadata_prefix();
         let after = before.unwrap_or((Datestamp::MIN, i64::MIN));
         let epoch = visit.standing.epoch;
         Token::List(ListToken { verb, prefix, set, range, after, cursor, size, epoch }).seal(&visit.token_key())

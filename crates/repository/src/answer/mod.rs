@@ -7,9 +7,11 @@
 pub(crate) mod describe;
 pub(crate) mod list;
 pub(crate) mod record;
+mod set_names;
 mod sets_seen;
 
 use std::io;
+use std::sync::Arc;
 
 use modoai_protocol::query::Arguments;
 use modoai_protocol::xml::{XmlWriter, envelope};
@@ -20,23 +22,24 @@ use crate::formats::Format;
 use crate::repository::Visit;
 use list::Listed;
 use record::Prepared;
+pub(crate) use set_names::SetNames;
 pub(crate) use sets_seen::SetsSeen;
 
 /// An answer that is ready to be written.
 pub struct Answer<'a> {
     pub(crate) visit: Visit<'a>,
     pub(crate) echo: Arguments,
-    pub(crate) body: Body<'a>,
+    pub(crate) body: Body,
 }
 
 /// What stands in an answer after the request is echoed.
-pub(crate) enum Body<'a> {
+pub(crate) enum Body {
     Errors(Vec<ProtocolError>),
     Identify,
-    Formats(Vec<&'a dyn Format>),
+    Formats(Vec<Arc<dyn Format>>),
     Sets(describe::Sets),
-    Record(Prepared, &'a dyn Format),
-    List(Listed<'a>),
+    Record(Prepared, Arc<dyn Format>),
+    List(Listed),
 }
 
 impl Answer<'_> {
@@ -54,7 +57,7 @@ impl Answer<'_> {
                 Body::Identify => describe::write_identify(&visit, &mut xml),
                 Body::Formats(formats) => describe::write_formats(base_url, &formats, &mut xml),
                 Body::Sets(sets) => describe::write_sets(&sets, &mut xml)?,
-                Body::Record(prepared, format) => record::write_answer(&visit, prepared, format, &mut xml)?,
+                Body::Record(prepared, format) => record::write_answer(&visit, prepared, &*format, &mut xml)?,
                 Body::List(listed) => list::write(&visit, listed, &mut xml)?,
             }
             envelope::close(&mut xml);

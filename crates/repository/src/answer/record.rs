@@ -5,7 +5,7 @@ use modoai_protocol::{ErrorCode, MetadataPrefix, ProtocolError};
 
 use super::{Body, write_set_spec};
 use crate::error::Failure;
-use crate::formats::{Desk, Format, Subject};
+use crate::formats::{Desk, Format, Has, Subject};
 use crate::host::Representation;
 use crate::item::{Item, Publicity};
 use crate::repository::{Decision, Visit};
@@ -51,20 +51,29 @@ pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>
     Ok(representation.map(|representation| Prepared { item, representation: Some(representation) }))
 }
 
-/// The item behind an identifier, if this requester sees it.
-pub(crate) fn find(visit: &Visit<'_>, identifier: &str) -> Result<Option<Item>, Failure> {
+/// The item behind an identifier, if this requester sees it; with what describing it in this format takes.
+pub(crate) fn find(visit: &Visit<'_>, identifier: &str, format: Option<&dyn Format>) -> Result<Option<Item>, Failure> {
     let Some(name) = identifier.strip_prefix(&*visit.repository.identifier_prefix) else { return Ok(None) };
-    match visit.repository.catalogue.item(name)? {
+    let catalogue = &visit.repository.catalogue;
+    let item = match format.and_then(Format::list) {
+        Some(list) => catalogue.stored_item(name, list)?,
+        None => catalogue.item(name)?,
+    };
+    match item {
         Some(item) => seen(visit, item),
         None => Ok(None),
     }
 }
 
 /// Decides GetRecord. An unknown item and an unknown format are independent faults and reported together.
-pub(crate) fn get<'a>(visit: &Visit<'a>, identifier: &str, prefix: &MetadataPrefix) -> Decision<Body<'a>> {
+pub(crate) fn get(visit: &Visit<'_>, identifier: &str, prefix: &MetadataPrefix) -> Decision<Body> {
     let format = visit.format(prefix.as_str());
-    let prepared = match find(visit, identifier)? {
-        Some(item) => prepare(visit, item, format)?,
+    let prepared = match find(visit, identifier, format.as_deref())? {
+        Some(item) if format.as_ref().is_some_and(|format| format.has(&item) == Has::No) => {
+            let message = format!("'{identifier}' is not available in the format '{prefix}'");
+            return Ok(Err(vec![ProtocolError::new(ErrorCode::CannotDisseminateFormat, message)]));
+        }
+        Some(item) => prepare(visit, item, format.as_deref())?,
         None => None,
     };
     let mut errors = Vec::new();
@@ -116,10 +125,8 @@ pub(crate) fn write(
     xml.raw("<record>");
     write_header(visit, &item, xml);
     if !item.deleted {
-        xml.raw("<metadata>");
         let subject = Subject { item: &item, repository: visit.repository, representation, host: visit.host, desk };
         format.write(subject, xml)?;
-        xml.raw("</metadata>");
     }
     xml.raw("</record>\n");
     xml.relieve()?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
 
-use crate::catalogue::{Detail, PageQuery};
+use crate::catalogue::{Detail, PageQuery, Selected};
 use crate::error::Failure;
 use crate::repository::Visit;
 
@@ -70,7 +70,8 @@ fn has_visible_item(visit: &Visit<'_>, set: &SetSpec) -> Result<bool, Failure> {
     let mut after = None;
     let mut looked_at = 0;
     while looked_at / WORTH <= visit.host.patience() {
-        let query = PageQuery { set: Some(set), range: Range::ALL, after, limit: CHUNK, detail: Detail::Header };
+        let selection = Selected { format: None, set: Some(set), range: Range::ALL };
+        let query = PageQuery { selection, after, limit: CHUNK, detail: Detail::Header };
         let items = visit.repository.catalogue.page(&query)?;
         for item in &items {
             if !item.deleted && visit.host.sees(item)? {

@@ -4,10 +4,10 @@ use modoai_protocol::query::Arguments;
 use modoai_protocol::token::ListToken;
 use modoai_protocol::{Datestamp, Range, SetSpec, Token, Verb};
 
+use crate::answer::SetNames;
 use crate::answer::describe::visible_sets;
 use crate::error::Failure;
 use crate::repository::Visit;
-use crate::site::kind;
 
 /// A longer list of sets is no help in a form; ListSets has them all.
 const MOST_SETS: usize = 1_000;
@@ -47,11 +47,11 @@ impl Choices {
             Some(Token::List(token)) => Chosen::in_token(&token, visit.standing.newest),
             _ => Chosen::in_arguments(&asked),
         };
-        let sets = visible_sets(visit)?;
+        let (sets, names) = (visible_sets(visit)?, SetNames::read(visit)?);
         Ok(Self {
             repository_name: repository.settings.repository_name.clone(),
-            formats: repository.formats.iter().map(|format| format.prefix().to_owned()).collect(),
-            sets: sets.iter().take(MOST_SETS).map(|set| (set.to_string(), kind::set_name(set))).collect(),
+            formats: visit.formats.iter().map(|format| format.prefix().to_owned()).collect(),
+            sets: sets.iter().take(MOST_SETS).map(|set| (set.to_string(), names.of(set))).collect(),
             asked,
             chosen,
             is_front: false,

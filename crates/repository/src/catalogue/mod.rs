@@ -1,5 +1,8 @@
 //! The catalogue: what the site holds, what it held, and when that changed.
 //!
+//! Its items are files of a site ([`Change::Put`]), which are described when they are asked for, or records that came as
+//! XML ([`Change::Store`]), in one or more formats.
+//!
 //! One trait, so that nothing above it knows which engine is below. Three promises matter more than speed:
 //!
 //! 1. **A change never hides.** The datestamp of a change is not earlier than any [`Standing::as_of`] handed out before
@@ -10,12 +13,14 @@
 //! Both traits are synchronous: httpd's threads call them directly, the standalone server from blocking threads.
 
 pub mod sqlite;
+pub mod stored;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
 
+use self::stored::{Packed, StoredFormat};
 use crate::item::{Facts, Fingerprint, Item, Publicity};
 
 /// Tells the time. Passed in, so that tests can step it backwards.
@@ -39,10 +44,22 @@ pub trait Catalogue: Send + Sync {
     fn page(&self, query: &PageQuery<'_>) -> Result<Vec<Item>, CatalogueError>;
 
     /// How many items (tombstones included) a selection holds. Must not scan the selection.
-    fn count(&self, set: Option<&SetSpec>, range: Range) -> Result<u64, CatalogueError>;
+    fn count(&self, selection: Selected<'_>) -> Result<u64, CatalogueError>;
 
     /// The item of that name, present or gone.
     fn item(&self, name: &str) -> Result<Option<Item>, CatalogueError>;
+
+    /// The same with its stored record in that format, if it has one.
+    fn stored_item(&self, name: &str, format: &str) -> Result<Option<Item>, CatalogueError>;
+
+    /// One piece of a large record; `None` if the record has changed meanwhile or there are no more.
+    fn piece(&self, body: i64, place: i64) -> Result<Option<Vec<u8>>, CatalogueError>;
+
+    /// The formats of stored records, in the order they were first met.
+    fn formats(&self) -> Result<Vec<Arc<StoredFormat>>, CatalogueError>;
+
+    /// Sets that were given names ([`Writer::name_set`]).
+    fn set_titles(&self) -> Result<Vec<(Arc<SetSpec>, String)>, CatalogueError>;
 
     /// Sets (wider ones included) with at least one item that is not gone, in order of their specs.
     fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError>;
@@ -75,6 +92,9 @@ pub trait Writer: Send {
     /// visible, never earlier than any stamp or [`Standing::as_of`] before it.
     fn apply(&mut self, changes: &[Change]) -> Result<(), CatalogueError>;
 
+    /// What people call a set. Does not make it exist: that takes an item in it.
+    fn name_set(&mut self, set: &SetSpec, title: &str) -> Result<(), CatalogueError>;
+
     /// Declares the first filling complete: the catalogue becomes ready. Harmless when it already is.
     fn complete(&mut self) -> Result<(), CatalogueError>;
 
@@ -104,13 +124,27 @@ pub struct Standing {
     pub earliest: Option<Datestamp>,
 }
 
-/// Which items, and where to begin.
-#[derive(Clone, Debug)]
-pub struct PageQuery<'a> {
+/// Which items.
+#[derive(Clone, Copy, Debug)]
+pub struct Selected<'a> {
+    /// Only items that have, or had, a stored record in the format of this prefix.
+    pub format: Option<&'a str>,
     /// Only this set and its descendants.
     pub set: Option<&'a SetSpec>,
     /// Only these datestamps.
     pub range: Range,
+}
+
+impl Selected<'static> {
+    /// Everything.
+    pub const ALL: Self = Self { format: None, set: None, range: Range::ALL };
+}
+
+/// Which items, and where to begin.
+#[derive(Clone, Debug)]
+pub struct PageQuery<'a> {
+    /// Of these. With a format, an item is deleted if its record in that format is gone.
+    pub selection: Selected<'a>,
     /// Begin after this key.
     pub after: Option<(Datestamp, i64)>,
     /// At most so many.
@@ -120,14 +154,16 @@ pub struct PageQuery<'a> {
 }
 
 /// How much of an item is wanted. The rest is left empty: lists are read by the million, and every column counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// What stands in a header: number, name, datestamp, whether it is gone and a secret, and its sets.
     Header,
     /// That, and media type, fingerprint and title.
     Description,
-    /// Everything.
+    /// Everything about a file.
     Whole,
+    /// What stands in a header, and the stored record in the format that was asked for.
+    Stored,
 }
 
 /// Which facts are missed, and of which items.
@@ -172,6 +208,19 @@ pub enum Change {
         sets: Vec<Arc<SetSpec>>,
         /// Whether its existence is a secret.
         publicity: Publicity,
+    },
+    /// An item has a record, or has none any more, in one format. What it has in other formats stays. A record that is
+    /// there already, by its digest and in the same sets, is not stamped. The first set of an item is whose it is: as
+    /// long as the item is not gone, changes by others are ignored, so that two who both have it do not take turns.
+    Store {
+        /// Its name.
+        name: String,
+        /// The narrowest sets it belongs to. A tombstone keeps those it had.
+        sets: Vec<Arc<SetSpec>>,
+        /// The format of the record.
+        format: Arc<StoredFormat>,
+        /// The record; `None` if it is gone. That something is gone which never was here is remembered, too.
+        record: Option<Packed>,
     },
     /// An item has a new fingerprint but the same bytes: remembered, not stamped. Facts are kept.
     Same {

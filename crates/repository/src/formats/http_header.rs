@@ -22,11 +22,11 @@ pub(super) const SCHEMA_NAME: &str = "http_header.xsd";
 pub(super) struct HttpHeader;
 
 impl Format for HttpHeader {
-    fn prefix(&self) -> &'static str {
+    fn prefix(&self) -> &str {
         "http_header"
     }
 
-    fn namespace(&self) -> &'static str {
+    fn namespace(&self) -> &str {
         NAMESPACE
     }
 
@@ -38,13 +38,15 @@ impl Format for HttpHeader {
         true
     }
 
-    fn opens_files(&self) -> bool {
+    fn is_bulky(&self) -> bool {
         true
     }
 
     fn write(&self, subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {
         let headers = subject.representation.map(|representation| representation.headers).unwrap_or_default();
+        xml.raw("<metadata>");
         write(xml, subject.repository.base_url(), &headers);
+        xml.raw("</metadata>");
         Ok(())
     }
 }

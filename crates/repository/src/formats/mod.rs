@@ -4,21 +4,29 @@ mod http_header;
 mod oai_dc;
 mod oai_didl;
 pub(crate) mod steady;
+mod stored;
 
 use std::io;
+use std::sync::Arc;
 
 use modoai_protocol::MetadataPrefix;
 use modoai_protocol::xml::{XSI_NAMESPACE, XmlWriter};
 
+use crate::catalogue::stored::Unpacker;
 use crate::catalogue::{Detail, Learned};
 use crate::host::{Host, Representation};
 use crate::item::{Facts, Item};
 use crate::repository::Repository;
 
-/// Every format, in the order ListMetadataFormats tells them.
-pub fn all() -> Vec<Box<dyn Format>> {
-    vec![Box::new(oai_dc::OaiDc), Box::new(http_header::HttpHeader), Box::new(oai_didl::OaiDidl)]
+/// Formats, in the order ListMetadataFormats tells them.
+pub type Formats = Arc<[Arc<dyn Format>]>;
+
+/// Every format of a site.
+pub fn all() -> Formats {
+    Arc::new([Arc::new(oai_dc::OaiDc), Arc::new(http_header::HttpHeader), Arc::new(oai_didl::OaiDidl)])
 }
+
+pub(crate) use stored::of_records;
 
 /// Schemas of our own, which a host serves below the repository's URL.
 pub const SCHEMAS: &[(&str, &str)] =
@@ -27,9 +35,9 @@ pub const SCHEMAS: &[(&str, &str)] =
 /// A way to describe an item in XML.
 pub trait Format: Send + Sync {
     /// Its short name.
-    fn prefix(&self) -> &'static str;
+    fn prefix(&self) -> &str;
     /// Its XML namespace.
-    fn namespace(&self) -> &'static str;
+    fn namespace(&self) -> &str;
     /// Where its schema is published.
     fn schema(&self, base_url: &str) -> String;
     /// What it wants to know of an item from the catalogue.
@@ -38,17 +46,39 @@ pub trait Format: Send + Sync {
     }
     /// Whether describing this item takes what a GET returns, and not only what the catalogue remembers.
     fn needs_get(&self, item: &Item) -> bool;
-    /// Whether describing any item takes that, so that a page is better ended by its bytes than by its count.
-    fn opens_files(&self) -> bool {
+    /// Whether items in this format may be large, so that few are taken at once and a page is better ended by its bytes
+    /// than by its count.
+    fn is_bulky(&self) -> bool {
         false
     }
-    /// Writes the one element that goes into `metadata`. An error means that the answer cannot be completed.
+    /// The catalogue's list of the items that have it; `None` if all have it.
+    fn list(&self) -> Option<&str> {
+        None
+    }
+    /// Whether this item has it.
+    fn has(&self, item: &Item) -> Has {
+        let _ = item;
+        Has::Yes
+    }
+    /// Writes what follows the header of a record: `metadata`, and what is said about it. An error means that the answer
+    /// cannot be completed.
     fn write(&self, subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()>;
 
     /// The prefix as the protocol's type.
     fn metadata_prefix(&self) -> MetadataPrefix {
         MetadataPrefix::parse(self.prefix()).expect("a format's prefix is legal; a test looks at each")
     }
+}
+
+/// Whether an item has a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Has {
+    /// It can be described in it.
+    Yes,
+    /// It could be once.
+    Gone,
+    /// It never could.
+    No,
 }
 
 /// The item to be described, and all that may be needed for it.
@@ -72,6 +102,8 @@ pub struct Desk {
     pub learned: Vec<Learned>,
     /// Room for a file, so that each record does not ask the allocator for it.
     buffer: Vec<u8>,
+    /// Unpacks stored records; made when the first one comes.
+    unpacker: Option<Unpacker>,
 }
 
 impl Subject<'_> {

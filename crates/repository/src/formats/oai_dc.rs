@@ -9,8 +9,12 @@ use super::{Format, Subject};
 use crate::item::{Facts, Item};
 use crate::site::{name, title};
 
-const NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/oai_dc/";
-const SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/oai_dc.xsd";
+/// Its short name; every repository has it.
+pub(super) const PREFIX: &str = "oai_dc";
+/// Namespace of the format.
+pub(super) const NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/oai_dc/";
+/// Where its schema is.
+pub(super) const SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/oai_dc.xsd";
 
 /// The start tag, in one piece: this is the format that is written by the million.
 const ROOT: &str = "<oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" \
@@ -20,11 +24,11 @@ const ROOT: &str = "<oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.org/OAI/2.
 pub(super) struct OaiDc;
 
 impl Format for OaiDc {
-    fn prefix(&self) -> &'static str {
-        "oai_dc"
+    fn prefix(&self) -> &str {
+        PREFIX
     }
 
-    fn namespace(&self) -> &'static str {
+    fn namespace(&self) -> &str {
         NAMESPACE
     }
 
@@ -52,7 +56,7 @@ impl Format for OaiDc {
         };
         let title = read_now.as_deref().or(item.facts.title.as_deref()).filter(|title| !title.is_empty());
 
-        xml.raw(ROOT).raw("<dc:title>");
+        xml.raw("<metadata>").raw(ROOT).raw("<dc:title>");
         match title {
             Some(title) => xml.text(title),
             None => xml.text(&file_name(&item.name)),
@@ -62,8 +66,8 @@ impl Format for OaiDc {
         xml.text(&item.media_type).raw("</dc:format><dc:format>").number(item.fingerprint.size);
         xml.raw(" bytes</dc:format><dc:date>").datestamp(item.fingerprint.modified_at());
         match dcmi_type(&item.media_type) {
-            Some(kind) => xml.raw("</dc:date><dc:type>").raw(kind).raw("</dc:type></oai_dc:dc>"),
-            None => xml.raw("</dc:date></oai_dc:dc>"),
+            Some(kind) => xml.raw("</dc:date><dc:type>").raw(kind).raw("</dc:type></oai_dc:dc></metadata>"),
+            None => xml.raw("</dc:date></oai_dc:dc></metadata>"),
         };
         Ok(())
     }

@@ -23,11 +23,11 @@ const STATEMENT_END: &str = "</didl:Statement></didl:Descriptor>";
 pub(super) struct OaiDidl;
 
 impl Format for OaiDidl {
-    fn prefix(&self) -> &'static str {
+    fn prefix(&self) -> &str {
         "oai_didl"
     }
 
-    fn namespace(&self) -> &'static str {
+    fn namespace(&self) -> &str {
         NAMESPACE
     }
 
@@ -43,12 +43,14 @@ impl Format for OaiDidl {
         true
     }
 
-    fn opens_files(&self) -> bool {
+    fn is_bulky(&self) -> bool {
         true
     }
 
     fn write(&self, mut subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {
-        let Some(representation) = subject.representation.take() else { return Ok(()) };
+        let Some(representation) = subject.representation.take() else {
+            return Err(io::Error::other("a file to be described is missing"));
+        };
         let mut steady = steady::read(&mut subject, representation)?;
         if let (Some(digests), true) = (steady.digests, steady.digests_are_new) {
             subject.learn(&steady.representation, Facts { title: None, digests: Some(digests) });
@@ -58,6 +60,7 @@ impl Format for OaiDidl {
         let media_type = steady.representation.headers.iter().find(|(name, _)| name == "Content-Type");
         let media_type = media_type.map_or(&*item.media_type, |(_, value)| value.as_str());
 
+        xml.raw("<metadata>");
         open_root(xml, "didl:DIDL", "xmlns:didl", NAMESPACE, SCHEMA);
         xml.attribute("DIDLDocumentId", &document_id(base_url, &subject.identifier())).raw("><didl:Item id=\"i");
         xml.raw(&hex(&Sha256::digest(&url)[..8])).raw("\">").raw(STATEMENT);
@@ -73,7 +76,7 @@ impl Format for OaiDidl {
             write_value(&mut value, media_type, xml)?;
             value.recycle(&mut subject.desk.buffer);
         }
-        xml.raw("</didl:Component></didl:Item></didl:DIDL>");
+        xml.raw("</didl:Component></didl:Item></didl:DIDL></metadata>");
         Ok(())
     }
 }

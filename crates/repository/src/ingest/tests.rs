@@ -13,11 +13,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use modoai_protocol::{Datestamp, Range};
+use modoai_protocol::{Datestamp, SetSpec};
 
 use super::{IngestError, Keeper, Pace, Part, Reconciler, read_everything};
 use crate::catalogue::sqlite::Sqlite;
-use crate::catalogue::{Catalogue, CatalogueError, Change, Detail, Known, Learned, PageQuery, Writer, system_clock};
+use crate::catalogue::{
+    Catalogue, CatalogueError, Change, Detail, Known, Learned, PageQuery, Selected, Writer, system_clock,
+};
 use crate::formats::steady::digests_of;
 use crate::item::{Facts, Item};
 use crate::site::folder::Folder;
@@ -97,7 +99,7 @@ impl Bench {
     }
 
     fn items(&self) -> BTreeMap<String, Item> {
-        let query = PageQuery { set: None, range: Range::ALL, after: None, limit: 1_000_000, detail: Detail::Whole };
+        let query = PageQuery { selection: Selected::ALL, after: None, limit: 1_000_000, detail: Detail::Whole };
         let items = self.catalogue.page(&query).expect("a page");
         items.into_iter().map(|item| (item.name.clone(), item)).collect()
     }
@@ -158,6 +160,10 @@ impl Writer for Spy {
     fn apply(&mut self, changes: &[Change]) -> Result<(), CatalogueError> {
         assert!(self.commits.fetch_add(1, Ordering::Relaxed) < self.most, "one commit too many");
         self.writer.apply(changes)
+    }
+
+    fn name_set(&mut self, set: &SetSpec, title: &str) -> Result<(), CatalogueError> {
+        self.writer.name_set(set, title)
     }
 
     fn complete(&mut self) -> Result<(), CatalogueError> {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use modoai_protocol::{Datestamp, Range};
-use modoai_repository::catalogue::{Catalogue, CatalogueError};
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Selected};
 use modoai_repository::item::Item;
 
 use super::{HandClock, Place, Random, delete, everything, filled, list, put, put_state, spec, state};
@@ -48,7 +48,7 @@ pub(crate) fn readers_never_see_half_a_batch(place: &dyn Place) {
                 assert_eq!(chunk.len(), ITEMS);
                 assert!(chunk.iter().all(|item| item.fingerprint.size == chunk[0].fingerprint.size));
             }
-            assert_eq!(catalogue.count(None, Range::ALL).expect("a count"), ITEMS as u64);
+            assert_eq!(catalogue.count(Selected::ALL).expect("a count"), ITEMS as u64);
             assert_eq!(catalogue.sets().expect("sets").len(), 2);
         }
     });

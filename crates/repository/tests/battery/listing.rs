@@ -1,7 +1,7 @@
 //! Lists: complete, in order, in pages of any size, and counted without being read.
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
-use modoai_repository::catalogue::{Change, Detail, Learned, PageQuery, Unread};
+use modoai_repository::catalogue::{Change, Detail, Learned, PageQuery, Selected, Unread};
 use modoai_repository::item::{Facts, Fingerprint, Item};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -40,7 +40,7 @@ pub(crate) fn pages_join_without_gap_or_overlap_at_every_limit(place: &dyn Place
             assert_eq!(list(&*catalogue, set, range, limit), expected, "limit {limit}, {set:?}, {range:?}");
         }
     }
-    let none = PageQuery { set: None, range: Range::ALL, after: None, limit: 0, detail: Detail::Whole };
+    let none = PageQuery { selection: Selected::ALL, after: None, limit: 0, detail: Detail::Whole };
     assert_eq!(catalogue.page(&none).expect("an empty page"), []);
 }
 
@@ -53,7 +53,10 @@ pub(crate) fn many_equal_datestamps_are_listed_once(place: &dyn Place) {
         found.sort_unstable();
         found.dedup();
         assert_eq!(found.len(), ties.len());
-        assert_eq!(catalogue.count(set.as_deref(), Range::ALL).expect("a count"), ties.len() as u64);
+        assert_eq!(
+            catalogue.count(Selected { format: None, set: set.as_deref(), range: Range::ALL }).expect("a count"),
+            ties.len() as u64
+        );
     }
 }
 
@@ -76,7 +79,8 @@ pub(crate) fn a_set_includes_its_descendants_and_nothing_else(place: &dyn Place)
     ] {
         let items = list(&*catalogue, Some(&spec(set)), Range::ALL, 2);
         assert_eq!(names(&items), expected, "{set}");
-        let count = catalogue.count(Some(&spec(set)), Range::ALL).expect("a count");
+        let count =
+            catalogue.count(Selected { format: None, set: Some(&spec(set)), range: Range::ALL }).expect("a count");
         assert_eq!(count, expected.len() as u64, "{set}");
     }
     let sets = ["mime", "mime:text", "mime:text:html", "mime:text:plain", "mime:texture"];
@@ -129,7 +133,10 @@ pub(crate) fn counts_agree_with_lists(place: &dyn Place) {
         let range = Range { first: Datestamp::from_unix(first), last: Datestamp::from_unix(last) };
         let set = SetSpec::parse(set);
         let expected = selected(&whole, set.as_ref(), range);
-        prop_assert_eq!(catalogue.count(set.as_ref(), range).expect("a count"), expected.len() as u64);
+        prop_assert_eq!(
+            catalogue.count(Selected { format: None, set: set.as_ref(), range: range }).expect("a count"),
+            expected.len() as u64
+        );
         prop_assert_eq!(list(&*catalogue, set.as_ref(), range, 97), expected);
         Ok(())
     });
@@ -188,7 +195,7 @@ pub(crate) fn less_detail_is_the_same_list(place: &dyn Place) {
     let catalogue = filled(place, &clock, &site(20));
     apply(&*catalogue, &[delete("003")]);
     let page = |detail| {
-        let query = PageQuery { set: None, range: Range::ALL, after: None, limit: 100, detail };
+        let query = PageQuery { selection: Selected::ALL, after: None, limit: 100, detail };
         catalogue.page(&query).expect("a page")
     };
     let whole = page(Detail::Whole);

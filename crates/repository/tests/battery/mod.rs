@@ -7,12 +7,13 @@ pub(crate) mod deletion;
 pub(crate) mod listing;
 pub(crate) mod mounts;
 pub(crate) mod stamping;
+pub(crate) mod stored;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
-use modoai_repository::catalogue::{Catalogue, CatalogueError, Change, Clock, Detail, PageQuery};
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Change, Clock, Detail, PageQuery, Selected};
 use modoai_repository::item::{Fingerprint, Item, Publicity};
 
 /// Where a catalogue is, or will be. Opening it again is what another process would do.
@@ -48,6 +49,12 @@ macro_rules! battery {
             stamping: an_empty_batch_writes_nothing,
             stamping: the_same_bytes_are_not_stamped,
             stamping: facts_belong_to_one_state,
+            stored: a_list_holds_what_has_the_format,
+            stored: the_same_record_is_not_stamped,
+            stored: an_item_has_one_owner_at_a_time,
+            stored: a_large_record_is_had_in_pieces,
+            stored: sets_have_the_names_they_were_given,
+            stored: records_and_files_do_not_disturb_each_other,
             mounts: mounts_are_remembered_until_others_are,
             concurrency: there_is_one_writer,
             concurrency: readers_never_see_half_a_batch,
@@ -133,7 +140,9 @@ pub(crate) fn list(catalogue: &dyn Catalogue, set: Option<&SetSpec>, range: Rang
     let mut items: Vec<Item> = Vec::new();
     loop {
         let after = items.last().map(|item| (item.datestamp, item.number));
-        let page = catalogue.page(&PageQuery { set, range, after, limit, detail: Detail::Whole }).expect("a page");
+        let page = catalogue
+            .page(&PageQuery { selection: Selected { format: None, set, range }, after, limit, detail: Detail::Whole })
+            .expect("a page");
         assert!(page.len() <= limit);
         if page.is_empty() {
             return items;

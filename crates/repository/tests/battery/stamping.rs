@@ -1,7 +1,7 @@
 //! Datestamps: what they are at first, when they move, and that they never go back.
 
-use modoai_protocol::{Datestamp, Range};
-use modoai_repository::catalogue::{Change, Learned};
+use modoai_protocol::Datestamp;
+use modoai_repository::catalogue::{Change, Learned, Selected};
 use modoai_repository::item::{Digests, Facts};
 
 use super::{HandClock, Place, Random, apply, delete, everything, filled, item, names, put, put_state, state};
@@ -39,7 +39,7 @@ pub(crate) fn an_interrupted_filling_goes_on(place: &dyn Place) {
     drop(writer);
     assert_eq!(names(&everything(&*catalogue)), ["a", "b", "e", "d"]);
     assert_eq!(item(&*catalogue, "b").datestamp, Datestamp::from_unix(3));
-    assert_eq!(catalogue.count(None, Range::ALL).expect("a count"), 4);
+    assert_eq!(catalogue.count(Selected::ALL).expect("a count"), 4);
     drop(catalogue);
 
     let standing = place.opened(&clock).standing().expect("a standing");

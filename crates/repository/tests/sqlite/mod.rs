@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use modoai_protocol::{Datestamp, Range};
+use modoai_protocol::Datestamp;
 use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, CatalogueError, Clock, Detail, PageQuery};
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Clock, Detail, PageQuery, Selected};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -95,7 +95,7 @@ fn a_damaged_file_is_named() {
     let mut bytes = fs::read(&file).expect("the file");
     bytes[8192..].fill(0xa5);
     fs::write(&file, bytes).expect("the file");
-    let query = PageQuery { set: None, range: Range::ALL, after: None, limit: 5000, detail: Detail::Whole };
+    let query = PageQuery { selection: Selected::ALL, after: None, limit: 5000, detail: Detail::Whole };
     refusal(Sqlite::open(&file, clock.clock()).and_then(|catalogue| catalogue.page(&query)), &file);
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Harvested metadata is kept as it came, and the reader looks at its nesting only. Before it is handed to others it must
 //! be XML beyond doubt, because one bad byte would make a whole page of theirs unreadable: legal UTF-8, legal characters,
-//! well-formed, and with every prefix declared, by itself or by what it inherits. Nothing is changed here. A record that
-//! fails is named with its first offence; asking for the page again with [`Remedies`](super::Remedies) may help it.
+//! well-formed, and with every prefix declared, by itself or by what it inherits. [`PartCheck`] changes nothing, and names
+//! an element that fails by its first offence; [`PartMender`] mends what can be mended of it.
 
+mod mender;
 mod tags;
 mod text;
 
+pub use mender::PartMender;
 use tags::Tags;
 use text::TextCheck;
 

@@ -9,7 +9,8 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use super::insert::insert_all;
 use super::membership::Moves;
-use super::names::{EVERYTHING, Kind, Registry, publicity_number};
+use super::names::{EVERYTHING, publicity_number};
+use super::registry::{Kind, Registry};
 use crate::catalogue::Change;
 use crate::item::Fingerprint;
 
@@ -32,7 +33,7 @@ impl Ledger {
             Ok(Self {
                 ready: row.get(0)?,
                 floor: row.get(1)?,
-                registry: Registry::read(writer)?,
+                registry: Registry::default(),
                 next_number: row.get(2)?,
                 greatest_name: row.get(3)?,
             })
@@ -42,10 +43,10 @@ impl Ledger {
 
 /// One batch on its way into the tables.
 pub(super) struct Batch<'a> {
-    transaction: &'a Transaction<'a>,
+    pub(super) transaction: &'a Transaction<'a>,
     ledger: &'a mut Ledger,
     /// The stamp of every change; while filling, the latest stamp an item may get.
-    stamp: i64,
+    pub(super) stamp: i64,
     /// New items, gathered to be inserted together.
     fresh: Vec<Fresh<'a>>,
     moves: Moves,
@@ -66,11 +67,11 @@ struct Fresh<'a> {
 }
 
 /// What the tables say of an item about to change.
-struct Present {
-    number: i64,
+pub(super) struct Present {
+    pub(super) number: i64,
     datestamp: i64,
-    deleted: bool,
-    kind: Arc<Kind>,
+    pub(super) deleted: bool,
+    pub(super) kind: Arc<Kind>,
 }
 
 impl<'a> Batch<'a> {
@@ -86,6 +87,11 @@ impl<'a> Batch<'a> {
                     let media = self.ledger.registry.media(self.transaction, media_type)?;
                     let kind = self.ledger.registry.kind(self.transaction, sets)?;
                     self.put(name, *fingerprint, media, kind, publicity_number(*publicity))?;
+                }
+                Change::Store { name, sets, format, record } => {
+                    let kind = self.ledger.registry.kind(self.transaction, sets)?;
+                    let format = self.ledger.registry.format(self.transaction, format)?;
+                    self.store(name, &kind, format, record.as_ref())?;
                 }
                 Change::Same { number, fingerprint } => self.same(*number, fingerprint)?,
                 Change::Delete { name } => self.delete(name)?,
@@ -170,11 +176,24 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
+    pub(super) fn registry(&mut self) -> &mut Registry {
+        &mut self.ledger.registry
+    }
+
+    /// The number of an item of that name, which is not in the tables yet and will be at once.
+    pub(super) fn new_number(&mut self, name: &str) -> i64 {
+        if self.is_greatest(name) {
+            self.ledger.greatest_name = Some(name.to_owned());
+        }
+        self.ledger.next_number += 1;
+        self.ledger.next_number - 1
+    }
+
     fn is_greatest(&self, name: &str) -> bool {
         self.ledger.greatest_name.as_deref().is_none_or(|greatest| name > greatest)
     }
 
-    fn present(&mut self, name: &str) -> rusqlite::Result<Option<Present>> {
+    pub(super) fn present(&mut self, name: &str) -> rusqlite::Result<Option<Present>> {
         if self.is_greatest(name) {
             return Ok(None);
         }
@@ -183,13 +202,13 @@ impl<'a> Batch<'a> {
             "SELECT r.number, r.datestamp, r.deleted, r.sets
              FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1",
         )?;
-        let registry = &mut self.ledger.registry;
+        let (registry, writer) = (&mut self.ledger.registry, self.transaction);
         let present = query.query_row([name], |row| {
             Ok(Present {
                 number: row.get(0)?,
                 datestamp: row.get(1)?,
                 deleted: row.get(2)?,
-                kind: registry.recorded_kind(row.get_ref(3)?.as_str()?),
+                kind: registry.recorded_kind(writer, row.get_ref(3)?.as_str()?)?,
             })
         });
         present.optional()
@@ -197,19 +216,19 @@ impl<'a> Batch<'a> {
 
     // Until the first filling is complete there are no memberships and only one live count; then they are made at once.
 
-    fn enter(&mut self, kind: &Kind, datestamp: i64, number: i64) {
+    pub(super) fn enter(&mut self, kind: &Kind, datestamp: i64, number: i64) {
         if self.ledger.ready {
             self.moves.note(&kind.sets, datestamp, number, 1);
         }
     }
 
-    fn leave(&mut self, present: &Present) {
+    pub(super) fn leave(&mut self, present: &Present) {
         if self.ledger.ready {
             self.moves.note(&present.kind.sets, present.datestamp, present.number, -1);
         }
     }
 
-    fn count_live(&mut self, kind: &Kind, change: i64) {
+    pub(super) fn count_live(&mut self, kind: &Kind, change: i64) {
         let sets = if self.ledger.ready { &kind.sets[..] } else { &[EVERYTHING] };
         for set in sets {
             *self.live.entry(*set).or_default() += change;

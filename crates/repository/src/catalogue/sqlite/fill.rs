@@ -12,7 +12,7 @@ use rusqlite::Connection;
 
 use super::batch::Ledger;
 use super::membership::{self, Entry};
-use super::names::Kind;
+use super::registry::Kind;
 
 /// How many memberships are sorted at a time. Bounds the memory; each round walks through all items once.
 const ROUND: usize = 1 << 20;
@@ -73,7 +73,7 @@ impl Census {
                 Some(kind) => *kind,
                 None => {
                     let kind = census.kinds.len() as u32;
-                    census.kinds.push((ledger.registry.recorded_kind(text), Size::default()));
+                    census.kinds.push((ledger.registry.recorded_kind(writer, text)?, Size::default()));
                     kinds.insert(text.to_owned(), kind);
                     kind
                 }

@@ -15,7 +15,9 @@
 //! | `fill` | the first filling, which is mostly about speed |
 //! | `insert` | many rows by few statements |
 //! | `membership` | who is in which set since when, and how many per day |
-//! | `names` | set specs and media types as small numbers |
+//! | `names` | set specs, media types and formats as small numbers, as readers see them |
+//! | `registry` | the same as the writer gives them |
+//! | `store` | records that came as XML |
 
 mod batch;
 mod file;
@@ -26,19 +28,22 @@ mod learn;
 mod membership;
 mod names;
 mod read;
+mod registry;
+mod store;
 mod write;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use modoai_protocol::{Datestamp, Range, SetSpec};
+use modoai_protocol::{Datestamp, SetSpec};
 use rusqlite::{Connection, ErrorCode};
 
 use self::file::{DatabaseFile, Role};
 use self::handed_out::HandedOut;
 use self::names::KnownNames;
 use self::write::SqliteWriter;
-use super::{Catalogue, CatalogueError, Clock, Learned, PageQuery, Standing, Unread, Writer};
+use super::stored::StoredFormat;
+use super::{Catalogue, CatalogueError, Clock, Learned, PageQuery, Selected, Standing, Unread, Writer};
 use crate::item::Item;
 
 /// Idle readers kept for later: more than this many requests at once are rare, and each keeps a cache.
@@ -112,12 +117,31 @@ impl Catalogue for Sqlite {
         self.read("list items", |reader| read::page(reader, &self.shared.names, query))
     }
 
-    fn count(&self, set: Option<&SetSpec>, range: Range) -> Result<u64, CatalogueError> {
-        self.read("count items", |reader| read::count(reader, set, range))
+    fn count(&self, selection: Selected<'_>) -> Result<u64, CatalogueError> {
+        self.read("count items", |reader| read::count(reader, &self.shared.names, selection))
     }
 
     fn item(&self, name: &str) -> Result<Option<Item>, CatalogueError> {
         self.read("look up an item", |reader| read::item(reader, &self.shared.names, name))
+    }
+
+    fn stored_item(&self, name: &str, format: &str) -> Result<Option<Item>, CatalogueError> {
+        self.read("look up a record", |reader| read::stored_item(reader, &self.shared.names, name, format))
+    }
+
+    fn piece(&self, body: i64, place: i64) -> Result<Option<Vec<u8>>, CatalogueError> {
+        self.read("read a record", |reader| read::piece(reader, body, place))
+    }
+
+    fn formats(&self) -> Result<Vec<Arc<StoredFormat>>, CatalogueError> {
+        self.read("list formats", |reader| {
+            let names = self.shared.names.renewed(reader)?;
+            Ok(names.formats().map(|(_, format)| Arc::clone(format)).collect())
+        })
+    }
+
+    fn set_titles(&self) -> Result<Vec<(Arc<SetSpec>, String)>, CatalogueError> {
+        self.read("list the names of sets", read::set_titles)
     }
 
     fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError> {

@@ -1,15 +1,13 @@
-//! Set specs and media types as small numbers.
+//! Set specs, media types and formats as small numbers, as readers see them.
 //!
-//! There are few of either and they are never forgotten, so each side keeps them in memory: the reading side to turn
-//! numbers into shared names, the writing side to turn the sets of an item into a [`Kind`].
+//! They are never forgotten and their numbers only grow, so they are kept in memory, and only what is new is read.
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use modoai_protocol::SetSpec;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use crate::catalogue::stored::{Holding, StoredFormat};
 use crate::item::Publicity;
 
 /// The set that holds everything.
@@ -26,34 +24,55 @@ impl KnownNames {
 
     /// All names as of now, for when a number was not in the current ones.
     pub(super) fn renewed(&self, reader: &Connection) -> rusqlite::Result<Arc<Names>> {
-        let names = Arc::new(Names::read(reader)?);
+        let names = Arc::new(self.current().extended(reader)?);
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&names);
         Ok(names)
     }
 }
 
 /// Names in order of their numbers.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Names {
     sets: Vec<(i64, Arc<SetSpec>)>,
     media: Vec<(i64, Arc<str>)>,
+    formats: Vec<(i64, Arc<StoredFormat>)>,
+}
+
+/// What a `record.sets` means: the sets of an item, and the formats it has records in.
+#[derive(Clone)]
+pub(super) struct Grouping {
+    pub(super) sets: Arc<[Arc<SetSpec>]>,
+    pub(super) formats: Arc<[Holding]>,
+    /// The numbers of the formats whose records are gone.
+    pub(super) gone_in: Arc<[i64]>,
 }
 
 impl Names {
-    fn read(reader: &Connection) -> rusqlite::Result<Self> {
-        let mut names = Self::default();
-        let mut sets = reader.prepare_cached("SELECT set_id, spec FROM setname ORDER BY set_id")?;
-        let mut rows = sets.query([])?;
+    /// These, and those that were given since.
+    fn extended(&self, reader: &Connection) -> rusqlite::Result<Self> {
+        let mut names = self.clone();
+        let last = |numbers: Option<i64>| numbers.unwrap_or(i64::MIN);
+        // Everything has no spec, and lists by format have none that is legal.
+        let sets = "SELECT set_id, spec FROM setname WHERE set_id > ?1 AND instr(spec, '/') = 0 ORDER BY set_id";
+        let mut sets = reader.prepare_cached(sets)?;
+        let mut rows = sets.query([last(names.sets.last().map(|(id, _)| *id))])?;
         while let Some(row) = rows.next()? {
-            // Everything has no spec.
             if let Some(spec) = SetSpec::parse(row.get_ref(1)?.as_str()?) {
                 names.sets.push((row.get(0)?, Arc::new(spec)));
             }
         }
-        let mut media = reader.prepare_cached("SELECT media_id, type FROM media ORDER BY media_id")?;
-        let mut rows = media.query([])?;
+        let mut media =
+            reader.prepare_cached("SELECT media_id, type FROM media WHERE media_id > ?1 ORDER BY media_id")?;
+        let mut rows = media.query([last(names.media.last().map(|(id, _)| *id))])?;
         while let Some(row) = rows.next()? {
             names.media.push((row.get(0)?, row.get(1)?));
+        }
+        let formats = "SELECT format_id, prefix, schema, namespace FROM format WHERE format_id > ?1 ORDER BY format_id";
+        let mut formats = reader.prepare_cached(formats)?;
+        let mut rows = formats.query([last(names.formats.last().map(|(id, _)| *id))])?;
+        while let Some(row) = rows.next()? {
+            let format = StoredFormat { prefix: row.get(1)?, schema: row.get(2)?, namespace: row.get(3)? };
+            names.formats.push((row.get(0)?, Arc::new(format)));
         }
         Ok(names)
     }
@@ -63,9 +82,24 @@ impl Names {
         numbered(&self.media, id)
     }
 
-    /// The sets that a `record.sets` means.
-    pub(super) fn sets(&self, text: &str) -> Option<Arc<[Arc<SetSpec>]>> {
-        ids(text).map(|id| numbered(&self.sets, id)).collect()
+    /// All formats with their numbers.
+    pub(super) fn formats(&self) -> impl Iterator<Item = &(i64, Arc<StoredFormat>)> {
+        self.formats.iter()
+    }
+
+    /// What a `record.sets` means.
+    pub(super) fn grouping(&self, text: &str) -> Option<Grouping> {
+        let (mut sets, mut formats, mut gone_in) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in entries(text) {
+            match entry {
+                Entry::Set(id) => sets.push(numbered(&self.sets, id)?),
+                Entry::Format { id, gone } => {
+                    formats.push(Holding { format: numbered(&self.formats, id)?, gone });
+                    gone_in.extend(gone.then_some(id));
+                }
+            }
+        }
+        Some(Grouping { sets: sets.into(), formats: formats.into(), gone_in: gone_in.into() })
     }
 }
 
@@ -74,109 +108,57 @@ fn numbered<T: Clone>(names: &[(i64, T)], id: i64) -> Option<T> {
     Some(names[at].1.clone())
 }
 
-/// The numbers in a `record.sets`. Only the writer writes them; anything else becomes a number that no set has.
-fn ids(text: &str) -> impl Iterator<Item = i64> {
-    text.split_ascii_whitespace().map(|id| id.parse().unwrap_or(-1))
+/// One word of a `record.sets`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// It is in the set with this number.
+    Set(i64),
+    /// It has, or had, a record in the format with this number.
+    Format { id: i64, gone: bool },
 }
 
-/// What items with the same narrowest sets have in common.
-pub(super) struct Kind {
-    /// How `record.sets` puts it.
-    pub(super) text: String,
-    /// Every set such an item is a member of, [`EVERYTHING`] included, in ascending order.
-    pub(super) sets: Vec<i64>,
+/// The words of a `record.sets`. Only the writer writes them; anything else becomes a number that nothing has.
+pub(super) fn entries(text: &str) -> impl Iterator<Item = Entry> {
+    text.split_ascii_whitespace().map(|word| {
+        let number = |digits: &str| digits.parse().unwrap_or(-1);
+        match word.as_bytes()[0] {
+            b'f' => Entry::Format { id: number(&word[1..]), gone: false },
+            b'g' => Entry::Format { id: number(&word[1..]), gone: true },
+            _ => Entry::Set(number(word)),
+        }
+    })
 }
 
-/// Names the writing side has met or given numbers to. Must be read anew after a transaction failed.
-pub(super) struct Registry {
-    sets: HashMap<String, i64>,
-    specs: HashMap<i64, Arc<SetSpec>>,
-    media: HashMap<Arc<str>, i64>,
-    kinds_by_specs: HashMap<String, Arc<Kind>>,
-    kinds_by_text: HashMap<String, Arc<Kind>>,
-}
-
-impl Registry {
-    pub(super) fn read(writer: &Connection) -> rusqlite::Result<Self> {
-        let Names { sets, media } = Names::read(writer)?;
-        Ok(Self {
-            sets: sets.iter().map(|(id, spec)| (spec.as_str().to_owned(), *id)).collect(),
-            specs: sets.into_iter().collect(),
-            media: media.into_iter().map(|(id, name)| (name, id)).collect(),
-            kinds_by_specs: HashMap::new(),
-            kinds_by_text: HashMap::new(),
-        })
-    }
-
-    /// The number of a media type, new if need be.
-    pub(super) fn media(&mut self, writer: &Connection, name: &Arc<str>) -> rusqlite::Result<i64> {
-        if let Some(id) = self.media.get(name) {
-            return Ok(*id);
-        }
-        writer.prepare_cached("INSERT INTO media (type) VALUES (?1)")?.execute([name])?;
-        let id = writer.last_insert_rowid();
-        self.media.insert(Arc::clone(name), id);
-        Ok(id)
-    }
-
-    /// The kind of an item with these narrowest sets; sets not met before get a number.
-    pub(super) fn kind(&mut self, writer: &Connection, sets: &[Arc<SetSpec>]) -> rusqlite::Result<Arc<Kind>> {
-        let joined;
-        let specs = match sets {
-            [only] => only.as_str(),
-            sets => {
-                joined = sets.iter().map(|set| set.as_str()).collect::<Vec<_>>().join(" ");
-                &joined
-            }
-        };
-        if let Some(kind) = self.kinds_by_specs.get(specs) {
-            return Ok(Arc::clone(kind));
-        }
-        let mut text = String::new();
-        for set in sets {
-            for spec in set.lineage() {
-                self.number(writer, spec)?;
-            }
-            let separator = if text.is_empty() { "" } else { " " };
-            write!(text, "{separator}{}", self.sets[set.as_str()]).expect("writing to a String cannot fail");
-        }
-        let kind = self.recorded_kind(&text);
-        self.kinds_by_specs.insert(specs.to_owned(), Arc::clone(&kind));
-        Ok(kind)
-    }
-
-    /// The kind that a `record.sets` means.
-    pub(super) fn recorded_kind(&mut self, text: &str) -> Arc<Kind> {
-        if let Some(kind) = self.kinds_by_text.get(text) {
-            return Arc::clone(kind);
-        }
-        let specs = ids(text).filter_map(|id| self.specs.get(&id));
-        let wider = specs.flat_map(|spec| spec.lineage()).filter_map(|spec| self.sets.get(spec));
-        let mut sets: Vec<i64> = wider.copied().chain([EVERYTHING]).collect();
-        sets.sort_unstable();
-        sets.dedup();
-        let kind = Arc::new(Kind { text: text.to_owned(), sets });
-        self.kinds_by_text.insert(text.to_owned(), Arc::clone(&kind));
-        kind
-    }
-
-    fn number(&mut self, writer: &Connection, spec: &str) -> rusqlite::Result<()> {
-        if !self.sets.contains_key(spec) {
-            writer.prepare_cached("INSERT INTO setname (spec, live) VALUES (?1, 0)")?.execute([spec])?;
-            let id = writer.last_insert_rowid();
-            self.sets.insert(spec.to_owned(), id);
-            self.specs.extend(SetSpec::parse(spec).map(|spec| (id, Arc::new(spec))));
-        }
-        Ok(())
+/// The number of a format, if there are records in it.
+pub(super) fn format_number(reader: &Connection, known: &KnownNames, prefix: &str) -> rusqlite::Result<Option<i64>> {
+    let find = |names: &Names| names.formats().find(|(_, format)| format.prefix == prefix).map(|(id, _)| *id);
+    match find(&known.current()) {
+        Some(id) => Ok(Some(id)),
+        None => known.renewed(reader).map(|names| find(&names)),
     }
 }
 
-/// The number of a set, if it was ever met.
-pub(super) fn set_number(reader: &Connection, set: Option<&SetSpec>) -> rusqlite::Result<Option<i64>> {
-    let Some(set) = set else { return Ok(Some(EVERYTHING)) };
+/// The spec that stands for a list: of a set or of everything, of one format or of all.
+pub(super) fn list_spec(format: i64, set: &str) -> String {
+    format!("{format}/{set}")
+}
+
+/// The number of a list, if it was ever met.
+pub(super) fn list_number(
+    reader: &Connection,
+    format: Option<i64>,
+    set: Option<&SetSpec>,
+) -> rusqlite::Result<Option<i64>> {
+    let set = set.map(SetSpec::as_str);
+    let spec = match (format, set) {
+        (None, None) => return Ok(Some(EVERYTHING)),
+        (Some(format), set) => &list_spec(format, set.unwrap_or_default()),
+        (None, Some(set)) => set,
+    };
     let mut query = reader.prepare_cached("SELECT set_id FROM setname WHERE spec = ?1")?;
-    query.query_row(params![set.as_str()], |row| row.get(0)).optional()
+    query.query_row(params![spec], |row| row.get(0)).optional()
 }
+
 /// How much of a secret an item is, as a number.
 pub(super) fn publicity_number(publicity: Publicity) -> i64 {
     match publicity {

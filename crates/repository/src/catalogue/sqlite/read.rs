@@ -6,13 +6,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use modoai_protocol::{Datestamp, Range, SetSpec};
+use modoai_protocol::{Datestamp, SetSpec};
 use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::membership::{SECONDS_PER_DAY, day};
-use super::names::{EVERYTHING, KnownNames, Names, publicity_from, set_number};
-use crate::catalogue::{Detail, PageQuery, Standing, Unread};
+use super::names::{EVERYTHING, Grouping, KnownNames, Names, format_number, list_number, publicity_from};
+use crate::catalogue::stored::{Body, Place};
+use crate::catalogue::{Detail, PageQuery, Selected, Standing, Unread};
 use crate::item::{Digests, Facts, Fingerprint, Item};
 
 /// The columns [`item_from`] reads, in its order, as far as the detail goes.
@@ -26,16 +27,20 @@ macro_rules! item_columns {
     (Whole) => {
         concat!(item_columns!(Description), ", r.sha256, r.md5")
     };
+    (Stored) => {
+        concat!(item_columns!(Header), ", s.size, s.body, s.pieces")
+    };
 }
 
 /// The query of a page, with these columns.
 macro_rules! page_query {
-    ($detail:ident) => {
+    ($detail:ident $(, $join:literal)?) => {
         concat!(
             "SELECT ",
             item_columns!($detail),
-            " FROM member m CROSS JOIN record r ON r.number = m.number
-             WHERE m.set_id = ?1 AND (m.datestamp, m.number) > (?2, ?3) AND m.datestamp <= ?4
+            " FROM member m CROSS JOIN record r ON r.number = m.number",
+            $($join,)?
+            " WHERE m.set_id = ?1 AND (m.datestamp, m.number) > (?2, ?3) AND m.datestamp <= ?4
              ORDER BY m.datestamp, m.number LIMIT ?5"
         )
     };
@@ -67,20 +72,37 @@ pub(super) fn standing(reader: &Connection) -> rusqlite::Result<(Standing, Optio
 }
 
 pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_>) -> rusqlite::Result<Vec<Item>> {
-    let Some(set) = set_number(reader, query.set)? else { return Ok(Vec::new()) };
-    let start = (query.range.first.unix(), i64::MIN);
+    let Selected { format, set, range } = query.selection;
+    let format = match format {
+        Some(prefix) => match format_number(reader, names, prefix)? {
+            Some(format) => Some(format),
+            None => return Ok(Vec::new()),
+        },
+        None => None,
+    };
+    let Some(list) = list_number(reader, format, set)? else { return Ok(Vec::new()) };
+    let start = (range.first.unix(), i64::MIN);
     let after = query.after.map_or(start, |(datestamp, number)| start.max((datestamp.unix(), number)));
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     let mut page = reader.prepare_cached(match query.detail {
         Detail::Header => page_query!(Header),
         Detail::Description => page_query!(Description),
         Detail::Whole => page_query!(Whole),
+        Detail::Stored => page_query!(Stored, " LEFT JOIN stored s ON s.key = m.number * 4096 + ?6"),
     })?;
-    let mut rows = page.query(params![set, after.0, after.1, query.range.last.unix(), limit])?;
+    page.raw_bind_parameter(1, list)?;
+    page.raw_bind_parameter(2, after.0)?;
+    page.raw_bind_parameter(3, after.1)?;
+    page.raw_bind_parameter(4, range.last.unix())?;
+    page.raw_bind_parameter(5, limit)?;
+    if query.detail == Detail::Stored {
+        page.raw_bind_parameter(6, format.unwrap_or(0))?;
+    }
+    let mut rows = page.raw_query();
     let mut items = Vec::with_capacity(query.limit.min(1000));
     let mut resolve = Resolve::new(reader, names);
     while let Some(row) = rows.next()? {
-        items.push(item_from(row, &mut resolve, query.detail)?);
+        items.push(item_from(row, &mut resolve, query.detail, format)?);
     }
     Ok(items)
 }
@@ -92,7 +114,42 @@ pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusql
         " FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1"
     ))?;
     let mut resolve = Resolve::new(reader, names);
-    query.query_row([name], |row| item_from(row, &mut resolve, Detail::Whole)).optional()
+    query.query_row([name], |row| item_from(row, &mut resolve, Detail::Whole, None)).optional()
+}
+
+pub(super) fn stored_item(
+    reader: &Connection,
+    names: &KnownNames,
+    name: &str,
+    format: &str,
+) -> rusqlite::Result<Option<Item>> {
+    // Of a format nobody has, nobody has a record.
+    let format = format_number(reader, names, format)?.unwrap_or(0);
+    let mut query = reader.prepare_cached(concat!(
+        "SELECT ",
+        item_columns!(Stored),
+        " FROM name n CROSS JOIN record r ON r.number = n.number
+          LEFT JOIN stored s ON s.key = n.number * 4096 + ?2 WHERE n.name = ?1"
+    ))?;
+    let mut resolve = Resolve::new(reader, names);
+    query.query_row(params![name, format], |row| item_from(row, &mut resolve, Detail::Stored, Some(format))).optional()
+}
+
+pub(super) fn piece(reader: &Connection, body: i64, place: i64) -> rusqlite::Result<Option<Vec<u8>>> {
+    let mut query = reader.prepare_cached("SELECT bytes FROM piece WHERE body = ?1 AND place = ?2")?;
+    query.query_row([body, place], |row| row.get(0)).optional()
+}
+
+pub(super) fn set_titles(reader: &Connection) -> rusqlite::Result<Vec<(Arc<SetSpec>, String)>> {
+    let mut query = reader.prepare_cached("SELECT spec, title FROM setname WHERE title IS NOT NULL")?;
+    let mut rows = query.query([])?;
+    let mut titles = Vec::new();
+    while let Some(row) = rows.next()? {
+        if let Some(spec) = SetSpec::parse(row.get_ref(0)?.as_str()?) {
+            titles.push((Arc::new(spec), row.get(1)?));
+        }
+    }
+    Ok(titles)
 }
 
 pub(super) fn unread(
@@ -114,7 +171,7 @@ pub(super) fn unread(
     while items.len() < limit
         && let Some(row) = rows.next()?
     {
-        let item = item_from(row, &mut resolve, Detail::Whole)?;
+        let item = item_from(row, &mut resolve, Detail::Whole, None)?;
         let untitled = item.facts.title.is_none() && wanted.titles_of.contains(&&*item.media_type);
         let undigested = item.facts.digests.is_none() && item.fingerprint.size <= wanted.digests_up_to;
         items.extend((untitled || undigested).then_some(item));
@@ -133,9 +190,17 @@ pub(super) fn sets(reader: &Connection) -> rusqlite::Result<Vec<Arc<SetSpec>>> {
 }
 
 /// Whole days come from the counters; at either end a day is scanned only if part of it lies outside the range.
-pub(super) fn count(reader: &Connection, set: Option<&SetSpec>, range: Range) -> rusqlite::Result<u64> {
+pub(super) fn count(reader: &Connection, names: &KnownNames, selection: Selected<'_>) -> rusqlite::Result<u64> {
+    let Selected { format, set, range } = selection;
     let (mut first, mut last) = (range.first.unix(), range.last.unix());
-    let Some(set) = set_number(reader, set)? else { return Ok(0) };
+    let format = match format {
+        Some(prefix) => match format_number(reader, names, prefix)? {
+            Some(format) => Some(format),
+            None => return Ok(0),
+        },
+        None => None,
+    };
+    let Some(set) = list_number(reader, format, set)? else { return Ok(0) };
     if first > last {
         return Ok(0);
     }
@@ -175,15 +240,15 @@ pub(super) struct Resolve<'a> {
     reader: &'a Connection,
     known: &'a KnownNames,
     names: Arc<Names>,
-    /// Sets already looked up: most rows of a page have the same as some row before.
-    sets: HashMap<String, Arc<[Arc<SetSpec>]>>,
+    /// Groupings already looked up: most rows of a page have the same as some row before.
+    groupings: HashMap<String, Grouping>,
     /// Stands where none is wanted.
     no_media_type: Arc<str>,
 }
 
 impl<'a> Resolve<'a> {
     pub(super) fn new(reader: &'a Connection, known: &'a KnownNames) -> Self {
-        Self { reader, known, names: known.current(), sets: HashMap::new(), no_media_type: "".into() }
+        Self { reader, known, names: known.current(), groupings: HashMap::new(), no_media_type: "".into() }
     }
 
     pub(super) fn media_type(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<Arc<str>> {
@@ -191,14 +256,14 @@ impl<'a> Resolve<'a> {
         self.name(column, |names| names.media(media))
     }
 
-    fn sets(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<Arc<[Arc<SetSpec>]>> {
+    fn grouping(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<Grouping> {
         let text = row.get_ref(column)?.as_str()?;
-        if let Some(sets) = self.sets.get(text) {
-            return Ok(Arc::clone(sets));
+        if let Some(grouping) = self.groupings.get(text) {
+            return Ok(grouping.clone());
         }
-        let sets = self.name(column, |names| names.sets(text))?;
-        self.sets.insert(text.to_owned(), Arc::clone(&sets));
-        Ok(sets)
+        let grouping = self.name(column, |names| names.grouping(text))?;
+        self.groupings.insert(text.to_owned(), grouping.clone());
+        Ok(grouping)
     }
 
     fn name<T>(&mut self, column: usize, look_up: impl Fn(&Names) -> Option<T>) -> rusqlite::Result<T> {
@@ -214,23 +279,38 @@ impl<'a> Resolve<'a> {
     }
 }
 
-fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>, detail: Detail) -> rusqlite::Result<Item> {
-    let described = detail >= Detail::Description;
+/// An item from a row. Asked for in a format, it is deleted if its record in that format is gone.
+fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>, detail: Detail, format: Option<i64>) -> rusqlite::Result<Item> {
+    let described = matches!(detail, Detail::Description | Detail::Whole);
+    let grouping = resolve.grouping(row, 3)?;
+    let deleted: bool = row.get(2)?;
     Ok(Item {
         number: row.get(0)?,
         datestamp: Datestamp::from_unix(row.get(1)?),
-        deleted: row.get(2)?,
-        sets: resolve.sets(row, 3)?,
+        deleted: deleted || format.is_some_and(|format| grouping.gone_in.contains(&format)),
+        sets: grouping.sets,
+        formats: grouping.formats,
         name: row.get(4)?,
         publicity: publicity_from(row.get(5)?),
         media_type: if described { resolve.media_type(row, 6)? } else { Arc::clone(&resolve.no_media_type) },
         fingerprint: if described { fingerprint_from(row, 7)? } else { Fingerprint::default() },
         facts: match detail {
-            Detail::Header => Facts::default(),
+            Detail::Header | Detail::Stored => Facts::default(),
             Detail::Description => Facts { title: row.get(11)?, digests: None },
             Detail::Whole => facts_from(row, 11)?,
         },
+        body: if detail == Detail::Stored { body_from(row, 6)? } else { None },
     })
+}
+
+/// A stored record from three columns, starting with `first`.
+fn body_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Body>> {
+    let Some(size) = row.get::<_, Option<i64>>(first)? else { return Ok(None) };
+    let packed = match row.get(first + 2)? {
+        Some(body) => Place::Pieces(body),
+        None => Place::Here(row.get(first + 1)?),
+    };
+    Ok(Some(Body { size: size.unsigned_abs(), packed }))
 }
 
 /// A fingerprint from four columns, starting with `first`.

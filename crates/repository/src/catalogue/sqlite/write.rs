@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::sync::Arc;
 
+use modoai_protocol::SetSpec;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
@@ -170,11 +171,20 @@ impl Writer for SqliteWriter {
         applied.inspect(|()| self.shared.file.tend_log(&self.connection))
     }
 
+    fn name_set(&mut self, set: &SetSpec, title: &str) -> Result<(), CatalogueError> {
+        self.transact("name a set", |transaction, ledger| {
+            let number = ledger.registry.number(transaction, set.as_str())?;
+            let name = "UPDATE setname SET title = ?2 WHERE set_id = ?1 AND title IS NOT ?2";
+            transaction.execute(name, params![number, title]).map(drop)
+        })
+    }
+
     fn complete(&mut self) -> Result<(), CatalogueError> {
+        // Before, so that the disk has all of the filling when this is done.
+        self.set_durability(Durability::Full)?;
         self.transact("complete the first filling", |transaction, ledger| {
             if ledger.ready { Ok(()) } else { fill::complete(transaction, ledger) }
-        })?;
-        self.set_durability(Durability::Full)
+        })
     }
 
     fn mounts(&mut self) -> Result<BTreeSet<String>, CatalogueError> {

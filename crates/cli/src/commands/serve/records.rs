@@ -1,0 +1,46 @@
+//! Serving a catalogue of records. Whoever harvests into it writes it; here it is only read.
+
+use std::sync::Arc;
+
+use modoai_repository::Repository;
+use modoai_repository::catalogue::Catalogue;
+use modoai_server::{Areas, ENCODINGS, Health, Served};
+
+use super::{Ending, bind};
+use crate::config::shown;
+use crate::error::CliError;
+use crate::output;
+use crate::source::Records;
+
+pub(super) async fn serve(opened: Records, areas: Areas) -> Result<(), CliError> {
+    let Records { config, file, catalogue } = opened;
+    let server = bind(&config).await?;
+    let (base_url, address) = (server.base_url(), server.address());
+    let repository = Repository::of_records(catalogue.clone(), config.repository, &base_url);
+    let served = Served {
+        site: None,
+        repository: repository.with_compressions(ENCODINGS),
+        areas: Arc::new(areas),
+        health: Arc::new(move || health(&*catalogue)),
+    };
+    let mut end = Ending::new()?;
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let running = tokio::spawn(server.run(served, async {
+        let _ = stopped.await;
+    }));
+    let catalogue = shown(&file);
+    output::print(&format!("serving {catalogue}\n  repository  {base_url}\nlistening on http://{address}\n"))?;
+    end.wait().await;
+    tracing::info!("stopping");
+    let _ = stop.send(());
+    let _ = running.await;
+    Ok(())
+}
+
+fn health(catalogue: &dyn Catalogue) -> Health {
+    match catalogue.standing() {
+        Ok(standing) if standing.ready => Health::Current,
+        Ok(_) => Health::Filling,
+        Err(error) => Health::Suspended(modoai_repository::with_causes(&error)),
+    }
+}

@@ -1,0 +1,99 @@
+//! What is served or asked: a folder, or a catalogue of records.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::{Catalogue, system_clock};
+
+use crate::config::{Config, SettingsArgs, SiteArgs, shown};
+use crate::error::CliError;
+
+/// A folder, or a catalogue of records.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Folder(SiteArgs),
+    Records(RecordsArgs),
+}
+
+/// What a command about a catalogue of records takes.
+#[derive(Debug)]
+pub(crate) struct RecordsArgs {
+    file: PathBuf,
+    settings: SettingsArgs,
+}
+
+/// A catalogue of records, open.
+pub(crate) struct Records {
+    pub(crate) config: Config,
+    pub(crate) file: PathBuf,
+    pub(crate) catalogue: Arc<dyn Catalogue>,
+}
+
+impl RecordsArgs {
+    /// Loads the configuration; `flags` are settings that the command's own flags give.
+    pub(crate) fn config(&self, flags: &[(&str, Option<&str>)]) -> Result<Config, CliError> {
+        self.settings.config(flags)
+    }
+
+    /// Opens the catalogue, which must be there and must not be that of a folder.
+    pub(crate) fn open(self, flags: &[(&str, Option<&str>)]) -> Result<Records, CliError> {
+        let config = self.config(flags)?;
+        let name = shown(&self.file);
+        if !self.file.exists() {
+            let what = format!("there is no catalogue {name}");
+            return Err(CliError::failed(what).hint("`modoai harvest` with the sink `catalogue` makes one"));
+        }
+        let failed = |error| CliError::failed(format!("failed to open the catalogue {name}")).because(error);
+        let catalogue = Sqlite::open(&self.file, system_clock()).map_err(failed)?;
+        let is_filled = catalogue.standing().map_err(failed)?.newest.is_some();
+        if is_filled && catalogue.formats().map_err(failed)?.is_empty() {
+            let what = format!("the catalogue {name} holds the files of a folder, and no records");
+            return Err(CliError::failed(what).hint("give the folder instead, and where its catalogue is with --data"));
+        }
+        Ok(Records { config, file: self.file, catalogue: Arc::new(catalogue) })
+    }
+}
+
+impl Args for Source {
+    fn augment_args(command: Command) -> Command {
+        let catalogue = Arg::new("catalogue")
+            .long("catalogue")
+            .value_name("FILE")
+            .value_parser(value_parser!(PathBuf))
+            .help("A catalogue of harvested records, instead of a folder");
+        SiteArgs::augment_args(command).mut_arg("dir", |dir| dir.required(false)).arg(catalogue)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Source {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let is_given = |id| matches.contains_id(id);
+        let Some(file) = matches.get_one::<PathBuf>("catalogue") else {
+            if !is_given("dir") {
+                let what = "give the folder DIR, or a catalogue of records with --catalogue FILE\n";
+                return Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, what));
+            }
+            return SiteArgs::from_arg_matches(matches).map(Self::Folder);
+        };
+        for (id, name) in [("dir", "DIR"), ("data", "--data")] {
+            if is_given(id) {
+                let what = format!("{name} cannot be used with --catalogue: its records come from no folder\n");
+                return Err(clap::Error::raw(ErrorKind::ArgumentConflict, what));
+            }
+        }
+        let settings = SettingsArgs::from_arg_matches(matches)?;
+        Ok(Self::Records(RecordsArgs { file: file.clone(), settings }))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

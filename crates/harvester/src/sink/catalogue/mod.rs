@@ -1,0 +1,280 @@
+//! A catalogue as a sink: what was harvested can be harvested again, from here.
+//!
+//! Many sources share one catalogue. Each is a set, named by its slug and called what the repository calls itself, and the
+//! sets it puts a record in lie below that. Identifiers stay what they are, datestamps are the catalogue's own, and every
+//! record says where it comes from. Decision 009 tells what happens where two sources have the same identifier.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `record` | one record while it arrives, until it is packed |
+//! | `fragment` | a piece of someone else's XML: good, mended or refused |
+//! | `scope` | its namespaces, and the element that declares them around it |
+//! | `provenance` | where a record comes from |
+
+mod fragment;
+mod provenance;
+mod record;
+mod scope;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use modoai_protocol::{MetadataPrefix, SetSpec};
+use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::stored::{Pieces, StoredFormat};
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Change, Writer, system_clock};
+
+use super::{Kept, Origin, Part, Place, Sink, SinkError, SinkKind};
+use crate::record::{Header, Novelty};
+use record::Incoming;
+
+/// The catalogue's name, unless another was chosen.
+const NAME: &str = "catalogue.sqlite";
+
+/// Records written at once.
+const MOST_RECORDS: usize = 1_000;
+
+/// Bytes of packed records written at once.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+
+/// Large records written at once: each has a file open.
+const MOST_SPOOLED: usize = 16;
+
+/// More sets than anyone can mean.
+const MOST_SETS: usize = 256;
+
+/// How long to wait for another writer. Nobody needs long for a batch, but the first list of a large source is completed
+/// in one go.
+const PATIENCE: Duration = Duration::from_secs(1800);
+
+/// How often to see whether the other writer is done.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The row of this sink.
+pub(super) const KIND: SinkKind = SinkKind {
+    name: "catalogue",
+    about: "a catalogue that `modoai serve --catalogue` exposes: an aggregator",
+    format: "oai_dc",
+    open,
+};
+
+/// Opens the sink.
+#[expect(clippy::needless_pass_by_value, reason = "what all sinks are opened with")]
+fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
+    // Whatever was written after the last mark may stay: to write it once more changes nothing.
+    let path = place.options.catalogue.clone().unwrap_or_else(|| place.dir.join(NAME));
+    let catalogue = Sqlite::open(&path, system_clock())?;
+    let incoming = Incoming::new().map_err(SinkError::io("prepare to pack records for", &path))?;
+    let name = if place.source.name.is_empty() { &place.source.base_url } else { &place.source.name };
+    Ok(Box::new(CatalogueSink {
+        catalogue,
+        path,
+        slug: place.source.slug.clone(),
+        own_set: Arc::new(SetSpec::from_levels([place.source.slug.as_str()])),
+        name: name.clone(),
+        is_named: false,
+        page: None,
+        incoming,
+        batch: Batch::default(),
+    }))
+}
+
+struct CatalogueSink {
+    catalogue: Sqlite,
+    path: PathBuf,
+    /// The first level of all sets of this source.
+    slug: String,
+    /// The set of everything from this source.
+    own_set: Arc<SetSpec>,
+    /// What people call the source.
+    name: String,
+    is_named: bool,
+    /// Where the page comes from, and what its format is called here.
+    page: Option<(Origin, Arc<StoredFormat>)>,
+    incoming: Incoming,
+    batch: Batch,
+}
+
+/// Changes not yet written.
+#[derive(Default)]
+struct Batch {
+    changes: Vec<Change>,
+    bytes: usize,
+    spooled: usize,
+}
+
+impl Batch {
+    fn is_full(&self) -> bool {
+        self.changes.len() >= MOST_RECORDS || self.bytes >= MOST_BYTES || self.spooled >= MOST_SPOOLED
+    }
+}
+
+impl Sink for CatalogueSink {
+    fn page(&mut self, origin: &Origin) -> Result<(), SinkError> {
+        let format = match self.page.take() {
+            Some((before, format)) if before.prefix == origin.prefix && before.namespace == origin.namespace => format,
+            _ => self.format(origin)?,
+        };
+        self.page = Some((origin.clone(), format));
+        Ok(())
+    }
+
+    fn record(&mut self, header: &Header) -> Result<(), SinkError> {
+        self.incoming.begin(header);
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) -> Result<(), SinkError> {
+        self.incoming.part(part, namespaces);
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
+        self.incoming.bytes(bytes).map_err(SinkError::io("pack a record for", &self.path))
+    }
+
+    fn part_end(&mut self) -> Result<(), SinkError> {
+        self.incoming.part_end().map_err(SinkError::io("pack a record for", &self.path))
+    }
+
+    fn end(&mut self, novelty: Novelty) -> Result<Kept, SinkError> {
+        if novelty == Novelty::Same {
+            self.incoming.clear();
+            return Ok(Kept::Yes);
+        }
+        let (sets, name) = match self.place_of(&self.incoming.header) {
+            Ok(place) => place,
+            Err(refusal) => {
+                self.incoming.clear();
+                return Ok(Kept::No(refusal));
+            }
+        };
+        let Some((origin, format)) = &self.page else {
+            return Ok(Kept::No("it came outside any page".to_owned()));
+        };
+        let record = if self.incoming.header.deleted {
+            self.incoming.clear();
+            None
+        } else {
+            let packed = self.incoming.finish(origin).map_err(SinkError::io("pack a record for", &self.path))?;
+            match packed {
+                Ok(packed) => Some(packed),
+                Err(refusal) => return Ok(Kept::No(refusal)),
+            }
+        };
+        match record.as_ref().map(|record| &record.pieces) {
+            Some(Pieces::One(bytes)) => self.batch.bytes += bytes.len(),
+            Some(Pieces::Spooled { .. }) => self.batch.spooled += 1,
+            None => {}
+        }
+        self.batch.changes.push(Change::Store { name, sets, format: Arc::clone(format), record });
+        if self.batch.is_full() {
+            self.write()?;
+        }
+        Ok(Kept::Yes)
+    }
+
+    fn abandon(&mut self) -> Result<(), SinkError> {
+        self.incoming.clear();
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<String, SinkError> {
+        self.write()?;
+        Ok(String::new())
+    }
+
+    fn roll_back(&mut self) -> Result<(), SinkError> {
+        self.incoming.clear();
+        self.batch = Batch::default();
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.write()?;
+        Ok(self.writer()?.complete()?)
+    }
+}
+
+impl CatalogueSink {
+    /// The sets and the name of a record, or why it can have none.
+    fn place_of(&self, header: &Header) -> Result<(Vec<Arc<SetSpec>>, String), String> {
+        let identifier = header.identifier.trim();
+        if identifier.is_empty() {
+            return Err("it has no identifier".to_owned());
+        }
+        let is_illegal = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
+        if identifier.chars().any(is_illegal) {
+            return Err("its identifier has characters that XML cannot carry".to_owned());
+        }
+        if header.sets.len() > MOST_SETS {
+            return Err(format!("it is in {} sets", header.sets.len()));
+        }
+        // The source itself comes first: it says whose the record is.
+        let mut sets = vec![Arc::clone(&self.own_set)];
+        for set in header.sets.iter().map(|set| set.trim()).filter(|set| !set.is_empty()) {
+            let levels = [self.slug.as_str()].into_iter().chain(set.split(':'));
+            let set = Arc::new(SetSpec::from_levels(levels));
+            if !sets.contains(&set) {
+                sets.push(set);
+            }
+        }
+        Ok((sets, identifier.to_owned()))
+    }
+
+    /// What the format of a page is called here: what it is called there, unless that means something else here.
+    fn format(&self, origin: &Origin) -> Result<Arc<StoredFormat>, SinkError> {
+        let Origin { prefix, schema, namespace, .. } = origin;
+        let legal = match MetadataPrefix::parse(prefix) {
+            Some(prefix) => prefix.to_string(),
+            None => SetSpec::from_levels([prefix.as_str()]).to_string(),
+        };
+        let known = self.catalogue.formats()?;
+        let mut candidate = legal.clone();
+        for number in 2_u32.. {
+            match known.iter().find(|known| known.prefix == candidate) {
+                Some(known) if known.namespace == *namespace => return Ok(Arc::clone(known)),
+                Some(_) => candidate = format!("{legal}.{number}"),
+                None => break,
+            }
+        }
+        let (schema, namespace) = (schema.clone(), namespace.clone());
+        Ok(Arc::new(StoredFormat { prefix: candidate, schema, namespace }))
+    }
+
+    /// Writes what has gathered.
+    fn write(&mut self) -> Result<(), SinkError> {
+        if self.batch.changes.is_empty() && self.is_named {
+            return Ok(());
+        }
+        let mut writer = self.writer()?;
+        if !self.is_named {
+            writer.name_set(&self.own_set, &self.name)?;
+            self.is_named = true;
+        }
+        // In the order of the table they go into. Changes of one record keep theirs.
+        self.batch.changes.sort_by(|one, other| name_of(one).cmp(name_of(other)));
+        writer.apply(&self.batch.changes)?;
+        self.batch = Batch::default();
+        Ok(())
+    }
+
+    /// The one writer of the catalogue, waited for while another has it: there may be a source for each of its sets.
+    fn writer(&self) -> Result<Box<dyn Writer>, SinkError> {
+        let since = Instant::now();
+        loop {
+            match self.catalogue.writer() {
+                Err(CatalogueError::Locked { .. }) if since.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
+                writer => return Ok(writer?),
+            }
+        }
+    }
+}
+
+fn name_of(change: &Change) -> &str {
+    match change {
+        Change::Store { name, .. } | Change::Put { name, .. } | Change::Delete { name } => name,
+        Change::Same { .. } => "",
+    }
+}

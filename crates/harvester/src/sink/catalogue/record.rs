@@ -1,0 +1,230 @@
+//! One record while it arrives, until it is packed.
+//!
+//! Nothing is done with a record of usual size before it is known whether it is new: most are not. Only of a large one the
+//! parts are mended and packed while they come, so that it is never held whole.
+
+use std::io;
+
+use modoai_repository::catalogue::stored::{Packed, Packer};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::fragment::{Fit, Passing, fit};
+use super::provenance::{self, Received};
+use super::scope::{Namespaces, container, owns_default};
+use crate::record::Header;
+use crate::sink::{Origin, Part};
+
+/// What is held of a record before it is packed.
+const HELD: usize = 1024 * 1024;
+
+/// A record on its way.
+pub(super) struct Incoming {
+    packer: Packer,
+    /// Over all that tells a changed record from the same one: not when it was harvested.
+    hash: Xxh3,
+    pub(super) header: Header,
+    /// Parts that are complete, or the last of them arriving.
+    parts: Vec<Held>,
+    held: usize,
+    /// The part that is too large to be held, and the end of its container.
+    passing: Option<(Passing, String)>,
+    has_metadata: bool,
+    altered: bool,
+    received: Option<Received>,
+    refusal: Option<String>,
+}
+
+struct Held {
+    part: Part,
+    namespaces: Namespaces,
+    bytes: Vec<u8>,
+}
+
+impl Incoming {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self {
+            packer: Packer::new()?,
+            hash: Xxh3::new(),
+            header: Header::default(),
+            parts: Vec::new(),
+            held: 0,
+            passing: None,
+            has_metadata: false,
+            altered: false,
+            received: None,
+            refusal: None,
+        })
+    }
+
+    pub(super) fn begin(&mut self, header: &Header) {
+        self.clear();
+        self.header.clone_from(header);
+    }
+
+    /// Forgets the record.
+    pub(super) fn clear(&mut self) {
+        self.packer.clear();
+        self.hash.reset();
+        self.parts.clear();
+        self.held = 0;
+        self.passing = None;
+        self.has_metadata = false;
+        self.altered = false;
+        self.received = None;
+        self.refusal = None;
+    }
+
+    pub(super) fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) {
+        let owned = |(prefix, uri): &(&str, &str)| ((*prefix).to_owned(), (*uri).to_owned());
+        let namespaces = namespaces.iter().map(owned).collect();
+        self.parts.push(Held { part, namespaces, bytes: Vec::new() });
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.refusal.is_some() {
+            return Ok(());
+        }
+        if let Some((passing, _)) = &mut self.passing {
+            let mut out = Vec::with_capacity(bytes.len());
+            if let Err(offence) = passing.push(bytes, &mut out) {
+                self.refuse(&offence);
+                return Ok(());
+            }
+            return self.write(&out);
+        }
+        self.held += bytes.len();
+        if let Some(part) = self.parts.last_mut() {
+            part.bytes.extend_from_slice(bytes);
+        }
+        if self.held > HELD { self.pass_on() } else { Ok(()) }
+    }
+
+    pub(super) fn part_end(&mut self) -> io::Result<()> {
+        let Some((passing, close)) = self.passing.take() else { return Ok(()) };
+        let mut out = Vec::new();
+        match passing.finish(&mut out) {
+            Ok(altered) => {
+                self.altered |= altered;
+                self.write(&out)?;
+                self.write(close.as_bytes())
+            }
+            Err(offence) => {
+                self.refuse(&offence);
+                Ok(())
+            }
+        }
+    }
+
+    /// The record is complete: packed, or the reason why it cannot be.
+    pub(super) fn finish(&mut self, origin: &Origin) -> io::Result<Result<Packed, String>> {
+        self.write_held()?;
+        if !self.has_metadata {
+            self.refuse(&"it has no metadata");
+        }
+        if let Some(refusal) = self.refusal.take() {
+            self.clear();
+            return Ok(Err(refusal));
+        }
+        let received = self.received.take();
+        let around = provenance::around(origin, &self.header, self.altered, received.as_ref());
+        self.packer.write(around.before.as_bytes())?;
+        if let Some(received) = received {
+            self.write(&received.bytes)?;
+        }
+        self.packer.write(around.after.as_bytes())?;
+        let packed = self.packer.finish(self.hash.digest128().to_be_bytes())?;
+        self.clear();
+        Ok(Ok(packed))
+    }
+
+    /// What is held is too much: all but the part that arrives is written, and that one is from now on passed on.
+    fn pass_on(&mut self) -> io::Result<()> {
+        let Some(Held { part, namespaces, bytes }) = self.parts.pop() else { return Ok(()) };
+        if part == Part::Metadata {
+            // Metadata comes first, whatever came before it.
+            let before = std::mem::take(&mut self.parts);
+            self.open(part, &namespaces, &bytes)?;
+            self.parts = before;
+            self.held = self.parts.iter().map(|part| part.bytes.len()).sum();
+        } else {
+            self.write_held()?;
+            if !self.has_metadata {
+                self.refuse(&"more comes before its metadata than can wait for it");
+                return Ok(());
+            }
+            self.open(part, &namespaces, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Begins a part that will be passed on.
+    fn open(&mut self, part: Part, namespaces: &Namespaces, bytes: &[u8]) -> io::Result<()> {
+        if !self.enter(part) {
+            return Ok(());
+        }
+        let around = container(element(part), namespaces, owns_default(bytes));
+        self.write(around.open.as_bytes())?;
+        self.passing = Some((Passing::new(namespaces), around.close));
+        self.bytes(bytes)
+    }
+
+    /// Writes the parts that are held, metadata first; a description of provenance is kept for ours.
+    fn write_held(&mut self) -> io::Result<()> {
+        let (metadata, abouts): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.parts).into_iter().partition(|held| held.part == Part::Metadata);
+        self.held = 0;
+        for Held { part, namespaces, bytes } in metadata.into_iter().chain(abouts) {
+            if self.refusal.is_some() || !self.enter(part) {
+                return Ok(());
+            }
+            let Fit { bytes, altered, namespaces } = match fit(bytes, namespaces) {
+                Ok(fit) => fit,
+                Err(offence) => {
+                    self.refuse(&offence);
+                    return Ok(());
+                }
+            };
+            self.altered |= altered;
+            if part == Part::About && self.received.is_none() {
+                self.received = provenance::received(&bytes, &namespaces);
+                if self.received.is_some() {
+                    continue;
+                }
+            }
+            let around = container(element(part), &namespaces, owns_default(&bytes));
+            self.write(around.open.as_bytes())?;
+            self.write(&bytes)?;
+            self.write(around.close.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Whether a part may be written now.
+    fn enter(&mut self, part: Part) -> bool {
+        let is_second = part == Part::Metadata && std::mem::replace(&mut self.has_metadata, true);
+        if is_second {
+            self.refuse(&"it has metadata twice");
+        }
+        !is_second
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hash.update(bytes);
+        self.packer.write(bytes)
+    }
+
+    /// The record cannot be kept. The first reason stands; nothing of the record will be needed.
+    fn refuse(&mut self, reason: &dyn std::fmt::Display) {
+        self.refusal.get_or_insert_with(|| reason.to_string());
+        self.packer.clear();
+        self.parts.clear();
+        self.passing = None;
+    }
+}
+
+fn element(part: Part) -> &'static str {
+    match part {
+        Part::Metadata => "metadata",
+        Part::About => "about",
+    }
+}

@@ -1,0 +1,97 @@
+//! Formats whose records are stored: they go out as they came in.
+
+use std::io;
+use std::sync::Arc;
+
+use modoai_protocol::xml::XmlWriter;
+
+use super::{Format, Formats, Has, Subject, oai_dc};
+use crate::catalogue::Detail;
+use crate::catalogue::stored::{Body, Place, StoredFormat, Unpacker};
+use crate::item::Item;
+
+/// The formats of a catalogue of records. The one that every repository must have is among them even if nothing is there
+/// in it yet.
+pub(crate) fn of_records(stored: Vec<Arc<StoredFormat>>) -> Formats {
+    let (mut formats, others): (Vec<_>, Vec<_>) =
+        stored.into_iter().partition(|format| format.prefix == oai_dc::PREFIX);
+    if formats.is_empty() {
+        let [prefix, schema, namespace] = [oai_dc::PREFIX, oai_dc::SCHEMA, oai_dc::NAMESPACE].map(str::to_owned);
+        formats.push(Arc::new(StoredFormat { prefix, schema, namespace }));
+    }
+    formats.into_iter().chain(others).map(|format| Arc::new(Stored(format)) as Arc<dyn Format>).collect()
+}
+
+struct Stored(Arc<StoredFormat>);
+
+impl Format for Stored {
+    fn prefix(&self) -> &str {
+        &self.0.prefix
+    }
+
+    fn namespace(&self) -> &str {
+        &self.0.namespace
+    }
+
+    fn schema(&self, _base_url: &str) -> String {
+        self.0.schema.clone()
+    }
+
+    fn detail(&self) -> Detail {
+        Detail::Stored
+    }
+
+    fn needs_get(&self, _item: &Item) -> bool {
+        false
+    }
+
+    fn is_bulky(&self) -> bool {
+        true
+    }
+
+    fn list(&self) -> Option<&str> {
+        Some(&self.0.prefix)
+    }
+
+    fn has(&self, item: &Item) -> Has {
+        match item.formats.iter().find(|holding| holding.format.prefix == self.0.prefix) {
+            Some(holding) if holding.gone => Has::Gone,
+            Some(_) => Has::Yes,
+            None => Has::No,
+        }
+    }
+
+    fn write(&self, subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {
+        let Some(Body { size, packed }) = &subject.item.body else {
+            return Err(io::Error::other(format!("the record of {} is missing", subject.item.name)));
+        };
+        if *size > subject.repository.largest_shown {
+            xml.raw("<metadata><stored><tooLargeToShow>").number(*size);
+            xml.raw(" bytes</tooLargeToShow></stored></metadata>");
+            return Ok(());
+        }
+        let unpacker = match &mut subject.desk.unpacker {
+            Some(unpacker) => unpacker,
+            none => none.insert(Unpacker::new()?),
+        };
+        let body = match packed {
+            Place::Here(bytes) => {
+                xml.verbatim(unpacker.unpack(bytes)?);
+                return Ok(());
+            }
+            Place::Pieces(body) => *body,
+        };
+        let mut written = 0;
+        let mut place = 0;
+        while written < *size {
+            // If it was replaced meanwhile, what was sent of it has no end.
+            let piece = subject.repository.catalogue.piece(body, place).map_err(io::Error::other)?;
+            let piece = piece.ok_or_else(|| io::Error::other("a record changed while it was sent"))?;
+            let bytes = unpacker.unpack(&piece)?;
+            xml.verbatim(bytes).relieve()?;
+            written += bytes.len() as u64;
+            place += 1;
+        }
+        Ok(())
+    }
+}
