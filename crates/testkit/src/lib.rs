@@ -8,6 +8,7 @@
 //! | [`apache`] | a real Apache httpd with our module in it |
 //! | [`http`] | a small HTTP client that shares no code with the product |
 //! | [`curl`] | the same by way of curl, for HTTP/2 and TLS |
+//! | [`endpoint`] | an OAI-PMH endpoint that does everything wrong that real ones do |
 //! | [`xsd`] | judgement by the official schemas |
 //!
 //! The end-to-end tests live in `tests/`; the benchmark's client and site maker in `examples/`.
@@ -16,6 +17,7 @@ pub mod apache;
 mod content;
 pub mod curl;
 pub mod dice;
+pub mod endpoint;
 pub mod http;
 pub mod process;
 pub mod site;

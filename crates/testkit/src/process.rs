@@ -23,7 +23,8 @@ const READY: &str = "listening on http://";
 /// How a server is to be started.
 #[derive(Debug)]
 pub struct Launch {
-    folder: PathBuf,
+    /// What is served, as arguments.
+    subject: Vec<OsString>,
     state: State,
     listen: String,
     arguments: Vec<OsString>,
@@ -39,8 +40,17 @@ enum State {
 impl Launch {
     /// Serve this folder, with a state folder that vanishes with the server, on a free port.
     pub fn of(folder: impl AsRef<Path>) -> Self {
+        Self::of_subject(vec![folder.as_ref().into()])
+    }
+
+    /// Serve this catalogue of records instead of a folder of files.
+    pub fn of_catalogue(file: impl AsRef<Path>) -> Self {
+        Self::of_subject(vec!["--catalogue".into(), file.as_ref().into()])
+    }
+
+    fn of_subject(subject: Vec<OsString>) -> Self {
         Self {
-            folder: folder.as_ref().to_owned(),
+            subject,
             state: State::Own(TempDir::new().expect("a temporary folder")),
             listen: "127.0.0.1:0".to_owned(),
             arguments: Vec::new(),
@@ -89,7 +99,7 @@ impl Launch {
             State::Given(folder) => folder,
         };
         let mut command = Command::new(binary());
-        command.arg("serve").arg(&self.folder).args(["--listen", &self.listen]).arg("--data").arg(state);
+        command.arg("serve").args(&self.subject).args(["--listen", &self.listen]).arg("--data").arg(state);
         command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
         let mut child = command
             .stdin(Stdio::null())

@@ -7,6 +7,7 @@ mod crash;
 mod example_site;
 mod formats;
 mod freshness;
+mod harvest;
 mod hosts;
 mod mounts;
 mod oai;

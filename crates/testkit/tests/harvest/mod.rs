@@ -1,0 +1,131 @@
+//! `modoai harvest`, against everything.
+//!
+//! | file | what it shows |
+//! |---|---|
+//! | `endpoint` | the misbehaving endpoint is right where no defect is asked for |
+//! | `defects` | whatever an endpoint does wrong, all records arrive or the loss is named |
+//! | `certificates` | whose certificates are believed |
+//! | `killed` | `kill -9` at any moment costs nothing but time |
+//! | `round_trip` | a mirror is the site; an aggregator tells what it was told |
+//! | `stored` | reads back what harvests left behind |
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use modoai_testkit::process::binary;
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+mod certificates;
+mod defects;
+mod endpoint;
+mod killed;
+mod round_trip;
+mod stored;
+
+/// How long a harvest may take before it counts as one that never ends. Machines may be busy.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A harvest to be started.
+pub(crate) struct Harvest {
+    command: Command,
+}
+
+/// A harvest that has ended.
+pub(crate) struct Ended {
+    /// The exit status; none if it was killed.
+    pub(crate) code: Option<i32>,
+    /// What it said at its end.
+    pub(crate) report: Value,
+    /// All that it said, for people.
+    pub(crate) said: String,
+    /// The most memory it had at once, in bytes.
+    pub(crate) peak: u64,
+}
+
+impl Harvest {
+    /// Of this repository into this folder, by way of a sink; what must be waited for when something fails is short.
+    pub(crate) fn new(url: &str, into: &Path, sink: &str) -> Self {
+        let mut command = Command::new(binary());
+        command.args(["harvest", url, "--into"]).arg(into).args(["--sink", sink, "--json", "--patience", "0.05"]);
+        command.stdin(Stdio::null());
+        Self { command }
+    }
+
+    /// With more arguments.
+    pub(crate) fn with<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.command.args(arguments);
+        self
+    }
+
+    /// Starts it without listening to it, for those who will end it.
+    pub(crate) fn start(mut self) -> Child {
+        self.command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command runs")
+    }
+
+    /// Runs it to its end. One that does not end is killed, and that is the error.
+    pub(crate) fn run(mut self) -> Result<Ended, String> {
+        // Files, not pipes: nobody needs to read along, and whatever it said is there when it is killed, too.
+        let (out, err) = (NamedTempFile::new().expect("a file"), NamedTempFile::new().expect("a file"));
+        let handle = |file: &NamedTempFile| File::options().append(true).open(file.path()).expect("just made");
+        let mut child = self.command.stdout(handle(&out)).stderr(handle(&err)).spawn().expect("the command runs");
+        let deadline = Instant::now() + PATIENCE;
+        let mut peak = 0;
+        let status = loop {
+            peak = peak.max(peak_memory(child.id()));
+            match child.try_wait().expect("our own child") {
+                Some(status) => break Some(status),
+                None if Instant::now() > deadline => {
+                    child.kill().and_then(|()| child.wait()).expect("our own child");
+                    break None;
+                }
+                None => thread::sleep(Duration::from_millis(10)),
+            }
+        };
+        let text = |file: &NamedTempFile| std::fs::read_to_string(file.path()).unwrap_or_default();
+        let (out, err) = (text(&out), text(&err));
+        let said = format!("{out}{err}");
+        let Some(status) = status else { return Err(format!("it does not end\n{said}")) };
+        let last = out.trim_end().lines().last().unwrap_or_default();
+        let report = serde_json::from_str(last)
+            .or_else(|_| serde_json::from_str(&out))
+            .map_err(|error| format!("{status}, and no report: {error}\n{said}"))?;
+        Ok(Ended { code: status.code(), report, said, peak })
+    }
+
+    /// Runs it, and expects that nothing is missing.
+    #[track_caller]
+    pub(crate) fn complete(self) -> Ended {
+        let ended = self.run().unwrap_or_else(|error| panic!("{error}"));
+        assert!(ended.is_complete(), "{}", ended.said);
+        ended
+    }
+}
+
+impl Ended {
+    /// Whether it says, in both ways, that nothing is missing.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.code == Some(0) && self.report["complete"] == true && self.missing().is_empty()
+    }
+
+    /// What it says is missing.
+    pub(crate) fn missing(&self) -> &[Value] {
+        self.report["missing"].as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether it says that a quirk was met.
+    pub(crate) fn repaired(&self, quirk: &str) -> bool {
+        self.report["repaired"].as_array().is_some_and(|all| all.iter().any(|repair| repair["quirk"] == quirk))
+    }
+}
+
+/// The most memory a process ever had, while it is there to be asked.
+fn peak_memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+    line.and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) * 1024
+}
