@@ -48,4 +48,5 @@ pub mod sink;
 pub mod state;
 pub mod stream;
 pub mod summary;
+pub mod validate;
 pub mod window;

@@ -1,0 +1,278 @@
+//! The case against an endpoint: everything asked so far, and how checks ask for more.
+//!
+//! Checks are plain functions. One that needs an answer nobody has asked for yet stops with [`Stop::Need`]; the answer is
+//! fetched, and the check begins anew. So every question is asked once, however many checks rest on it, and no check
+//! knows of sockets or of waiting.
+
+use std::collections::{HashMap, HashSet};
+
+use modoai_protocol::{Bound, Datestamp};
+
+use super::Options;
+use super::exchange::{Answer, Entry, Exchange, Question};
+
+/// Why a check cannot go on.
+pub(crate) enum Stop {
+    /// This must be asked first.
+    Need(Question),
+    /// There is nothing to judge, for this reason.
+    NotJudged(String),
+}
+
+/// A check's end: what it found is in its verdict.
+pub(crate) type Judged = Result<(), Stop>;
+
+/// For checks that find nothing to judge.
+pub(crate) fn not_judged<T>(reason: impl Into<String>) -> Result<T, Stop> {
+    Err(Stop::NotJudged(reason.into()))
+}
+
+/// Everything known.
+pub(crate) struct Case {
+    pub(crate) base_url: String,
+    pub(crate) options: Options,
+    exchanges: Vec<Exchange>,
+    places: HashMap<Question, usize>,
+}
+
+/// The unit in which datestamps count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Granularity {
+    Day,
+    Second,
+}
+
+/// How a list ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With its last page.
+    Complete,
+    /// We stopped: it is longer than what is looked at.
+    Sampled,
+    /// The server stopped it, in this way.
+    Broken(String),
+}
+
+/// A list, or the beginning of one.
+pub(crate) struct Walk<'a> {
+    pub(crate) pages: Vec<&'a Exchange>,
+    pub(crate) end: End,
+}
+
+impl Case {
+    pub(crate) fn new(base_url: &str, options: &Options) -> Self {
+        let options = options.clone();
+        Self { base_url: base_url.to_owned(), options, exchanges: Vec::new(), places: HashMap::new() }
+    }
+
+    /// Files an answer.
+    pub(crate) fn file(&mut self, exchange: Exchange) {
+        self.places.insert(exchange.question.clone(), self.exchanges.len());
+        self.exchanges.push(exchange);
+    }
+
+    /// Everything that was asked so far.
+    pub(crate) fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+
+    /// What was answered.
+    pub(crate) fn ask(&self, question: Question) -> Result<&Exchange, Stop> {
+        match self.places.get(&question) {
+            Some(&place) => Ok(&self.exchanges[place]),
+            None => Err(Stop::Need(question)),
+        }
+    }
+
+    /// The same, where an answer that cannot be read leaves nothing to judge.
+    pub(crate) fn read(&self, question: Question) -> Result<(&Exchange, &Answer), Stop> {
+        let exchange = self.ask(question)?;
+        match exchange.answer() {
+            Some(answer) => Ok((exchange, answer)),
+            None => not_judged(format!("{}: {}", exchange.url, exchange.trouble())),
+        }
+    }
+
+    pub(crate) fn identify(&self) -> Result<(&Exchange, &Answer), Stop> {
+        self.read(Question::of(&[("verb", "Identify")]))
+    }
+
+    pub(crate) fn formats(&self) -> Result<(&Exchange, &Answer), Stop> {
+        self.read(Question::of(&[("verb", "ListMetadataFormats")]))
+    }
+
+    /// What datestamps count in; by its length, where the text is not one of the two.
+    pub(crate) fn granularity(&self) -> Result<Granularity, Stop> {
+        let (_, identify) = self.identify()?;
+        let is_day = identify.field("granularity").is_some_and(|text| text.len() <= 10);
+        Ok(if is_day { Granularity::Day } else { Granularity::Second })
+    }
+
+    /// The format that lists are asked for: oai_dc, or the first there is.
+    pub(crate) fn prefix(&self) -> Result<String, Stop> {
+        let formats = self.ask(Question::of(&[("verb", "ListMetadataFormats")]))?;
+        let offered = formats.answer().map_or(&[][..], |answer| &answer.formats);
+        let has_dc = offered.is_empty() || offered.iter().any(|format| format.prefix == "oai_dc");
+        Ok(if has_dc { "oai_dc".to_owned() } else { offered[0].prefix.clone() })
+    }
+
+    /// A list from its first question on.
+    pub(crate) fn walk(&self, first: Question) -> Result<Walk<'_>, Stop> {
+        let verb = first.argument("verb").unwrap_or_default();
+        let take = first.take;
+        let mut pages = vec![self.ask(first)?];
+        let mut seen = HashSet::new();
+        let mut count = 0;
+        loop {
+            let page = pages[pages.len() - 1];
+            let Some(answer) = page.answer() else {
+                return Ok(Walk { end: End::Broken(page.trouble()), pages });
+            };
+            count += answer.entries.len() + answer.sets.len();
+            if let Some((code, message)) = answer.errors.first() {
+                let is_empty = pages.len() == 1 && (code == "noRecordsMatch" || code == "noSetHierarchy");
+                let end = if is_empty { End::Complete } else { End::Broken(format!("{code}: {message}")) };
+                return Ok(Walk { pages, end });
+            }
+            let Some(token) = answer.token.as_ref().map(|token| &token.value).filter(|value| !value.is_empty()) else {
+                return Ok(Walk { pages, end: End::Complete });
+            };
+            if !seen.insert(token) {
+                return Ok(Walk { pages, end: End::Broken("a token leads back to where it came from".to_owned()) });
+            }
+            if count >= self.options.records || pages.len() >= self.options.pages {
+                return Ok(Walk { pages, end: End::Sampled });
+            }
+            let next = Question::of(&[("verb", &verb), ("resumptionToken", token)]);
+            pages.push(self.ask(Question { take, ..next })?);
+        }
+    }
+
+    /// A list of headers or records with these arguments besides verb and format.
+    pub(crate) fn list(&self, verb: &str, arguments: &[(&str, &str)]) -> Result<Walk<'_>, Stop> {
+        let prefix = self.prefix()?;
+        let mut all = vec![("verb", verb), ("metadataPrefix", prefix.as_str())];
+        all.extend(arguments);
+        self.walk(Question::of(&all))
+    }
+
+    /// All headers, or as many as are looked at.
+    pub(crate) fn headers(&self) -> Result<Walk<'_>, Stop> {
+        self.list("ListIdentifiers", &[])
+    }
+
+    /// All records, or as many as are looked at.
+    pub(crate) fn records(&self) -> Result<Walk<'_>, Stop> {
+        self.list("ListRecords", &[])
+    }
+
+    pub(crate) fn sets(&self) -> Result<Walk<'_>, Stop> {
+        self.walk(Question::of(&[("verb", "ListSets")]))
+    }
+
+    /// The lists whose pages and tokens are judged.
+    pub(crate) fn lists(&self) -> Result<Vec<(&'static str, Walk<'_>)>, Stop> {
+        Ok(vec![("ListIdentifiers", self.headers()?), ("ListRecords", self.records()?), ("ListSets", self.sets()?)])
+    }
+
+    /// A record that exists, to try things with: the first that is not deleted.
+    pub(crate) fn sample(&self) -> Result<&Entry, Stop> {
+        match self.headers()?.entries().find(|(_, entry)| !entry.deleted && !entry.identifier.trim().is_empty()) {
+            Some((_, entry)) => Ok(entry),
+            None => not_judged("no header of a record that is not deleted was seen"),
+        }
+    }
+
+    /// A deleted record, if one was seen.
+    pub(crate) fn deleted(&self) -> Result<&Entry, Stop> {
+        match self.headers()?.entries().find(|(_, entry)| entry.deleted) {
+            Some((_, entry)) => Ok(entry),
+            None => not_judged("no deleted record was seen"),
+        }
+    }
+
+    /// One record in one format.
+    pub(crate) fn record(&self, identifier: &str, prefix: &str) -> Result<&Exchange, Stop> {
+        self.ask(Question::of(&[("verb", "GetRecord"), ("identifier", identifier), ("metadataPrefix", prefix)]))
+    }
+
+    /// One answer of each kind: what checks over all answers rest on, even if nothing else was asked.
+    pub(crate) fn survey(&self) -> Judged {
+        self.identify()?;
+        self.ask(Question::of(&[("verb", "ListMetadataFormats")]))?;
+        self.lists()?;
+        self.ask(Question::of(&[("verb", "junk")]))?;
+        if let Ok(sample) = self.sample() {
+            self.record(&sample.identifier, &self.prefix()?)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Walk<'a> {
+    /// What it lists, each with the page it is on.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&'a Exchange, &'a Entry)> + use<'a, '_> {
+        self.pages.iter().flat_map(|page| {
+            page.answer().into_iter().flat_map(move |answer| answer.entries.iter().map(move |entry| (*page, entry)))
+        })
+    }
+
+    /// The sets it lists, each with the page it is on.
+    pub(crate) fn set_specs(&self) -> impl Iterator<Item = (&'a Exchange, &'a str)> + use<'a, '_> {
+        self.pages.iter().flat_map(|page| {
+            page.answer()
+                .into_iter()
+                .flat_map(move |answer| answer.sets.iter().map(move |set| (*page, set.spec.as_str())))
+        })
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.end == End::Complete
+    }
+
+    /// The first page.
+    pub(crate) fn first(&self) -> &'a Exchange {
+        self.pages[0]
+    }
+
+    /// The last page that was looked at.
+    pub(crate) fn last(&self) -> &'a Exchange {
+        self.pages[self.pages.len() - 1]
+    }
+
+    /// What kept it from being complete.
+    pub(crate) fn shortfall(&self) -> Option<String> {
+        match &self.end {
+            End::Complete => None,
+            End::Sampled => Some(format!("only the first {} of the list were looked at", self.entries().count())),
+            End::Broken(reason) => Some(format!("the list breaks off: {reason}")),
+        }
+    }
+}
+
+impl Granularity {
+    /// A moment as a server of this granularity writes it.
+    pub(crate) fn write(self, moment: Datestamp) -> String {
+        let text = moment.to_string();
+        match self {
+            Self::Day => text[..10].to_owned(),
+            Self::Second => text,
+        }
+    }
+
+    /// The unit after, or so many units.
+    pub(crate) fn later(self, moment: Datestamp, units: i64) -> Datestamp {
+        let unit = if self == Self::Day { 86_400 } else { 1 };
+        Datestamp::from_unix(moment.unix() + units * unit)
+    }
+
+    /// Whether a text is a datestamp of this granularity.
+    pub(crate) fn fits(self, text: &str) -> bool {
+        Bound::parse(text).is_some() && (text.len() == 10) == (self == Self::Day)
+    }
+}
+
+/// The moment a datestamp names, in whichever form.
+pub(crate) fn moment(text: &str) -> Option<Datestamp> {
+    Bound::parse(text.trim()).map(Bound::first)
+}

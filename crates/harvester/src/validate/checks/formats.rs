@@ -1,0 +1,136 @@
+//! Metadata formats: which there are, for all and for one, and whether they can be had.
+
+use std::collections::HashSet;
+
+use super::super::case::{Case, Judged, not_judged};
+use super::super::exchange::Question;
+use super::super::report::Verdict;
+use super::super::schema::OAI_DC_NAMESPACE;
+use super::Check;
+
+const OAI_DC_SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/oai_dc.xsd";
+/// Formats of one item that are tried.
+const TRIED: usize = 12;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("formats-list", "4.4", "ListMetadataFormats", "at least one format, and no error", list),
+    Check::new(
+        "formats-oai-dc",
+        "2.5, 3.4, 5",
+        "ListMetadataFormats",
+        "oai_dc, with its own namespace and schema",
+        oai_dc,
+    ),
+    Check::new("formats-distinct", "3.4", "ListMetadataFormats", "no metadataPrefix twice", distinct),
+    Check::new(
+        "formats-of-item",
+        "4.4",
+        "ListMetadataFormats with an identifier from a list",
+        "formats of the repository, oai_dc among them",
+        of_item,
+    ),
+    Check::new(
+        "formats-disseminated",
+        "3.4, 4.1",
+        "GetRecord in each format of that item",
+        "metadata whose root element is in the namespace of the format",
+        disseminated,
+    ),
+];
+
+fn list(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.formats()?;
+    if answer.formats.is_empty() || !answer.errors.is_empty() {
+        verdict.fail(exchange, format!("there is no format, but '{}'", answer.codes().join(", ")));
+    }
+    Ok(())
+}
+
+fn oai_dc(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.formats()?;
+    let Some(format) = answer.formats.iter().find(|format| format.prefix == "oai_dc") else {
+        verdict.fail(exchange, "oai_dc is not among the formats");
+        return Ok(());
+    };
+    if format.namespace.trim() != OAI_DC_NAMESPACE {
+        let message = format!("the namespace of oai_dc is '{}', not '{OAI_DC_NAMESPACE}'", format.namespace);
+        verdict.fail_at(exchange, message, &format.namespace);
+    }
+    if format.schema.trim() != OAI_DC_SCHEMA {
+        let message = format!("the schema of oai_dc is '{}', not '{OAI_DC_SCHEMA}'", format.schema);
+        verdict.fail_at(exchange, message, &format.schema);
+    }
+    Ok(())
+}
+
+fn distinct(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.formats()?;
+    let mut seen = HashSet::new();
+    for format in &answer.formats {
+        if !seen.insert(&format.prefix) {
+            verdict.fail_at(exchange, format!("the metadataPrefix '{}' is there twice", format.prefix), &format.prefix);
+        }
+    }
+    Ok(())
+}
+
+fn of_item(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (_, all) = case.formats()?;
+    let sample = case.sample()?;
+    let question = Question::of(&[("verb", "ListMetadataFormats"), ("identifier", &sample.identifier)]);
+    let exchange = case.ask(question)?;
+    let Some(answer) = exchange.answer() else {
+        verdict.fail(exchange, exchange.trouble());
+        return Ok(());
+    };
+    if !answer.errors.is_empty() {
+        verdict.fail(exchange, format!("an identifier from a list is refused with {}", answer.codes().join(", ")));
+        return Ok(());
+    }
+    if answer.formats.iter().all(|format| format.prefix != "oai_dc") {
+        verdict.fail(exchange, "oai_dc is not among the formats of an item");
+    }
+    for format in &answer.formats {
+        if !all.formats.iter().any(|other| other.prefix == format.prefix) {
+            let message = format!("the item has a format '{}' that the repository does not list", format.prefix);
+            verdict.fail_at(exchange, message, &format.prefix);
+        }
+    }
+    Ok(())
+}
+
+fn disseminated(case: &Case, verdict: &mut Verdict) -> Judged {
+    let sample = case.sample()?;
+    let question = Question::of(&[("verb", "ListMetadataFormats"), ("identifier", &sample.identifier)]);
+    let (_, answer) = case.read(question)?;
+    if answer.formats.is_empty() {
+        return not_judged("the formats of an item could not be listed");
+    }
+    for format in answer.formats.iter().take(TRIED) {
+        let exchange = case.record(&sample.identifier, &format.prefix)?;
+        let Some(answer) = exchange.answer() else {
+            verdict.fail(exchange, exchange.trouble());
+            continue;
+        };
+        let metadata = answer.entries.first().and_then(|entry| entry.metadata.as_ref());
+        match metadata {
+            None if !answer.errors.is_empty() => {
+                let codes = answer.codes().join(", ");
+                verdict.fail(exchange, format!("the item lists '{}', which is refused with {codes}", format.prefix));
+            }
+            None => verdict.fail(exchange, format!("the record in '{}' has no metadata", format.prefix)),
+            Some(metadata) if metadata.namespace != format.namespace.trim() => {
+                let message = format!(
+                    "the metadata is in the namespace '{}', the format '{}' promises '{}'",
+                    metadata.namespace, format.prefix, format.namespace
+                );
+                verdict.fail_at(exchange, message, "<metadata");
+            }
+            Some(_) => {}
+        }
+    }
+    if answer.formats.len() > TRIED {
+        verdict.note(format!("the first {TRIED} of {} formats were tried", answer.formats.len()));
+    }
+    Ok(())
+}

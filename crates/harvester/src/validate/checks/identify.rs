@@ -1,0 +1,201 @@
+//! What a repository says of itself.
+
+use modoai_protocol::Datestamp;
+
+use super::super::case::{Case, Judged, moment, not_judged};
+use super::super::lexical;
+use super::super::report::Verdict;
+use super::super::schema::OAI_IDENTIFIER_NAMESPACE;
+use super::super::shape::{Kind, Place};
+use super::Check;
+
+const IDENTIFY: &str = "Identify";
+const CONTAINERS: [&str; 2] = ["description", "setDescription"];
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("identify-answer", "4.2", IDENTIFY, "an Identify element, and no error", answer),
+    Check::new("identify-repository-name", "4.2", IDENTIFY, "a repositoryName that is not empty", repository_name),
+    Check::new("identify-base-url", "4.2", IDENTIFY, "baseURL is where it was asked, byte for byte", base_url),
+    Check::new("identify-protocol-version", "4.2", IDENTIFY, "protocolVersion 2.0", protocol_version),
+    Check::new(
+        "identify-admin-email",
+        "4.2",
+        IDENTIFY,
+        "adminEmail is an e-mail address, without mailto:",
+        admin_email,
+    ),
+    Check::new("identify-granularity", "4.2", IDENTIFY, "granularity YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ", granularity),
+    Check::new(
+        "identify-earliest-datestamp",
+        "4.2, 3.3.2",
+        IDENTIFY,
+        "earliestDatestamp is a date in the granularity, and not in the future",
+        earliest,
+    ),
+    Check::new("identify-deleted-record", "4.2, 2.5.1", IDENTIFY, "deletedRecord no, transient or persistent", deleted),
+    Check::new(
+        "identify-oai-identifier",
+        "2.4, guidelines",
+        IDENTIFY,
+        "at most one oai-identifier description, by its schema, whose sample has its namespace",
+        oai_identifier,
+    ),
+    Check::new(
+        "identify-descriptions",
+        "4.2, guidelines",
+        "Identify, ListSets",
+        "each description holds one foreign element; known ones (friends, branding, gateway, eprints, rights) by their schemas",
+        descriptions,
+    ),
+];
+
+fn answer(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.identify()?;
+    if answer.verb != Some("Identify") || !answer.errors.is_empty() {
+        verdict.fail(exchange, format!("there is no Identify, but {}", answer.codes().join(", ")));
+    }
+    Ok(())
+}
+
+fn repository_name(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.identify()?;
+    if answer.field("repositoryName").is_some_and(str::is_empty) {
+        verdict.fail_at(exchange, "repositoryName is empty", "<repositoryName");
+    }
+    Ok(())
+}
+
+fn base_url(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.identify()?;
+    let told = answer.identify.iter().find(|(name, _)| name == "baseURL").map(|(_, text)| text.as_str());
+    if told.is_some_and(|told| told != case.base_url) {
+        let message = format!("baseURL is '{}', asked was '{}'", told.unwrap_or_default(), case.base_url);
+        verdict.fail_at(exchange, message, "<baseURL");
+    }
+    Ok(())
+}
+
+fn protocol_version(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.identify()?;
+    match answer.field("protocolVersion") {
+        Some("2.0") | None => {}
+        Some(other) => verdict.fail_at(exchange, format!("protocolVersion is '{other}'"), "<protocolVersion"),
+    }
+    Ok(())
+}
+
+fn admin_email(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.identify()?;
+    for address in answer.fields("adminEmail") {
+        match address.strip_prefix("mailto:") {
+            Some(rest) if lexical::is_email(rest) => {
+                verdict.warn_at(exchange, format!("adminEmail is '{address}': a URL, not an address"), "<adminEmail");
+            }
+            _ if !lexical::is_email(address) => {
+                verdict.fail_at(exchange, format!("adminEmail '{address}' is no e-mail address"), "<adminEmail");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn granularity(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.identify()?;
+    match answer.field("granularity") {
+        Some("YYYY-MM-DD" | "YYYY-MM-DDThh:mm:ssZ") | None => {}
+        Some(other) => verdict.fail_at(exchange, format!("granularity is '{other}'"), "<granularity"),
+    }
+    Ok(())
+}
+
+fn earliest(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.identify()?;
+    let Some(text) = answer.field("earliestDatestamp") else { return Ok(()) };
+    let granularity = case.granularity()?;
+    let Some(earliest) = moment(text) else {
+        verdict.fail_at(exchange, format!("earliestDatestamp '{text}' is no datestamp"), "<earliestDatestamp");
+        return Ok(());
+    };
+    if !granularity.fits(text) {
+        verdict.fail_at(
+            exchange,
+            format!("earliestDatestamp '{text}' is not in the granularity"),
+            "<earliestDatestamp",
+        );
+    }
+    if Datestamp::parse(answer.response_date.trim()).is_some_and(|now| earliest > now) {
+        verdict.fail_at(exchange, format!("earliestDatestamp '{text}' is in the future"), "<earliestDatestamp");
+    }
+    Ok(())
+}
+
+fn deleted(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.identify()?;
+    match answer.field("deletedRecord") {
+        Some("no" | "transient" | "persistent") | None => {}
+        Some(other) => verdict.fail_at(exchange, format!("deletedRecord is '{other}'"), "<deletedRecord"),
+    }
+    Ok(())
+}
+
+fn oai_identifier(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.identify()?;
+    let found: Vec<_> = answer.descriptions.iter().filter(|part| is_oai_identifier(part)).collect();
+    if found.is_empty() {
+        return not_judged("there is no oai-identifier description");
+    }
+    if found.len() > 1 {
+        verdict.fail_at(exchange, format!("there are {} oai-identifier descriptions", found.len()), "oai-identifier");
+    }
+    for deviation in exchange.deviations().filter(|it| it.namespace == OAI_IDENTIFIER_NAMESPACE) {
+        verdict.deviation(exchange, deviation);
+    }
+    for part in found {
+        let text = String::from_utf8_lossy(&part.bytes);
+        let (domain, sample) = (text_of(&text, "repositoryIdentifier"), text_of(&text, "sampleIdentifier"));
+        if let (Some(domain), Some(sample)) = (domain, sample) {
+            if !sample.starts_with(&format!("oai:{domain}:")) {
+                let message = format!("the sampleIdentifier '{sample}' is not of the repositoryIdentifier '{domain}'");
+                verdict.fail_at(exchange, message, sample);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The namespace that the oai-identifier description promises, if there is one.
+pub(super) fn promised_namespace(case: &Case) -> Result<Option<String>, super::super::case::Stop> {
+    let (_, answer) = case.identify()?;
+    let part = answer.descriptions.iter().find(|part| is_oai_identifier(part));
+    Ok(part.and_then(|part| text_of(&String::from_utf8_lossy(&part.bytes), "repositoryIdentifier").map(str::to_owned)))
+}
+
+fn is_oai_identifier(part: &modoai_protocol::xml::document::Part) -> bool {
+    super::super::metadata::look(part).namespace == OAI_IDENTIFIER_NAMESPACE
+}
+
+/// The text of a simple element.
+fn text_of<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = xml.split_once(&format!("{name}>"))?;
+    rest.split('<').next().map(str::trim)
+}
+
+fn descriptions(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (identify, answer) = case.identify()?;
+    let sets = case.sets()?;
+    let has_sets = sets.pages.iter().filter_map(|page| page.answer()).flat_map(|it| &it.sets);
+    if answer.descriptions.is_empty() && has_sets.into_iter().all(|set| set.descriptions.is_empty()) {
+        return not_judged("there is no description");
+    }
+    for exchange in std::iter::once(identify).chain(sets.pages) {
+        for deviation in exchange.deviations() {
+            let is_container = deviation.kind == Kind::Container && CONTAINERS.contains(&deviation.element);
+            let is_inside = deviation.place == Place::Description && deviation.kind != Kind::IllFormed;
+            if is_container || (is_inside && deviation.namespace != OAI_IDENTIFIER_NAMESPACE) {
+                verdict.deviation(exchange, deviation);
+            }
+        }
+    }
+    Ok(())
+}

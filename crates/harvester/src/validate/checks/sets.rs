@@ -1,0 +1,225 @@
+//! Sets: which there are, who is in them, and what is refused.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use modoai_protocol::SetSpec;
+
+use super::super::case::{Case, End, Judged, Stop, not_judged};
+use super::super::exchange::Question;
+use super::super::report::Verdict;
+use super::Check;
+use super::errors::refused;
+
+/// Sets whose lists are walked.
+const WALKED: usize = 3;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("sets-list", "4.6", "ListSets", "sets, or noSetHierarchy", list),
+    Check::new("sets-names", "4.6", "ListSets", "a setName that is not empty", names),
+    Check::new("sets-distinct", "2.6", "ListSets", "no setSpec twice", distinct),
+    Check::new("sets-hierarchy", "2.6", "ListSets", "with a set, the sets above it", hierarchy),
+    Check::new(
+        "sets-of-headers",
+        "2.6, 4.6",
+        "ListSets, ListIdentifiers",
+        "every set in a header is listed",
+        of_headers,
+    ),
+    Check::new(
+        "sets-members-only",
+        "2.7.2",
+        "ListIdentifiers for some of the sets",
+        "headers in that set or below it",
+        members_only,
+    ),
+    Check::new(
+        "sets-all-members",
+        "2.7.2",
+        "the same",
+        "every record whose header elsewhere names that set, or one below it",
+        all_members,
+    ),
+    Check::new(
+        "sets-unknown",
+        "3.6",
+        "ListIdentifiers for a set nobody has",
+        "noRecordsMatch (badArgument is tolerated); noSetHierarchy where there are no sets",
+        unknown,
+    ),
+];
+
+/// The sets there are; none is something else than that they cannot be listed.
+fn known(case: &Case) -> Result<BTreeSet<String>, Stop> {
+    let walk = case.sets()?;
+    if let End::Broken(reason) = &walk.end {
+        return not_judged(format!("the sets cannot be listed: {reason}"));
+    }
+    Ok(walk.set_specs().map(|(_, spec)| spec.to_owned()).collect())
+}
+
+fn some(case: &Case) -> Result<BTreeSet<String>, Stop> {
+    let known = known(case)?;
+    if known.is_empty() { not_judged("the repository has no sets") } else { Ok(known) }
+}
+
+fn list(case: &Case, verdict: &mut Verdict) -> Judged {
+    let walk = case.sets()?;
+    let first = walk.first();
+    match first.answer() {
+        None => verdict.fail(first, first.trouble()),
+        Some(answer) if !answer.errors.is_empty() && !answer.is_refused_with("noSetHierarchy") => {
+            let codes = answer.codes().join(", ");
+            verdict.fail_at(first, format!("sets or noSetHierarchy were expected, {codes} came"), "<error");
+        }
+        Some(_) => {}
+    }
+    if walk.end == End::Sampled {
+        verdict.note(format!("the first {} sets were looked at", walk.set_specs().count()));
+    }
+    Ok(())
+}
+
+fn names(case: &Case, verdict: &mut Verdict) -> Judged {
+    some(case)?;
+    for page in case.sets()?.pages {
+        for set in page.answer().map_or(&[][..], |answer| &answer.sets) {
+            if set.name.trim().is_empty() {
+                verdict.warn_at(page, format!("the set '{}' has no name", set.spec), &set.spec);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn distinct(case: &Case, verdict: &mut Verdict) -> Judged {
+    some(case)?;
+    let mut seen = HashSet::new();
+    for (page, spec) in case.sets()?.set_specs() {
+        if !seen.insert(spec) {
+            verdict.fail_at(page, format!("the set '{spec}' is listed twice"), spec);
+        }
+    }
+    Ok(())
+}
+
+fn hierarchy(case: &Case, verdict: &mut Verdict) -> Judged {
+    let known = some(case)?;
+    let walk = case.sets()?;
+    if !walk.is_complete() {
+        return not_judged("there are too many sets to look at");
+    }
+    for (page, spec) in walk.set_specs() {
+        let Some(set) = SetSpec::parse(spec) else { continue };
+        if let Some(above) = set.lineage().find(|above| !known.contains(*above)) {
+            verdict.warn_at(page, format!("'{spec}' is listed, and '{above}' above it is not"), spec);
+        }
+    }
+    Ok(())
+}
+
+fn of_headers(case: &Case, verdict: &mut Verdict) -> Judged {
+    let known = known(case)?;
+    if !case.sets()?.is_complete() {
+        return not_judged("there are too many sets to look at");
+    }
+    let headers = case.headers()?;
+    let mut told = HashSet::new();
+    for (page, entry) in headers.entries() {
+        for set in entry.sets.iter().filter(|set| !known.contains(*set)) {
+            if told.insert(set) {
+                let message = format!("'{}' is in the set '{set}', which is not listed", entry.identifier);
+                verdict.fail_at(page, message, &format!("<setSpec>{set}"));
+            }
+        }
+    }
+    if let Some(shortfall) = headers.shortfall() {
+        verdict.note(shortfall);
+    }
+    Ok(())
+}
+
+fn is_within(set: &str, spec: &str) -> bool {
+    set == spec || set.strip_prefix(spec).is_some_and(|rest| rest.starts_with(':'))
+}
+
+/// Some sets that have members, if headers tell: one of each depth first.
+fn walked(case: &Case) -> Result<Vec<String>, Stop> {
+    let known = some(case)?;
+    let headers = case.headers()?;
+    let mut members: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, entry) in headers.entries() {
+        for spec in known.iter().filter(|spec| entry.sets.iter().any(|set| is_within(set, spec))) {
+            *members.entry(spec).or_default() += 1;
+        }
+    }
+    let mut chosen: Vec<String> = Vec::new();
+    // Sets with few members are walked to their end sooner.
+    let mut by_size: Vec<_> = members.into_iter().collect();
+    by_size.sort_by_key(|(spec, count)| (*count, *spec));
+    for (spec, _) in &by_size {
+        let depth = |spec: &str| spec.matches(':').count();
+        if chosen.len() < WALKED && chosen.iter().all(|other| depth(other) != depth(spec)) {
+            chosen.push((*spec).to_owned());
+        }
+    }
+    let others = by_size.iter().map(|(spec, _)| (*spec).to_owned()).chain(known.iter().cloned());
+    for spec in others {
+        if chosen.len() < WALKED && !chosen.contains(&spec) {
+            chosen.push(spec);
+        }
+    }
+    Ok(chosen)
+}
+
+fn members_only(case: &Case, verdict: &mut Verdict) -> Judged {
+    let sets = walked(case)?;
+    for spec in &sets {
+        let walk = case.list("ListIdentifiers", &[("set", spec)])?;
+        if let End::Broken(reason) = &walk.end {
+            verdict.fail(walk.last(), format!("the list of '{spec}' breaks off: {reason}"));
+        }
+        for (page, entry) in walk.entries() {
+            if !entry.sets.iter().any(|set| is_within(set, spec)) {
+                let message =
+                    format!("'{}' is in the list of '{spec}', and its header does not say so", entry.identifier);
+                verdict.fail_at(page, message, &entry.identifier);
+            }
+        }
+    }
+    verdict.note(format!("looked at: {}", sets.join(", ")));
+    Ok(())
+}
+
+fn all_members(case: &Case, verdict: &mut Verdict) -> Judged {
+    let sets = walked(case)?;
+    let headers = case.headers()?;
+    let mut judged = Vec::new();
+    for spec in &sets {
+        let walk = case.list("ListIdentifiers", &[("set", spec)])?;
+        if !walk.is_complete() {
+            continue;
+        }
+        judged.push(spec.as_str());
+        let listed: HashSet<_> = walk.entries().map(|(_, entry)| &entry.identifier).collect();
+        for (_, entry) in headers.entries().filter(|(_, entry)| entry.sets.iter().any(|set| is_within(set, spec))) {
+            if !listed.contains(&entry.identifier) {
+                verdict.fail(walk.first(), format!("'{}' is missing from the list of '{spec}'", entry.identifier));
+            }
+        }
+    }
+    if judged.is_empty() {
+        return not_judged("the lists of the sets are too long");
+    }
+    verdict.note(format!("looked at: {}", judged.join(", ")));
+    Ok(())
+}
+
+fn unknown(case: &Case, verdict: &mut Verdict) -> Judged {
+    let has_sets = !known(case)?.is_empty();
+    let prefix = case.prefix()?;
+    let set = ("set", "modoai-validate-nothing");
+    let question = Question::of(&[("verb", "ListIdentifiers"), ("metadataPrefix", &prefix), set]);
+    let (codes, also): (&[_], &[_]) =
+        if has_sets { (&["noRecordsMatch"], &["badArgument"]) } else { (&["noSetHierarchy"], &[]) };
+    refused(case, verdict, &[question], codes, also)
+}

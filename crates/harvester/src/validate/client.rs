@@ -1,0 +1,69 @@
+//! An endpoint at the other end of the network.
+
+use std::time::{Duration, SystemTime};
+
+use modoai_fetch::{Ask, Client, FetchError, HeaderName, HeaderValue, Url};
+
+use super::exchange::{Hop, Question, Raw};
+use super::transport::{NoAnswer, Transport};
+
+/// Asks one endpoint, politely. Bodies come as they were sent, since how they were sent is judged too.
+pub(super) struct Endpoint<'a> {
+    client: &'a Client,
+    base_url: &'a Url,
+    limit: usize,
+}
+
+impl<'a> Endpoint<'a> {
+    pub(super) fn new(client: &'a Client, base_url: &'a Url, limit: usize) -> Self {
+        Self { client, base_url, limit }
+    }
+
+    async fn fetch(&self, question: &Question) -> Result<Raw, FetchError> {
+        let mut ask = Ask::new(self.base_url.clone());
+        if question.post {
+            ask.form = Some(question.query.clone());
+        } else {
+            // The protocol knows no base URL with a query; where there is one all the same, it stays.
+            let own = self.base_url.query().filter(|own| !own.is_empty()).map(|own| format!("{own}&"));
+            ask.url.set_query(Some(&format!("{}{}", own.unwrap_or_default(), question.query)));
+        }
+        ask.decode = false;
+        let coding = HeaderValue::from_static(question.coding);
+        let fetched = self.client.get(ask.header(HeaderName::from_static("accept-encoding"), coding)).await?;
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let headers = fetched.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+        let hops = fetched.hops.iter().map(|hop| Hop { status: hop.status, to: hop.to.to_string() }).collect();
+        let status = fetched.status;
+        Ok(Raw { status, headers, hops, body: fetched.body.read_to_end(self.limit).await? })
+    }
+}
+
+impl Transport for Endpoint<'_> {
+    async fn send(&self, question: &Question) -> Result<Raw, NoAnswer> {
+        self.fetch(question)
+            .await
+            .map_err(|error| NoAnswer { is_transient: error.is_transient(), reason: chain(&error) })
+    }
+
+    async fn pause(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+
+    fn now(&self) -> i64 {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    }
+}
+
+/// An error with all its causes.
+fn chain(error: &FetchError) -> String {
+    let mut text = error.to_string();
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,167 @@
+//! A report as text for people, and as JUnit XML for build servers. As JSON it serialises itself.
+
+use std::fmt::Write as _;
+
+use modoai_protocol::xml::writer::escape_into;
+
+use super::checks::GROUPS;
+use super::report::{Finding, Grade, Outcome, Report};
+
+/// How it looks on a terminal.
+struct Paint(bool);
+
+impl Paint {
+    fn grade(&self, grade: Grade, text: &str) -> String {
+        let code = match grade {
+            Grade::Pass => "32",
+            Grade::NotJudged => "2",
+            Grade::Warning => "33",
+            Grade::Failure => "1;31",
+        };
+        self.put(code, text)
+    }
+
+    fn put(&self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// The report for people: what is wrong first, then every check with its grade, then the count.
+pub fn text(report: &Report, colour: bool) -> String {
+    let paint = Paint(colour);
+    let mut out = String::new();
+    let name = report.repository.as_deref().unwrap_or("a repository without a name");
+    put(&mut out, &format!("{}: {}", report.base_url, readable(name)));
+    if let Some(reason) = &report.unreachable {
+        put(&mut out, &paint.grade(Grade::Failure, &format!("could not be judged: {}", readable(reason))));
+    }
+    for (grade, title) in [(Grade::Failure, "Failures"), (Grade::Warning, "Warnings")] {
+        let found: Vec<_> = report.outcomes.iter().filter(|outcome| outcome.grade == grade).collect();
+        if !found.is_empty() {
+            put(&mut out, &format!("\n{}", paint.put("1", title)));
+            found.into_iter().for_each(|outcome| detail(&mut out, outcome, &paint));
+        }
+    }
+    for group in GROUPS {
+        let mut of_group = report.outcomes.iter().filter(|outcome| outcome.group == group.name).peekable();
+        if of_group.peek().is_some() {
+            put(&mut out, &format!("\n{}", paint.put("1", group.title)));
+        }
+        of_group.for_each(|outcome| line(&mut out, outcome, &paint));
+    }
+    let count = |grade| report.count(grade);
+    put(
+        &mut out,
+        &format!(
+            "\n{} checks: {} passed, {} failed, {} with warnings, {} not judged; {} requests",
+            report.outcomes.len(),
+            count(Grade::Pass),
+            count(Grade::Failure),
+            count(Grade::Warning),
+            count(Grade::NotJudged),
+            report.requests
+        ),
+    );
+    out
+}
+
+fn put(out: &mut String, line: &str) {
+    out.push_str(line);
+    out.push('\n');
+}
+
+fn line(out: &mut String, outcome: &Outcome, paint: &Paint) {
+    let grade = paint.grade(outcome.grade, &format!("{:10}", outcome.grade.as_str()));
+    let note = outcome.note.as_deref().map(|note| format!(" ({})", readable(note))).unwrap_or_default();
+    put(
+        out,
+        format!("  {grade} {:28} {}{}", outcome.check.id, outcome.check.expects, paint.put("2", &note)).trim_end(),
+    );
+}
+
+fn detail(out: &mut String, outcome: &Outcome, paint: &Paint) {
+    let check = outcome.check;
+    let id = paint.grade(outcome.grade, check.id);
+    put(out, &format!("  {id}: expected: {} (section {})", check.expects, check.section));
+    for Finding { grade, message, request, excerpt } in &outcome.findings {
+        put(out, &format!("    {}: {}", grade.as_str(), readable(message)));
+        if let Some(request) = request {
+            put(out, &format!("      asked: {}", readable(request)));
+        }
+        if let Some(excerpt) = excerpt {
+            put(out, &paint.put("2", &format!("      byte {}: {}", excerpt.offset, excerpt.text)));
+        }
+    }
+    if outcome.more > 0 {
+        put(out, &format!("    and {} more", outcome.more));
+    }
+}
+
+/// Foreign text must not move the cursor of a terminal.
+fn readable(text: &str) -> String {
+    let mut out = String::new();
+    for character in text.chars() {
+        if character.is_control() {
+            out.extend(character.escape_default());
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+/// The report as build servers read it: a suite per group, a case per check; warnings are told as output.
+pub fn junit(report: &Report) -> String {
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let failures = report.count(Grade::Failure);
+    let skipped = report.count(Grade::NotJudged);
+    let _ = writeln!(
+        xml,
+        "<testsuites name=\"{}\" tests=\"{}\" failures=\"{failures}\" skipped=\"{skipped}\">",
+        escaped(&report.base_url),
+        report.outcomes.len()
+    );
+    for group in GROUPS {
+        let outcomes: Vec<_> = report.outcomes.iter().filter(|outcome| outcome.group == group.name).collect();
+        if outcomes.is_empty() {
+            continue;
+        }
+        let of = |grade| outcomes.iter().filter(|outcome| outcome.grade == grade).count();
+        let _ = writeln!(
+            xml,
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">",
+            group.name,
+            outcomes.len(),
+            of(Grade::Failure),
+            of(Grade::NotJudged)
+        );
+        for outcome in outcomes {
+            let _ = writeln!(xml, "    <testcase classname=\"{}\" name=\"{}\">", group.name, outcome.check.id);
+            let mut details = String::new();
+            detail(&mut details, outcome, &Paint(false));
+            let details = escaped(&details);
+            let first = outcome.findings.iter().find(|finding| finding.grade == outcome.grade);
+            let message = escaped(first.map_or("", |finding| &finding.message));
+            let _ = match outcome.grade {
+                Grade::Pass => Ok(()),
+                Grade::Failure => writeln!(xml, "      <failure message=\"{message}\">{details}</failure>"),
+                Grade::Warning => writeln!(xml, "      <system-out>{details}</system-out>"),
+                Grade::NotJudged => {
+                    let note = escaped(outcome.note.as_deref().unwrap_or_default());
+                    writeln!(xml, "      <skipped message=\"{note}\"/>")
+                }
+            };
+            xml.push_str("    </testcase>\n");
+        }
+        xml.push_str("  </testsuite>\n");
+    }
+    xml.push_str("</testsuites>\n");
+    xml
+}
+
+/// As text or attribute of XML.
+fn escaped(text: &str) -> String {
+    let mut bytes = Vec::new();
+    escape_into(&mut bytes, text);
+    String::from_utf8(bytes).expect("escaping makes text of text")
+}

@@ -1,0 +1,503 @@
+//! An answer held against XML and against the schemas, in one pass.
+//!
+//! No XSD engine is at hand at run time, and none is needed: the schemas of the protocol are small, and [`schema`] holds
+//! them as tables. What an answer may not hold is told as [`Deviation`]s, each with its place; the checks decide whose
+//! fault they are.
+
+use modoai_protocol::xml::XSI_NAMESPACE;
+use quick_xml::XmlVersion;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::name::ResolveResult;
+use quick_xml::reader::NsReader;
+
+use super::report::Excerpt;
+use super::schema::{self, Content, Element, Particle};
+
+/// Deviations that are told of one answer.
+const MOST: usize = 50;
+/// Texts longer than this are not held against a form.
+const LONGEST_TEXT: usize = 8 * 1024;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Not well-formed, or a namespace prefix nobody declared.
+    IllFormed,
+    /// Bytes that are not UTF-8.
+    Encoding,
+    /// A character that XML cannot carry.
+    Character,
+    /// The XML declaration is missing or says something else than version 1.0 in UTF-8.
+    Declaration,
+    /// The root element, its namespace, or its xsi:schemaLocation.
+    Root,
+    /// An element that is missing, out of order, too many, or unknown.
+    Structure,
+    /// A text or attribute without its form, or an attribute that should be there or should not.
+    Value,
+    /// A container that does not hold exactly one element of another namespace.
+    Container,
+    /// Metadata without xsi:schemaLocation for its namespace.
+    Location,
+}
+
+/// Where it is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the protocol's own elements.
+    Envelope,
+    /// Inside a record's metadata.
+    Metadata,
+    /// Inside something about a record.
+    About,
+    /// Inside a description of the repository or of a set.
+    Description,
+}
+
+/// Something that should not be so.
+#[derive(Clone, Debug)]
+pub(crate) struct Deviation {
+    pub(crate) kind: Kind,
+    pub(crate) place: Place,
+    /// The innermost element that a table knows, and the namespace it is in.
+    pub(crate) element: &'static str,
+    pub(crate) namespace: &'static str,
+    pub(crate) message: String,
+    pub(crate) excerpt: Excerpt,
+}
+
+/// Holds an answer against everything. An answer that is not XML ends with the place where it stopped being XML.
+pub(crate) fn inspect(bytes: &[u8]) -> Vec<Deviation> {
+    let mut inspector = Inspector { bytes, shift: 0, stack: Vec::new(), rooted: false, found: Vec::new() };
+    match std::str::from_utf8(bytes) {
+        Err(error) => {
+            let message = format!("byte {} is not UTF-8", error.valid_up_to());
+            inspector.tell(Kind::Encoding, message, error.valid_up_to());
+        }
+        Ok(text) => inspector.document(text),
+    }
+    inspector.found
+}
+
+struct Inspector<'a> {
+    bytes: &'a [u8],
+    /// Length of a byte order mark.
+    shift: usize,
+    stack: Vec<Frame>,
+    rooted: bool,
+    found: Vec<Deviation>,
+}
+
+/// An open element.
+struct Frame {
+    /// `None`: something that no table knows; what it holds is its own business.
+    element: Option<&'static Element>,
+    place: Place,
+    /// How far its sequence has come: which particle, how often, which of alternatives.
+    at: usize,
+    count: u32,
+    alternative: usize,
+    /// Elements in a container.
+    children: u32,
+    text: String,
+    start: usize,
+}
+
+impl<'a> Inspector<'a> {
+    fn document(&mut self, text: &'a str) {
+        self.shift = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let text = &text[self.shift..];
+        self.characters(text);
+        if !text.starts_with("<?xml") {
+            self.tell(Kind::Declaration, "there is no XML declaration".to_owned(), 0);
+        }
+        let mut reader = NsReader::from_str(text);
+        reader.config_mut().enable_all_checks(true);
+        loop {
+            let start = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+            let event = match reader.read_event() {
+                Ok(event) => event,
+                Err(error) => {
+                    let at = usize::try_from(reader.error_position()).unwrap_or(start);
+                    return self.tell(Kind::IllFormed, error.to_string(), at);
+                }
+            };
+            match event {
+                Event::Start(tag) => {
+                    self.open(&reader, &tag, start);
+                }
+                Event::Empty(tag) => {
+                    self.open(&reader, &tag, start);
+                    self.close();
+                }
+                Event::End(_) => self.close(),
+                Event::Text(text) => {
+                    if text.contains("]]>") {
+                        self.tell(Kind::IllFormed, "']]>' stands in text".to_owned(), start);
+                    }
+                    self.text(&text, start);
+                }
+                Event::CData(text) if self.stack.is_empty() => {
+                    let message = format!("text stands outside of the root element: '{}'", &*text);
+                    self.tell(Kind::IllFormed, message, start);
+                }
+                Event::CData(text) => self.text(&text, start),
+                Event::GeneralRef(reference) => {
+                    let resolved = match reference.resolve_char_ref() {
+                        Ok(Some(character)) => Some(character).filter(|it| is_xml(*it)).map(String::from),
+                        Ok(None) => quick_xml::escape::resolve_predefined_entity(&reference).map(str::to_owned),
+                        Err(_) => None,
+                    };
+                    match resolved {
+                        Some(text) => self.text(&text, start),
+                        None => {
+                            let message = format!("'&{};' is no character and no entity of XML", &*reference);
+                            self.tell(Kind::IllFormed, message, start);
+                        }
+                    }
+                }
+                Event::Decl(declaration) => {
+                    if start > 0 {
+                        let message = "an XML declaration stands elsewhere than at the very beginning".to_owned();
+                        self.tell(Kind::IllFormed, message, start);
+                    }
+                    let encoding = declaration.encoding().and_then(Result::ok).unwrap_or_default().into_owned();
+                    let version = declaration.version().map(std::borrow::Cow::into_owned).unwrap_or_default();
+                    if version != "1.0" || !encoding.eq_ignore_ascii_case("utf-8") {
+                        let message = format!("the XML declaration says version '{version}' and encoding '{encoding}'");
+                        self.tell(Kind::Declaration, message, start);
+                    }
+                }
+                Event::Comment(_) | Event::PI(_) | Event::DocType(_) => {}
+                Event::Eof => break,
+            }
+            if self.found.len() >= MOST {
+                return;
+            }
+        }
+        if let Some(frame) = self.stack.last() {
+            let name = frame.element.map_or("an element", |element| element.name);
+            let message = format!("the answer ends inside '{name}'");
+            self.tell(Kind::IllFormed, message, text.len().saturating_sub(80));
+        } else if !self.rooted {
+            self.tell(Kind::IllFormed, "there is no root element".to_owned(), 0);
+        }
+    }
+
+    fn characters(&mut self, text: &str) {
+        if let Some((at, character)) = text.char_indices().find(|(_, character)| !is_xml(*character)) {
+            let message = format!("U+{:04X} is no character of XML", u32::from(character));
+            self.tell(Kind::Character, message, at);
+        }
+    }
+
+    fn text(&mut self, text: &str, start: usize) {
+        let is_blank = text.bytes().all(|byte| byte.is_ascii_whitespace());
+        let Some(frame) = self.stack.last_mut() else {
+            if !is_blank {
+                self.tell(Kind::IllFormed, "text stands outside of the root element".to_owned(), start);
+            }
+            return;
+        };
+        match frame.element.map(|element| &element.content) {
+            Some(Content::Text(_)) => {
+                if frame.text.len() <= LONGEST_TEXT {
+                    frame.text.push_str(text);
+                }
+            }
+            Some(_) if !is_blank => {
+                let name = frame.element.map_or("", |element| element.name);
+                self.tell(Kind::Structure, format!("'{name}' holds text"), start);
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, reader: &NsReader<&[u8]>, tag: &BytesStart<'_>, start: usize) {
+        let (resolved, local) = reader.resolver().resolve_element(tag.name());
+        let namespace = match resolved {
+            ResolveResult::Bound(namespace) => namespace.into_inner().to_owned(),
+            ResolveResult::Unbound => String::new(),
+            ResolveResult::Unknown(prefix) => {
+                self.tell(Kind::IllFormed, format!("the namespace prefix '{prefix}' is not declared"), start);
+                String::new()
+            }
+        };
+        let name = local.into_inner();
+        let is_root = self.stack.is_empty();
+        if is_root && self.rooted {
+            self.tell(Kind::IllFormed, format!("a second root element '{name}'"), start);
+        }
+        let parent = self.stack.last().and_then(|frame| frame.element).map(|parent| parent.name);
+        let (element, place) =
+            if is_root { self.root(&namespace, name, start) } else { self.child(&namespace, name, start) };
+        let text = String::new();
+        self.stack.push(Frame { element, place, at: 0, count: 0, alternative: 0, children: 0, text, start });
+        let location = self.attributes(reader, tag, element, start);
+        if is_root && !self.rooted && element.is_some() {
+            self.root_location(location.as_deref(), start);
+        }
+        self.rooted = true;
+        if place == Place::Metadata && parent == Some("metadata") {
+            let mut names = location.as_deref().unwrap_or_default().split_whitespace().step_by(2);
+            if !names.any(|named| named == namespace) {
+                let message = format!("the metadata has no xsi:schemaLocation for its namespace '{namespace}'");
+                self.tell(Kind::Location, message, start);
+            }
+        }
+    }
+
+    fn root(&mut self, namespace: &str, name: &str, start: usize) -> (Option<&'static Element>, Place) {
+        let root = &schema::ROOT;
+        if name == root.name && namespace == root.namespace {
+            return (Some(root), Place::Envelope);
+        }
+        let message = format!("the root element is '{name}' in the namespace '{namespace}'");
+        self.tell(Kind::Root, message, start);
+        (None, Place::Envelope)
+    }
+
+    fn root_location(&mut self, location: Option<&str>, start: usize) {
+        let mut words = location.unwrap_or_default().split_whitespace();
+        let mut pairs = std::iter::from_fn(|| Some((words.next()?, words.next()?)));
+        let schema = (modoai_protocol::xml::OAI_NAMESPACE, modoai_protocol::xml::OAI_SCHEMA);
+        if !pairs.any(|pair| pair == schema) {
+            let message = format!("xsi:schemaLocation does not pair '{}' with '{}'", schema.0, schema.1);
+            self.tell(Kind::Root, message, start);
+        }
+    }
+
+    /// Which element of the tables stands here; tells what should stand here instead.
+    fn child(&mut self, namespace: &str, name: &str, start: usize) -> (Option<&'static Element>, Place) {
+        let frame = self.stack.last_mut().expect("only called below the root");
+        let place = frame.place;
+        let Some(parent) = frame.element else { return (None, place) };
+        frame.children += 1;
+        match parent.content {
+            Content::Foreign => {
+                let inner = match parent.name {
+                    "metadata" => Place::Metadata,
+                    "about" => Place::About,
+                    _ => Place::Description,
+                };
+                if namespace.is_empty() || namespace == parent.namespace {
+                    let message = format!("'{}' holds '{name}', which is in no other namespace", parent.name);
+                    self.tell(Kind::Container, message, start);
+                }
+                let known = schema::KNOWN.iter().find(|known| known.name == name && known.namespace == namespace);
+                (known.copied(), inner)
+            }
+            Content::Elements(particles) => {
+                let (element, messages) = frame.step(parent.name, particles, namespace, name);
+                messages.into_iter().for_each(|message| self.tell(Kind::Structure, message, start));
+                (element, place)
+            }
+            Content::Text(_) | Content::Nothing => {
+                let message = format!("'{}' holds an element '{name}'", parent.name);
+                self.tell(Kind::Structure, message, start);
+                (None, place)
+            }
+        }
+    }
+
+    /// Judges the attributes; returns xsi:schemaLocation.
+    fn attributes(
+        &mut self,
+        reader: &NsReader<&[u8]>,
+        tag: &BytesStart<'_>,
+        element: Option<&'static Element>,
+        start: usize,
+    ) -> Option<String> {
+        let mut location = None;
+        let mut given: Vec<(String, String)> = Vec::new();
+        for attribute in tag.attributes() {
+            let attribute = match attribute {
+                Ok(attribute) => attribute,
+                Err(error) => {
+                    self.tell(Kind::IllFormed, format!("in a tag: {error}"), start);
+                    break;
+                }
+            };
+            let name = attribute.key.into_inner();
+            let value = match attribute.normalized_value(XmlVersion::Implicit1_0) {
+                Ok(value) if !attribute.value.contains('<') => value.into_owned(),
+                _ => {
+                    self.tell(Kind::IllFormed, format!("the value of '{name}' is not well-formed"), start);
+                    continue;
+                }
+            };
+            if attribute.key.as_namespace_binding().is_some() {
+                continue;
+            }
+            match reader.resolver().resolve_attribute(attribute.key) {
+                (ResolveResult::Unknown(prefix), _) => {
+                    self.tell(Kind::IllFormed, format!("the namespace prefix '{prefix}' is not declared"), start);
+                }
+                (ResolveResult::Bound(namespace), local) if namespace.into_inner() == XSI_NAMESPACE => {
+                    if local.into_inner() == "schemaLocation" {
+                        location = Some(value);
+                    }
+                }
+                (ResolveResult::Bound(_), _) if name == "xml:lang" || name == "xml:space" => {}
+                _ => given.push((name.to_owned(), value)),
+            }
+        }
+        if let Some(element) = element {
+            self.judge_attributes(element, &given, start);
+        }
+        location
+    }
+
+    fn judge_attributes(&mut self, element: &Element, given: &[(String, String)], start: usize) {
+        for (name, value) in given {
+            match element.attributes.iter().find(|attribute| attribute.name == name) {
+                None => {
+                    let message = format!("'{}' has an attribute '{name}' that the schema does not know", element.name);
+                    self.tell(Kind::Value, message, start);
+                }
+                Some(attribute) if !(attribute.form.accepts)(value) => {
+                    let message = format!(
+                        "the attribute '{name}' of '{}' is '{value}', not {}",
+                        element.name, attribute.form.what
+                    );
+                    self.tell(Kind::Value, message, start);
+                }
+                Some(_) => {}
+            }
+        }
+        for attribute in element.attributes.iter().filter(|attribute| attribute.required) {
+            if !given.iter().any(|(name, _)| name == attribute.name) {
+                let message = format!("'{}' has no attribute '{}'", element.name, attribute.name);
+                self.tell(Kind::Value, message, start);
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(frame) = self.stack.last() else { return };
+        let start = frame.start;
+        let mut found = Vec::new();
+        if let Some(element) = frame.element {
+            match &element.content {
+                Content::Text(form) if frame.text.len() <= LONGEST_TEXT && !(form.accepts)(&frame.text) => {
+                    let message = format!("'{}' is '{}', not {}", element.name, shortened(&frame.text), form.what);
+                    found.push((Kind::Value, message));
+                }
+                Content::Foreign if frame.children != 1 => {
+                    let message = format!("'{}' holds {} elements, not one", element.name, frame.children);
+                    found.push((Kind::Container, message));
+                }
+                Content::Elements(particles) => {
+                    let missing = frame.missing(element.name, particles).into_iter();
+                    found.extend(missing.map(|message| (Kind::Structure, message)));
+                }
+                _ => {}
+            }
+        }
+        found.into_iter().for_each(|(kind, message)| self.tell(kind, message, start));
+        self.stack.pop();
+    }
+
+    fn tell(&mut self, kind: Kind, message: String, at: usize) {
+        if self.found.len() < MOST {
+            let place = self.stack.last().map_or(Place::Envelope, |frame| frame.place);
+            let known = self.stack.iter().rev().find_map(|frame| frame.element);
+            let (element, namespace) = known.map_or(("", ""), |element| (element.name, element.namespace));
+            let excerpt = Excerpt::around(self.bytes, at + self.shift);
+            self.found.push(Deviation { kind, place, element, namespace, message, excerpt });
+        }
+    }
+}
+
+impl Frame {
+    /// Takes the next child: the element it is, and what is wrong with it here.
+    fn step(
+        &mut self,
+        parent: &str,
+        particles: &'static [Particle],
+        namespace: &str,
+        name: &str,
+    ) -> (Option<&'static Element>, Vec<String>) {
+        let mut messages = Vec::new();
+        for index in self.at..particles.len() {
+            let Some((element, alternative, most)) = particles[index].find(namespace, name) else { continue };
+            for (skipped, particle) in particles.iter().enumerate().take(index).skip(self.at) {
+                let count = if skipped == self.at { self.count } else { 0 };
+                messages
+                    .extend(particle.missing(count).map(|what| format!("'{parent}' has no {what} before '{name}'")));
+            }
+            if index > self.at {
+                self.count = 0;
+            } else if self.count > 0 && alternative != self.alternative {
+                messages.push(format!("'{name}' may not stand beside what '{parent}' holds already"));
+                self.count = 0;
+            }
+            (self.at, self.alternative) = (index, alternative);
+            self.count = self.count.saturating_add(1);
+            if self.count > most {
+                messages.push(format!("'{parent}' has more than {most} '{name}'"));
+            }
+            return (Some(element), messages);
+        }
+        let earlier = particles.iter().take(self.at).find_map(|particle| particle.find(namespace, name));
+        let message = match earlier {
+            Some(_) => format!("'{name}' in '{parent}' is out of order"),
+            None => format!("'{parent}' holds '{name}' (namespace '{namespace}'), which does not belong there"),
+        };
+        (earlier.map(|(element, ..)| element), vec![message])
+    }
+
+    fn missing(&self, parent: &str, particles: &'static [Particle]) -> Vec<String> {
+        let rest = particles.iter().enumerate().skip(self.at);
+        let missing =
+            rest.filter_map(|(index, particle)| particle.missing(if index == self.at { self.count } else { 0 }));
+        missing.map(|what| format!("'{parent}' has no {what}")).collect()
+    }
+}
+
+impl Particle {
+    /// The element of that name, which alternative it is, and how often it may stand here.
+    fn find(&self, namespace: &str, name: &str) -> Option<(&'static Element, usize, u32)> {
+        let is_it = |element: &Element| element.name == name && element.namespace == namespace;
+        match *self {
+            Self::Each(element, _, most) => is_it(element).then_some((element, 0, most)),
+            Self::Either(alternatives) => alternatives.iter().enumerate().find_map(|(index, alternative)| {
+                alternative.find(namespace, name).map(|(element, _, most)| (element, index, most))
+            }),
+            Self::Mix(elements) => {
+                elements.iter().find(|element| is_it(element)).map(|element| (*element, 0, u32::MAX))
+            }
+        }
+    }
+
+    /// What is still missing after so many.
+    fn missing(&self, count: u32) -> Option<String> {
+        match self {
+            Self::Each(element, least, _) => (count < *least).then(|| format!("'{}'", element.name)),
+            Self::Either(alternatives) => (count == 0).then(|| {
+                let names = alternatives.iter().filter_map(|alternative| match alternative {
+                    Self::Each(element, ..) => Some(element.name),
+                    Self::Either(_) | Self::Mix(_) => None,
+                });
+                names.collect::<Vec<_>>().join(" or ")
+            }),
+            Self::Mix(_) => None,
+        }
+    }
+}
+
+fn is_xml(character: char) -> bool {
+    matches!(character, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// Foreign text for a message.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

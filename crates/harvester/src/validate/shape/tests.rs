@@ -1,0 +1,138 @@
+//! Single answers against XML and the schemas.
+
+use super::*;
+
+fn answer(content: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\" \
+         xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"\
+         http://www.openarchives.org/OAI/2.0/ http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd\">\
+         <responseDate>2024-01-01T00:00:00Z</responseDate><request>http://a.example.org/</request>{content}</OAI-PMH>"
+    )
+}
+
+#[track_caller]
+fn finds(text: &str, expected: &[(Kind, &str)]) {
+    let found = inspect(text.as_bytes());
+    let told: Vec<_> = found.iter().map(|it| (it.kind, it.message.as_str())).collect();
+    assert_eq!(told, expected, "{text}");
+    for deviation in &found {
+        let at = usize::try_from(deviation.excerpt.offset).expect("small");
+        assert!(at <= text.len(), "{deviation:?}");
+    }
+}
+
+#[test]
+fn what_is_right_has_no_deviation() {
+    finds(&answer("<error code=\"badVerb\">no</error><error code=\"badArgument\"/>"), &[]);
+    finds(&answer("<!-- a comment --><ListSets><set><setSpec>a:b</setSpec><setName/></set></ListSets>"), &[]);
+    finds(&format!("\u{feff}{}", answer("<error code=\"badVerb\">&#233;&lt;<![CDATA[<&]]></error>")), &[]);
+}
+
+#[test]
+fn order_and_number_of_elements_are_those_of_the_schema() {
+    let structure = |message| [(Kind::Structure, message)];
+    finds(
+        &answer(
+            "<ListIdentifiers><header><datestamp>2024-01-01</datestamp><identifier>a:b</identifier></header></ListIdentifiers>",
+        ),
+        &[
+            (Kind::Structure, "'header' has no 'identifier' before 'datestamp'"),
+            (Kind::Structure, "'identifier' in 'header' is out of order"),
+        ],
+    );
+    finds(&answer("<ListRecords></ListRecords>"), &structure("'ListRecords' has no 'record'"));
+    finds(&answer("<ListSets><set><setSpec>a</setSpec></set></ListSets>"), &structure("'set' has no 'setName'"));
+    finds(
+        &answer("<error code=\"badVerb\"/><Identify/>")
+            .replace("<Identify/>", "<ListSets><set><setSpec>a</setSpec><setName/></set></ListSets>"),
+        &structure("'ListSets' may not stand beside what 'OAI-PMH' holds already"),
+    );
+    let set = "<set><setSpec>a</setSpec><setName/></set>";
+    finds(
+        &answer(&format!("<ListSets>{set}<resumptionToken/><resumptionToken/></ListSets>")),
+        &structure("'ListSets' has more than 1 'resumptionToken'"),
+    );
+    finds(
+        &answer(&format!("<ListSets>{set}<folder xmlns=\"urn:x\"><anything/></folder></ListSets>")),
+        &structure("'ListSets' holds 'folder' (namespace 'urn:x'), which does not belong there"),
+    );
+    finds(&answer("hello<error code=\"badVerb\"/>"), &structure("'OAI-PMH' holds text"));
+}
+
+#[test]
+fn texts_and_attributes_have_the_forms_of_the_schema() {
+    let value = |message| [(Kind::Value, message)];
+    finds(
+        &answer("<error code=\"oops\"/>"),
+        &value("the attribute 'code' of 'error' is 'oops', not one of the eight error codes"),
+    );
+    finds(&answer("<error/>"), &value("'error' has no attribute 'code'"));
+    finds(
+        &answer("<error lang=\"en\" code=\"badVerb\"/>"),
+        &value("'error' has an attribute 'lang' that the schema does not know"),
+    );
+    let found =
+        inspect(answer("<ListSets><set><setSpec>image/svg+xml</setSpec><setName/></set></ListSets>").as_bytes());
+    assert_eq!((found.len(), found[0].kind, found[0].element), (1, Kind::Value, "setSpec"));
+    assert!(found[0].excerpt.text.starts_with("<setSpec>image/svg+xml</setSpec>"));
+}
+
+#[test]
+fn containers_hold_one_foreign_element() {
+    let record = |metadata: &str| {
+        let header = "<header><identifier>a:b</identifier><datestamp>2024-01-01</datestamp></header>";
+        answer(&format!("<GetRecord><record>{header}<metadata>{metadata}</metadata></record></GetRecord>"))
+    };
+    let located = "xmlns=\"urn:x\" xsi:schemaLocation=\"urn:x x.xsd\"";
+    finds(&record(&format!("<x {located}><y a=\"b\">z</y></x>")), &[]);
+    finds(&record(""), &[(Kind::Container, "'metadata' holds 0 elements, not one")]);
+    finds(
+        &record("<x xmlns=\"urn:x\"/>"),
+        &[(Kind::Location, "the metadata has no xsi:schemaLocation for its namespace 'urn:x'")],
+    );
+    finds(
+        &record(&format!("<x {located}/><x {located}/>")),
+        &[(Kind::Container, "'metadata' holds 2 elements, not one")],
+    );
+    let found = inspect(record("<dc>text</dc>").as_bytes());
+    assert_eq!(found[0].message, "'metadata' holds 'dc', which is in no other namespace");
+}
+
+#[test]
+fn what_is_not_xml_is_told_with_its_place() {
+    for (text, said, offset) in
+        [("<html><body>", "the root element is 'html' in the namespace ''", 0), ("", "there is no XML declaration", 0)]
+    {
+        let found = inspect(text.as_bytes());
+        let it = found.iter().find(|it| it.message == said).unwrap_or_else(|| panic!("{found:?}"));
+        assert_eq!(it.excerpt.offset, offset);
+    }
+    for (content, said) in [
+        ("<error code=\"badVerb\">&eacute;</error>", "'&eacute;' is no character and no entity of XML"),
+        ("<error code=\"badVerb\">&#0;</error>", "'&#0;' is no character and no entity of XML"),
+        ("<error code=\"badVerb\">]]></error>", "']]>' stands in text"),
+        ("<error code=\"bad\"Verb\"/>", "syntax error: "),
+        ("<x:error code=\"badVerb\"/>", "the namespace prefix 'x' is not declared"),
+        ("<error code=\"badVerb\">", "ill-formed document: "),
+    ] {
+        let found = inspect(answer(content).as_bytes());
+        let told: Vec<_> = found.iter().filter(|it| it.kind == Kind::IllFormed).collect();
+        assert!(told.iter().any(|it| it.message.starts_with(said)), "{content}: {found:?}");
+    }
+    let found = inspect(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a>\xff</a>");
+    assert_eq!((found[0].kind, found[0].excerpt.offset), (Kind::Encoding, 42));
+    assert_eq!(found[0].excerpt.text, "\\xFF</a>");
+    let found = inspect(answer("<error code=\"badVerb\"/>").replace("UTF-8", "ISO-8859-1").as_bytes());
+    assert_eq!(found[0].message, "the XML declaration says version '1.0' and encoding 'ISO-8859-1'");
+}
+
+#[test]
+fn nothing_makes_it_panic_or_tell_without_end() {
+    let whole = answer("<ListSets><set><setSpec>a</setSpec><setName>é</setName></set></ListSets>");
+    for end in 0..whole.len() {
+        inspect(&whole.as_bytes()[..end]);
+    }
+    let many = answer(&"<x/>".repeat(1000));
+    assert_eq!(inspect(many.as_bytes()).len(), MOST);
+}

@@ -1,0 +1,180 @@
+//! A correct repository passes everything; and for every check there is a repository, wrong in one way, that it finds.
+
+mod defects;
+mod repository;
+
+use std::collections::BTreeSet;
+
+use super::render;
+use super::report::{Grade, Report};
+use super::{Options, checks, judge};
+use repository::{BASE_URL, Repository};
+
+/// Runs the judge without a network, and without waiting.
+fn judged(repository: &Repository, options: &Options) -> Report {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(judge(repository, BASE_URL, options, &mut |_| {}))
+}
+
+fn found(report: &Report) -> BTreeSet<&'static str> {
+    let outcomes = report.outcomes.iter().filter(|outcome| outcome.grade >= Grade::Warning);
+    outcomes.map(|outcome| outcome.check.id).collect()
+}
+
+#[track_caller]
+fn expect_clean(report: &Report, not_judged: &[&str]) {
+    let text = render::text(report, false);
+    assert!(report.is_conformant(true), "{text}");
+    let unjudged: Vec<_> =
+        report.outcomes.iter().filter(|outcome| outcome.grade == Grade::NotJudged).map(|it| it.check.id).collect();
+    assert_eq!(unjudged, not_judged, "{text}");
+}
+
+#[test]
+fn a_correct_repository_passes_everything() {
+    let repository = Repository::new();
+    let report = judged(&repository, &Options::default());
+    let never = ["http-redirects", "http-flow-control", "dates-finer", "records-about"];
+    expect_clean(&report, &never);
+    assert_eq!(report.outcomes.len(), checks::all().count());
+    assert!(report.requests < 150, "{} requests", report.requests);
+    assert_eq!(repository::verbs_asked(&repository).len(), 6 + 3, "all verbs, and three that are none");
+}
+
+#[test]
+fn a_correct_repository_that_counts_in_days_passes_everything() {
+    let report = judged(&Repository::by_day(), &Options::default());
+    expect_clean(&report, &["http-redirects", "http-flow-control", "records-about"]);
+}
+
+#[test]
+fn a_correct_repository_without_sets_passes_everything() {
+    let report = judged(&Repository::without_sets(), &Options::default());
+    let of_sets = ["sets-names", "sets-distinct", "sets-hierarchy", "sets-members-only", "sets-all-members"];
+    let others = ["http-redirects", "http-flow-control", "tokens-single-page", "dates-finer"];
+    expect_clean(&report, &[&others[..], &of_sets, &["records-about"]].concat());
+}
+
+#[test]
+fn a_repository_of_one_page_passes_everything() {
+    let mut repository = Repository::new();
+    repository.page = 100;
+    let report = judged(&repository, &Options::default());
+    assert!(report.is_conformant(true), "{}", render::text(&report, false));
+    assert_eq!(report.outcome("tokens-last-page").map(|outcome| outcome.grade), Some(Grade::NotJudged));
+}
+
+#[test]
+fn a_long_list_is_sampled_and_says_so() {
+    let options = Options { records: 5, pages: 2, ..Options::default() };
+    let report = judged(&Repository::new(), &options);
+    assert!(report.is_conformant(true), "{}", render::text(&report, false));
+    let noted = |id: &str| report.outcome(id).and_then(|outcome| outcome.note.clone()).unwrap_or_default();
+    assert_eq!(noted("lists-records"), "only the first 5 of the list were looked at");
+    assert!(noted("lists-agree").starts_with("compared were the records of 2024-05-01"), "{}", noted("lists-agree"));
+    assert_eq!(noted("dates-halves"), "of a long list, the 2024-05-02 was looked at");
+}
+
+#[test]
+fn the_number_of_requests_is_bounded() {
+    let repository = Repository::new();
+    let report = judged(&repository, &Options { requests: 12, ..Options::default() });
+    assert_eq!((report.requests, repository.asked.borrow().len()), (12, 12));
+    let note = report.outcome("tokens-reusable").and_then(|outcome| outcome.note.clone());
+    assert_eq!(note.as_deref(), Some("the limit of 12 requests is reached"));
+}
+
+#[test]
+fn only_some_checks_can_be_asked_for() {
+    let only = vec!["formats".to_owned(), "shape-root".to_owned()];
+    let report = judged(&Repository::new(), &Options { only, ..Options::default() });
+    let ids: Vec<_> = report.outcomes.iter().map(|outcome| outcome.check.id).collect();
+    assert_eq!(ids.len(), 6, "{ids:?}");
+    assert_eq!((ids[0], ids[1]), ("shape-root", "formats-list"));
+    assert!(report.is_conformant(true), "{}", render::text(&report, false));
+}
+
+#[test]
+fn what_does_not_answer_is_not_judged() {
+    let mut repository = Repository::new();
+    repository.on_wire = |_, raw| raw.status = 0;
+    let report = judged(&repository, &Options::default());
+    assert_eq!(report.unreachable.as_deref(), Some("there was no answer: the line is dead"));
+    assert_eq!(repository.asked.borrow().len(), 3, "tried again, and then given up");
+    assert!(!report.is_conformant(false));
+    repository.on_wire = |_, raw| raw.body = b"<html><body>Log in, please".to_vec();
+    let report = judged(&repository, &Options::default());
+    assert!(report.unreachable.is_some_and(|reason| reason.contains("the root element is 'html'")));
+}
+
+#[test]
+fn every_wrong_repository_is_found_by_the_check_for_it() {
+    let mut missed = Vec::new();
+    for defect in defects::DEFECTS {
+        let mut repository = Repository::new();
+        (defect.make)(&mut repository);
+        let report = judged(&repository, &Options::default());
+        let expected: BTreeSet<_> = std::iter::once(defect.check).chain(defect.also.iter().copied()).collect();
+        let outcome = report.outcome(defect.check).expect("every check is run");
+        let requests = outcome.findings.iter().map(|finding| finding.request.as_deref().unwrap_or_default());
+        let is_shown = requests.into_iter().all(|request| request.starts_with(BASE_URL));
+        if found(&report) != expected || outcome.grade != defect.grade || !is_shown {
+            let text = render::text(&report, false);
+            let told = text.split("\n\nHTTP").next().unwrap_or_default();
+            missed.push(format!("{}: {}\n{told}\n", defect.check, defect.what));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn there_is_a_wrong_repository_for_every_check() {
+    let tried: BTreeSet<_> = defects::DEFECTS.iter().map(|defect| defect.check).collect();
+    let untried: Vec<_> = checks::all().map(|(_, check)| check.id).filter(|id| !tried.contains(id)).collect();
+    assert_eq!(untried, Vec::<&str>::new());
+}
+
+#[test]
+fn waits_are_waited_and_told() {
+    let mut repository = Repository::new();
+    repository.on_wire = |question, raw| {
+        if question.query == "verb=ListSets" {
+            raw.status = 503;
+            raw.headers.push(("Retry-After".to_owned(), "7".to_owned()));
+        }
+    };
+    let report = judged(&repository, &Options::default());
+    assert_eq!(repository.slept.get().as_secs(), 5 * 7, "five times, and then no more");
+    assert_eq!(report.outcome("http-flow-control").map(|outcome| outcome.grade), Some(Grade::Pass));
+    assert_eq!(report.outcome("http-status").map(|outcome| outcome.grade), Some(Grade::Failure));
+}
+
+#[test]
+fn reports_are_rendered() {
+    let mut repository = Repository::new();
+    repository.on_answer = |_, text| *text = text.replace("<deletedRecord>persistent", "<deletedRecord>\u{1b}[2J&amp;");
+    let report = judged(&repository, &Options::default());
+    let text = render::text(&report, false);
+    assert!(text.starts_with("http://repository.example.org/oai: Example\n\nFailures\n"), "{text}");
+    assert!(text.contains("  identify-deleted-record: expected: deletedRecord no, transient"), "{text}");
+    assert!(text.contains("\n      asked: http://repository.example.org/oai?verb=Identify\n      byte "), "{text}");
+    assert!(!text.contains('\u{1b}'), "foreign text cannot paint the terminal");
+    assert!(render::text(&report, true).contains("\u{1b}[1;31m"));
+    let junit = render::junit(&report);
+    assert!(
+        junit.contains("<testcase classname=\"identify\" name=\"identify-deleted-record\">\n      <failure "),
+        "{junit}"
+    );
+    assert!(junit.contains("<skipped message=\"there was no redirect\"/>"), "{junit}");
+    let shape = super::shape::inspect(junit.as_bytes());
+    assert!(shape.iter().all(|it| it.kind == super::shape::Kind::Root), "well-formed: {shape:?}");
+    let json = serde_json::to_value(&report).expect("serialisable");
+    let outcome =
+        json["outcomes"].as_array().and_then(|all| all.iter().find(|it| it["id"] == "identify-deleted-record"));
+    let outcome = outcome.expect("it is there");
+    assert_eq!((&outcome["grade"], &outcome["group"]), (&"failure".into(), &"identify".into()));
+    assert_eq!(
+        outcome["findings"][0]["excerpt"]["text"].as_str().map(|text| text.starts_with("<deletedRecord>")),
+        Some(true)
+    );
+}
