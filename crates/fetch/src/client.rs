@@ -130,7 +130,7 @@ impl Client {
                 .map(|credential| &credential.secret);
 
             let place = self.turn(&url).await?;
-            let response = self.send(&url, headers, secret).await?;
+            let response = self.send(&url, headers, secret, ask.form.as_deref()).await?;
             let status = response.status();
             if matches!(status.as_u16(), 429 | 503)
                 && let Some(wait) = asked_to_wait(response.headers())
@@ -183,8 +183,14 @@ impl Client {
         url: &Url,
         headers: HeaderMap,
         secret: Option<&Secret>,
+        form: Option<&str>,
     ) -> Result<reqwest::Response, FetchError> {
-        let mut request = self.inner.http.get(url.clone()).headers(headers);
+        const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+        let request = match form {
+            Some(form) => self.inner.http.post(url.clone()).header(header::CONTENT_TYPE, FORM).body(form.to_owned()),
+            None => self.inner.http.get(url.clone()),
+        };
+        let mut request = request.headers(headers);
         request = match secret {
             Some(Secret::Basic { user, password }) => request.basic_auth(user, Some(password)),
             Some(Secret::Bearer(token)) => request.bearer_auth(token),

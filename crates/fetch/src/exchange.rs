@@ -20,12 +20,14 @@ pub struct Ask {
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// Whether encodings are undone. If not, none is asked for, and the body comes as it was sent.
     pub decode: bool,
+    /// A form to be sent by POST, encoded. It goes along with redirects, since it is the question itself.
+    pub form: Option<String>,
 }
 
 impl Ask {
     /// For what is there, decoded.
     pub fn new(url: Url) -> Self {
-        Self { url, headers: Vec::new(), decode: true }
+        Self { url, headers: Vec::new(), decode: true, form: None }
     }
 
     /// Sends this along.
@@ -57,6 +59,7 @@ impl fmt::Debug for Ask {
             .field("url", &without_userinfo(&self.url).as_str())
             .field("headers", &self.headers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())
             .field("decode", &self.decode)
+            .field("is_form", &self.form.is_some())
             .finish()
     }
 }
