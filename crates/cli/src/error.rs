@@ -59,6 +59,18 @@ impl CliError {
         Self { what: format!("{thing}: {}", self.what), ..self }
     }
 
+    /// What happened, with its causes.
+    pub(crate) fn what_happened(&self) -> String {
+        let mut message = self.what.clone();
+        let mut next = self.cause.as_ref().map(|cause| &**cause as &dyn Error);
+        while let Some(cause) = next {
+            // Writing to a string cannot fail.
+            let _ = write!(message, ": {cause}");
+            next = cause.source();
+        }
+        message
+    }
+
     /// Tells it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         eprintln!("{self}");
@@ -68,12 +80,7 @@ impl CliError {
 
 impl std::fmt::Display for CliError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut message = format!("modoai: {}", self.what);
-        let mut next = self.cause.as_ref().map(|cause| &**cause as &dyn Error);
-        while let Some(cause) = next {
-            write!(message, ": {cause}")?;
-            next = cause.source();
-        }
+        let mut message = format!("modoai: {}", self.what_happened());
         if let Some(hint) = &self.hint {
             write!(message, "\n  hint: {hint}")?;
         }

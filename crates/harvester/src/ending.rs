@@ -41,9 +41,9 @@ pub enum How {
 }
 
 impl How {
-    /// Whether the list stopped by itself, and was not stopped by us.
-    pub fn is_natural(self) -> bool {
-        matches!(self, Self::EmptyToken | Self::NoToken | Self::NoRecords)
+    /// Whether nothing more would have come: the list stopped by itself, or had long been empty.
+    pub fn is_exhausted(self) -> bool {
+        !matches!(self, Self::SelfLoop | Self::Cycle)
     }
 }
 
@@ -102,41 +102,30 @@ impl Progress {
             How::Cycle => Some(quirks::TOKEN_CYCLE),
             How::Empty => Some(quirks::TOKEN_TO_EMPTY_PAGE),
         };
-        match self.trusted_size().filter(|_| !sizes_lie) {
+        match self.size.filter(|_| !sizes_lie) {
             Some(size) if self.fresh >= size => repair.map_or(Verdict::Complete, Verdict::Repaired),
             Some(_) => Verdict::Doubtful(repair.unwrap_or(quirks::TOKEN_MISSING)),
             None => match how {
-                How::EmptyToken => Verdict::Complete,
-                How::NoToken if self.may_be_cut() => Verdict::Doubtful(quirks::TOKEN_MISSING),
-                How::NoToken => Verdict::Complete,
+                How::EmptyToken | How::NoToken if self.may_be_cut() => Verdict::Doubtful(quirks::TOKEN_MISSING),
+                How::EmptyToken | How::NoToken => Verdict::Complete,
                 How::NoRecords => Verdict::Repaired(quirks::TOKEN_TO_NO_RECORDS),
                 How::SelfLoop | How::Cycle | How::Empty => repair.map_or(Verdict::Complete, Verdict::Doubtful),
             },
         }
     }
 
-    /// The announced size, unless a part claims to be as large as the whole.
-    fn trusted_size(&self) -> Option<u64> {
-        self.size.filter(|size| self.size_of_whole.is_none_or(|whole| *size < whole))
-    }
-
     /// Whether the announced size is larger than what came.
     pub fn is_short(&self) -> bool {
-        self.trusted_size().is_some_and(|size| self.fresh < size)
+        self.size.is_some_and(|size| self.fresh < size)
     }
 
     /// Whether the last page looks like one that a limit ended: full, or of a round size.
     fn may_be_cut(&self) -> bool {
         match self.pages {
             0 => false,
-            1 => self.last >= 10 && self.last.is_multiple_of(10),
+            1 => self.last >= 5 && self.last.is_multiple_of(5),
             _ => self.last > 0 && self.last == self.fullest,
         }
-    }
-
-    /// Whether a limit on pages, and not the end of the list, may be why no more came, given that more was announced.
-    pub fn may_be_truncated(&self) -> bool {
-        self.pages <= 1 || self.last == self.fullest
     }
 }
 
@@ -169,9 +158,15 @@ mod tests {
         assert_eq!(progress.judge(How::EmptyToken, false), Verdict::Complete);
         let (_, short) = follow(&whole, Some(10));
         assert_eq!(short.judge(How::EmptyToken, false), Verdict::Doubtful(quirks::TOKEN_MISSING));
-        assert_eq!(short.judge(How::EmptyToken, true), Verdict::Complete);
+        assert_eq!(short.judge(How::NoRecords, true), Verdict::Repaired(quirks::TOKEN_TO_NO_RECORDS));
         let (how, cut) = follow(&[(3, 3, Some("a")), (3, 3, None)], None);
         assert_eq!(cut.judge(how.expect("an end"), false), Verdict::Doubtful(quirks::TOKEN_MISSING));
+        let (how, cut) = follow(&whole, None);
+        assert_eq!(
+            cut.judge(how.expect("an end"), false),
+            Verdict::Doubtful(quirks::TOKEN_MISSING),
+            "a full last page"
+        );
         let (how, ended) = follow(&[(3, 3, Some("a")), (2, 2, None)], None);
         assert_eq!(ended.judge(how.expect("an end"), false), Verdict::Complete);
     }
@@ -192,13 +187,5 @@ mod tests {
         let (how, progress) = follow(&fresh_tokens, Some(9));
         assert_eq!(how, Some(How::Cycle));
         assert_eq!(progress.judge(How::Cycle, false), Verdict::Repaired(quirks::TOKEN_CYCLE));
-    }
-
-    #[test]
-    fn a_part_as_large_as_the_whole_says_nothing() {
-        let progress =
-            Progress { size: Some(9), size_of_whole: Some(9), fresh: 2, pages: 1, last: 2, ..Progress::default() };
-        assert_eq!(progress.judge(How::EmptyToken, false), Verdict::Complete);
-        assert!(!progress.is_short());
     }
 }

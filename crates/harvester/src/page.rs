@@ -17,7 +17,7 @@ use crate::record::{Header, Novelty};
 use crate::repairs::Repairs;
 use crate::sink::{Kept, Origin, Part, SinkError};
 use crate::state::{OpenWindow, Progress, StateError};
-use crate::window::read_date;
+use crate::window::{Granularity, read_date};
 
 /// What is expected of a page, and what is to be done with it.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Order {
     pub verb: Verb,
     /// Where it comes from; `harvested` is set from the page itself.
     pub origin: Origin,
+    /// The granularity that was promised.
+    pub granularity: Granularity,
     /// The list that is harvested.
     pub list: i64,
     /// The window that is harvested, as it was before this page.
@@ -75,6 +77,10 @@ pub struct PageReport {
     pub fresh: u64,
     /// Records that were got although only their headers were asked for, or the other way round.
     pub headers: u64,
+    /// Whether its bytes had to be mended.
+    pub mended: bool,
+    /// Records that name a set, and records that name none.
+    pub in_sets: (u64, u64),
     /// What was done about what was wrong.
     pub repairs: Repairs,
     /// What comes next.
@@ -197,6 +203,7 @@ impl<'a> PageReader<'a> {
             });
             for (quirk, count) in mender.repairs() {
                 self.report.repairs.add(quirk, count, "");
+                self.report.mended = true;
             }
             result?;
         }
@@ -261,13 +268,13 @@ impl<'a> PageReader<'a> {
             Event::Verb(verb) => self.report.verb = Some(verb),
             Event::RecordStart => self.record = Some(Open::default()),
             Event::Header { identifier, datestamp, sets, deleted } => {
-                let trimmed = |text: &String| text.trim().to_owned();
                 let header = Header {
-                    identifier: identifier.trim().to_owned(),
-                    datestamp: datestamp.trim().to_owned(),
-                    sets: sets.iter().map(trimmed).collect(),
+                    identifier: self.plain(identifier),
+                    datestamp: self.plain(datestamp),
+                    sets: sets.iter().map(|set| self.plain(set)).collect(),
                     deleted,
                 };
+                self.look_at(&header);
                 match self.record.is_some() {
                     true => self.header(header)?,
                     false => self.lone_header(header)?,
@@ -294,20 +301,49 @@ impl<'a> PageReader<'a> {
         Ok(())
     }
 
+    /// One of the protocol's own texts, without white space around it or control characters in it.
+    fn plain(&mut self, text: &str) -> String {
+        let text = text.trim();
+        if !text.contains(char::is_control) {
+            return text.to_owned();
+        }
+        let plain = text.replace(char::is_control, "\u{fffd}");
+        self.report.repairs.note(quirks::CONTROL_CHARACTERS, &plain);
+        plain
+    }
+
+    /// What a header says about the server.
+    fn look_at(&mut self, header: &Header) {
+        let (named, unnamed) = &mut self.report.in_sets;
+        *(if header.sets.is_empty() { unnamed } else { named }) += 1;
+        let is_day = header.datestamp.len() == "YYYY-MM-DD".len();
+        if !header.datestamp.is_empty() && is_day != (self.order.granularity == Granularity::Day) {
+            self.report.repairs.note(quirks::GRANULARITY_MIXED, &header.datestamp);
+        }
+    }
+
+    /// Whether a record is one of another set, although one was asked for. Servers that do not name sets in headers are
+    /// known by their first page.
+    fn is_foreign(&mut self, header: &Header) -> bool {
+        let set = self.order.window.set.as_str();
+        if set.is_empty() || self.order.purpose == Purpose::One {
+            return false;
+        }
+        let belongs = |spec: &String| spec == set || spec.strip_prefix(set).is_some_and(|rest| rest.starts_with(':'));
+        let belongs = header.sets.iter().any(belongs);
+        self.labelled += u64::from(belongs);
+        let foreign = !belongs && self.order.window.progress.labelled && !header.sets.is_empty();
+        if foreign {
+            self.report.repairs.note(quirks::SET_FORGOTTEN, &header.identifier);
+        }
+        foreign
+    }
+
     /// The header of a record that is being received.
     fn header(&mut self, header: Header) -> Result<(), PageError> {
+        let foreign = self.is_foreign(&header);
         let Some(record) = &mut self.record else { return Ok(()) };
-        let set = self.order.window.set.as_str();
-        if self.order.purpose.makes_progress() && !set.is_empty() {
-            let belongs =
-                |spec: &String| spec == set || spec.strip_prefix(set).is_some_and(|rest| rest.starts_with(':'));
-            let belongs = header.sets.iter().any(belongs);
-            self.labelled += u64::from(belongs);
-            if !belongs && self.order.window.progress.labelled && !header.sets.is_empty() {
-                record.skipped = true;
-                self.report.repairs.note(quirks::SET_FORGOTTEN, &header.identifier);
-            }
-        }
+        record.skipped = foreign;
         if header.identifier.is_empty() {
             record.skipped = true;
             self.report.repairs.note(quirks::HEADER_INCOMPLETE, "a header without identifier");
@@ -406,6 +442,9 @@ impl<'a> PageReader<'a> {
         }
         if header.identifier.is_empty() {
             return self.miss_nameless("a header came without an identifier");
+        }
+        if self.is_foreign(&header) {
+            return Ok(());
         }
         self.report.records += 1;
         self.report.headers += 1;

@@ -59,7 +59,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let total = time(100, || catalogue.count(Selected { format: None, set: set, range: Range::ALL }).map(drop))?;
         let cut = Range { first: Datestamp::from_unix(1_500_000_000), last: Datestamp::from_unix(1_650_000_000) };
         let part = time(100, || catalogue.count(Selected { format: None, set: set, range: cut }).map(drop))?;
-        println!("{label}: {}; counted in {total}, a part in {part}", catalogue.count(Selected { format: None, set: set, range: Range::ALL })?);
+        println!(
+            "{label}: {}; counted in {total}, a part in {part}",
+            catalogue.count(Selected { format: None, set: set, range: Range::ALL })?
+        );
         let starts = [
             ("beginning", (Datestamp::MIN, 0)),
             ("middle", (Datestamp::from_unix(1_570_000_000), 0)),
@@ -67,7 +70,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             ("end", (Datestamp::from_unix(1_680_000_000), 0)),
         ];
         for (place, after) in starts {
-            let query = PageQuery { selection: Selected { format: None, set, range: Range::ALL }, after: Some(after), limit: PAGE, detail: Detail::Whole };
+            let query = PageQuery {
+                selection: Selected { format: None, set, range: Range::ALL },
+                after: Some(after),
+                limit: PAGE,
+                detail: Detail::Whole,
+            };
             let mut found = 0;
             let same = time(50, || catalogue.page(&query).map(|page| found = page.len()))?;
             let mut after = after;

@@ -17,7 +17,7 @@ use modoai_harvester::gauge::Gauge;
 use modoai_harvester::harvest::{Harvest, HarvestError, Options};
 use modoai_harvester::sink::{self, SINKS, SinkKind, SinkOptions};
 use modoai_harvester::state::StateError;
-use modoai_harvester::summary::Summary;
+use modoai_harvester::summary::{Gap, Summary};
 use modoai_harvester::window::Window;
 use modoai_protocol::Bound;
 
@@ -125,7 +125,16 @@ impl HarvestCommand {
         let harvest = Harvest::new(client, options).watched_by(gauge).stopped_by(stop);
         let result = harvest.into_folder(into, kind).await;
         drop(watching);
-        let summary = result.map_err(failed)?;
+        let summary = match result {
+            Ok(summary) => summary,
+            Err(error) => {
+                let error = failed(error);
+                if self.json {
+                    report::tell(&nothing(self, &error), true)?;
+                }
+                return Err(error);
+            }
+        };
         report::tell(&summary, self.json)?;
         if summary.complete { Ok(()) } else { Err(incomplete(&summary)) }
     }
@@ -185,6 +194,23 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>, CliError> {
         });
     }
     Ok(stop)
+}
+
+/// The summary of a harvest that never began.
+fn nothing(command: &HarvestCommand, error: &CliError) -> Summary {
+    let source = command.base_url.clone().map(|mut url| {
+        // Credentials are nobody's business.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.to_string()
+    });
+    Summary {
+        source: source.unwrap_or_default(),
+        sink: command.sink.clone(),
+        format: command.format.clone().unwrap_or_default(),
+        missing: vec![Gap { what: "source".to_owned(), reason: error.what_happened(), ..Gap::default() }],
+        ..Summary::default()
+    }
 }
 
 fn incomplete(summary: &Summary) -> CliError {

@@ -164,6 +164,15 @@ struct Work {
     not_before: Option<Datestamp>,
     /// Whether sizes were found to be larger than lists.
     sizes_lie: bool,
+    /// Records on the largest page of this run: a page that is not full was not ended by a limit.
+    fullest_page: u64,
+    /// Records of this run that name a set, and that name none.
+    in_sets: (u64, u64),
+    /// Whether a request with dates was answered with records.
+    dates_proven: bool,
+    /// Whether dates were tried where none were needed, and doubted where nothing was found: once per run is enough.
+    tried_dates: bool,
+    doubted_dates: bool,
     /// Whether a token that needs encoding was understood as it is sent now.
     token_style_proven: bool,
 }
@@ -285,6 +294,11 @@ impl Harvest {
             gaps: Vec::new(),
             not_before: None,
             sizes_lie: false,
+            fullest_page: 0,
+            in_sets: (0, 0),
+            dates_proven: false,
+            tried_dates: false,
+            doubted_dates: false,
             token_style_proven: false,
         };
         let outcome = work.everything().await;
@@ -497,7 +511,7 @@ fn look_closely(talk: &mut Talk, identity: &Identity, response: &Response) {
     }
     let own = Url::parse(&identity.base_url);
     if !own.is_ok_and(|own| own == talk.base_url) {
-        tracing::info!(asked = %talk.base_url, says = %identity.base_url, "Identify names another base URL");
+        talk.repairs.note(quirks::BASE_URL_MOVED, &format!("Identify says {}", identity.base_url));
     }
 }
 

@@ -39,27 +39,22 @@ impl Work {
         if count.as_ref().is_some_and(|count| self.is_whole(count, size)) {
             return self.believe(&open, quirk);
         }
-        let agreed = how.is_natural() && count.is_some_and(|count| count.how.is_natural()) && listed <= Some(fresh);
-        if agreed && open.progress.is_short() {
-            if !open.set.is_empty() && self.size_of_store(&open).await == size {
-                return self.believe(&open, quirks::SIZE_OF_STORE);
-            }
-            // A last page that is not full was not ended by a limit.
-            if !open.progress.may_be_truncated() {
-                return self.believe(&open, quirks::SIZE_WRONG);
-            }
+        let agreed = how.is_exhausted() && count.is_some_and(|count| count.how.is_exhausted()) && listed <= Some(fresh);
+        if agreed && !open.set.is_empty() && size.is_some() && self.size_of_store(&open).await == size {
+            return self.believe(&open, quirks::SIZE_OF_STORE);
         }
-        let why = match size {
+        // Two lists agree, and a page that is not full was not ended by a limit: the size is wrong, and so are others.
+        if agreed && (open.progress.last < self.fullest_page || how == How::Empty) {
+            self.sizes_lie |= open.progress.is_short();
+            return self.believe(&open, if open.progress.is_short() { quirks::SIZE_WRONG } else { quirk });
+        }
+        let why = match size.filter(|_| open.progress.is_short()) {
             Some(size) => format!("{fresh} of {size} records came"),
             None => format!("the list has no credible end after {fresh} records: {}", quirk.name),
         };
-        if !open.window.is_short() && !self.parts(&open).is_empty() {
-            return self.divide(list, open, quirk, &why).await;
-        }
-        if agreed {
-            // Nothing smaller can be asked for, and two lists agree: from here on, sizes alone prove nothing.
-            self.sizes_lie = true;
-            return self.believe(&open, quirks::SIZE_WRONG);
+        let parts = self.parts(&open);
+        if !parts.is_empty() {
+            return Ok(self.divide_into(list, &open, parts, quirk, &why)?);
         }
         self.state()?.give_up(open.number, &why)?;
         Ok(Fate::GivenUp)
@@ -86,8 +81,7 @@ impl Work {
     /// Lists the identifiers of a window; those that are not here are noted as missing. None if that list fails.
     async fn count(&mut self, list: &List, open: &OpenWindow) -> Result<Option<Count>, Stop> {
         let number = self.state()?.fresh_number()?;
-        let progress = Progress { size_of_whole: open.progress.size_of_whole, ..Progress::default() };
-        self.follow(list, OpenWindow { number, token: None, progress, ..open.clone() }).await
+        self.follow(list, OpenWindow { number, token: None, progress: Progress::default(), ..open.clone() }).await
     }
 
     /// Follows a list of identifiers to its end.

@@ -56,7 +56,14 @@ impl Work {
             progress: Progress::default(),
             trouble: None,
         };
-        let order = Order { verb: Verb::GetRecord, origin: self.origin(), list: 0, window, purpose: Purpose::One };
+        let order = Order {
+            verb: Verb::GetRecord,
+            origin: self.origin(),
+            granularity: self.talk.granularity,
+            list: 0,
+            window,
+            purpose: Purpose::One,
+        };
         let (answered, reason) = match self.talk.page(&mut self.desk, &order, &question).await {
             Ok(report) => match report.errors.first() {
                 None => return Ok(true),

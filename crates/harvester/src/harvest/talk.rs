@@ -101,6 +101,7 @@ impl Talk {
         order: &Order,
         question: &Question,
     ) -> Result<PageReport, (Trouble, Option<Duration>)> {
+        let mut unreadable_at_first: Option<Trouble> = None;
         loop {
             let fetched = self.get(question).await?;
             let (status, charset) = (fetched.status, fetched.charset().map(str::to_owned));
@@ -120,6 +121,10 @@ impl Talk {
             let error = match self.stream(desk, order, fetched, mender).await {
                 Ok(report) => {
                     self.known_errors(status, &report.errors)?;
+                    // If nothing had to be mended after all, the first answer was an accident.
+                    if let Some(trouble) = unreadable_at_first.filter(|_| !report.mended) {
+                        self.repairs.note(trouble.quirk(), &trouble.to_string());
+                    }
                     return Ok(report);
                 }
                 Err(error) => error,
@@ -130,6 +135,7 @@ impl Talk {
                 Some(more) => self.habits.remedies = more.to_text(),
                 None => return Err((error.into(), None)),
             }
+            unreadable_at_first.get_or_insert_with(|| error.into());
         }
     }
 

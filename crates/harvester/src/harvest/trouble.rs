@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use modoai_fetch::{FetchError, Fetched};
+use modoai_fetch::{FetchError, Fetched, Wait};
 use modoai_protocol::xml::reader::Fault;
 
 use crate::page::PageError;
@@ -65,7 +65,9 @@ impl Trouble {
         match self {
             Self::Unreachable(error) | Self::TimedOut(error) => error.is_transient(),
             Self::Status(status) => matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=530),
-            Self::CutShort(_) | Self::Unreadable(_) | Self::WebPage(_) | Self::Unknown { .. } => true,
+            Self::CutShort(_) | Self::Unreadable(_) | Self::WebPage(_) | Self::Unknown { .. } | Self::BotWall(_) => {
+                true
+            }
             _ => false,
         }
     }
@@ -103,6 +105,7 @@ impl From<FetchError> for Trouble {
             FetchError::Held { until, .. } => {
                 Self::Postponed(until.duration_since(SystemTime::now()).unwrap_or_default())
             }
+            FetchError::TimedOut { what: Wait::NextByte, .. } => Self::CutShort(error.to_string()),
             FetchError::CutShort { .. } => Self::CutShort(error.to_string()),
             error if error.is_timeout() => Self::TimedOut(error),
             error => Self::Unreachable(error),

@@ -36,28 +36,31 @@ pub(super) enum Fate {
 }
 
 impl Work {
-    /// Brings one list up to date.
+    /// Brings one list up to date: what an earlier run left open, and then what changed.
     pub(super) async fn list(&mut self, set: &str) -> Result<(), Stop> {
         let window = self.options.window;
-        loop {
-            let list = self.state()?.list(set, window)?;
-            let resumed = !self.state()?.windows(list.number)?.is_empty();
-            if !resumed {
-                self.begin_pass(&list)?;
-            }
-            self.windows(&list).await?;
-            if !self.state()?.windows(list.number)?.is_empty() {
-                return Ok(());
-            }
-            if let Some(desk) = self.desk.as_mut() {
-                desk.sink.finish()?;
-            }
-            self.state()?.complete_list(list.number, clock::now())?;
-            // A pass that was begun in an earlier run is as old as its beginning: what came since is asked for, too.
-            if !resumed {
-                return Ok(());
-            }
+        let list = self.state()?.list(set, window)?;
+        if !self.state()?.windows(list.number)?.is_empty() && !self.pass(&list).await? {
+            return Ok(());
         }
+        // What is left open now are gaps: they are named, and tried again by every run, but do not stand in the way of
+        // what is new.
+        let list = self.state()?.list(set, window)?;
+        self.begin_pass(&list)?;
+        self.pass(&list).await?;
+        Ok(())
+    }
+
+    /// Works through all windows of a list. Whether the server was able to answer.
+    async fn pass(&mut self, list: &List) -> Result<bool, Stop> {
+        if !self.windows(list).await? {
+            return Ok(false);
+        }
+        if let Some(desk) = self.desk.as_mut() {
+            desk.sink.finish()?;
+        }
+        self.state()?.complete_list(list.number, clock::now())?;
+        Ok(true)
     }
 
     /// Decides what a new pass asks for.
@@ -69,11 +72,11 @@ impl Work {
         Ok(())
     }
 
-    /// Works through the windows of a list until none is left, or none can be had.
-    async fn windows(&mut self, list: &List) -> Result<(), Stop> {
+    /// Works through the windows of a list until none is left that was not given up. Whether the server was able to answer.
+    async fn windows(&mut self, list: &List) -> Result<bool, Stop> {
         let (mut stride, mut failures) = (1, 0);
         loop {
-            let Some(open) = self.next_window(list, stride)? else { return Ok(()) };
+            let Some(open) = self.next_window(list, stride)? else { return Ok(true) };
             match self.window(list, open).await? {
                 Fate::Closed(records) => {
                     failures = 0;
@@ -89,6 +92,7 @@ impl Work {
                 for open in self.state()?.next_windows(list.number, usize::MAX)? {
                     self.state()?.give_up(open.number, "not tried: the server failed on everything before")?;
                 }
+                return Ok(false);
             }
         }
     }
@@ -129,8 +133,10 @@ impl Work {
             let purpose = if self.options.headers_only { Purpose::Headers } else { Purpose::Keep };
             let report = match self.list_page(list, &open, purpose).await {
                 Ok(report) => report,
+                Err(trouble) if trouble.calls_for_less() && self.try_with_dates(&open) => continue,
                 Err(trouble) if trouble.calls_for_less() => {
-                    return self.divide(list, open, trouble.quirk(), &trouble.to_string()).await;
+                    let quirk = if open.token.is_some() { quirks::DEEP_PAGING } else { trouble.quirk() };
+                    return self.divide(list, open, quirk, &trouble.to_string()).await;
                 }
                 Err(trouble) => return Err(self.stop(trouble)),
             };
@@ -170,7 +176,9 @@ impl Work {
             token: open.token.clone(),
         };
         let verb = if headers_only { Verb::ListIdentifiers } else { Verb::ListRecords };
-        let order = Order { verb, origin: self.origin(), list: list.number, window: open.clone(), purpose };
+        let granularity = self.talk.granularity;
+        let window = open.clone();
+        let order = Order { verb, origin: self.origin(), granularity, list: list.number, window, purpose };
         let report = self.talk.page(&mut self.desk, &order, &question).await?;
         // An error says when it was made, too, and an empty list is nothing but an error.
         if let (true, Some(date), Some(desk)) = (purpose.makes_progress(), report.response_date, self.desk.as_mut()) {
@@ -202,6 +210,10 @@ impl Work {
             }
             _ => {}
         }
+        let (named, unnamed) = report.in_sets;
+        self.in_sets = (self.in_sets.0 + named, self.in_sets.1 + unnamed);
+        self.fullest_page = self.fullest_page.max(report.records);
+        self.dates_proven |= open.window != Window::ALL && report.records > 0;
         if report.records == 0 && open.token.is_some() {
             self.talk.repairs.note(quirks::TOKEN_TO_EMPTY_PAGE, &open.window.to_string());
         }
@@ -220,7 +232,13 @@ impl Work {
             HarvestError::Refused { url, code: code.to_owned(), message: message.to_owned() }
         };
         match ErrorCode::from_name(code) {
-            Some(ErrorCode::NoRecordsMatch) if open.token.is_none() => Ok(Some(self.close_window(open, None)?)),
+            Some(ErrorCode::NoRecordsMatch) if open.token.is_none() => {
+                if self.doubt_dates(open).await {
+                    Ok(None)
+                } else {
+                    Ok(Some(self.close_window(open, None)?))
+                }
+            }
             Some(ErrorCode::NoRecordsMatch) => {
                 self.talk.repairs.note(quirks::TOKEN_TO_NO_RECORDS, &open.window.to_string());
                 self.settle(list, open.clone(), How::NoRecords).await.map(Some)
@@ -264,7 +282,7 @@ impl Work {
         }
         self.talk.repairs.note(quirks::TOKEN_EXPIRED, &token);
         if open.progress.restarts == 0 {
-            let progress = Progress { restarts: 1, size_of_whole: open.progress.size_of_whole, ..Progress::default() };
+            let progress = Progress { restarts: 1, ..Progress::default() };
             let state = self.state()?;
             state.begin()?;
             state.close_window(open.number)?;
@@ -290,6 +308,58 @@ impl Work {
         Some(style)
     }
 
+    /// A list without both dates failed: some servers want them. Whether it is to be tried with them.
+    fn try_with_dates(&mut self, open: &OpenWindow) -> bool {
+        let open_ended = open.window.from.is_none() || open.window.until.is_none();
+        if open.token.is_some() || !open_ended || self.dates_proven {
+            return false;
+        }
+        match self.talk.habits.dates {
+            DateStyle::AsPromised if !self.tried_dates => {
+                self.tried_dates = true;
+                self.talk.habits.dates = DateStyle::Always;
+                true
+            }
+            // That was not it.
+            DateStyle::Always if self.tried_dates => {
+                self.talk.habits.dates = DateStyle::AsPromised;
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// Nothing was found. Whether that is because the server does not understand dates, or does not answer without them,
+    /// so that it is to be asked in another way. A server that promises to be prompt is believed.
+    async fn doubt_dates(&mut self, open: &OpenWindow) -> bool {
+        if self.identity.prompt || self.dates_proven || self.doubted_dates {
+            return false;
+        }
+        self.doubted_dates = true;
+        let (style, window, quirk) = match (open.window == Window::ALL, self.talk.habits.dates) {
+            (true, DateStyle::AsPromised) => (DateStyle::Always, Window::ALL, quirks::DATES_REQUIRED),
+            // Everything there is must be found by dates that hold everything.
+            (false, DateStyle::AsPromised) => (DateStyle::Always, Window::ALL, quirks::DATES_REFUSED),
+            _ => return false,
+        };
+        let before = std::mem::replace(&mut self.talk.habits.dates, style);
+        let (prefix, set) = (self.prefix.clone(), Some(open.set.clone()));
+        let question = Question::List { headers_only: true, prefix, set, window, token: None };
+        let found = self.talk.describe(&question).await.is_ok_and(|response| !response.records.is_empty());
+        let refused = quirk == quirks::DATES_REFUSED;
+        self.dates_proven = found;
+        self.talk.habits.dates = match (refused, found) {
+            (true, false) => DateStyle::Never,
+            (false, true) => DateStyle::Always,
+            _ => before,
+        };
+        let changed = self.talk.habits.dates != before;
+        if changed {
+            self.talk.repairs.note(quirk, &open.window.to_string());
+        }
+        changed
+    }
+
     /// Replaces a window by smaller ones; if it cannot be divided, its records are got one by one; if that fails, it is
     /// given up.
     pub(super) async fn divide(
@@ -309,11 +379,22 @@ impl Work {
             return Ok(self.close_window(&open, None)?);
         }
         if parts.is_empty() {
-            return self.by_sets(list, open, why).await;
+            return self.by_sets(list, open, quirk, why).await;
         }
+        Ok(self.divide_into(list, &open, parts, quirk, why)?)
+    }
+
+    pub(super) fn divide_into(
+        &mut self,
+        list: &List,
+        open: &OpenWindow,
+        parts: Vec<Window>,
+        quirk: &'static Quirk,
+        why: &str,
+    ) -> Result<Fate, HarvestError> {
         self.talk.repairs.note(quirk, &format!("{}: {why}", open.window));
         let parts: Vec<_> = parts.into_iter().map(|part| (part, open.set.clone())).collect();
-        self.replace(list, &open, &parts)?;
+        self.replace(list, open, &parts)?;
         Ok(Fate::Divided)
     }
 
@@ -333,30 +414,35 @@ impl Work {
         open.window.split((earliest.unwrap_or(long_ago), now), form)
     }
 
-    /// The last resort: sets. Records in no set cannot be seen that way, so the window is named as missing all the same.
-    async fn by_sets(&mut self, list: &List, open: OpenWindow, why: &str) -> Result<Fate, Stop> {
+    /// The last resort: sets. Records in no set cannot be seen that way; so if there are such records, or if that is not
+    /// known, the window is named as missing all the same.
+    async fn by_sets(&mut self, list: &List, open: OpenWindow, quirk: &'static Quirk, why: &str) -> Result<Fate, Stop> {
         let sets = if open.set.is_empty() { self.sets().await } else { Vec::new() };
-        let state = self.state()?;
-        state.give_up(open.number, why)?;
         if sets.is_empty() {
+            self.state()?.give_up(open.number, why)?;
             return Ok(Fate::GivenUp);
         }
-        for set in sets {
-            let progress = Progress { size_of_whole: open.progress.size, ..Progress::default() };
-            self.state()?.add_window(list.number, open.window, &set, &progress)?;
+        self.talk.repairs.note(quirk, &format!("{}: {why}", open.window));
+        let parts: Vec<_> = sets.into_iter().map(|set| (open.window, set)).collect();
+        if matches!(self.in_sets, (1.., 0)) {
+            self.replace(list, &open, &parts)?;
+            return Ok(Fate::Divided);
+        }
+        self.state()?.give_up(open.number, why)?;
+        for (window, set) in parts {
+            self.state()?.add_window(list.number, window, &set, &Progress::default())?;
         }
         Ok(Fate::Divided)
     }
 
-    /// The sets that are in no other.
+    /// Every set. Those in others are listed too: not every server counts their records as the wider set's.
     async fn sets(&mut self) -> Vec<String> {
         const MOST_PAGES: usize = 1000;
         let mut sets = Vec::new();
         let mut token = None;
         for _ in 0..MOST_PAGES {
             let Ok(response) = self.talk.describe(&Question::Sets { token: token.clone() }).await else { break };
-            let top = response.sets.iter().map(|set| set.spec.trim()).filter(|spec| !spec.contains(':'));
-            sets.extend(top.map(str::to_owned));
+            sets.extend(response.sets.iter().map(|set| set.spec.trim().to_owned()));
             let next = response.token.map(|token| token.value).filter(|next| !next.is_empty());
             if next.is_none() || next == token {
                 break;
@@ -369,7 +455,7 @@ impl Work {
     }
 
     fn replace(&mut self, list: &List, open: &OpenWindow, parts: &[(Window, String)]) -> Result<(), HarvestError> {
-        let progress = Progress { size_of_whole: open.progress.size, ..Progress::default() };
+        let progress = Progress::default();
         let state = self.state()?;
         state.begin()?;
         state.close_window(open.number)?;

@@ -65,8 +65,6 @@ pub struct Progress {
     pub labelled: bool,
     /// How often it was begun again because its token expired.
     pub restarts: u32,
-    /// completeListSize of the window this one is a part of.
-    pub size_of_whole: Option<u64>,
     /// The token that cycles are found by, as a hash, and after how many pages another is chosen (Brent's algorithm).
     pub milestone: Option<(u64, u64)>,
 }
