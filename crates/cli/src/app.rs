@@ -3,7 +3,7 @@
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-use crate::commands::{ask, completions, harvest, index, man, serve, settings, status};
+use crate::commands::{ask, completions, harvest, index, man, records, serve, settings, status};
 use crate::error::{CliError, EXIT_CODES};
 
 /// Make a web site countable, harvestable and maintainable.
@@ -30,6 +30,7 @@ enum Command {
     Ask(ask::Ask),
     Harvest(harvest::HarvestCommand),
     Status(status::StatusCommand),
+    Records(records::Records),
     Settings(settings::SettingsCommand),
     Completions(completions::Completions),
     Man(man::Man),
@@ -50,6 +51,7 @@ pub(crate) fn run() -> Result<(), CliError> {
         Command::Ask(command) => command.run(),
         Command::Harvest(command) => command.run(app.quiet),
         Command::Status(command) => command.run(),
+        Command::Records(command) => command.run(),
         Command::Settings(command) => command.run(),
         Command::Completions(command) => command.run(&mut App::command()),
         Command::Man(command) => command.run(App::command()),

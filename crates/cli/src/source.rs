@@ -72,24 +72,38 @@ impl Args for Source {
     }
 }
 
-impl FromArgMatches for Source {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let is_given = |id| matches.contains_id(id);
-        let Some(file) = matches.get_one::<PathBuf>("catalogue") else {
-            if !is_given("dir") {
-                let what = "give the folder DIR, or a catalogue of records with --catalogue FILE\n";
-                return Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, what));
-            }
-            return SiteArgs::from_arg_matches(matches).map(Self::Folder);
-        };
-        for (id, name) in [("dir", "DIR"), ("data", "--data")] {
-            if is_given(id) {
-                let what = format!("{name} cannot be used with --catalogue: its records come from no folder\n");
-                return Err(clap::Error::raw(ErrorKind::ArgumentConflict, what));
-            }
+impl Source {
+    /// The catalogue that was given, if one was.
+    pub(crate) fn records(matches: &ArgMatches) -> Result<Option<RecordsArgs>, clap::Error> {
+        let Some(file) = matches.get_one::<PathBuf>("catalogue") else { return Ok(None) };
+        if matches.contains_id("data") {
+            return Err(contradiction("--data"));
         }
         let settings = SettingsArgs::from_arg_matches(matches)?;
-        Ok(Self::Records(RecordsArgs { file: file.clone(), settings }))
+        Ok(Some(RecordsArgs { file: file.clone(), settings }))
+    }
+}
+
+/// What is said of a folder makes no sense for a catalogue.
+pub(crate) fn contradiction(name: &str) -> clap::Error {
+    let what = format!("{name} cannot be used with --catalogue: its records come from no folder\n");
+    clap::Error::raw(ErrorKind::ArgumentConflict, what)
+}
+
+/// Neither was given.
+pub(crate) fn nothing_given() -> clap::Error {
+    let what = "give the folder DIR, or a catalogue of records with --catalogue FILE\n";
+    clap::Error::raw(ErrorKind::MissingRequiredArgument, what)
+}
+
+impl FromArgMatches for Source {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        match (Self::records(matches)?, matches.contains_id("dir")) {
+            (Some(_), true) => Err(contradiction("DIR")),
+            (Some(records), false) => Ok(Self::Records(records)),
+            (None, true) => SiteArgs::from_arg_matches(matches).map(Self::Folder),
+            (None, false) => Err(nothing_given()),
+        }
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -2,7 +2,7 @@
 
 use crate::desk::Desk;
 
-const COMMANDS: [&str; 6] = ["serve", "index", "ask", "settings", "completions", "man"];
+const COMMANDS: [&str; 7] = ["serve", "index", "ask", "records", "settings", "completions", "man"];
 
 #[test]
 fn the_help_names_every_command_and_every_exit_code() {
@@ -18,10 +18,11 @@ fn the_help_names_every_command_and_every_exit_code() {
 fn every_command_explains_itself() {
     let desk = Desk::new();
     let site = ["<DIR>", "--data <STATE_DIR>", "--config <FILE>", "--url <URL>", "--set <KEY=VALUE>", "MODOAI_CONFIG"];
-    let own: [&[&str]; 6] = [
+    let own: [&[&str]; 7] = [
         &["--listen <ADDR:PORT>", "--check-config", "listening on"],
         &["--accept-deletions", "--json", "cron", "--apache", "--httpd <PROGRAM>", "www-data"],
         &["<QUERY>", "'verb=ListRecords&metadataPrefix=oai_dc'"],
+        &["<DIR>", "--json", "--identifier <ID>", "--deleted", "--versions", "exactly as"],
         &["every setting"],
         &["<SHELL>", "bash", "fish", "zsh"],
         &["<DIR>", "man1"],

@@ -1,10 +1,12 @@
 //! The command line as a person or a script meets it: the real binary, what it says on both outputs, and how it ends.
 
+mod aggregate;
 mod app;
 mod ask;
 mod desk;
 mod documents;
 mod index;
+mod records;
 mod serve;
 mod settings;
 

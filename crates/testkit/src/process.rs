@@ -23,12 +23,18 @@ const READY: &str = "listening on http://";
 /// How a server is to be started.
 #[derive(Debug)]
 pub struct Launch {
-    /// What is served, as arguments.
-    subject: Vec<OsString>,
+    subject: Subject,
     state: State,
     listen: String,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
+}
+
+/// What is served.
+#[derive(Debug)]
+enum Subject {
+    Folder(PathBuf),
+    Catalogue(PathBuf),
 }
 
 #[derive(Debug)]
@@ -40,15 +46,15 @@ enum State {
 impl Launch {
     /// Serve this folder, with a state folder that vanishes with the server, on a free port.
     pub fn of(folder: impl AsRef<Path>) -> Self {
-        Self::of_subject(vec![folder.as_ref().into()])
+        Self::of_subject(Subject::Folder(folder.as_ref().to_owned()))
     }
 
     /// Serve this catalogue of records instead of a folder of files.
     pub fn of_catalogue(file: impl AsRef<Path>) -> Self {
-        Self::of_subject(vec!["--catalogue".into(), file.as_ref().into()])
+        Self::of_subject(Subject::Catalogue(file.as_ref().to_owned()))
     }
 
-    fn of_subject(subject: Vec<OsString>) -> Self {
+    fn of_subject(subject: Subject) -> Self {
         Self {
             subject,
             state: State::Own(TempDir::new().expect("a temporary folder")),
@@ -99,7 +105,12 @@ impl Launch {
             State::Given(folder) => folder,
         };
         let mut command = Command::new(binary());
-        command.arg("serve").args(&self.subject).args(["--listen", &self.listen]).arg("--data").arg(state);
+        command.arg("serve").args(["--listen", &self.listen]);
+        match &self.subject {
+            Subject::Folder(folder) => command.arg(folder).arg("--data").arg(state),
+            // A catalogue is all the state there is.
+            Subject::Catalogue(file) => command.arg("--catalogue").arg(file),
+        };
         command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
         let mut child = command
             .stdin(Stdio::null())

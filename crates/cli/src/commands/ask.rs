@@ -1,8 +1,10 @@
 //! `modoai ask`.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use modoai_protocol::query;
 use modoai_repository::host::{CatalogueHost, Host};
 use modoai_repository::{Failure, Repository};
@@ -12,7 +14,7 @@ use crate::config::SiteArgs;
 use crate::error::CliError;
 use crate::open::{Opened, not_indexed, open_areas};
 use crate::output;
-use crate::source::{RecordsArgs, Source};
+use crate::source::{RecordsArgs, Source, contradiction, nothing_given};
 
 /// Answer one OAI-PMH request on standard output, without a server.
 ///
@@ -21,19 +23,63 @@ use crate::source::{RecordsArgs, Source};
 ///
 /// With --catalogue it is a catalogue of harvested records that answers.
 #[derive(Debug, Args)]
-#[command(allow_missing_positional = true)]
+#[command(override_usage = "modoai ask [OPTIONS] <DIR> <QUERY>
+       modoai ask [OPTIONS] --catalogue <FILE> <QUERY>")]
 pub(crate) struct Ask {
     #[command(flatten)]
+    asked: Asked,
+}
+
+/// Who is asked what. Without a folder the query is the first argument that has no name, and not the second.
+#[derive(Debug)]
+struct Asked {
     source: Source,
-    /// The request as a query string, such as 'verb=ListRecords&metadataPrefix=oai_dc'.
-    #[arg(required = true)]
     query: String,
+}
+
+impl Args for Asked {
+    fn augment_args(command: Command) -> Command {
+        let query = Arg::new("query")
+            .value_name("QUERY")
+            .help("The request as a query string, such as 'verb=ListRecords&metadataPrefix=oai_dc'");
+        Source::augment_args(command).arg(query)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Asked {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let first = matches.get_one::<PathBuf>("dir").and_then(|first| first.to_str());
+        let second = matches.get_one::<String>("query").cloned();
+        match (Source::records(matches)?, first, second) {
+            (Some(_), _, Some(_)) => Err(contradiction("DIR")),
+            (Some(records), Some(query), None) => {
+                Ok(Self { source: Source::Records(records), query: query.to_owned() })
+            }
+            (None, _, Some(query)) => {
+                SiteArgs::from_arg_matches(matches).map(|site| Self { source: Source::Folder(site), query })
+            }
+            (None, Some(_), None) => Err(nothing_given()),
+            _ => {
+                let what = "there is no request QUERY, such as 'verb=Identify'\n";
+                Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, what))
+            }
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl Ask {
     pub(crate) fn run(self) -> Result<(), CliError> {
-        let query = self.query.trim_start_matches('?');
-        match self.source {
+        let query = self.asked.query.trim_start_matches('?');
+        match self.asked.source {
             Source::Folder(site) => ask_folder(&site, query),
             Source::Records(records) => ask_records(records, query),
         }

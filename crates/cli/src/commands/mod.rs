@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod harvest;
 pub(crate) mod index;
 pub(crate) mod man;
+pub(crate) mod records;
 pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod status;

@@ -29,6 +29,8 @@ const SETTLING: Duration = Duration::from_millis(500);
 /// With --catalogue there is no folder: the records in the catalogue, which `modoai harvest` put there, are the
 /// repository. What a harvest adds is seen at once.
 #[derive(Debug, Args)]
+#[command(override_usage = "modoai serve [OPTIONS] <DIR>
+       modoai serve [OPTIONS] --catalogue <FILE>")]
 pub(crate) struct Serve {
     #[command(flatten)]
     source: Source,

@@ -12,6 +12,8 @@ use super::spool::{Scratch, Spool};
 pub(super) struct Known<'a> {
     pub(super) etag: Option<&'a str>,
     pub(super) modified: Option<SystemTime>,
+    /// The Content-Encoding that a GET has, by its record: the coded bytes are the resource then.
+    pub(super) coding: Option<&'a str>,
 }
 
 /// What a GET brought.
@@ -108,6 +110,12 @@ async fn attempt_once(
     };
     let mut answer = client.get(ask).await?;
     match answer.status {
+        // Compressed although it was asked not to be: these are not the bytes.
+        200 if coding(&answer)
+            .is_some_and(|coding| known.coding.is_none_or(|told| !told.eq_ignore_ascii_case(coding))) =>
+        {
+            return Err(lasting(url, "it comes compressed only"));
+        }
         200 => {
             spool.clear();
             *begun = Validators::of(&answer);
@@ -131,6 +139,11 @@ async fn attempt_once(
 
 fn lasting(url: &Url, what: &str) -> Trouble {
     Trouble::Lasting(format!("GET {url}: {what}"))
+}
+
+fn coding(answer: &Fetched) -> Option<&str> {
+    let coding = answer.headers.get("content-encoding")?.to_str().ok()?.trim();
+    (!coding.is_empty() && !coding.eq_ignore_ascii_case("identity")).then_some(coding)
 }
 
 /// An error with its causes.

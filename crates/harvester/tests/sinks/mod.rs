@@ -3,7 +3,11 @@
 mod catalogue;
 mod crash;
 mod damage;
+mod didl;
+mod feeding;
 mod item;
 mod jsonl;
 mod large;
+mod mirror;
 mod records;
+mod warc;

@@ -168,7 +168,7 @@ fn any_ending() -> impl Strategy<Value = Ending> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn what_was_committed_is_there_exactly_and_nothing_else(

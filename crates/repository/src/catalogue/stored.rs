@@ -10,6 +10,7 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use zstd::bulk::{Compressor, Decompressor};
@@ -124,6 +125,8 @@ impl Pieces {
 /// Packs one record after the other.
 pub struct Packer {
     compressor: Compressor<'static>,
+    /// Where large records wait.
+    folder: PathBuf,
     /// What was written and not packed yet.
     buffer: Vec<u8>,
     size: u64,
@@ -131,10 +134,11 @@ pub struct Packer {
 }
 
 impl Packer {
-    /// A packer with nothing in it.
-    pub fn new() -> io::Result<Self> {
+    /// A packer with nothing in it. Large records wait in files without names in this folder, until they are stored: it
+    /// should have as much room as the catalogue.
+    pub fn new(folder: &Path) -> io::Result<Self> {
         let compressor = Compressor::with_dictionary(LEVEL, BOILERPLATE_1)?;
-        Ok(Self { compressor, buffer: Vec::new(), size: 0, spool: None })
+        Ok(Self { compressor, folder: folder.to_owned(), buffer: Vec::new(), size: 0, spool: None })
     }
 
     /// Takes more of the record.
@@ -186,7 +190,7 @@ impl Packer {
     fn spool(&mut self, piece: &[u8]) -> io::Result<()> {
         let (file, lengths) = match &mut self.spool {
             Some(spool) => spool,
-            none => none.insert((tempfile::tempfile()?, Vec::new())),
+            none => none.insert((tempfile::tempfile_in(&self.folder)?, Vec::new())),
         };
         file.write_all(piece)?;
         lengths.push(u32::try_from(piece.len()).map_err(io::Error::other)?);
@@ -240,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_was_packed_is_unpacked_whatever_its_size() {
-        let mut packer = Packer::new().expect("a packer");
+        let mut packer = Packer::new(&std::env::temp_dir()).expect("a packer");
         // Text that compresses, and bytes that do not.
         let mut state = 7_u64;
         let noise: Vec<u8> = std::iter::repeat_with(|| {
@@ -265,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_usual_record_shrinks_to_what_is_its_own() {
-        let mut packer = Packer::new().expect("a packer");
+        let mut packer = Packer::new(&std::env::temp_dir()).expect("a packer");
         let record = "<metadata><oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" \
             xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
             xsi:schemaLocation=\"http://www.openarchives.org/OAI/2.0/oai_dc/ \

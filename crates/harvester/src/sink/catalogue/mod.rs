@@ -16,7 +16,7 @@ mod provenance;
 mod record;
 mod scope;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,9 @@ fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
     // Whatever was written after the last mark may stay: to write it once more changes nothing.
     let path = place.options.catalogue.clone().unwrap_or_else(|| place.dir.join(NAME));
     let catalogue = Sqlite::open(&path, system_clock())?;
-    let incoming = Incoming::new().map_err(SinkError::io("prepare to pack records for", &path))?;
+    // Beside the catalogue there is room for what goes into it.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let incoming = Incoming::new(folder).map_err(SinkError::io("prepare to pack records for", &path))?;
     let name = if place.source.name.is_empty() { &place.source.base_url } else { &place.source.name };
     Ok(Box::new(CatalogueSink {
         catalogue,

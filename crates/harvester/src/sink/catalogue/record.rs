@@ -4,6 +4,7 @@
 //! parts are mended and packed while they come, so that it is never held whole.
 
 use std::io;
+use std::path::Path;
 
 use modoai_repository::catalogue::stored::{Packed, Packer};
 use xxhash_rust::xxh3::Xxh3;
@@ -41,9 +42,10 @@ struct Held {
 }
 
 impl Incoming {
-    pub(super) fn new() -> io::Result<Self> {
+    /// For records that wait, if they are large, in this folder.
+    pub(super) fn new(folder: &Path) -> io::Result<Self> {
         Ok(Self {
-            packer: Packer::new()?,
+            packer: Packer::new(folder)?,
             hash: Xxh3::new(),
             header: Header::default(),
             parts: Vec::new(),

@@ -29,15 +29,12 @@ use self::tree::{Tree, Undone};
 use super::reference::{self, Got, Known, Validators};
 use super::resources::Resources;
 use super::spool::{Scratch, Spool, make_folder};
-use super::{Kept, Origin, Part, Place, Sink, SinkError, SinkKind};
+use super::{Kept, Origin, Part, Place, Sink, SinkError};
 use crate::didl::{Algorithm, Component};
 use crate::record::{Header, Novelty};
 
-/// The row of this sink.
-pub(super) const KIND: SinkKind =
-    SinkKind { name: "mirror", about: "the site's files themselves, byte for byte", format: "oai_didl", open };
-
-fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
+/// Opens the sink.
+pub(super) fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
     Ok(Box::new(Mirror::open(place)?))
 }
 
@@ -102,12 +99,12 @@ impl Mirror {
 
     /// All resources of a record, and nothing else that came with it before.
     fn keep_all(&mut self, mut record: Resources, novelty: Novelty) -> Result<(), Undone> {
-        if let Some(fault) = record.fault.take() {
-            return Err(Undone::Refused(fault));
-        }
         let header = &record.header;
         let mut kept = Vec::new();
         if !header.deleted {
+            if let Some(fault) = record.fault.take() {
+                return Err(Undone::Refused(fault));
+            }
             for (component, spool) in record.found.drain(..) {
                 // What is neither by value nor by reference is metadata, in records with several Components.
                 if spool.is_none() && web_url(&component).is_none() {
@@ -187,6 +184,7 @@ impl Mirror {
             }
             (None, Some(known)) => {
                 (entry.size, entry.digest) = (known.size, known.digest.clone());
+                entry.etag = entry.etag.or_else(|| known.etag.clone());
                 if known.modified != modified {
                     self.tree.touch(&path, at(modified))?;
                 }
@@ -250,10 +248,11 @@ impl Mirror {
             return Err(Undone::Refused(format!("'{url}' is only referred to, and nothing can be fetched here")));
         };
         let known = before.entry.as_ref().filter(|_| before.intact);
-        let known = known.map_or(Known::default(), |entry| Known {
-            etag: entry.etag.as_deref(),
-            modified: Some(at(entry.modified)),
-        });
+        let known = Known {
+            etag: known.and_then(|entry| entry.etag.as_deref()),
+            modified: known.map(|entry| at(entry.modified)),
+            coding: component.header("Content-Encoding"),
+        };
         let mut spool = Spool::new(Algorithm::Sha256);
         let got = runtime.block_on(reference::get(&self.client, url, known, &mut spool, &self.scratch))?;
         match got.map_err(Undone::Refused)? {
@@ -387,4 +386,34 @@ fn folds(folder: &OwnedFd) -> io::Result<bool> {
     let folds = rustix::fs::statat(folder, "fOLDS", AtFlags::SYMLINK_NOFOLLOW).is_ok();
     rustix::fs::unlinkat(folder, "Folds", AtFlags::REMOVEDIR)?;
     Ok(folds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sink::{SinkOptions, Source};
+
+    /// Few disks here are such, so this mirror is told that its own is.
+    #[test]
+    fn names_that_a_disk_takes_for_one_are_not_written_over_each_other() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let source = Source { base_url: "http://h/modoai".to_owned(), ..Source::default() };
+        let client = modoai_fetch::Client::new(modoai_fetch::Manners::default()).expect("a client");
+        let options = SinkOptions::default();
+        let place = Place { dir: dir.path(), mark: None, source: &source, client, options: &options };
+        let mut mirror = Mirror::open(place).expect("a mirror");
+        assert!(!mirror.folds);
+        mirror.folds = true;
+        let mut put = |name: &str| {
+            let header = Header { identifier: format!("http://h/{name}"), ..Header::default() };
+            let mut spool = Spool::new(Algorithm::Sha256);
+            spool.push(name.as_bytes(), &mirror.scratch).expect("a disk");
+            let component = Component::default();
+            mirror.keep(&header, &component, Some(spool), Novelty::New, &[]).is_ok()
+        };
+        assert!(put("a/Straße"));
+        assert!(put("a/Straße"));
+        assert!(!put("A/STRAßE"));
+        assert!(put("a/other"));
+    }
 }

@@ -160,7 +160,9 @@ fn try_place(site: Option<&Site>, name: &str, location: Option<&str>) -> Result<
         return Err("it has a control character");
     }
     let mut names = Vec::new();
-    let (path, query) = match WebUrl::split(name) {
+    let url = WebUrl::split(name);
+    let is_url = url.is_some();
+    let (path, query) = match url {
         None if name.contains("://") => return Err("it is not a URL of the web"),
         None => (name, None),
         Some(url) => {
@@ -175,7 +177,7 @@ fn try_place(site: Option<&Site>, name: &str, location: Option<&str>) -> Result<
     };
     names.extend(path.split('/').map(|segment| percent_decode_str(segment).collect::<Vec<u8>>()));
     let last = names.last_mut().ok_or("it has no path")?;
-    if last.is_empty() {
+    if last.is_empty() && is_url {
         *last = location.and_then(file_name).unwrap_or_else(|| b"index.html".to_vec());
     }
     if let Some(query) = query {

@@ -73,21 +73,31 @@ impl Tree {
 
     /// Renames a temporary file into place.
     pub(super) fn put(&mut self, path: &Path, temporary: Temporary) -> Result<(), Undone> {
-        let placed = self.folder(path.folders(), true).and_then(|folder| {
-            let (scratch, name) = temporary.place();
-            match rustix::fs::renameat(scratch, name, &*folder, path.name()) {
-                // An empty folder is in the way: what was in it is gone.
-                Err(Errno::ISDIR) => {
-                    rustix::fs::unlinkat(&*folder, path.name(), AtFlags::REMOVEDIR).map_err(|_| Errno::ISDIR)?;
-                    self.handles.clear();
-                    rustix::fs::renameat(scratch, name, &*folder, path.name())
-                }
-                renamed => renamed,
+        let placed = match self.rename(path, &temporary) {
+            // Someone removed a folder that is still held open.
+            Err(Errno::NOENT) => {
+                self.handles.clear();
+                self.rename(path, &temporary)
             }
-        });
+            placed => placed,
+        };
         placed.map_err(|error| self.undone("write", path, error))?;
         temporary.kept();
         Ok(())
+    }
+
+    fn rename(&mut self, path: &Path, temporary: &Temporary) -> rustix::io::Result<()> {
+        let folder = self.folder(path.folders(), true)?;
+        let (scratch, name) = temporary.place();
+        match rustix::fs::renameat(scratch, name, &*folder, path.name()) {
+            // An empty folder is in the way: what was in it is gone.
+            Err(Errno::ISDIR) => {
+                rustix::fs::unlinkat(&*folder, path.name(), AtFlags::REMOVEDIR).map_err(|_| Errno::ISDIR)?;
+                self.handles.clear();
+                rustix::fs::renameat(scratch, name, &*folder, path.name())
+            }
+            renamed => renamed,
+        }
     }
 
     /// Sets the modification time of a file.

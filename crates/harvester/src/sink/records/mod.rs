@@ -124,6 +124,8 @@ pub struct RecordSink {
     settled: usize,
     /// How much of the segment is committed.
     committed: u64,
+    /// The size at which another segment is begun.
+    roll: u64,
     /// How many records were stored in all, and how many of them are committed.
     count: u64,
     committed_count: u64,
@@ -185,6 +187,7 @@ impl RecordSink {
             entries: Vec::new(),
             settled: 0,
             committed: mark.length,
+            roll: ROLL,
             count: mark.records,
             committed_count: mark.records,
         })
@@ -379,7 +382,7 @@ impl Sink for RecordSink {
         if self.settled >= BATCH {
             self.write_index()?;
         }
-        if self.committed >= ROLL {
+        if self.committed >= self.roll {
             self.write_index()?;
             self.segment.roll();
             self.committed = 0;
@@ -458,4 +461,57 @@ fn put_aside(dir: &Path, folder: &Path) -> Result<(), SinkError> {
     sync_folder(dir)?;
     tracing::warn!(aside = %aside.display(), "there are records of a harvest of which nothing else is known; they were put aside");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use modoai_protocol::Datestamp;
+
+    use super::*;
+
+    fn send_page(sink: &mut RecordSink, identifier: &str) -> String {
+        let text = || "x".to_owned();
+        let harvested = Datestamp::from_unix(0);
+        let origin = Origin { base_url: text(), prefix: text(), schema: text(), namespace: text(), harvested };
+        sink.page(&origin).expect("taken");
+        sink.record(&Header { identifier: identifier.to_owned(), ..Header::default() }).expect("taken");
+        sink.end(Novelty::New).expect("taken");
+        sink.commit().expect("committed")
+    }
+
+    fn read(dir: &Path) -> (Vec<String>, Vec<Damage>) {
+        let mut reader = Reader::open(dir).expect("a folder of records");
+        let mut records = reader.latest().expect("an index");
+        let (mut identifiers, mut damages) = (Vec::new(), Vec::new());
+        while let Some(found) = records.next().expect("readable") {
+            match found {
+                Found::Record(record) => identifiers.push(record.header().identifier.clone()),
+                Found::Damage(damage) => damages.push(damage),
+            }
+        }
+        (identifiers, damages)
+    }
+
+    #[test]
+    fn segments_follow_each_other_and_none_vanishes_unnoticed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut sink = RecordSink::open(dir.path(), None).expect("opened");
+        sink.roll = 1;
+        let marks = ["a", "b", "a", "c"].map(|identifier| send_page(&mut sink, identifier));
+        assert!(marks[3].starts_with("5:0:4"), "{marks:?}");
+        drop(sink);
+        let names = |found: &[&str]| (found.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), Vec::new());
+        assert_eq!(read(dir.path()), names(&["b", "a", "c"]));
+        // The last commit was not stored.
+        let mut sink = RecordSink::open(dir.path(), Some(&marks[2])).expect("opened");
+        assert_eq!(read(dir.path()), names(&["b", "a"]));
+        send_page(&mut sink, "d");
+        drop(sink);
+        assert_eq!(read(dir.path()), names(&["b", "a", "d"]));
+        let lost = path_of(&dir.path().join(SEGMENTS), 2);
+        fs::remove_file(&lost).expect("it was there");
+        let (found, damages) = read(dir.path());
+        assert_eq!(found, ["a", "d"]);
+        assert_eq!(damages.iter().map(|damage| &damage.path).collect::<Vec<_>>(), [&lost]);
+    }
 }

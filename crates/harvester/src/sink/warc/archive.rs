@@ -48,12 +48,13 @@ pub(super) struct Archive {
     name: String,
     file: Option<BufWriter<File>>,
     at: Position,
+    roll_at: u64,
 }
 
 impl Archive {
     /// Opened at a position; what is beyond it is cut off.
     pub(super) fn open(dir: &Path, name: &str, at: Position) -> Result<Self, SinkError> {
-        let mut archive = Self { dir: dir.to_path_buf(), name: name.to_owned(), file: None, at };
+        let mut archive = Self { dir: dir.to_path_buf(), name: name.to_owned(), file: None, at, roll_at: ROLL_AT };
         archive.cut(at)?;
         Ok(archive)
     }
@@ -75,7 +76,7 @@ impl Archive {
 
     /// Begins the next file if this one is full. True if a file is empty: its first record is to say what it is.
     pub(super) fn roll(&mut self) -> Result<bool, SinkError> {
-        if self.at.length >= ROLL_AT {
+        if self.at.length >= self.roll_at {
             self.sync()?;
             self.file = None;
             self.at = Position { file: self.at.file + 1, length: 0 };
@@ -193,4 +194,37 @@ fn numbers(dir: &Path, name: &str) -> Result<Vec<u32>, SinkError> {
         Ok(numbers)
     };
     list().map_err(SinkError::io("list", dir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(archive: &mut Archive, text: &str) -> bool {
+        let is_first = archive.roll().expect("a file");
+        archive.append(text, &mut |out| out(b"block")).expect("a record");
+        is_first
+    }
+
+    #[test]
+    fn a_full_file_is_followed_by_the_next_and_cut_with_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut archive = Archive::open(dir.path(), "a", Position::default()).expect("an archive");
+        archive.roll_at = 60;
+        let first: Vec<bool> = ["one", "two", "three", "four"].map(|text| write(&mut archive, text)).into();
+        assert_eq!(first, [true, false, true, false]);
+        archive.sync().expect("a disk");
+        let end = archive.position();
+        assert_eq!((end.file, numbers(dir.path(), "a").expect("a list").len()), (1, 2));
+        assert_eq!(Position::from_text(&end.to_text()), Some(end));
+        std::fs::write(dir.path().join("a-1.warc.gz"), "someone else's").expect("a file");
+
+        let length = std::fs::metadata(dir.path().join("a-00000.warc.gz")).expect("a file").len();
+        let back = Position { file: 0, length };
+        let mut archive = Archive::open(dir.path(), "a", back).expect("an archive");
+        assert_eq!(numbers(dir.path(), "a").expect("a list"), [0]);
+        archive.roll_at = 60;
+        assert!(write(&mut archive, "five"));
+        assert_eq!(Archive::next_free(dir.path(), "a").expect("a list"), 2);
+    }
 }

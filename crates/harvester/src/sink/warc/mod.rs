@@ -31,15 +31,12 @@ use self::record::{Head, new_id};
 use super::reference::{self, Got, Known};
 use super::resources::{Resources, check};
 use super::spool::{Scratch, Spool, make_folder};
-use super::{Kept, Origin, Part, Place, Sink, SinkError, SinkKind, Source};
+use super::{Kept, Origin, Part, Place, Sink, SinkError, Source};
 use crate::didl::{Algorithm, Component};
 use crate::record::{Header, Novelty};
 
-/// The row of this sink.
-pub(super) const KIND: SinkKind =
-    SinkKind { name: "warc", about: "web archive files (WARC 1.1)", format: "oai_didl", open };
-
-fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
+/// Opens the sink.
+pub(super) fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
     Ok(Box::new(Warc::open(place)?))
 }
 
@@ -113,10 +110,12 @@ impl Warc {
         let Arriving { mut resources, mut xml, .. } = arriving;
         xml.push(envelope::CLOSING, &self.scratch)?;
         // Metadata in another format is kept as what it is; DIDL that cannot be read is not taken for it.
-        if let Some(fault) = resources.fault.take().filter(|_| resources.is_didl) {
+        let header = resources.header;
+        if header.deleted {
+            resources.found.clear();
+        } else if let Some(fault) = resources.fault.filter(|_| resources.is_didl) {
             return Ok(Err(fault));
         }
-        let header = resources.header;
         let mut payloads = Vec::new();
         for (component, spool) in resources.found {
             match self.payload(&header, &component, spool)? {
@@ -167,7 +166,8 @@ impl Warc {
             }
             (None, Some(url), Some(runtime)) => {
                 let mut spool = Spool::new(Algorithm::Sha1);
-                let get = reference::get(&self.client, url, Known::default(), &mut spool, &self.scratch);
+                let known = Known { coding: component.header("Content-Encoding"), ..Known::default() };
+                let get = reference::get(&self.client, url, known, &mut spool, &self.scratch);
                 match runtime.block_on(get)? {
                     Ok(Got::Whole(_)) => spool,
                     Ok(Got::Unchanged) => return Ok(Err(format!("GET {url}: status 304 without a condition"))),

@@ -24,7 +24,12 @@ impl KnownNames {
 
     /// All names as of now, for when a number was not in the current ones.
     pub(super) fn renewed(&self, reader: &Connection) -> rusqlite::Result<Arc<Names>> {
-        let names = Arc::new(self.current().extended(reader)?);
+        let known = self.current();
+        let newest = newest(reader)?;
+        if known.newest == newest {
+            return Ok(known);
+        }
+        let names = Arc::new(Names { newest, ..known.extended(reader)? });
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&names);
         Ok(names)
     }
@@ -33,6 +38,8 @@ impl KnownNames {
 /// Names in order of their numbers.
 #[derive(Clone, Default)]
 pub(super) struct Names {
+    /// The greatest numbers there were when they were read.
+    newest: [Option<i64>; 3],
     sets: Vec<(i64, Arc<SetSpec>)>,
     media: Vec<(i64, Arc<str>)>,
     formats: Vec<(i64, Arc<StoredFormat>)>,
@@ -101,6 +108,13 @@ impl Names {
         }
         Some(Grouping { sets: sets.into(), formats: formats.into(), gone_in: gone_in.into() })
     }
+}
+
+/// The greatest numbers of sets, media types and formats.
+fn newest(reader: &Connection) -> rusqlite::Result<[Option<i64>; 3]> {
+    let newest = "SELECT (SELECT max(set_id) FROM setname), (SELECT max(media_id) FROM media),
+                         (SELECT max(format_id) FROM format)";
+    reader.prepare_cached(newest)?.query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))
 }
 
 fn numbered<T: Clone>(names: &[(i64, T)], id: i64) -> Option<T> {

@@ -1,0 +1,192 @@
+//! `modoai records`.
+
+use std::io::{self, BufWriter, Read as _, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use modoai_harvester::sink::gathered::Gathered;
+use modoai_harvester::sink::jsonl::write_line;
+use modoai_harvester::sink::records::{Found, Reader, Record};
+use modoai_harvester::sink::{Origin, Part, SinkError};
+use modoai_protocol::xml::writer::escape_into;
+
+use crate::config::shown;
+use crate::error::CliError;
+use crate::output;
+
+/// Print the records that `modoai harvest` stored in a folder.
+///
+/// They come as one XML document, each record's metadata and about containers exactly as they were received, inside an
+/// element that declares the namespaces they inherited. What is not text comes as base64. Records that are deleted are
+/// left out unless they are asked for. What cannot be read any more is named on standard error, and the status is 1.
+#[derive(Debug, Args)]
+pub(crate) struct Records {
+    /// The folder that `modoai harvest` was told to write into.
+    dir: PathBuf,
+    /// Print a line of JSON for each record, as `modoai harvest --sink jsonl` does.
+    #[arg(long)]
+    json: bool,
+    /// Only the record with this identifier, deleted or not.
+    #[arg(long, value_name = "ID")]
+    identifier: Option<String>,
+    /// Print the headers of deleted records, too.
+    #[arg(long)]
+    deleted: bool,
+    /// Print every version that was ever stored, not only the latest; deletions are versions, too.
+    #[arg(long)]
+    versions: bool,
+}
+
+impl Records {
+    pub(crate) fn run(self) -> Result<(), CliError> {
+        let unreadable = |error: SinkError| {
+            CliError::failed(format!("failed to read the records in {}", shown(&self.dir))).because(error)
+        };
+        let mut reader = Reader::open(&self.dir).map_err(|error| {
+            unreadable(error).hint("give the folder that `modoai harvest --sink records` was told to write into")
+        })?;
+        let mut records = match (&self.identifier, self.versions) {
+            (Some(identifier), false) => reader.find(identifier).map_err(unreadable)?,
+            (Some(identifier), true) => reader.find_versions(identifier).map_err(unreadable)?,
+            (None, false) => reader.latest().map_err(unreadable)?,
+            (None, true) => reader.versions(),
+        };
+        let with_deleted = self.deleted || self.versions || self.identifier.is_some();
+        let mut out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
+        let mut record = Gathered::new(&std::env::temp_dir());
+        let (mut printed, mut damages) = (0_u64, 0_u64);
+        if !self.json
+            && let Err(error) = out.write_all(BEGIN.as_bytes())
+        {
+            return output::tolerate_broken_pipe(Err(error));
+        }
+        while let Some(found) = records.next().map_err(unreadable)? {
+            let mut stored = match found {
+                Found::Record(stored) => stored,
+                Found::Damage(damage) => {
+                    tracing::error!("{damage}");
+                    damages += 1;
+                    continue;
+                }
+            };
+            if stored.header().deleted && !with_deleted {
+                continue;
+            }
+            let origin = stored.origin().clone();
+            gather(&mut stored, &mut record).map_err(unreadable)?;
+            let written = if self.json {
+                write_line(&mut record, &origin, &mut out)
+            } else {
+                write_xml(&mut record, &origin, &mut out)
+            };
+            if let Err(error) = written {
+                return output::tolerate_broken_pipe(Err(error));
+            }
+            printed += 1;
+        }
+        let ending = if self.json { "" } else { END };
+        output::tolerate_broken_pipe(out.write_all(ending.as_bytes()).and_then(|()| out.flush()))?;
+        match &self.identifier {
+            _ if damages > 0 => Err(CliError::failed(format!("some records in {} are lost", shown(&self.dir)))
+                .hint("the places are named above; a harvest into another folder gets them again")),
+            Some(identifier) if printed == 0 => Err(CliError::failed(format!("there is no record {identifier}"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Copies a record to where it can be looked at before it is printed.
+fn gather(stored: &mut Record<'_>, record: &mut Gathered) -> Result<(), SinkError> {
+    let failing = |error: io::Error| SinkError::io("write a temporary file in", &std::env::temp_dir())(error);
+    record.begin(stored.header()).map_err(failing)?;
+    let mut piece = [0; 16 * 1024];
+    while let Some(mut part) = stored.next_part()? {
+        record.part(part.part, part.namespaces.iter().map(|(prefix, uri)| (prefix.as_str(), uri.as_str())));
+        loop {
+            let size = part.read(&mut piece).map_err(SinkError::io("read", &PathBuf::from("a segment")))?;
+            if size == 0 {
+                break;
+            }
+            record.bytes(&piece[..size]).map_err(failing)?;
+        }
+        record.part_end();
+    }
+    Ok(())
+}
+
+const BEGIN: &str =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<modoai:records xmlns:modoai=\"urn:modoai:records:1\">\n";
+const END: &str = "</modoai:records>\n";
+
+fn write_xml(record: &mut Gathered, origin: &Origin, out: &mut dyn Write) -> io::Result<()> {
+    let mut xml = b"<modoai:record".to_vec();
+    attribute(&mut xml, "source", &origin.base_url);
+    attribute(&mut xml, "format", &origin.prefix);
+    attribute(&mut xml, "harvested", &origin.harvested.to_string());
+    xml.extend_from_slice(b">\n<modoai:header");
+    let header = record.header();
+    if header.deleted {
+        attribute(&mut xml, "status", "deleted");
+    }
+    xml.push(b'>');
+    element(&mut xml, "identifier", &header.identifier);
+    element(&mut xml, "datestamp", &header.datestamp);
+    header.sets.iter().for_each(|set| element(&mut xml, "setSpec", set));
+    xml.extend_from_slice(b"</modoai:header>\n");
+    out.write_all(&xml)?;
+    for at in 0..record.parts().len() {
+        write_part(record, at, out)?;
+    }
+    out.write_all(b"</modoai:record>\n")
+}
+
+fn write_part(record: &mut Gathered, at: usize, out: &mut dyn Write) -> io::Result<()> {
+    let part = &record.parts()[at];
+    let (is_text, local) = match part.part {
+        Part::Metadata => (part.is_text, "metadata"),
+        Part::About => (part.is_text, "about"),
+    };
+    // What the record declares must not change what our own element is.
+    let mut ours = "modoai".to_owned();
+    while part.namespaces.iter().any(|(prefix, _)| *prefix == ours) {
+        ours.push('_');
+    }
+    let mut xml = format!("<{ours}:{local}").into_bytes();
+    if ours != "modoai" {
+        attribute(&mut xml, &format!("xmlns:{ours}"), "urn:modoai:records:1");
+    }
+    for (prefix, uri) in part.namespaces.iter().filter(|(prefix, uri)| can_be_declared(prefix, uri)) {
+        let name = if prefix.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{prefix}") };
+        attribute(&mut xml, &name, uri);
+    }
+    if !is_text {
+        attribute(&mut xml, "encoding", "base64");
+    }
+    xml.push(b'>');
+    out.write_all(&xml)?;
+    if is_text {
+        record.read(at, |piece| out.write_all(piece))?;
+    } else {
+        record.write_base64(at, out)?;
+    }
+    out.write_all(format!("</{ours}:{local}>\n").as_bytes())
+}
+
+/// Foreign servers declare what they like; only what XML allows can be declared again.
+fn can_be_declared(prefix: &str, uri: &str) -> bool {
+    let begins = |c: char| c.is_alphabetic() || c == '_';
+    let legal = prefix.starts_with(begins) && prefix.chars().all(|c| begins(c) || c.is_numeric() || "-.".contains(c));
+    prefix.is_empty() || (legal && !uri.is_empty() && !["xml", "xmlns"].contains(&prefix))
+}
+
+fn attribute(out: &mut Vec<u8>, name: &str, value: &str) {
+    out.extend_from_slice(format!(" {name}=\"").as_bytes());
+    escape_into(out, value);
+    out.push(b'"');
+}
+
+fn element(out: &mut Vec<u8>, name: &str, text: &str) {
+    out.extend_from_slice(format!("<modoai:{name}>").as_bytes());
+    escape_into(out, text);
+    out.extend_from_slice(format!("</modoai:{name}>").as_bytes());
+}

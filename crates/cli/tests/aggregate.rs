@@ -1,0 +1,77 @@
+//! A catalogue of harvested records, served and asked: an aggregator by the command line.
+
+use modoai_testkit::process::Launch;
+use modoai_testkit::xsd;
+
+use crate::desk::Desk;
+
+const RECORDS: &str = "verb=ListRecords&metadataPrefix=oai_dc";
+
+fn harvest(desk: &Desk, url: &str, into: &str) {
+    let base_url = format!("{url}/modoai");
+    let ended = desk.run(&["--quiet", "harvest", &base_url, "--into", into, "--sink", "catalogue", "--json"]);
+    assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
+}
+
+#[test]
+fn what_was_harvested_is_served_and_asked_and_harvested_again() {
+    let desk = Desk::new();
+    let site = desk.serve();
+    harvest(&desk, site.url(), "all");
+    let mut server = Launch::of_catalogue(desk.at("all/catalogue.sqlite")).start();
+    let url = server.url().to_owned();
+    let expected = format!(
+        "serving {}\n  repository  {url}/modoai\nlistening on {url}\n",
+        desk.at("all/catalogue.sqlite").display()
+    );
+    assert!(server.said().contains(&expected), "{}", server.said());
+
+    let mut client = server.client();
+    let mut get = |path: &str| client.get(path).expect("an answer");
+    let records = get(&format!("/modoai?{RECORDS}")).text();
+    xsd::expect_valid("records", &records);
+    assert_eq!(records.matches("<provenance ").count(), 3, "{records}");
+    assert!(records.contains(&format!("<identifier>{}/docs/b.txt</identifier>", site.url())), "{records}");
+    assert_eq!(get("/healthz").status, 200);
+    assert_eq!(get("/").status, 302);
+    assert_eq!(get("/a.txt").status, 404, "there is no site");
+
+    // A harvest into it is seen at once.
+    desk.write("site/new.txt", "new");
+    let changed = || site.client().get(&format!("/modoai?{RECORDS}")).expect("an answer").text().contains("/new.txt<");
+    while !changed() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    harvest(&desk, site.url(), "all");
+    assert!(get(&format!("/modoai?{RECORDS}")).text().contains("/new.txt</identifier>"));
+
+    // And an aggregator of the aggregator knows both.
+    harvest(&desk, &url, "chain");
+    let chain = desk.run(&["ask", "--catalogue", "chain/catalogue.sqlite", RECORDS]).printed();
+    xsd::expect_valid("a chain", &chain);
+    assert_eq!(chain.matches("<originDescription ").count(), 8, "{chain}");
+
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(0), "{}", server.said());
+}
+
+#[test]
+fn a_folder_and_a_catalogue_are_told_apart() {
+    let desk = Desk::new();
+    desk.run_on_site("index", &[]);
+    for (arguments, status, words) in [
+        (&["serve", "site", "--catalogue", "x"][..], 64, "DIR cannot be used with --catalogue"),
+        (&["serve", "--data", "state", "--catalogue", "x"], 64, "--data cannot be used with --catalogue"),
+        (&["ask", "site", "--catalogue", "x", "verb=Identify"], 64, "DIR cannot be used with --catalogue"),
+        (&["serve"], 64, "give the folder DIR, or a catalogue of records with --catalogue FILE"),
+        (&["ask", "verb=Identify"], 64, "give the folder DIR, or a catalogue"),
+        (&["serve", "--catalogue", "nowhere.sqlite"], 1, "there is no catalogue nowhere.sqlite"),
+        (&["ask", "--catalogue", "state/catalogue.sqlite", "verb=Identify"], 1, "holds the files of a folder"),
+    ] {
+        let ended = desk.run(arguments);
+        assert_eq!(ended.status, status, "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(words), "{arguments:?}: {}", ended.stderr);
+    }
+    let checked = desk.run(&["serve", "--catalogue", "x", "--set", "repository_name=\"All\"", "--check-config"]);
+    assert_eq!(checked.printed(), "the configuration is good\n");
+}
