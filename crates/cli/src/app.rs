@@ -3,7 +3,7 @@
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-use crate::commands::{ask, completions, harvest, index, man, records, serve, settings, status};
+use crate::commands::{ask, completions, harvest, index, man, records, serve, settings, status, validate};
 use crate::error::{CliError, EXIT_CODES};
 
 /// Make a web site countable, harvestable and maintainable.
@@ -31,6 +31,7 @@ enum Command {
     Harvest(harvest::HarvestCommand),
     Status(status::StatusCommand),
     Records(records::Records),
+    Validate(validate::Validate),
     Settings(settings::SettingsCommand),
     Completions(completions::Completions),
     Man(man::Man),
@@ -52,6 +53,7 @@ pub(crate) fn run() -> Result<(), CliError> {
         Command::Harvest(command) => command.run(app.quiet),
         Command::Status(command) => command.run(),
         Command::Records(command) => command.run(),
+        Command::Validate(command) => command.run(app.quiet),
         Command::Settings(command) => command.run(),
         Command::Completions(command) => command.run(&mut App::command()),
         Command::Man(command) => command.run(App::command()),

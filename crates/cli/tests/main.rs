@@ -9,6 +9,7 @@ mod index;
 mod records;
 mod serve;
 mod settings;
+mod validate;
 
 #[test]
 fn every_file_of_tests_is_part_of_this_binary() {

@@ -9,3 +9,4 @@ pub(crate) mod records;
 pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod status;
+pub(crate) mod validate;

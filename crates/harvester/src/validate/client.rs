@@ -29,7 +29,9 @@ impl<'a> Endpoint<'a> {
             ask.url.set_query(Some(&format!("{}{}", own.unwrap_or_default(), question.query)));
         }
         ask.decode = false;
-        let coding = HeaderValue::from_static(question.coding);
+        // Section 3.1.3: identity must be among what is accepted.
+        let accepted = if question.coding == "gzip" { "gzip;q=1.0, identity;q=0.5" } else { question.coding };
+        let coding = HeaderValue::from_static(accepted);
         let fetched = self.client.get(ask.header(HeaderName::from_static("accept-encoding"), coding)).await?;
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers = fetched.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();

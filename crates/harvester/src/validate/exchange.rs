@@ -30,7 +30,8 @@ pub(crate) struct Question {
 impl Question {
     /// With these arguments, encoded as they must be.
     pub(crate) fn of(arguments: &[(&str, &str)]) -> Self {
-        Self::raw(&query::render(arguments.iter().copied()))
+        // Colons, too: section 3.1.1.3 wants them encoded, and servers must understand it.
+        Self::raw(&query::render(arguments.iter().copied()).replace(':', "%3A"))
     }
 
     /// With exactly these bytes.

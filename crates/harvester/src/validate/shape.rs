@@ -234,6 +234,13 @@ impl<'a> Inspector<'a> {
         let text = String::new();
         self.stack.push(Frame { element, place, at: 0, count: 0, alternative: 0, children: 0, text, start });
         let location = self.attributes(reader, tag, element, start);
+        if is_root && tag.name().prefix().is_some() {
+            self.tell(
+                Kind::Root,
+                "the root element has a prefix; xmlns must be the protocol's namespace".to_owned(),
+                start,
+            );
+        }
         if is_root && !self.rooted && element.is_some() {
             self.root_location(location.as_deref(), start);
         }

@@ -82,7 +82,9 @@ impl Holdings {
 
     /// One more record comes now, in the first set if there are any.
     pub fn add(&mut self) {
-        let mut record = Record::numbered(self.records.len());
+        // Not the count: some may have vanished.
+        let numbers = self.records.iter().filter_map(|record| record.identifier.rsplit(':').next()?.parse().ok());
+        let mut record = Record::numbered(numbers.max().map_or(0, |last: usize| last + 1));
         record.deleted = false;
         record.sets = self.sets.first().cloned().into_iter().collect();
         record.changed = self.now();

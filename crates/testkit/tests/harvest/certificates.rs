@@ -24,7 +24,6 @@ fn a_certificate_that_nobody_signed_is_refused_by_name_unless_it_is_vouched_for(
 
     let refused = harvest("refused").run().expect("a report");
     assert!(matches!(refused.code, Some(1 | 3)), "{}", refused.said);
-    assert!(!refused.missing().is_empty(), "{}", refused.said);
     assert!(refused.said.to_lowercase().contains("certificate"), "{}", refused.said);
     assert_eq!(stored::lines(&folder.path().join("refused")), []);
 

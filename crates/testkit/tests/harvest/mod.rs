@@ -39,7 +39,7 @@ pub(crate) struct Harvest {
 pub(crate) struct Ended {
     /// The exit status; none if it was killed.
     pub(crate) code: Option<i32>,
-    /// What it said at its end.
+    /// What it said at its end; nothing if it could not even begin.
     pub(crate) report: Value,
     /// All that it said, for people.
     pub(crate) said: String,
@@ -91,9 +91,11 @@ impl Harvest {
         let said = format!("{out}{err}");
         let Some(status) = status else { return Err(format!("it does not end\n{said}")) };
         let last = out.trim_end().lines().last().unwrap_or_default();
-        let report = serde_json::from_str(last)
-            .or_else(|_| serde_json::from_str(&out))
-            .map_err(|error| format!("{status}, and no report: {error}\n{said}"))?;
+        let report = match serde_json::from_str(last) {
+            Ok(report) => report,
+            Err(_) if out.is_empty() && status.code() == Some(1) => Value::Null,
+            Err(error) => return Err(format!("{status}, and no report: {error}\n{said}")),
+        };
         Ok(Ended { code: status.code(), report, said, peak })
     }
 

@@ -6,7 +6,7 @@ use modoai_protocol::SetSpec;
 
 use super::super::case::{Case, End, Judged, Stop, not_judged};
 use super::super::exchange::Question;
-use super::super::report::Verdict;
+use super::super::report::{Grade, Verdict};
 use super::Check;
 use super::errors::refused;
 
@@ -22,9 +22,10 @@ pub(super) const CHECKS: &[Check] = &[
         "sets-of-headers",
         "2.6, 4.6",
         "ListSets, ListIdentifiers",
-        "every set in a header is listed",
+        "every set in a header is listed (in that of a deleted record: a warning)",
         of_headers,
     ),
+    Check::new("sets-minimal", "2.6", "ListIdentifiers", "no header names a set above another that it names", minimal),
     Check::new(
         "sets-members-only",
         "2.7.2",
@@ -124,16 +125,31 @@ fn of_headers(case: &Case, verdict: &mut Verdict) -> Judged {
     }
     let headers = case.headers()?;
     let mut told = HashSet::new();
-    for (page, entry) in headers.entries() {
+    let (gone, there): (Vec<_>, Vec<_>) = headers.entries().partition(|(_, entry)| entry.deleted);
+    for (page, entry) in there.into_iter().chain(gone) {
         for set in entry.sets.iter().filter(|set| !known.contains(*set)) {
             if told.insert(set) {
                 let message = format!("'{}' is in the set '{set}', which is not listed", entry.identifier);
-                verdict.fail_at(page, message, &format!("<setSpec>{set}"));
+                // A set that only deleted records are in may be gone as well; their deletion is then hard to find.
+                let grade = if entry.deleted { Grade::Warning } else { Grade::Failure };
+                verdict.add(grade, page, message, page.excerpt(&format!("<setSpec>{set}")));
             }
         }
     }
     if let Some(shortfall) = headers.shortfall() {
         verdict.note(shortfall);
+    }
+    Ok(())
+}
+
+fn minimal(case: &Case, verdict: &mut Verdict) -> Judged {
+    some(case)?;
+    for (page, entry) in case.headers()?.entries() {
+        let is_implied = |set: &&String| entry.sets.iter().any(|other| other != *set && is_within(other, set));
+        if let Some(implied) = entry.sets.iter().find(is_implied) {
+            let message = format!("'{}' names the set '{implied}', which follows from another", entry.identifier);
+            verdict.warn_at(page, message, &entry.identifier);
+        }
     }
     Ok(())
 }

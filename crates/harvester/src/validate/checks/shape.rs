@@ -3,6 +3,7 @@
 use modoai_protocol::ErrorCode;
 
 use super::super::case::{Case, Judged};
+use super::super::exchange::{Exchange, Reply};
 use super::super::report::Verdict;
 use super::super::shape::{Kind, Place};
 use super::Check;
@@ -15,7 +16,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::over_all(
         "shape-root",
         "3.2",
-        "the root element OAI-PMH in the protocol's namespace, with its xsi:schemaLocation",
+        "the root element OAI-PMH, without a prefix, in the protocol's namespace, with its xsi:schemaLocation",
         root,
     ),
     Check::over_all(
@@ -41,9 +42,15 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
+/// An error page of the HTTP server is no answer, and told as such.
+fn answers(case: &Case) -> impl Iterator<Item = &Exchange> {
+    let is_answer = |reply: &Reply| reply.status == 200 || reply.answer.is_ok();
+    case.exchanges().iter().filter(move |exchange| exchange.reply().is_some_and(is_answer))
+}
+
 fn tell(case: &Case, verdict: &mut Verdict, kind: Kind) -> Judged {
     case.survey()?;
-    for exchange in case.exchanges() {
+    for exchange in answers(case) {
         for deviation in exchange.deviations().filter(|it| it.kind == kind && it.place == Place::Envelope) {
             verdict.deviation(exchange, deviation);
         }
@@ -54,7 +61,7 @@ fn tell(case: &Case, verdict: &mut Verdict, kind: Kind) -> Judged {
 /// Of what is not XML, metadata is no exception.
 fn tell_everywhere(case: &Case, verdict: &mut Verdict, kind: Kind) -> Judged {
     case.survey()?;
-    for exchange in case.exchanges() {
+    for exchange in answers(case) {
         for deviation in exchange.deviations().filter(|it| it.kind == kind) {
             verdict.deviation(exchange, deviation);
         }
@@ -150,7 +157,8 @@ fn request_arguments(case: &Case, verdict: &mut Verdict) -> Judged {
         }
         let asked = exchange.question.arguments();
         for (name, value) in &asked {
-            if told(name) != Some(value) {
+            // What an error leaves out is its own business; what it says must be true.
+            if told(name) != Some(value) && (answer.errors.is_empty() || told(name).is_some()) {
                 let message = match told(name) {
                     Some(told) => format!("request says {name}='{told}', asked was '{value}'"),
                     None => format!("request has no attribute '{name}', which was asked with"),

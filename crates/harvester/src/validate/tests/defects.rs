@@ -423,7 +423,7 @@ pub(super) const DEFECTS: &[Defect] = &[
             }
         };
     }),
-    defect("lists-agree", Failure, "other sets", |it| {
+    wider("lists-agree", Failure, &["sets-minimal"], "other sets", |it| {
         it.on_answer = |question, text| {
             if asks(question, "ListIdentifiers")
                 && question.query.matches('=').count() == 2
@@ -590,7 +590,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     }),
     defect("dates-after-newest", Failure, "another code", |it| {
         it.on_answer = |question, text| {
-            if question.query.contains("from=2024-05-06T01:30:01Z") && asks(question, "ListRecords") {
+            if value(question, "from").as_deref() == Some("2024-05-06T01:30:01Z") && asks(question, "ListRecords") {
                 refuse(text, "cannotDisseminateFormat");
             }
         };
@@ -626,7 +626,7 @@ pub(super) const DEFECTS: &[Defect] = &[
             }
         };
     }),
-    defect("dates-reversed", Warning, "nothing matches", |it| {
+    defect("dates-reversed", Failure, "nothing matches", |it| {
         it.on_answer = |question, text| {
             if question.query.contains("from=2002-02-06&until=2002-02-05") {
                 echo(question, text);
@@ -658,6 +658,20 @@ pub(super) const DEFECTS: &[Defect] = &[
     }),
     defect("sets-hierarchy", Warning, "no set above", |it| {
         it.sets.retain(|set| set != "art");
+    }),
+    defect("sets-of-headers", Warning, "a set of deleted records that is not listed", |it| {
+        it.items.iter_mut().filter(|item| item.deleted).for_each(|item| item.sets = vec!["lost".to_owned()]);
+    }),
+    defect("sets-minimal", Warning, "the set above as well", |it| it.items[0].sets.push("art".to_owned())),
+    defect("shape-root", Failure, "a prefix", |it| {
+        it.on_answer = |_, text| {
+            for name in ["OAI-PMH", "responseDate", "request", "error"] {
+                *text = text
+                    .replace(&format!("<{name}"), &format!("<o:{name}"))
+                    .replace(&format!("</{name}"), &format!("</o:{name}"));
+            }
+            replace(text, "<o:OAI-PMH ", "<o:OAI-PMH xmlns:o=\"http://www.openarchives.org/OAI/2.0/\" ");
+        };
     }),
     defect("sets-of-headers", Failure, "a set that is not listed", |it| {
         it.sets.retain(|set| set != "science");

@@ -33,12 +33,10 @@ pub(super) const DEFECTS: &[Defect] = &[
     row("granularity-misspelt", "missing", || without("granularity")).told(),
     row("granularity-mixed", "days promised, seconds in records", || {
         datestamps(calendar::datestamp).holding(|holdings| holdings.granularity = Granularity::Day)
-    })
-    .told(),
+    }),
     row("granularity-mixed", "seconds promised, days in records", || {
         datestamps(|changed| Granularity::Day.format(changed))
-    })
-    .told(),
+    }),
     row("granularity-mixed", "seconds promised and refused", || {
         refusing(|date| date.contains('T'), |page| page.fail("badArgument", "Invalid date"))
     })

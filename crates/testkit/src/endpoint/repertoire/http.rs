@@ -1,6 +1,7 @@
 //! What goes wrong between two machines: statuses, waits, walls, broken connections, codings, labels.
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flate2::Compression;
@@ -61,22 +62,20 @@ pub(super) const DEFECTS: &[Defect] = &[
     row("too-many-requests", "429 for ever, without a wait", || {
         Script::default().instead(|_| Some(Reply::html(429, "Slow down")))
     })
-    .outcome(Outcome::Nothing),
+    .outcome(Outcome::Nothing("429")),
     row("bot-wall", "a challenge for everyone", || Script::default().instead(|_| Some(challenge())))
-        .outcome(Outcome::Nothing)
-        .told(),
-    row("bot-wall", "a challenge, once", || once(challenge)).told(),
+        .outcome(Outcome::Nothing("bot wall")),
+    row("bot-wall", "a challenge, once", || once(challenge)).outcome(Outcome::Later),
     row("bot-wall", "an empty answer with 202 for everyone", || Script::default().instead(|_| Some(empty_challenge())))
-        .outcome(Outcome::Nothing)
-        .told(),
-    row("bot-wall", "an empty answer with 202, once", || once(empty_challenge)).told(),
+        .outcome(Outcome::Nothing("bot wall")),
+    row("bot-wall", "an empty answer with 202, once", || once(empty_challenge)).outcome(Outcome::Later),
     row("bot-wall", "browsers only", || {
         Script::default().instead(|visit| {
             let browser = visit.request.header("User-Agent").is_some_and(|agent| agent.starts_with("Mozilla/"));
             (!browser).then(|| Reply::html(403, "Forbidden"))
         })
     })
-    .outcome(Outcome::Nothing),
+    .outcome(Outcome::Nothing("403")),
     row("bad-record", "500 for its page and for itself, but not for headers", || {
         broken(|visit| visit.verb() != "ListIdentifiers", || Reply::html(500, "Internal server error"))
     })
@@ -97,14 +96,15 @@ pub(super) const DEFECTS: &[Defect] = &[
     })
     .outcome(Outcome::WithoutRecords(is_victim))
     .told(),
-    row("bad-record", "500, 502 and 504 now and then", || {
+    row("unstable", "500, 502 and 504 now and then", || {
         Script::default().instead(|visit| match visit.number % 9 {
             2 => Some(Reply::html(500, "Internal server error")),
             5 => Some(Reply::html(502, "Bad gateway")),
             8 => Some(Reply::html(504, "Gateway time-out")),
             _ => None,
         })
-    }),
+    })
+    .told(),
     row("slow-page", "slower than is waited for, in longer lists", || {
         Script::default().reply(|visit, reply| {
             if visit.matching.len() > 12 {
@@ -125,7 +125,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     row("cut-short", "reset in the middle, once", || delivered_once(|reply| Delivery::ResetAt(reply.half()))).told(),
     row("cut-short", "reset before the first byte, once", || delivered_once(|_| Delivery::ResetAt(0))).told(),
     row("cut-short", "no last chunk, once", || delivered_once(|_| Delivery::ChunkedWithoutEnd)).told(),
-    row("cut-short", "silent in the middle, once", || delivered_once(|reply| Delivery::StallAt(reply.half())))
+    row("slow-page", "silent in the middle, once", || delivered_once(|reply| Delivery::StallAt(reply.half())))
         .asked(&["--timeout", "2"])
         .told(),
     row("cut-short", "half of the XML with half of the length, once", || {
@@ -165,6 +165,7 @@ pub(super) const DEFECTS: &[Defect] = &[
             }
         })
     })
+    .meanwhile(|holdings| holdings.change_first("A new edition"))
     .told(),
     row("coding-mislabelled", "gzip, labelled", || coded(gzip, Some("gzip"))),
     row("coding-mislabelled", "gzip, unlabelled", || coded(gzip, None)).told(),
@@ -177,8 +178,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     row("html-with-200", "for everything", || {
         Script::default().instead(|_| Some(Reply::html(200, "Welcome to our library")))
     })
-    .outcome(Outcome::Nothing)
-    .told(),
+    .outcome(Outcome::Nothing("web page")),
     row("html-with-200", "for the page of one record and for itself", || {
         broken(|visit| visit.verb() != "ListIdentifiers", || Reply::html(200, "An OAI-PMH error has occurred"))
     })
@@ -227,7 +227,8 @@ fn is_first_time(visit: &Visit<'_>) -> bool {
 
 /// A script that answers something else once, in the middle of the list.
 fn once(answer: fn() -> Reply) -> Script {
-    Script::default().instead(move |visit| is_first_time(visit).then(answer))
+    let given = AtomicBool::new(false);
+    Script::default().instead(move |visit| (visit.page() == 3 && !given.swap(true, Ordering::SeqCst)).then(answer))
 }
 
 fn delivered_once(delivery: fn(&Reply) -> Delivery) -> Script {

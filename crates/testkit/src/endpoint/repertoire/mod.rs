@@ -33,8 +33,10 @@ pub struct Defect {
     pub arguments: &'static [&'static str],
     /// What a first harvest comes to.
     pub outcome: Outcome,
-    /// Whether the quirk is named in the report.
+    /// Whether the quirk is named in the report of one of the two harvests.
     pub told: bool,
+    /// Names that are as good.
+    pub told_as: &'static [&'static str],
     /// Another form in which metadata may arrive, where what was sent is in no encoding at all.
     pub also: Option<fn(&Record) -> Vec<u8>>,
     /// What happens before the second harvest.
@@ -52,8 +54,12 @@ pub enum Outcome {
     WithoutRecords(fn(&Record) -> bool),
     /// Everything arrives but these, and it is said where something is missing.
     WithoutSome(fn(&Record) -> bool),
-    /// Nothing can be had, and that is said.
-    Nothing,
+    /// All arrives, but nobody could prove it, so that something is named as missing.
+    Unproven,
+    /// The first harvest may be incomplete, and says so; the second makes it whole.
+    Later,
+    /// Nothing can be had, and this word is in what is said about it.
+    Nothing(&'static str),
     /// Nothing can be had before a time that is told, and nothing is asked until then.
     Postponed,
 }
@@ -67,6 +73,7 @@ const fn row(quirk: &'static str, variant: &'static str, script: fn() -> Script)
         arguments: &[],
         outcome: Outcome::Whole,
         told: false,
+        told_as: &[],
         also: None,
         meanwhile: ordinary_changes,
         again: &[],
@@ -77,6 +84,12 @@ impl Defect {
     const fn told(mut self) -> Self {
         self.told = true;
         self
+    }
+
+    /// Told, by its own name or by one of these.
+    const fn told_as(mut self, names: &'static [&'static str]) -> Self {
+        self.told_as = names;
+        self.told()
     }
 
     const fn asked(mut self, arguments: &'static [&'static str]) -> Self {

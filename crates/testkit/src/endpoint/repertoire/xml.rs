@@ -1,6 +1,6 @@
 //! Answers that are almost XML.
 
-use super::{Defect, Outcome, VICTIM, is_victim, row, swap};
+use super::{Defect, Outcome, VICTIM, is_victim, ordinary_changes, row, swap};
 use crate::endpoint::holdings::{Holdings, Record, dublin_core};
 use crate::endpoint::script::Script;
 
@@ -45,20 +45,25 @@ pub(super) const DEFECTS: &[Defect] = &[
     row("surrogates", "half a pair in an identifier", || in_identifier(b"&#xD83D;")).told(),
     row("encoding", "UTF-16, little end first", || encoded("UTF-16", |text| utf16(text, u16::to_le_bytes))).told(),
     row("encoding", "UTF-16, big end first", || encoded("UTF-16", |text| utf16(text, u16::to_be_bytes))).told(),
-    row("encoding", "Latin-1, declared", || encoded("ISO-8859-1", latin_1).holding(western)).told(),
+    row("encoding", "Latin-1, declared", || encoded("ISO-8859-1", latin_1).holding(western))
+        .meanwhile(western_changes)
+        .told(),
     row("encoding", "Latin-1, declared in the Content-Type only", || {
         encoded("UTF-8", latin_1)
             .holding(western)
             .reply(|_, reply| reply.set_header("Content-Type", "text/xml; charset=ISO-8859-1"))
     })
+    .meanwhile(western_changes)
     .or_as(|record| latin_1(&String::from_utf8_lossy(&record.metadata))),
     row("encoding", "Latin-1, undeclared", || encoded("UTF-8", latin_1).holding(western))
+        .meanwhile(western_changes)
         .or_as(|record| latin_1(&String::from_utf8_lossy(&record.metadata))),
     row("encoding", "Latin-1, undeclared, in identifiers too", || {
         encoded("UTF-8", latin_1).holding(western).holding(rename("é"))
     })
     .or_as(|record| latin_1(&String::from_utf8_lossy(&record.metadata)))
-    .told(),
+    .meanwhile(western_changes)
+    .told_as(&["invalid-utf8"]),
     row("encoding", "UTF-8, declared as Latin-1", || encoded("ISO-8859-1", |text| text.as_bytes().to_vec())).told(),
     row("encoding", "UTF-8, declared as UTF-16", || encoded("UTF-16", |text| text.as_bytes().to_vec())).told(),
     row("encoding", "UTF-8, misspelt", || encoded("utf8", |text| text.as_bytes().to_vec())),
@@ -151,9 +156,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         })
     }),
     row("deep-nodes", "900 elements in each other", || nested(900)),
-    row("deep-nodes", "100,000 elements in each other", || nested(100_000))
-        .outcome(Outcome::WithoutRecords(is_victim))
-        .told(),
+    row("deep-nodes", "100,000 elements in each other", || nested(100_000)).outcome(Outcome::WithoutRecords(is_victim)),
     row("document-type", "without entities", || doctype("<!DOCTYPE OAI-PMH SYSTEM \"http://127.0.0.1:1/oai.dtd\">")),
     row("document-type", "with a bomb", || {
         let mut entities = "<!ENTITY e0 \"boom\">".to_owned();
@@ -204,6 +207,12 @@ fn western(holdings: &mut Holdings) {
         let text = String::from_utf8_lossy(&record.metadata).into_owned();
         record.metadata = text.chars().filter(|character| u32::from(*character) < 256).collect::<String>().into_bytes();
     }
+}
+
+/// The ordinary changes, in characters that Latin-1 has.
+fn western_changes(holdings: &mut Holdings) {
+    ordinary_changes(holdings);
+    western(holdings);
 }
 
 /// A script whose answers are in some encoding, under some name.

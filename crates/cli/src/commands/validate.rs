@@ -1,0 +1,114 @@
+//! `modoai validate`.
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use modoai_fetch::Url;
+use modoai_harvester::validate::{Grade, Options, Report, checks, render};
+
+use crate::config::shown;
+use crate::error::{CliError, Kind};
+use crate::output;
+use crate::remote::{RemoteArgs, base_url};
+
+/// Judge an OAI-PMH endpoint, ours or anyone's: is it conformant, and where not.
+///
+/// Every check of a table is made, one request at a time: HTTP, the shape of answers, errors, lists and their tokens,
+/// dates, sets, deletions, records. What is wrong is shown with the request and the bytes that prove it. Long lists are
+/// sampled, and the report says so. Exit code 2 means that the endpoint does not conform.
+#[derive(Debug, Args)]
+pub(crate) struct Validate {
+    /// The base URL of the endpoint, such as https://example.org/oai
+    #[arg(value_parser = base_url, required_unless_present = "list_checks")]
+    base_url: Option<Url>,
+    /// Print the report as one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Write the report as JUnit XML into this file, for build servers.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Make only this check, or the checks of this group; may be repeated.
+    #[arg(long, value_name = "ID", value_parser = known)]
+    only: Vec<String>,
+    /// Print the table of checks and end.
+    #[arg(long)]
+    list_checks: bool,
+    /// Count warnings as failures.
+    #[arg(long)]
+    strict: bool,
+    /// Requests in all.
+    #[arg(long, value_name = "NUMBER", default_value_t = Options::default().requests)]
+    max_requests: usize,
+    /// Records of each list that are looked at.
+    #[arg(long, value_name = "NUMBER", default_value_t = Options::default().records)]
+    max_records: usize,
+    #[command(flatten)]
+    remote: RemoteArgs,
+}
+
+impl Validate {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), CliError> {
+        if self.list_checks {
+            return output::print(&checks::table());
+        }
+        let Some(mut url) = self.base_url else { return Ok(()) };
+        let options = Options {
+            requests: self.max_requests.max(1),
+            records: self.max_records.max(1),
+            only: self.only,
+            ..Options::default()
+        };
+        let client = self.remote.client([&mut url])?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        let bar = bar(quiet);
+        let report = runtime.block_on(modoai_harvester::validate::validate(&client, &url, &options, &mut |progress| {
+            bar.set_length(progress.of as u64);
+            bar.set_position(progress.done as u64);
+            bar.set_message(format!("{} ({} requests)", progress.check, progress.requests));
+        }));
+        bar.finish_and_clear();
+
+        if let Some(file) = &self.junit {
+            let written = std::fs::write(file, render::junit(&report));
+            written.map_err(|error| CliError::failed(format!("failed to write {}", shown(file))).because(error))?;
+        }
+        if self.json {
+            let json = serde_json::to_string_pretty(&report);
+            let json = json.map_err(|error| CliError::failed("failed to write the report").because(error))?;
+            output::print(&format!("{json}\n"))?;
+        } else {
+            output::print(&render::text(&report, std::io::stdout().is_terminal()))?;
+        }
+        conclude(&report, self.strict)
+    }
+}
+
+fn conclude(report: &Report, strict: bool) -> Result<(), CliError> {
+    if let Some(reason) = &report.unreachable {
+        let what = format!("{} could not be judged: {reason}", report.base_url);
+        return Err(CliError::failed(what).hint("is this the base URL of an OAI-PMH repository?"));
+    }
+    if report.is_conformant(strict) {
+        return Ok(());
+    }
+    let (failed, warned) = (report.count(Grade::Failure), report.count(Grade::Warning));
+    let what = format!("{} does not conform: failures: {failed}, warnings: {warned}", report.base_url);
+    Err(CliError::new(Kind::NotConformant, what))
+}
+
+/// A bar where a person looks.
+fn bar(quiet: bool) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let style = ProgressStyle::with_template("{pos}/{len} {wide_msg}");
+    let bar = ProgressBar::with_draw_target(None, target);
+    bar.with_style(style.expect("a template without mistakes; the tests run it"))
+}
+
+/// The name of a check or of a group.
+fn known(text: &str) -> Result<String, String> {
+    let is_known = checks::all().any(|(group, check)| group == text || check.id == text);
+    if is_known { Ok(text.to_owned()) } else { Err("there is no such check; --list-checks shows them".to_owned()) }
+}
