@@ -30,10 +30,20 @@ pub const SINKS: &[SinkKind] = &[
         format: "oai_dc",
         open: records::open,
     },
-    mirror::KIND,
+    SinkKind {
+        name: "mirror",
+        about: "the site's files themselves, byte for byte",
+        format: "oai_didl",
+        open: mirror::open,
+    },
     SinkKind { name: "jsonl", about: "a line of JSON for every record", format: "oai_dc", open: jsonl::open },
-    warc::KIND,
-    catalogue::KIND,
+    SinkKind { name: "warc", about: "web archive files (WARC 1.1)", format: "oai_didl", open: warc::open },
+    SinkKind {
+        name: "catalogue",
+        about: "a catalogue that `modoai serve --catalogue` exposes: an aggregator",
+        format: "oai_dc",
+        open: catalogue::open,
+    },
 ];
 
 /// The sink of that name.

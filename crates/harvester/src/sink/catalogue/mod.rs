@@ -25,7 +25,7 @@ use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::stored::{Pieces, StoredFormat};
 use modoai_repository::catalogue::{Catalogue, CatalogueError, Change, Writer, system_clock};
 
-use super::{Kept, Origin, Part, Place, Sink, SinkError, SinkKind};
+use super::{Kept, Origin, Part, Place, Sink, SinkError};
 use crate::record::{Header, Novelty};
 use record::Incoming;
 
@@ -51,17 +51,9 @@ const PATIENCE: Duration = Duration::from_secs(1800);
 /// How often to see whether the other writer is done.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The row of this sink.
-pub(super) const KIND: SinkKind = SinkKind {
-    name: "catalogue",
-    about: "a catalogue that `modoai serve --catalogue` exposes: an aggregator",
-    format: "oai_dc",
-    open,
-};
-
 /// Opens the sink.
 #[expect(clippy::needless_pass_by_value, reason = "what all sinks are opened with")]
-fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
+pub(super) fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
     // Whatever was written after the last mark may stay: to write it once more changes nothing.
     let path = place.options.catalogue.clone().unwrap_or_else(|| place.dir.join(NAME));
     let catalogue = Sqlite::open(&path, system_clock())?;
