@@ -35,7 +35,7 @@ pub struct Client {
 struct Inner {
     http: reqwest::Client,
     hosts: Hosts,
-    manners: Manners,
+    manners: Arc<Manners>,
     counters: Arc<Counters>,
 }
 
@@ -94,7 +94,17 @@ impl Client {
         }
         let http = builder.build().map_err(|error| setup("the settings", error))?;
         let hosts = Hosts::new(manners.per_host, manners.delay);
+        let manners = Arc::new(manners);
         Ok(Self { inner: Arc::new(Inner { http, hosts, manners, counters: Arc::default() }) })
+    }
+
+    /// Another client with the same connections, cookies and counts, and with places at hosts of its own: for whoever
+    /// must ask a host while an answer of the same host is still being read, and would otherwise wait for itself.
+    pub fn beside(&self) -> Self {
+        let Inner { http, manners, counters, .. } = &*self.inner;
+        let hosts = Hosts::new(manners.per_host, manners.delay);
+        let (http, manners, counters) = (http.clone(), Arc::clone(manners), Arc::clone(counters));
+        Self { inner: Arc::new(Inner { http, hosts, manners, counters }) }
     }
 
     /// One polite attempt: waits its turn at the host, sends, follows redirects (each waits its turn), and returns when the

@@ -41,9 +41,9 @@ pub enum How {
 }
 
 impl How {
-    /// Whether nothing more would have come: the list stopped by itself, or had long been empty.
-    pub fn is_exhausted(self) -> bool {
-        !matches!(self, Self::SelfLoop | Self::Cycle)
+    /// Whether the list stopped by itself, and was not stopped by us.
+    pub fn is_natural(self) -> bool {
+        matches!(self, Self::EmptyToken | Self::NoToken | Self::NoRecords)
     }
 }
 

@@ -170,8 +170,9 @@ struct Work {
     in_sets: (u64, u64),
     /// Whether a request with dates was answered with records.
     dates_proven: bool,
-    /// Whether dates were tried where none were needed, and doubted where nothing was found: once per run is enough.
-    tried_dates: bool,
+    /// Whether other ways to write dates were tried in vain, and whether dates were doubted where nothing was found: once
+    /// per run is enough.
+    date_trials_over: bool,
     doubted_dates: bool,
     /// Whether a token that needs encoding was understood as it is sent now.
     token_style_proven: bool,
@@ -280,6 +281,8 @@ impl Harvest {
             }
         };
         let source = Source { base_url: contract.base_url, name: identity.name.clone(), slug: options.slug.clone() };
+        // While a page is read its host is busy; what its records refer to must not wait for that.
+        let client = client.beside();
         let opening = Opening { mark: state.mark()?, source, client, options: options.sink.clone() };
         let opened = tokio::task::spawn_blocking(move || open(opening)).await;
         let opened = opened.unwrap_or_else(|panic| Err(lost(&panic.to_string())))?;
@@ -297,7 +300,7 @@ impl Harvest {
             fullest_page: 0,
             in_sets: (0, 0),
             dates_proven: false,
-            tried_dates: false,
+            date_trials_over: false,
             doubted_dates: false,
             token_style_proven: false,
         };

@@ -39,12 +39,14 @@ impl Work {
         if count.as_ref().is_some_and(|count| self.is_whole(count, size)) {
             return self.believe(&open, quirk);
         }
-        let agreed = how.is_exhausted() && count.is_some_and(|count| count.how.is_exhausted()) && listed <= Some(fresh);
+        let counted = count.as_ref().map(|count| count.how);
+        let endless = how == How::Empty && counted == Some(How::Empty);
+        let agreed = how.is_natural() && counted.is_some_and(How::is_natural) && listed <= Some(fresh);
         if agreed && !open.set.is_empty() && size.is_some() && self.size_of_store(&open).await == size {
             return self.believe(&open, quirks::SIZE_OF_STORE);
         }
         // Two lists agree, and a page that is not full was not ended by a limit: the size is wrong, and so are others.
-        if agreed && (open.progress.last < self.fullest_page || how == How::Empty) {
+        if agreed && open.progress.last < self.fullest_page {
             self.sizes_lie |= open.progress.is_short();
             return self.believe(&open, if open.progress.is_short() { quirks::SIZE_WRONG } else { quirk });
         }
@@ -53,7 +55,8 @@ impl Work {
             None => format!("the list has no credible end after {fresh} records: {}", quirk.name),
         };
         let parts = self.parts(&open);
-        if !parts.is_empty() {
+        // Where both lists go on for ever, parts of them do, too.
+        if !parts.is_empty() && !endless {
             return Ok(self.divide_into(list, &open, parts, quirk, &why)?);
         }
         self.state()?.give_up(open.number, &why)?;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use modoai_fetch::{FetchError, Fetched, Wait};
+use modoai_fetch::{FetchError, Fetched};
 use modoai_protocol::xml::reader::Fault;
 
 use crate::page::PageError;
@@ -83,6 +83,15 @@ impl Trouble {
         }
     }
 
+    /// Whether the server may have stumbled over the dates it was asked with, or over there being none.
+    pub(super) fn may_be_about_dates(&self) -> bool {
+        match self {
+            Self::Status(status) => !matches!(status, 401..=403 | 407 | 413 | 414 | 429 | 451 | 503),
+            Self::Unknown { .. } => true,
+            _ => false,
+        }
+    }
+
     /// What it is called when the next attempt, or a smaller window, succeeds.
     pub(super) fn quirk(&self) -> &'static Quirk {
         match self {
@@ -105,7 +114,6 @@ impl From<FetchError> for Trouble {
             FetchError::Held { until, .. } => {
                 Self::Postponed(until.duration_since(SystemTime::now()).unwrap_or_default())
             }
-            FetchError::TimedOut { what: Wait::NextByte, .. } => Self::CutShort(error.to_string()),
             FetchError::CutShort { .. } => Self::CutShort(error.to_string()),
             error if error.is_timeout() => Self::TimedOut(error),
             error => Self::Unreachable(error),

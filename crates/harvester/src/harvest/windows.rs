@@ -133,7 +133,7 @@ impl Work {
             let purpose = if self.options.headers_only { Purpose::Headers } else { Purpose::Keep };
             let report = match self.list_page(list, &open, purpose).await {
                 Ok(report) => report,
-                Err(trouble) if trouble.calls_for_less() && self.try_with_dates(&open) => continue,
+                Err(trouble) if trouble.may_be_about_dates() && self.try_other_dates(&open) => continue,
                 Err(trouble) if trouble.calls_for_less() => {
                     let quirk = if open.token.is_some() { quirks::DEEP_PAGING } else { trouble.quirk() };
                     return self.divide(list, open, quirk, &trouble.to_string()).await;
@@ -213,7 +213,14 @@ impl Work {
         let (named, unnamed) = report.in_sets;
         self.in_sets = (self.in_sets.0 + named, self.in_sets.1 + unnamed);
         self.fullest_page = self.fullest_page.max(report.records);
-        self.dates_proven |= open.window != Window::ALL && report.records > 0;
+        if report.records > 0 && !self.dates_proven {
+            self.dates_proven = open.window != Window::ALL;
+            match self.talk.habits.dates {
+                DateStyle::Always => self.talk.repairs.note(quirks::DATES_REQUIRED, &open.window.to_string()),
+                DateStyle::Never => self.talk.repairs.note(quirks::DATES_REFUSED, &open.window.to_string()),
+                _ => {}
+            }
+        }
         if report.records == 0 && open.token.is_some() {
             self.talk.repairs.note(quirks::TOKEN_TO_EMPTY_PAGE, &open.window.to_string());
         }
@@ -233,7 +240,7 @@ impl Work {
         };
         match ErrorCode::from_name(code) {
             Some(ErrorCode::NoRecordsMatch) if open.token.is_none() => {
-                if self.doubt_dates(open).await {
+                if self.doubt_dates(open).await? {
                     Ok(None)
                 } else {
                     Ok(Some(self.close_window(open, None)?))
@@ -308,56 +315,48 @@ impl Work {
         Some(style)
     }
 
-    /// A list without both dates failed: some servers want them. Whether it is to be tried with them.
-    fn try_with_dates(&mut self, open: &OpenWindow) -> bool {
-        let open_ended = open.window.from.is_none() || open.window.until.is_none();
-        if open.token.is_some() || !open_ended || self.dates_proven {
+    /// A list failed at once: some servers want both dates, others none. Whether it is to be tried in another way.
+    fn try_other_dates(&mut self, open: &OpenWindow) -> bool {
+        if open.token.is_some() || self.dates_proven || self.date_trials_over {
             return false;
         }
-        match self.talk.habits.dates {
-            DateStyle::AsPromised if !self.tried_dates => {
-                self.tried_dates = true;
-                self.talk.habits.dates = DateStyle::Always;
-                true
+        let open_ended = open.window.from.is_none() || open.window.until.is_none();
+        self.talk.habits.dates = match self.talk.habits.dates {
+            DateStyle::AsPromised if open_ended => DateStyle::Always,
+            DateStyle::AsPromised | DateStyle::Always if open.window != Window::ALL => DateStyle::Never,
+            _ => {
+                // That was not it.
+                self.date_trials_over = true;
+                DateStyle::AsPromised
             }
-            // That was not it.
-            DateStyle::Always if self.tried_dates => {
-                self.talk.habits.dates = DateStyle::AsPromised;
-                false
-            }
-            _ => false,
-        }
+        };
+        !self.date_trials_over
     }
 
     /// Nothing was found. Whether that is because the server does not understand dates, or does not answer without them,
     /// so that it is to be asked in another way. A server that promises to be prompt is believed.
-    async fn doubt_dates(&mut self, open: &OpenWindow) -> bool {
-        if self.identity.prompt || self.dates_proven || self.doubted_dates {
-            return false;
+    async fn doubt_dates(&mut self, open: &OpenWindow) -> Result<bool, HarvestError> {
+        let before = self.talk.habits.dates;
+        if self.identity.prompt || self.dates_proven || self.doubted_dates || before != DateStyle::AsPromised {
+            return Ok(false);
         }
         self.doubted_dates = true;
-        let (style, window, quirk) = match (open.window == Window::ALL, self.talk.habits.dates) {
-            (true, DateStyle::AsPromised) => (DateStyle::Always, Window::ALL, quirks::DATES_REQUIRED),
-            // Everything there is must be found by dates that hold everything.
-            (false, DateStyle::AsPromised) => (DateStyle::Always, Window::ALL, quirks::DATES_REFUSED),
-            _ => return false,
+        let holds_records = self.state()?.counts()?.0 > 0;
+        let (prefix, set, window) = (self.prefix.clone(), Some(open.set.clone()), Window::ALL);
+        let everything = Question::List { headers_only: true, prefix, set, window, token: None };
+        self.talk.habits.dates = DateStyle::Always;
+        let found = self.talk.describe(&everything).await.map(|response| !response.records.is_empty());
+        self.talk.habits.dates = before;
+        self.dates_proven = matches!(found, Ok(true));
+        let (style, quirk) = match (found, open.window == Window::ALL) {
+            (Ok(true), true) => (DateStyle::Always, quirks::DATES_REQUIRED),
+            // There are records, and dates that hold all of them find none.
+            (Ok(false), false) if holds_records => (DateStyle::Never, quirks::DATES_REFUSED),
+            _ => return Ok(false),
         };
-        let before = std::mem::replace(&mut self.talk.habits.dates, style);
-        let (prefix, set) = (self.prefix.clone(), Some(open.set.clone()));
-        let question = Question::List { headers_only: true, prefix, set, window, token: None };
-        let found = self.talk.describe(&question).await.is_ok_and(|response| !response.records.is_empty());
-        let refused = quirk == quirks::DATES_REFUSED;
-        self.dates_proven = found;
-        self.talk.habits.dates = match (refused, found) {
-            (true, false) => DateStyle::Never,
-            (false, true) => DateStyle::Always,
-            _ => before,
-        };
-        let changed = self.talk.habits.dates != before;
-        if changed {
-            self.talk.repairs.note(quirk, &open.window.to_string());
-        }
-        changed
+        self.talk.habits.dates = style;
+        self.talk.repairs.note(quirk, &open.window.to_string());
+        Ok(true)
     }
 
     /// Replaces a window by smaller ones; if it cannot be divided, its records are got one by one; if that fails, it is
@@ -419,6 +418,7 @@ impl Work {
     async fn by_sets(&mut self, list: &List, open: OpenWindow, quirk: &'static Quirk, why: &str) -> Result<Fate, Stop> {
         let sets = if open.set.is_empty() { self.sets().await } else { Vec::new() };
         if sets.is_empty() {
+            self.talk.repairs.note(quirks::BAD_RECORD, &format!("{}: {why}", open.window));
             self.state()?.give_up(open.number, why)?;
             return Ok(Fate::GivenUp);
         }
