@@ -66,6 +66,10 @@ impl Progress {
         self.delivered += records;
         self.fresh += fresh;
         self.size = self.size.max(page.size);
+        self.span = match (self.span, page.span) {
+            (Some((oldest, newest)), Some((first, last))) => Some((oldest.min(first), newest.max(last))),
+            (known, told) => known.or(told),
+        };
         self.fullest = self.fullest.max(records);
         let token = page.token.as_deref().map(str::trim);
         let Some(token) = token.filter(|token| !token.is_empty()) else {

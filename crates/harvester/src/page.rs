@@ -77,6 +77,8 @@ pub struct PageReport {
     pub fresh: u64,
     /// Records that were got although only their headers were asked for, or the other way round.
     pub headers: u64,
+    /// The oldest and the newest datestamp on it.
+    pub span: Option<(i64, i64)>,
     /// Whether its bytes had to be mended.
     pub mended: bool,
     /// Records that name a set, and records that name none.
@@ -316,6 +318,10 @@ impl<'a> PageReader<'a> {
     fn look_at(&mut self, header: &Header) {
         let (named, unnamed) = &mut self.report.in_sets;
         *(if header.sets.is_empty() { unnamed } else { named }) += 1;
+        if let Some(date) = read_date(&header.datestamp).map(Datestamp::unix) {
+            let (oldest, newest) = self.report.span.unwrap_or((date, date));
+            self.report.span = Some((oldest.min(date), newest.max(date)));
+        }
         let is_day = header.datestamp.len() == "YYYY-MM-DD".len();
         if !header.datestamp.is_empty() && is_day != (self.order.granularity == Granularity::Day) {
             self.report.repairs.note(quirks::GRANULARITY_MIXED, &header.datestamp);

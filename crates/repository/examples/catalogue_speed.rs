@@ -56,12 +56,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let html = SetSpec::parse("mime:text:t00").ok_or("not a set spec")?;
     let all = SetSpec::parse("mime").ok_or("not a set spec")?;
     for (label, set) in [("all", None), ("set of all", Some(&all)), ("set of 1/30", Some(&html))] {
-        let total = time(100, || catalogue.count(Selected { format: None, set: set, range: Range::ALL }).map(drop))?;
+        let total = time(100, || catalogue.count(Selected { format: None, set, range: Range::ALL }).map(drop))?;
         let cut = Range { first: Datestamp::from_unix(1_500_000_000), last: Datestamp::from_unix(1_650_000_000) };
-        let part = time(100, || catalogue.count(Selected { format: None, set: set, range: cut }).map(drop))?;
+        let part = time(100, || catalogue.count(Selected { format: None, set, range: cut }).map(drop))?;
         println!(
             "{label}: {}; counted in {total}, a part in {part}",
-            catalogue.count(Selected { format: None, set: set, range: Range::ALL })?
+            catalogue.count(Selected { format: None, set, range: Range::ALL })?
         );
         let starts = [
             ("beginning", (Datestamp::MIN, 0)),

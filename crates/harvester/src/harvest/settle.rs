@@ -1,11 +1,11 @@
 //! Doubtful ends. A list that stops short of its announced size, on a full page, or in a circle may be complete or not;
 //! an independent list of identifiers decides, or smaller windows do.
 
-use modoai_protocol::ErrorCode;
+use modoai_protocol::{Datestamp, ErrorCode};
 
 use super::windows::Fate;
 use super::{HarvestError, Stop, Work};
-use crate::ask::Question;
+use crate::ask::{Question, sent_granularity};
 use crate::ending::{How, Step, Verdict};
 use crate::gauge::Gauge;
 use crate::page::Purpose;
@@ -13,7 +13,7 @@ use crate::quirks::{self, Quirk};
 use crate::record::{Header, Novelty};
 use crate::state::{List, OpenWindow, Progress};
 use crate::summary::Gap;
-use crate::window::Window;
+use crate::window::{Granularity, Window};
 
 /// Records that are got one by one for one window. More are had sooner by dividing it further.
 const MOST_SINGLES: u64 = 10_000;
@@ -30,7 +30,10 @@ struct Count {
 impl Work {
     /// A window has come to its end: is it complete?
     pub(super) async fn settle(&mut self, list: &List, open: OpenWindow, how: How) -> Result<Fate, Stop> {
-        let verdict = open.progress.judge(how, self.sizes_lie);
+        let mut verdict = open.progress.judge(how, self.sizes_lie);
+        if self.identity.prompt && how.is_natural() && !open.progress.is_short() {
+            verdict = Verdict::Complete;
+        }
         let Verdict::Doubtful(quirk) = verdict else { return Ok(self.close_window(&open, Some(verdict))?) };
         let (fresh, size) = (open.progress.fresh, open.progress.size);
         let count = self.count(list, &open).await?;
@@ -50,6 +53,10 @@ impl Work {
             self.sizes_lie |= open.progress.is_short();
             return self.believe(&open, if open.progress.is_short() { quirks::SIZE_WRONG } else { quirk });
         }
+        // No size says otherwise, and a list of one full page is a list of one page, unless its halves hold more.
+        if agreed && !open.progress.is_short() && self.halves_agree(list, &open).await? {
+            return Ok(self.close_window(&open, None)?);
+        }
         let why = match size.filter(|_| open.progress.is_short()) {
             Some(size) => format!("{fresh} of {size} records came"),
             None => format!("the list has no credible end after {fresh} records: {}", quirk.name),
@@ -65,6 +72,33 @@ impl Work {
 
     fn believe(&mut self, open: &OpenWindow, quirk: &'static Quirk) -> Result<Fate, Stop> {
         Ok(self.close_window(open, Some(Verdict::Repaired(quirk)))?)
+    }
+
+    /// Whether the two halves of what came hold, together, no more than the whole. A list that was cut off has more to give
+    /// when it is asked for half as much.
+    async fn halves_agree(&mut self, list: &List, open: &OpenWindow) -> Result<bool, Stop> {
+        let Some((oldest, newest)) = open.progress.span else { return Ok(true) };
+        let form = sent_granularity(self.talk.granularity, self.talk.habits.dates);
+        let unit = if form == Granularity::Day { 86_400 } else { 1 };
+        let middle = (oldest + (newest - oldest) / 2).div_euclid(unit) * unit;
+        // What is all of one moment has one half, and nothing on either side.
+        let (end, start) =
+            if newest - middle < unit { (middle - 1, middle + unit) } else { (middle + unit - 1, middle + unit) };
+        let below = Window { from: open.window.from, until: Some(Datestamp::from_unix(end)) };
+        let above = Window { from: Some(Datestamp::from_unix(start)), until: open.window.until };
+        let mut listed = 0;
+        for half in [below, above] {
+            if half.from.is_some_and(|from| half.until.is_some_and(|until| from > until)) {
+                continue;
+            }
+            let window = OpenWindow { window: half, ..open.clone() };
+            let Some(count) = self.count(list, &window).await? else { return Ok(false) };
+            if !count.how.is_natural() {
+                return Ok(false);
+            }
+            listed += count.progress.fresh;
+        }
+        Ok(listed <= open.progress.fresh)
     }
 
     /// Whether a list of identifiers is complete, given what was announced elsewhere.

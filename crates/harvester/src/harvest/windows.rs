@@ -40,7 +40,8 @@ impl Work {
     pub(super) async fn list(&mut self, set: &str) -> Result<(), Stop> {
         let window = self.options.window;
         let list = self.state()?.list(set, window)?;
-        if !self.state()?.windows(list.number)?.is_empty() && !self.pass(&list).await? {
+        let under_way = list.first_date.is_some();
+        if !self.state()?.windows(list.number)?.is_empty() && !self.pass(&list).await? && under_way {
             return Ok(());
         }
         // What is left open now are gaps: they are named, and tried again by every run, but do not stand in the way of
@@ -209,6 +210,11 @@ impl Work {
                 self.talk.repairs.note(quirks::CURSOR_COUNTS_PAGES, &format!("{cursor} where {before} came before"));
             }
             _ => {}
+        }
+        if let (Some(oldest), Some(earliest)) = (report.progress.oldest(), read_date(&self.identity.earliest))
+            && oldest < earliest
+        {
+            self.talk.repairs.note(quirks::EARLIEST_WRONG, &format!("{earliest}, and a record of {oldest}"));
         }
         let (named, unnamed) = report.in_sets;
         self.in_sets = (self.in_sets.0 + named, self.in_sets.1 + unnamed);

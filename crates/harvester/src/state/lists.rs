@@ -61,12 +61,21 @@ pub struct Progress {
     pub empty: u32,
     /// Pages in a row that held nothing that was not seen in this window.
     pub stale: u32,
+    /// The oldest and the newest datestamp that came.
+    pub span: Option<(i64, i64)>,
     /// Whether the headers of the first page name the set that was asked for.
     pub labelled: bool,
     /// How often it was begun again because its token expired.
     pub restarts: u32,
     /// The token that cycles are found by, as a hash, and after how many pages another is chosen (Brent's algorithm).
     pub milestone: Option<(u64, u64)>,
+}
+
+impl Progress {
+    /// The oldest datestamp that came.
+    pub fn oldest(&self) -> Option<Datestamp> {
+        self.span.map(|(oldest, _)| Datestamp::from_unix(oldest))
+    }
 }
 
 fn date(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Datestamp>> {

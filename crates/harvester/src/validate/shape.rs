@@ -200,11 +200,8 @@ impl<'a> Inspector<'a> {
             return;
         };
         match frame.element.map(|element| &element.content) {
-            Some(Content::Text(_)) => {
-                if frame.text.len() <= LONGEST_TEXT {
-                    frame.text.push_str(text);
-                }
-            }
+            Some(Content::Text(_)) if frame.text.len() <= LONGEST_TEXT => frame.text.push_str(text),
+            Some(Content::Text(_)) => {}
             Some(_) if !is_blank => {
                 let name = frame.element.map_or("", |element| element.name);
                 self.tell(Kind::Structure, format!("'{name}' holds text"), start);

@@ -134,7 +134,7 @@ pub(crate) fn counts_agree_with_lists(place: &dyn Place) {
         let set = SetSpec::parse(set);
         let expected = selected(&whole, set.as_ref(), range);
         prop_assert_eq!(
-            catalogue.count(Selected { format: None, set: set.as_ref(), range: range }).expect("a count"),
+            catalogue.count(Selected { format: None, set: set.as_ref(), range }).expect("a count"),
             expected.len() as u64
         );
         prop_assert_eq!(list(&*catalogue, set.as_ref(), range, 97), expected);

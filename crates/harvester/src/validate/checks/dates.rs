@@ -172,8 +172,7 @@ fn nothing_else(case: &Case, verdict: &mut Verdict) -> Judged {
         for (page, entry) in walk.entries() {
             let Some(moment) = moment(&entry.datestamp) else { continue };
             // By day, whatever is in the day is in the range.
-            let past_it =
-                moment > granularity.later(stamp, 1).min(Datestamp::MAX) || moment == granularity.later(stamp, 1);
+            let past_it = moment >= granularity.later(stamp, 1);
             if (least && moment < stamp) || (most && past_it) {
                 let message = format!("'{}' of {} is outside of the range", entry.identifier, entry.datestamp);
                 verdict.fail_at(page, message, &entry.identifier);
@@ -236,7 +235,7 @@ fn add_up(whole: &Walk<'_>, early: &Walk<'_>, late: &Walk<'_>, verdict: &mut Ver
             verdict.fail_at(page, message, identifier);
         }
     }
-    let (page, _) = (late.first(), ());
+    let page = late.first();
     for identifier in one.intersection(&two) {
         verdict.fail_at(page, format!("'{identifier}' is in both parts"), identifier);
     }

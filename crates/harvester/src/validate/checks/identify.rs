@@ -154,11 +154,11 @@ fn oai_identifier(case: &Case, verdict: &mut Verdict) -> Judged {
     for part in found {
         let text = String::from_utf8_lossy(&part.bytes);
         let (domain, sample) = (text_of(&text, "repositoryIdentifier"), text_of(&text, "sampleIdentifier"));
-        if let (Some(domain), Some(sample)) = (domain, sample) {
-            if !sample.starts_with(&format!("oai:{domain}:")) {
-                let message = format!("the sampleIdentifier '{sample}' is not of the repositoryIdentifier '{domain}'");
-                verdict.fail_at(exchange, message, sample);
-            }
+        if let (Some(domain), Some(sample)) = (domain, sample)
+            && !sample.starts_with(&format!("oai:{domain}:"))
+        {
+            let message = format!("the sampleIdentifier '{sample}' is not of the repositoryIdentifier '{domain}'");
+            verdict.fail_at(exchange, message, sample);
         }
     }
     Ok(())
