@@ -12,6 +12,8 @@ pub struct Habits {
     pub prefix_with_token: bool,
     /// How datestamps are written into a query.
     pub dates: DateStyle,
+    /// Whether a request with dates was ever answered with records.
+    pub dates_proven: bool,
     /// What must be mended in answers, as the mender writes it.
     pub remedies: String,
 }

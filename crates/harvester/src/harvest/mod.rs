@@ -168,8 +168,6 @@ struct Work {
     fullest_page: u64,
     /// Records of this run that name a set, and that name none.
     in_sets: (u64, u64),
-    /// Whether a request with dates was answered with records.
-    dates_proven: bool,
     /// Whether other ways to write dates were tried in vain, and whether dates were doubted where nothing was found: once
     /// per run is enough.
     date_trials_over: bool,
@@ -299,7 +297,6 @@ impl Harvest {
             sizes_lie: false,
             fullest_page: 0,
             in_sets: (0, 0),
-            dates_proven: false,
             date_trials_over: false,
             doubted_dates: false,
             token_style_proven: false,

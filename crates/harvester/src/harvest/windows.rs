@@ -219,8 +219,8 @@ impl Work {
         let (named, unnamed) = report.in_sets;
         self.in_sets = (self.in_sets.0 + named, self.in_sets.1 + unnamed);
         self.fullest_page = self.fullest_page.max(report.records);
-        if report.records > 0 && !self.dates_proven {
-            self.dates_proven = open.window != Window::ALL;
+        if report.records > 0 && !self.talk.habits.dates_proven {
+            self.talk.habits.dates_proven = open.window != Window::ALL;
             match self.talk.habits.dates {
                 DateStyle::Always => self.talk.repairs.note(quirks::DATES_REQUIRED, &open.window.to_string()),
                 DateStyle::Never => self.talk.repairs.note(quirks::DATES_REFUSED, &open.window.to_string()),
@@ -323,7 +323,7 @@ impl Work {
 
     /// A list failed at once: some servers want both dates, others none. Whether it is to be tried in another way.
     fn try_other_dates(&mut self, open: &OpenWindow) -> bool {
-        if open.token.is_some() || self.dates_proven || self.date_trials_over {
+        if open.token.is_some() || self.talk.habits.dates_proven || self.date_trials_over {
             return false;
         }
         let open_ended = open.window.from.is_none() || open.window.until.is_none();
@@ -343,7 +343,11 @@ impl Work {
     /// so that it is to be asked in another way. A server that promises to be prompt is believed.
     async fn doubt_dates(&mut self, open: &OpenWindow) -> Result<bool, HarvestError> {
         let before = self.talk.habits.dates;
-        if self.identity.prompt || self.dates_proven || self.doubted_dates || before != DateStyle::AsPromised {
+        if self.identity.prompt
+            || self.talk.habits.dates_proven
+            || self.doubted_dates
+            || before != DateStyle::AsPromised
+        {
             return Ok(false);
         }
         self.doubted_dates = true;
@@ -353,7 +357,7 @@ impl Work {
         self.talk.habits.dates = DateStyle::Always;
         let found = self.talk.describe(&everything).await.map(|response| !response.records.is_empty());
         self.talk.habits.dates = before;
-        self.dates_proven = matches!(found, Ok(true));
+        self.talk.habits.dates_proven = matches!(found, Ok(true));
         let (style, quirk) = match (found, open.window == Window::ALL) {
             (Ok(true), true) => (DateStyle::Always, quirks::DATES_REQUIRED),
             // There are records, and dates that hold all of them find none.
