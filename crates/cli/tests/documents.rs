@@ -22,17 +22,22 @@ const OF_APACHE: [&str; 2] = ["mod_", "modoai_"];
 
 #[test]
 fn the_reference_in_the_guide_is_what_the_command_prints() {
-    let path = workspace().join(GUIDE);
-    let guide = fs::read_to_string(&path).expect("the guide");
-    let (before, rest) = guide.split_once(BEGIN).expect("a mark where the reference begins");
-    let (reference, after) = rest.split_once(END).expect("a mark where the reference ends");
     let printed = Desk::new().run(&["settings"]).printed();
+    expect_shown(GUIDE, (BEGIN, END), &printed, "`modoai settings` prints");
+}
+
+/// A page of the guide shows, between two marks, what the project itself says. `MODOAI_WRITE_DOCS=1` writes it anew.
+pub(crate) fn expect_shown(page: &str, (begin, end): (&str, &str), expected: &str, by_whom: &str) {
+    let path = workspace().join(page);
+    let text = fs::read_to_string(&path).expect("the guide");
+    let (before, rest) = text.split_once(begin).expect("a mark where it begins");
+    let (shown, after) = rest.split_once(end).expect("a mark where it ends");
     if std::env::var_os("MODOAI_WRITE_DOCS").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{printed}{END}{after}")).expect("the guide can be written");
+        fs::write(&path, format!("{before}{begin}{expected}{end}{after}")).expect("the guide can be written");
         return;
     }
-    let renew = "to write it anew: MODOAI_WRITE_DOCS=1 cargo test -p modoai documents";
-    assert!(reference == printed, "{GUIDE} does not show what `modoai settings` prints; {renew}");
+    let renew = "to write it anew: MODOAI_WRITE_DOCS=1 cargo test -p modoai";
+    assert!(shown == expected, "{page} does not show what {by_whom}; {renew}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod app;
 mod ask;
 mod desk;
 mod documents;
+mod harvest;
 mod index;
 mod records;
 mod serve;

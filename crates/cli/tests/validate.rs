@@ -15,6 +15,7 @@ use modoai_testkit::site::TestSite;
 use modoai_testkit::workspace;
 
 use crate::desk::Desk;
+use crate::documents::expect_shown;
 
 const GUIDE: &str = "docs/guide/validate.md";
 const BEGIN: &str = "<!-- printed by `modoai validate --list-checks` -->\n";
@@ -137,17 +138,8 @@ fn what_is_no_check_is_a_usage_error() {
 
 #[test]
 fn the_table_in_the_guide_is_that_of_the_checks() {
-    let path = workspace().join(GUIDE);
-    let guide = fs::read_to_string(&path).expect("the guide");
-    let (before, rest) = guide.split_once(BEGIN).expect("a mark where the table begins");
-    let (table, after) = rest.split_once(END).expect("a mark where the table ends");
     let printed = Desk::new().run(&["validate", "--list-checks"]).printed();
-    if std::env::var_os("MODOAI_WRITE_DOCS").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{printed}{END}{after}")).expect("the guide can be written");
-        return;
-    }
-    let renew = "to write it anew: MODOAI_WRITE_DOCS=1 cargo test -p modoai validate";
-    assert!(table == printed, "{GUIDE} does not show what `modoai validate --list-checks` prints; {renew}");
+    expect_shown(GUIDE, (BEGIN, END), &printed, "`modoai validate --list-checks` prints");
 }
 
 /// One answer to everybody, until it is dropped.

@@ -123,15 +123,15 @@ quirks! {
     /// An empty set argument breaks the answer.
     EMPTY_SET = "empty-set" => "never sent";
     /// Control characters stand in texts.
-    CONTROL_CHARACTERS = "control-characters" => "kept in metadata as they are; replaced where the protocol's own fields have them";
+    CONTROL_CHARACTERS = "control-characters" => "replaced in the protocol's own fields; in metadata kept as they are, unless the page had to be mended";
     /// Bytes are not UTF-8.
-    INVALID_UTF8 = "invalid-utf8" => "kept in metadata as they are; read as Windows-1252 where the protocol's own fields have them";
+    INVALID_UTF8 = "invalid-utf8" => "read as Windows-1252 if the protocol's own fields have them; in metadata kept as they are, unless the page had to be mended";
     /// Character references name halves of surrogate pairs.
     SURROGATES = "surrogates" => "pairs are joined, halves replaced";
     /// The declared encoding is wrong, or not UTF-8.
     ENCODING = "encoding" => "read in the encoding it is really in, and handed on in UTF-8";
     /// Ampersands are not escaped.
-    AMPERSANDS = "ampersands" => "escaped where the protocol's own fields have them; kept in metadata as they are";
+    AMPERSANDS = "ampersands" => "escaped if the protocol's own fields have them; in metadata kept as they are, unless the page had to be mended";
     /// Namespaces are declared on outer elements only, or twice.
     OUTER_NAMESPACES = "outer-namespaces" => "declarations in scope are stored with every record";
     /// A page is larger than memory.

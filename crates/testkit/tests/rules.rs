@@ -171,7 +171,7 @@ fn every_legal_request_is_answered_by_get_and_by_post(host: Host) {
     assert_eq!(identify.identify("protocolVersion"), Some("2.0"));
     assert_eq!(identify.identify("deletedRecord"), Some("persistent"));
     assert_eq!(identify.identify("granularity"), Some("YYYY-MM-DDThh:mm:ssZ"));
-    assert_eq!(identify.descriptions.len(), 2, "friends and branding");
+    assert_eq!(identify.descriptions.len(), 3, "datestamps, friends and branding");
 }
 
 fn dates_select_inclusively_in_both_granularities(host: Host) {
@@ -285,7 +285,7 @@ fn identifiers_follow_the_oai_scheme_where_that_is_set(host: Host) {
     let again = oai::ask(&mut client, request.split_once('?').expect("a request").1);
     assert_eq!(again.answer.records, package.answer.records);
     let identify = oai::ask(&mut client, "verb=Identify");
-    assert_eq!(identify.answer.descriptions.len(), 1);
+    assert_eq!(identify.answer.descriptions.len(), 2, "datestamps and identifiers");
     xsd::expect_all_valid([("Identify", identify.xml.as_slice()), ("GetRecord", record.xml.as_slice())]);
 }
 
@@ -330,7 +330,7 @@ fn people_get_a_page_and_machines_get_xml(host: Host) {
         let xml = client.get_with("/modoai?verb=Identify", &[("Accept", accept)]).expect("an answer");
         assert_eq!(xml.header("Content-Type"), Some("text/xml; charset=UTF-8"), "{accept}");
     }
-    for name in ["http_header.xsd", "fixity.xsd"] {
+    for name in ["http_header.xsd", "fixity.xsd", "datestamps.xsd"] {
         assert_eq!(client.get(&format!("/modoai/{name}")).expect("an answer").status, 200);
     }
 }

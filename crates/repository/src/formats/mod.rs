@@ -29,8 +29,11 @@ pub fn all() -> Formats {
 pub(crate) use stored::of_records;
 
 /// Schemas of our own, which a host serves below the repository's URL.
-pub const SCHEMAS: &[(&str, &str)] =
-    &[(http_header::SCHEMA_NAME, http_header::SCHEMA), ("fixity.xsd", include_str!("fixity.xsd"))];
+pub const SCHEMAS: &[(&str, &str)] = &[
+    (http_header::SCHEMA_NAME, http_header::SCHEMA),
+    ("fixity.xsd", include_str!("fixity.xsd")),
+    ("datestamps.xsd", include_str!("datestamps.xsd")),
+];
 
 /// A way to describe an item in XML.
 pub trait Format: Send + Sync {

@@ -1,0 +1,129 @@
+//! `modoai harvest` and `modoai status`, as a person and as a script meet them. What they do with servers that are wrong
+//! is shown in the testkit.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use modoai_harvester::quirks::QUIRKS;
+use modoai_testkit::process::Server;
+use serde_json::Value;
+
+use crate::desk::{Desk, Ended};
+use crate::documents::expect_shown;
+
+fn base_url(server: &Server) -> String {
+    format!("{}/modoai", server.url())
+}
+
+/// The last line that was printed, as JSON.
+fn summary(ended: &Ended) -> Value {
+    let last = ended.stdout.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
+}
+
+#[test]
+fn a_harvest_goes_on_where_it_was_and_says_how_it_stands() {
+    let desk = Desk::new();
+    let server = desk.serve();
+    let url = base_url(&server);
+    let first = desk.run(&["harvest", &url, "--into", "copy", "--sink", "mirror"]);
+    assert_eq!(first.status, 0, "{}", first.stderr);
+    assert!(first.stdout.starts_with(&format!("{url}: 3 new or changed, 0 deleted")), "{}", first.stdout);
+    assert!(first.stdout.contains("  complete; the next run asks for what changed since 20"), "{}", first.stdout);
+    assert_eq!(std::fs::read(desk.at("copy/docs/b.txt")).expect("mirrored"), b"b");
+
+    // Every change is seen by the server first.
+    desk.write("site/c.txt", "c");
+    std::fs::remove_file(desk.at("site/a.txt")).expect("it is there");
+    let start = Instant::now();
+    loop {
+        let next = desk.run(&["harvest", &url, "--into", "copy", "--sink", "mirror", "--json"]);
+        assert_eq!(next.status, 0, "{}", next.stderr);
+        if desk.at("copy/c.txt").exists() && !desk.at("copy/a.txt").exists() {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "{next:?}");
+    }
+    let idle = desk.run(&["harvest", &url, "--into", "copy", "--sink", "mirror", "--json"]);
+    assert_eq!(summary(&idle)["complete"], true);
+    assert_eq!(summary(&idle)["requests"], 2, "who it is, and what changed: {}", idle.stdout);
+
+    let status = desk.run(&["status", "copy"]).printed();
+    assert!(status.contains("holds     3 records and 1 deletions, oai_didl as mirror"), "{status}");
+    assert!(status.contains("complete  everything: at 20"), "{status}");
+    let status: Value = serde_json::from_str(&desk.run(&["status", "copy", "--json"]).printed()).expect("JSON");
+    assert_eq!((&status["source"], &status["records"]), (&Value::from(url.as_str()), &Value::from(3)));
+}
+
+#[test]
+fn the_list_of_urls_is_all_a_crawler_needs() {
+    let desk = Desk::new();
+    let server = desk.serve();
+    let listed = desk.run(&["harvest", &base_url(&server), "--list-only"]).printed();
+    let mut urls: Vec<_> = listed.lines().collect();
+    urls.sort_unstable();
+    let expected = ["a.txt", "docs/b.txt", "index.html"].map(|name| format!("{}/{name}", server.url()));
+    assert_eq!(urls, expected);
+    let texts = desk.run(&["harvest", &base_url(&server), "--list-only", "--set", "mime:text:html"]).printed();
+    assert_eq!(texts, format!("{}/index.html\n", server.url()));
+}
+
+#[test]
+fn many_repositories_are_harvested_at_once() {
+    let (desk, other) = (Desk::new(), Desk::new());
+    let (one, two) = (desk.serve(), other.serve());
+    let nobody = "http://127.0.0.1:9/oai";
+    let endpoints = format!("# ours\n{}\n{} # the second\n\n{nobody}\n", base_url(&one), base_url(&two));
+    desk.write("endpoints.txt", endpoints);
+    let arguments = ["harvest", "--all", "endpoints.txt", "--into", "all", "--json", "--attempts", "1"];
+    let ended = desk.run(&arguments);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let total = summary(&ended);
+    assert_eq!((&total["sources"], &total["failed"], &total["records"]), (&3.into(), &1.into(), &6.into()));
+    let status = desk.run(&["status", "all"]).printed();
+    assert_eq!(status.matches("holds     3 records").count(), 2, "{status}");
+    desk.write("endpoints.txt", "http://127.0.0.1:9/oai\nftp://example.org/\n");
+    let ended = desk.run(&arguments);
+    assert_eq!(ended.status, 64, "{}", ended.stderr);
+    assert!(ended.stderr.contains("endpoints.txt line 2: "), "{}", ended.stderr);
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_advice() {
+    let desk = Desk::new();
+    let server = desk.serve();
+    let url = base_url(&server);
+    let site = format!("{}/index.html", server.url());
+    assert_eq!(desk.run(&["harvest", &url, "--into", "taken"]).status, 0);
+    desk.write("file", "not a folder");
+    for (arguments, status, words) in [
+        (vec!["harvest", &url], 64, "--into <DIR>"),
+        (vec!["harvest", "example.org/oai", "--into", "x"], 64, "a base URL looks like https://example.org/oai"),
+        (vec!["harvest", &url, "--into", "x", "--from", "yesterday"], 64, "not a date such as 2024-01-31"),
+        (vec!["harvest", &url, "--into", "x", "--from", "2024-02-01", "--until", "2024-01-01"], 64, "later than --until"),
+        (vec!["harvest", &url, "--into", "x", "--format", "marc21"], 1, "only oai_dc, http_header, oai_didl"),
+        (vec!["harvest", &url, "--into", "taken", "--sink", "jsonl"], 1, "hint: give another folder with --into"),
+        (vec!["harvest", &site, "--into", "x", "--attempts", "1"], 1, "does not answer as a repository"),
+        (vec!["harvest", "http://127.0.0.1:9/", "--into", "x", "--attempts", "1"], 1, "hint: is that the base URL?"),
+        (vec!["harvest", &url, "--into", "file/x"], 1, "failed to create"),
+        (vec!["harvest", &url, "--into", "x", "--user", "me"], 64, "MODOAI_PASSWORD"),
+        (vec!["status", "site"], 1, "nothing was harvested into site yet"),
+        (vec!["records", "site"], 1, "site"),
+    ] {
+        let ended = desk.run(&arguments);
+        assert_eq!(ended.status, status, "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(words), "{arguments:?}: {}", ended.stderr);
+    }
+    let failed = desk.run(&["harvest", &site, "--into", "x", "--attempts", "1", "--json"]);
+    assert_eq!((&summary(&failed)["complete"], &summary(&failed)["records"]), (&false.into(), &0.into()));
+}
+
+#[test]
+fn the_quirks_in_the_guide_are_those_of_the_table() {
+    let mut table = "| name | what a server does | what is done about it |\n|---|---|---|\n".to_owned();
+    for quirk in QUIRKS {
+        writeln!(table, "| `{}` | {} | {} |", quirk.name, quirk.symptom, quirk.remedy).expect("memory takes everything");
+    }
+    let marks = ("<!-- the table in crates/harvester/src/quirks.rs -->\n", "<!-- end of the table -->\n");
+    expect_shown("docs/guide/harvest.md", marks, &table, "stands in crates/harvester/src/quirks.rs");
+}
