@@ -1,7 +1,6 @@
 //! What was received: enough to tell a new record from a changed one, and both from one that was there already.
 
 use rusqlite::{OptionalExtension as _, params};
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Result, State};
 use crate::record::Novelty;
@@ -15,26 +14,22 @@ pub struct Seen {
     pub fresh: bool,
 }
 
-/// SQLite's integers are signed; the bits are the same.
-fn key(identifier: &str) -> i64 {
-    xxh3_64(identifier.as_bytes()).cast_signed()
-}
-
 impl State {
     /// Notes a record, and tells how it compares. Almost always the item is new, or comes with the window it was last
     /// seen in, so the first statement alone does most of the work.
     pub fn note(&mut self, identifier: &str, hash: u64, gone: bool, window: i64) -> Result<Seen> {
-        let (key, hash) = (key(identifier), hash.cast_signed());
+        // SQLite's integers are signed; the bits are the same.
+        let hash = hash.cast_signed();
         self.sql(|sql| {
-            let mut insert = sql.prepare_cached("INSERT OR IGNORE INTO item VALUES (?, ?, ?, ?, ?)")?;
-            if insert.execute(params![key, hash, window, gone, identifier])? == 1 {
+            let mut insert = sql.prepare_cached("INSERT OR IGNORE INTO item VALUES (?, ?, ?, ?)")?;
+            if insert.execute(params![identifier, hash, window, gone])? == 1 {
                 return Ok(Seen { novelty: Novelty::New, fresh: true });
             }
-            let mut select = sql.prepare_cached("SELECT hash, seen FROM item WHERE key = ?")?;
-            let (old, seen): (i64, i64) = select.query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let mut select = sql.prepare_cached("SELECT hash, seen FROM item WHERE identifier = ?")?;
+            let (old, seen): (i64, i64) = select.query_row([identifier], |row| Ok((row.get(0)?, row.get(1)?)))?;
             if (old, seen) != (hash, window) {
-                let update = "UPDATE item SET hash = ?, seen = ?, gone = ?, identifier = ? WHERE key = ?";
-                sql.prepare_cached(update)?.execute(params![hash, window, gone, identifier, key])?;
+                let update = "UPDATE item SET hash = ?, seen = ?, gone = ? WHERE identifier = ?";
+                sql.prepare_cached(update)?.execute(params![hash, window, gone, identifier])?;
             }
             let novelty = if old == hash { Novelty::Same } else { Novelty::Changed };
             Ok(Seen { novelty, fresh: seen != window })
@@ -43,19 +38,19 @@ impl State {
 
     /// Forgets a record that could not be kept after all.
     pub fn forget(&mut self, identifier: &str) -> Result<()> {
-        self.sql(|sql| sql.prepare_cached("DELETE FROM item WHERE key = ?")?.execute([key(identifier)]).map(drop))
+        self.sql(|sql| sql.prepare_cached("DELETE FROM item WHERE identifier = ?")?.execute([identifier]).map(drop))
     }
 
     /// Marks an item as listed in an identifier pass; `None` if it is not here, or here in the other condition.
     pub fn mark_listed(&mut self, identifier: &str, gone: bool, pass: i64) -> Result<Option<bool>> {
         self.sql(|sql| {
-            let mut select = sql.prepare_cached("SELECT gone, seen FROM item WHERE key = ?")?;
+            let mut select = sql.prepare_cached("SELECT gone, seen FROM item WHERE identifier = ?")?;
             let found: Option<(bool, i64)> =
-                select.query_row([key(identifier)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+                select.query_row([identifier], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
             let Some((was_gone, seen)) = found.filter(|(was_gone, _)| *was_gone == gone) else { return Ok(None) };
             debug_assert_eq!(was_gone, gone);
-            let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE key = ?")?;
-            update.execute(params![pass, key(identifier)])?;
+            let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE identifier = ?")?;
+            update.execute(params![pass, identifier])?;
             Ok(Some(seen != pass))
         })
     }

@@ -11,16 +11,16 @@ CREATE TABLE source (
     habits      TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
 
--- Every item that was ever received. The key is a hash of the identifier.
+-- Every item that was ever received. Identifiers that come together are often alike, so rows that are written together lie
+-- together; a hash as the key would scatter a page's rows over the whole table, and each commit would write all of it.
 CREATE TABLE item (
-    key         INTEGER PRIMARY KEY,
+    identifier  TEXT PRIMARY KEY,
     -- Of everything in the record: tells changed from unchanged.
     hash        INTEGER NOT NULL,
     -- The window or identifier pass it was last seen in.
     seen        INTEGER NOT NULL,
-    gone        INTEGER NOT NULL,
-    identifier  TEXT NOT NULL
-) STRICT;
+    gone        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- A selection that is kept up to date.
 CREATE TABLE list (
