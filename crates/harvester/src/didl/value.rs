@@ -10,8 +10,8 @@ const STEP: usize = 32 * 1024;
 /// Decodes base64, white space allowed anywhere in it.
 #[derive(Default)]
 pub(super) struct Base64 {
-    /// Characters that wait for the rest of their group of four, and those of the step at hand.
-    characters: Vec<u8>,
+    /// Characters that wait for the rest of their group of four.
+    waiting: Vec<u8>,
     decoded: Vec<u8>,
     /// Whether padding was seen: nothing follows it.
     ended: bool,
@@ -25,38 +25,99 @@ impl Base64 {
         sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         for piece in text.chunks(STEP) {
-            let waiting = self.characters.len();
-            self.characters.extend_from_slice(piece);
-            // Ours has no white space; whoever breaks lines pays for it.
-            if piece.iter().any(u8::is_ascii_whitespace) {
-                let mut index = 0;
-                self.characters.retain(|byte| {
-                    index += 1;
-                    index <= waiting || !byte.is_ascii_whitespace()
-                });
-            }
-            let whole = self.characters.len() / 4 * 4;
-            if self.ended && !self.characters.is_empty() {
-                return Err(DidlError::Base64("it goes on after its end").into());
-            }
-            if whole == 0 {
-                continue;
-            }
-            self.decoded.resize(STANDARD.estimated_decoded_length(whole), 0);
-            let decoded = STANDARD.decode(&self.characters[..whole], Out::from_slice(&mut self.decoded));
-            sink(decoded.map_err(|_| DidlError::Base64("a character or its padding is wrong"))?)?;
-            self.ended = self.characters[whole - 1] == b'=';
-            self.characters.drain(..whole);
-            if self.ended && !self.characters.is_empty() {
-                return Err(DidlError::Base64("it goes on after its end").into());
+            // Ours has no white space; whoever breaks lines pays for it. No early end: so it is a few instructions for many
+            // bytes.
+            if piece.iter().fold(false, |found, byte| found | byte.is_ascii_whitespace()) {
+                let dense: Vec<u8> = piece.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+                self.take(&dense, sink)?;
+            } else {
+                self.take(piece, sink)?;
             }
         }
+        Ok(())
+    }
+
+    /// Takes characters without white space among them.
+    fn take<E: From<DidlError>>(
+        &mut self,
+        mut text: &[u8],
+        sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if !self.waiting.is_empty() {
+            let (rest, more) = text.split_at(text.len().min(4 - self.waiting.len()));
+            self.waiting.extend_from_slice(rest);
+            text = more;
+            if self.waiting.len() == 4 {
+                let group = std::mem::take(&mut self.waiting);
+                self.decode(&group, sink)?;
+            }
+        }
+        let (whole, rest) = text.split_at(text.len() / 4 * 4);
+        self.decode(whole, sink)?;
+        self.waiting.extend_from_slice(rest);
+        if self.ended && !rest.is_empty() {
+            return Err(DidlError::Base64("it goes on after its end").into());
+        }
+        Ok(())
+    }
+
+    /// Decodes whole groups.
+    fn decode<E: From<DidlError>>(
+        &mut self,
+        groups: &[u8],
+        sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(last) = groups.last() else { return Ok(()) };
+        if self.ended {
+            return Err(DidlError::Base64("it goes on after its end").into());
+        }
+        self.decoded.resize(STANDARD.estimated_decoded_length(groups.len()), 0);
+        let decoded = STANDARD.decode(groups, Out::from_slice(&mut self.decoded));
+        sink(decoded.map_err(|_| DidlError::Base64("a character or its padding is wrong"))?)?;
+        self.ended = *last == b'=';
         Ok(())
     }
 
     /// It ends here.
     pub(super) fn finish(&mut self) -> Result<(), DidlError> {
         self.ended = false;
-        if std::mem::take(&mut self.characters).is_empty() { Ok(()) } else { Err(DidlError::Base64("it is cut short")) }
+        if std::mem::take(&mut self.waiting).is_empty() { Ok(()) } else { Err(DidlError::Base64("it is cut short")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(pieces: &[&[u8]]) -> Result<Vec<u8>, DidlError> {
+        let (mut base64, mut bytes) = (Base64::default(), Vec::new());
+        for piece in pieces {
+            base64.push(piece, &mut |more: &[u8]| {
+                bytes.extend_from_slice(more);
+                Ok::<_, DidlError>(())
+            })?;
+        }
+        base64.finish().map(|()| bytes)
+    }
+
+    #[test]
+    fn it_may_be_cut_anywhere() {
+        for text in [&b"bW9kb2FpLCBoYXJ2ZXN0ZWQ="[..], b" bW9k\r\nb2Fp LCBo\n\tYXJ2ZXN0ZW\nQ=\n"] {
+            for first in 0..=text.len() {
+                for second in first..=text.len() {
+                    let pieces = [&text[..first], &text[first..second], &text[second..]];
+                    assert_eq!(decoded(&pieces).as_deref(), Ok(&b"modoai, harvested"[..]), "cut at {first} and {second}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_wherever_it_is_cut() {
+        for text in [&b"bW9"[..], b"bW9kb", b"bW9k*AAA", b"bQ==bQ==", b"bQ==b", b"b=Q="] {
+            for cut in 0..=text.len() {
+                assert!(decoded(&[&text[..cut], &text[cut..]]).is_err(), "{text:?} cut at {cut}");
+            }
+        }
     }
 }
