@@ -126,6 +126,8 @@ pub struct PageReader<'a> {
     mender: Option<Mender>,
     report: PageReport,
     record: Option<Open>,
+    /// Of all that came of the record. It is large, so there is one for all of them.
+    hash: Box<Xxh3>,
     failed: Option<PageError>,
     begun: bool,
     /// Whether any item is noted as missing: then each that comes may be one of them.
@@ -138,7 +140,6 @@ pub struct PageReader<'a> {
 #[derive(Default)]
 struct Open {
     header: Option<Header>,
-    hash: Xxh3,
     parts: u32,
     /// Not wanted: it is of another set, or only its header counts.
     skipped: bool,
@@ -165,6 +166,7 @@ impl<'a> PageReader<'a> {
             mender,
             report: PageReport::default(),
             record: None,
+            hash: Box::default(),
             failed: None,
             begun: false,
             misses,
@@ -268,7 +270,10 @@ impl<'a> PageReader<'a> {
                 self.report.errors.push((code.trim().to_owned(), message.trim().to_owned()));
             }
             Event::Verb(verb) => self.report.verb = Some(verb),
-            Event::RecordStart => self.record = Some(Open::default()),
+            Event::RecordStart => {
+                self.hash.reset();
+                self.record = Some(Open::default());
+            }
             Event::Header { identifier, datestamp, sets, deleted } => {
                 let header = Header {
                     identifier: self.plain(identifier),
@@ -284,8 +289,8 @@ impl<'a> PageReader<'a> {
             }
             Event::PartStart { kind, namespaces } => self.part(kind, namespaces)?,
             Event::PartBytes(bytes) => {
-                if let Some(record) = self.record.as_mut().filter(|record| !record.skipped) {
-                    record.hash.update(bytes);
+                if self.record.as_ref().is_some_and(|record| !record.skipped) {
+                    self.hash.update(bytes);
                     self.desk.sink.bytes(bytes)?;
                 }
             }
@@ -361,8 +366,8 @@ impl<'a> PageReader<'a> {
                 self.desk.sink.page(&self.origin)?;
             }
             for text in [&header.identifier, &header.datestamp].into_iter().chain(&header.sets) {
-                record.hash.update(text.as_bytes());
-                record.hash.update(&[0, u8::from(header.deleted)]);
+                self.hash.update(text.as_bytes());
+                self.hash.update(&[0, u8::from(header.deleted)]);
             }
             self.desk.sink.record(&header)?;
         }
@@ -384,10 +389,10 @@ impl<'a> PageReader<'a> {
             return Ok(());
         }
         record.parts += u32::from(part == Part::Metadata);
-        record.hash.update(&[1, part as u8]);
+        self.hash.update(&[1, part as u8]);
         for (prefix, uri) in namespaces {
-            record.hash.update(prefix.as_bytes());
-            record.hash.update(uri.as_bytes());
+            self.hash.update(prefix.as_bytes());
+            self.hash.update(uri.as_bytes());
         }
         Ok(self.desk.sink.part(part, namespaces)?)
     }
@@ -414,7 +419,7 @@ impl<'a> PageReader<'a> {
             self.report.repairs.note(quirks::METADATA_MISSING, identifier);
             return Ok(self.desk.state.miss(identifier, "it came without metadata", clock::now())?);
         }
-        let seen = self.desk.state.note(identifier, record.hash.digest(), header.deleted, self.order.window.number)?;
+        let seen = self.desk.state.note(identifier, self.hash.digest(), header.deleted, self.order.window.number)?;
         self.report.fresh += u64::from(seen.fresh);
         if !seen.fresh {
             self.report.repairs.note(quirks::DUPLICATES, identifier);
