@@ -56,7 +56,7 @@ fn no_command_at_all_is_answered_with_the_help() {
 #[test]
 fn a_command_line_that_makes_no_sense_is_status_64_and_says_what_would() {
     for (arguments, said) in [
-        (&["srve", "site"][..], "tip: a similar subcommand exists: 'serve'"),
+        (&["srve", "site"][..], "similar subcommands exist: 'harvest', 'serve'"),
         (&["serve"], "Usage: modoai serve <DIR>"),
         (&["serve", "site", "--prot", "80"], "unexpected argument '--prot'"),
         (&["serve", "site", "--listen"], "a value is required for '--listen <ADDR:PORT>'"),

@@ -100,7 +100,11 @@ fn what_cannot_be_done_is_said_with_advice() {
         (vec!["harvest", &url], 64, "--into <DIR>"),
         (vec!["harvest", "example.org/oai", "--into", "x"], 64, "a base URL looks like https://example.org/oai"),
         (vec!["harvest", &url, "--into", "x", "--from", "yesterday"], 64, "not a date such as 2024-01-31"),
-        (vec!["harvest", &url, "--into", "x", "--from", "2024-02-01", "--until", "2024-01-01"], 64, "later than --until"),
+        (
+            vec!["harvest", &url, "--into", "x", "--from", "2024-02-01", "--until", "2024-01-01"],
+            64,
+            "later than --until",
+        ),
         (vec!["harvest", &url, "--into", "x", "--format", "marc21"], 1, "only oai_dc, http_header, oai_didl"),
         (vec!["harvest", &url, "--into", "taken", "--sink", "jsonl"], 1, "hint: give another folder with --into"),
         (vec!["harvest", &site, "--into", "x", "--attempts", "1"], 1, "does not answer as a repository"),
@@ -122,7 +126,8 @@ fn what_cannot_be_done_is_said_with_advice() {
 fn the_quirks_in_the_guide_are_those_of_the_table() {
     let mut table = "| name | what a server does | what is done about it |\n|---|---|---|\n".to_owned();
     for quirk in QUIRKS {
-        writeln!(table, "| `{}` | {} | {} |", quirk.name, quirk.symptom, quirk.remedy).expect("memory takes everything");
+        writeln!(table, "| `{}` | {} | {} |", quirk.name, quirk.symptom, quirk.remedy)
+            .expect("memory takes everything");
     }
     let marks = ("<!-- the table in crates/harvester/src/quirks.rs -->\n", "<!-- end of the table -->\n");
     expect_shown("docs/guide/harvest.md", marks, &table, "stands in crates/harvester/src/quirks.rs");

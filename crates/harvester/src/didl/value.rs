@@ -106,7 +106,11 @@ mod tests {
             for first in 0..=text.len() {
                 for second in first..=text.len() {
                     let pieces = [&text[..first], &text[first..second], &text[second..]];
-                    assert_eq!(decoded(&pieces).as_deref(), Ok(&b"modoai, harvested"[..]), "cut at {first} and {second}");
+                    assert_eq!(
+                        decoded(&pieces).as_deref(),
+                        Ok(&b"modoai, harvested"[..]),
+                        "cut at {first} and {second}"
+                    );
                 }
             }
         }
