@@ -57,10 +57,10 @@ fn no_command_at_all_is_answered_with_the_help() {
 fn a_command_line_that_makes_no_sense_is_status_64_and_says_what_would() {
     for (arguments, said) in [
         (&["srve", "site"][..], "similar subcommands exist: 'harvest', 'serve'"),
-        (&["serve"], "Usage: modoai serve <DIR>"),
+        (&["serve"], "give the folder DIR, or a catalogue of records with --catalogue FILE"),
         (&["serve", "site", "--prot", "80"], "unexpected argument '--prot'"),
         (&["serve", "site", "--listen"], "a value is required for '--listen <ADDR:PORT>'"),
-        (&["ask", "site"], "<QUERY>"),
+        (&["ask", "site"], "there is no request QUERY"),
         (&["index", "site", "other"], "unexpected argument 'other'"),
         (&["completions", "tcsh"], "possible values: bash"),
         (&["-q", "-v", "settings"], "'--quiet' cannot be used with '--verbose...'"),

@@ -62,7 +62,8 @@ impl FromArgMatches for Asked {
             (None, _, Some(query)) => {
                 SiteArgs::from_arg_matches(matches).map(|site| Self { source: Source::Folder(site), query })
             }
-            (None, Some(_), None) => Err(nothing_given()),
+            // One argument is the folder, or the request, and the other is missing.
+            (None, Some(request), None) if request.contains("verb=") => Err(nothing_given()),
             _ => {
                 let what = "there is no request QUERY, such as 'verb=Identify'\n";
                 Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, what))
