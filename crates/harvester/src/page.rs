@@ -270,10 +270,7 @@ impl<'a> PageReader<'a> {
                 self.report.errors.push((code.trim().to_owned(), message.trim().to_owned()));
             }
             Event::Verb(verb) => self.report.verb = Some(verb),
-            Event::RecordStart => {
-                self.hash.reset();
-                self.record = Some(Open::default());
-            }
+            Event::RecordStart => self.begin_record(),
             Event::Header { identifier, datestamp, sets, deleted } => {
                 let header = Header {
                     identifier: self.plain(identifier),
@@ -288,11 +285,9 @@ impl<'a> PageReader<'a> {
                 }
             }
             Event::PartStart { kind, namespaces } => self.part(kind, namespaces)?,
-            Event::PartBytes(bytes) => {
-                if self.record.as_ref().is_some_and(|record| !record.skipped) {
-                    self.hash.update(bytes);
-                    self.desk.sink.bytes(bytes)?;
-                }
+            Event::PartBytes(bytes) if self.record.as_ref().is_some_and(|record| !record.skipped) => {
+                self.hash.update(bytes);
+                self.desk.sink.bytes(bytes)?;
             }
             Event::PartEnd if self.record.as_ref().is_some_and(|record| !record.skipped) => {
                 self.desk.sink.part_end()?;
@@ -306,6 +301,11 @@ impl<'a> PageReader<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    fn begin_record(&mut self) {
+        self.hash.reset();
+        self.record = Some(Open::default());
     }
 
     /// One of the protocol's own texts, without white space around it or control characters in it.
@@ -447,7 +447,7 @@ impl<'a> PageReader<'a> {
     /// A header on its own: of a list of headers that was asked for, or in place of a record that was.
     fn lone_header(&mut self, header: Header) -> Result<(), PageError> {
         if self.order.purpose == Purpose::Headers {
-            self.record = Some(Open::default());
+            self.begin_record();
             self.header(header)?;
             return self.record_end();
         }

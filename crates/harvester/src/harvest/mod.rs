@@ -221,10 +221,12 @@ impl Harvest {
         let state = State::open(dir)?;
         let dir = dir.to_path_buf();
         let open = Box::new(move |opening: Opening| {
-            let Opening { mark, source, client, options } = opening;
-            (kind.open)(Place { dir: &dir, mark: mark.as_deref(), source: &source, client, options: &options })
+            let Opening { mark, distrusted, source, client, options } = opening;
+            let place =
+                Place { dir: &dir, mark: mark.as_deref(), distrusted, source: &source, client, options: &options };
+            (kind.open)(place)
         });
-        self.run(state, kind.name, kind.format, open).await
+        self.run(state, Target { sink: kind.name, format: kind.format, durable: kind.durable, open }).await
     }
 
     /// Harvests into a sink of the caller's, known by that name, for which that format is asked if none is chosen. What
@@ -237,17 +239,13 @@ impl Harvest {
         sink: Box<dyn Sink>,
     ) -> Result<Summary, HarvestError> {
         let state = dir.map_or_else(State::in_memory, State::open)?;
-        self.run(state, name, format, Box::new(move |_| Ok(sink))).await
+        let open = Box::new(move |_| Ok(sink));
+        self.run(state, Target { sink: name, format, durable: true, open }).await
     }
 
-    async fn run(
-        self,
-        mut state: State,
-        sink: &'static str,
-        format: &str,
-        open: OpenSink,
-    ) -> Result<Summary, HarvestError> {
+    async fn run(self, mut state: State, target: Target<'_>) -> Result<Summary, HarvestError> {
         let Self { client, options, gauge, stop } = self;
+        let Target { sink, format, durable, open } = target;
         let run = state.begin_run(clock::now())?;
         let known = state.contract()?.map(|known| known.prefix);
         let prefix = options.format.clone().or(known).unwrap_or_else(|| format.to_owned());
@@ -281,7 +279,8 @@ impl Harvest {
         let source = Source { base_url: contract.base_url, name: identity.name.clone(), slug: options.slug.clone() };
         // While a page is read its host is busy; what its records refer to must not wait for that.
         let client = client.beside();
-        let opening = Opening { mark: state.mark()?, source, client, options: options.sink.clone() };
+        let distrusted = !durable && !survived(&mut state)?;
+        let opening = Opening { mark: state.mark()?, distrusted, source, client, options: options.sink.clone() };
         let opened = tokio::task::spawn_blocking(move || open(opening)).await;
         let opened = opened.unwrap_or_else(|panic| Err(lost(&panic.to_string())))?;
         state.take_heart()?;
@@ -330,6 +329,7 @@ impl Work {
         let state = &mut desk.state;
         state.roll_back()?;
         desk.sink.finish()?;
+        state.set_unsynced(None)?;
         state.set_habits(&self.talk.habits)?;
         let repaired = self.talk.repairs.told();
         state.add_repairs(&repaired)?;
@@ -416,12 +416,21 @@ impl Work {
     }
 }
 
+/// Where a harvest goes.
+struct Target<'a> {
+    sink: &'static str,
+    format: &'a str,
+    durable: bool,
+    open: OpenSink,
+}
+
 /// Opens a sink for a source.
 pub(crate) type OpenSink = Box<dyn FnOnce(Opening) -> Result<Box<dyn Sink>, SinkError> + Send>;
 
 /// What is known only when the server has said who it is.
 pub(crate) struct Opening {
     pub(crate) mark: Option<String>,
+    pub(crate) distrusted: bool,
     pub(crate) source: Source,
     pub(crate) client: Client,
     pub(crate) options: SinkOptions,
@@ -542,6 +551,20 @@ fn postponed(state: &mut State, run: i64, contract: &Contract, wait: &Wait) -> R
     };
     state.end_run(run, clock::now(), &json(&summary))?;
     Ok(summary)
+}
+
+/// Whether everything that was committed is there, although not all of it was synced. If the machine went down since,
+/// nobody knows; then all of it is asked for again.
+fn survived(state: &mut State) -> Result<bool, HarvestError> {
+    // A number of the kernel's, made anew at every start. Elsewhere than on Linux there is none, and nothing to compare.
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let survived = state.unsynced()?.is_none_or(|before| before == boot.trim());
+    if !survived {
+        tracing::warn!("the machine went down in the middle of the last harvest; everything is compared again");
+        state.start_over()?;
+    }
+    state.set_unsynced(Some(boot.trim()))?;
+    Ok(survived)
 }
 
 /// A defect of ours took the sink and the state with it.

@@ -28,20 +28,35 @@ pub const SINKS: &[SinkKind] = &[
         name: "records",
         about: "every record as it was received, compressed; `modoai records` reads them back",
         format: "oai_dc",
+        durable: true,
         open: records::open,
     },
     SinkKind {
         name: "mirror",
         about: "the site's files themselves, byte for byte",
         format: "oai_didl",
+        durable: false,
         open: mirror::open,
     },
-    SinkKind { name: "jsonl", about: "a line of JSON for every record", format: "oai_dc", open: jsonl::open },
-    SinkKind { name: "warc", about: "web archive files (WARC 1.1)", format: "oai_didl", open: warc::open },
+    SinkKind {
+        name: "jsonl",
+        about: "a line of JSON for every record",
+        format: "oai_dc",
+        durable: true,
+        open: jsonl::open,
+    },
+    SinkKind {
+        name: "warc",
+        about: "web archive files (WARC 1.1)",
+        format: "oai_didl",
+        durable: true,
+        open: warc::open,
+    },
     SinkKind {
         name: "catalogue",
         about: "a catalogue that `modoai serve --catalogue` exposes: an aggregator",
         format: "oai_dc",
+        durable: false,
         open: catalogue::open,
     },
 ];
@@ -59,6 +74,9 @@ pub struct SinkKind {
     pub about: &'static str,
     /// The metadata format it is made for.
     pub format: &'static str,
+    /// Whether a commit survives the machine, and not only the process. Syncing thousands of files for every page would
+    /// take longer than harvesting them again after the rare power cut.
+    pub durable: bool,
     /// Opens it.
     pub open: fn(Place<'_>) -> Result<Box<dyn Sink>, SinkError>,
 }
@@ -69,6 +87,8 @@ pub struct Place<'a> {
     pub dir: &'a Path,
     /// What the last commit that was stored returned; `None` if there was none. Whatever is beyond it never happened.
     pub mark: Option<&'a str>,
+    /// The machine went down before the last commits were safe: whatever is there may be something else.
+    pub distrusted: bool,
     /// Whose records will come.
     pub source: &'a Source,
     /// For what records only refer to.

@@ -261,6 +261,28 @@ impl State {
         self.sql(|sql| sql.execute("UPDATE source SET habits = ?", [text]).map(drop))
     }
 
+    /// Which life of the machine commits were made in that no sync has followed.
+    pub fn unsynced(&self) -> Result<Option<String>> {
+        let boot: Option<Option<String>> =
+            self.sql(|sql| sql.query_row("SELECT unsynced FROM source", [], |row| row.get(0)).optional())?;
+        Ok(boot.flatten())
+    }
+
+    /// Remembers that; none if everything is safe.
+    pub fn set_unsynced(&mut self, boot: Option<&str>) -> Result<()> {
+        self.sql(|sql| sql.execute("UPDATE source SET unsynced = ?", [boot]).map(drop))
+    }
+
+    /// Forgets what was received, so that all of it is asked for again.
+    pub fn start_over(&mut self) -> Result<()> {
+        self.sql(|sql| {
+            sql.execute_batch(
+                "BEGIN IMMEDIATE; DELETE FROM item; DELETE FROM window;
+                 UPDATE list SET watermark = NULL, first_date = NULL, completed = NULL; COMMIT;",
+            )
+        })
+    }
+
     /// What the sink returned at the last commit.
     pub fn mark(&self) -> Result<Option<String>> {
         let mark: Option<Option<String>> =

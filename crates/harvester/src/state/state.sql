@@ -8,7 +8,9 @@ CREATE TABLE source (
     mark        TEXT,
     -- What Identify and ListMetadataFormats said, and what was learnt on the way, as JSON.
     identity    TEXT,
-    habits      TEXT NOT NULL DEFAULT '{}'
+    habits      TEXT NOT NULL DEFAULT '{}',
+    -- Which life of the machine commits were made in that it alone remembers.
+    unsynced    TEXT
 ) STRICT;
 
 -- Every item that was ever received. Identifiers that come together are often alike, so rows that are written together lie

@@ -39,7 +39,8 @@ impl Aggregator {
         };
         let options = SinkOptions { catalogue: Some(self.file()), ..SinkOptions::default() };
         let client = Client::new(Manners::default()).expect("a client");
-        let place = Place { dir: self.0.path(), mark: None, source: &source, client, options: &options };
+        let place =
+            Place { dir: self.0.path(), mark: None, distrusted: false, source: &source, client, options: &options };
         (sink::named("catalogue").expect("it is registered").open)(place).unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -541,7 +542,14 @@ fn the_folder_has_a_catalogue_of_its_own_unless_told_otherwise() {
     let dir = tempfile::tempdir().expect("a folder");
     let source = Source { slug: "x".to_owned(), ..Source::default() };
     let client = Client::new(Manners::default()).expect("a client");
-    let place = Place { dir: dir.path(), mark: Some(""), source: &source, client, options: &SinkOptions::default() };
+    let place = Place {
+        dir: dir.path(),
+        mark: Some(""),
+        distrusted: false,
+        source: &source,
+        client,
+        options: &SinkOptions::default(),
+    };
     drop((sink::named("catalogue").expect("it is registered").open)(place));
     assert!(Path::new(&dir.path().join("catalogue.sqlite")).exists());
 }

@@ -33,7 +33,7 @@ impl Desk {
         let _inside = runtime.enter();
         let source = Source { base_url: base_url.to_owned(), name: "A site".to_owned(), slug: "site".to_owned() };
         let client = Client::new(Manners::default()).expect("a client");
-        let place = Place { dir, mark, source: &source, client, options };
+        let place = Place { dir, mark, distrusted: false, source: &source, client, options };
         let origin = Origin {
             base_url: base_url.to_owned(),
             prefix: kind.format.to_owned(),

@@ -68,6 +68,11 @@ impl Index {
         }
     }
 
+    /// Files are still whose they were, but may have other bytes than were written: each is to be written again.
+    pub(super) fn distrust(&self) -> Outcome<()> {
+        self.run("UPDATE file SET digest = x'', etag = NULL, modified = -1")
+    }
+
     /// What follows is forgotten unless it is committed.
     pub(super) fn begin(&self) -> Outcome<()> {
         if self.connection.is_autocommit() { self.run("BEGIN IMMEDIATE") } else { Ok(()) }

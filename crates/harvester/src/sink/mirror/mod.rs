@@ -81,6 +81,9 @@ impl Mirror {
         let (path, root, own, folds) = opened().map_err(SinkError::io("open the mirror in", dir))?;
         let own_path = path.join(path::OWN);
         let index = Index::open(&own_path)?;
+        if place.distrusted {
+            index.distrust()?;
+        }
         Ok(Self {
             tree: Tree::new(root, path),
             scratch: Scratch::open(&own, &own_path)?,
@@ -400,7 +403,8 @@ mod tests {
         let source = Source { base_url: "http://h/modoai".to_owned(), ..Source::default() };
         let client = modoai_fetch::Client::new(modoai_fetch::Manners::default()).expect("a client");
         let options = SinkOptions::default();
-        let place = Place { dir: dir.path(), mark: None, source: &source, client, options: &options };
+        let place =
+            Place { dir: dir.path(), mark: None, distrusted: false, source: &source, client, options: &options };
         let mut mirror = Mirror::open(place).expect("a mirror");
         assert!(!mirror.folds);
         mirror.folds = true;
