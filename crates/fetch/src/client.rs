@@ -14,7 +14,7 @@ use crate::credentials::{Credential, Origin, Secret, without_userinfo};
 use crate::decode::{ACCEPTED, Decoder};
 use crate::error::{FetchError, Wait};
 use crate::exchange::{Ask, Fetched, asked_to_wait, expects_text, media_type};
-use crate::host::{Hosts, OnHold, Place};
+use crate::host::{Hosts, Lane, OnHold, Place};
 use crate::manners::Manners;
 use crate::redirect::{self, Hop};
 use crate::tls;
@@ -30,12 +30,13 @@ const WINDOW: u32 = 1024 * 1024;
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
+    lane: Lane,
 }
 
 struct Inner {
     http: reqwest::Client,
     hosts: Hosts,
-    manners: Arc<Manners>,
+    manners: Manners,
     counters: Arc<Counters>,
 }
 
@@ -94,17 +95,13 @@ impl Client {
         }
         let http = builder.build().map_err(|error| setup("the settings", error))?;
         let hosts = Hosts::new(manners.per_host, manners.delay);
-        let manners = Arc::new(manners);
-        Ok(Self { inner: Arc::new(Inner { http, hosts, manners, counters: Arc::default() }) })
+        Ok(Self { inner: Arc::new(Inner { http, hosts, manners, counters: Arc::default() }), lane: Lane::First })
     }
 
-    /// Another client with the same connections, cookies and counts, and with places at hosts of its own: for whoever
-    /// must ask a host while an answer of the same host is still being read, and would otherwise wait for itself.
+    /// The same client with other places at hosts: for whoever must ask a host while an answer of the same host is still
+    /// being read, and would otherwise wait for itself. Pauses and holds are those of all.
     pub fn beside(&self) -> Self {
-        let Inner { http, manners, counters, .. } = &*self.inner;
-        let hosts = Hosts::new(manners.per_host, manners.delay);
-        let (http, manners, counters) = (http.clone(), Arc::clone(manners), Arc::clone(counters));
-        Self { inner: Arc::new(Inner { http, hosts, manners, counters }) }
+        Self { lane: Lane::Beside, ..self.clone() }
     }
 
     /// One polite attempt: waits its turn at the host, sends, follows redirects (each waits its turn), and returns when the
@@ -184,7 +181,7 @@ impl Client {
 
     async fn turn(&self, url: &Url) -> Result<Place, FetchError> {
         let host = url.host_str().unwrap_or_default();
-        let turn = self.inner.hosts.turn(host).await;
+        let turn = self.inner.hosts.turn(host, self.lane).await;
         turn.map_err(|OnHold(until)| FetchError::Held { host: host.to_owned(), url: url.to_string(), until })
     }
 

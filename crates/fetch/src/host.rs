@@ -33,8 +33,23 @@ struct Known {
 }
 
 struct Host {
-    places: Arc<Semaphore>,
+    places: Places,
     times: Mutex<Times>,
+}
+
+struct Places {
+    first: Arc<Semaphore>,
+    beside: Arc<Semaphore>,
+}
+
+/// Which places at a host are meant. Whoever must ask a host while an answer of the same host is still being read, and
+/// holds its place, would wait for itself if there were not others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Those of all who come first.
+    First,
+    /// Those for what is asked meanwhile.
+    Beside,
 }
 
 struct Times {
@@ -71,12 +86,16 @@ impl Hosts {
     }
 
     /// Waits for a place, the pause and the hold, in this order.
-    pub(crate) async fn turn(&self, name: &str) -> Result<Place, OnHold> {
+    pub(crate) async fn turn(&self, name: &str, lane: Lane) -> Result<Place, OnHold> {
         let host = self.host(name);
         let began = Instant::now();
         // Looked at before queueing as well: who would wait in vain need not stand in the queue first.
         host.hold_in_reach()?;
-        let permit = Arc::clone(&host.places).acquire_owned().await.expect("the semaphore is never closed");
+        let places = match lane {
+            Lane::First => &host.places.first,
+            Lane::Beside => &host.places.beside,
+        };
+        let permit = Arc::clone(places).acquire_owned().await.expect("the semaphore is never closed");
         while let Some(wait) = host.next_wait(self.delay)? {
             tracing::debug!(host = name, ?wait, "waiting for a turn");
             tokio::time::sleep(wait).await;
@@ -117,7 +136,8 @@ impl Hosts {
         }
         let host = known.hosts.entry(folded(name)).or_insert_with(|| {
             let times = Times { pause: Instant::now(), hold: None };
-            Arc::new(Host { places: Arc::new(Semaphore::new(self.per_host)), times: Mutex::new(times) })
+            let places = || Arc::new(Semaphore::new(self.per_host));
+            Arc::new(Host { places: Places { first: places(), beside: places() }, times: Mutex::new(times) })
         });
         Arc::clone(host)
     }
@@ -184,18 +204,18 @@ mod tests {
     #[tokio::test]
     async fn one_at_a_time_and_in_order() {
         let hosts = Arc::new(Hosts::new(1, Duration::ZERO));
-        let first = hosts.turn("a").await.expect("free");
+        let first = hosts.turn("a", Lane::First).await.expect("free");
         let (sender, mut order) = tokio::sync::mpsc::unbounded_channel();
         for number in 0..3 {
             let (hosts, sender) = (Arc::clone(&hosts), sender.clone());
             tokio::spawn(async move {
-                let _place = hosts.turn("A.").await.expect("free at some time");
+                let _place = hosts.turn("A.", Lane::First).await.expect("free at some time");
                 sender.send(number).expect("heard");
             });
             tokio::task::yield_now().await;
         }
         assert!(order.try_recv().is_err(), "the place is taken");
-        let _other = hosts.turn("b").await.expect("another host waits for nobody");
+        let _other = hosts.turn("b", Lane::First).await.expect("another host waits for nobody");
         drop(first);
         for number in 0..3 {
             assert_eq!(order.recv().await, Some(number));
@@ -203,14 +223,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn whoever_holds_a_place_can_ask_beside_and_is_held_all_the_same() {
+        let hosts = Hosts::new(1, Duration::ZERO);
+        let _place = hosts.turn("a", Lane::First).await.expect("free");
+        drop(hosts.turn("a", Lane::Beside).await.expect("free, too"));
+        hosts.hold("a", soon(86_400));
+        assert!(hosts.turn("a", Lane::Beside).await.is_err());
+    }
+
+    #[tokio::test]
     async fn the_pause_counts_from_the_end() {
         let pause = Duration::from_millis(60);
         let hosts = Hosts::new(1, pause);
-        let place = hosts.turn("a").await.expect("free");
+        let place = hosts.turn("a", Lane::First).await.expect("free");
         tokio::time::sleep(pause * 2).await;
         drop(place);
         let ended = Instant::now();
-        let _place = hosts.turn("a").await.expect("free");
+        let _place = hosts.turn("a", Lane::First).await.expect("free");
         assert!(ended.elapsed() >= pause);
         assert!(hosts.waited() >= pause);
     }
@@ -220,7 +249,11 @@ mod tests {
         let pause = Duration::from_millis(40);
         let hosts = Hosts::new(3, pause);
         let began = Instant::now();
-        let _places = (hosts.turn("a").await, hosts.turn("a").await, hosts.turn("a").await);
+        let _places = (
+            hosts.turn("a", Lane::First).await,
+            hosts.turn("a", Lane::First).await,
+            hosts.turn("a", Lane::First).await,
+        );
         assert!(began.elapsed() >= 2 * pause);
     }
 
@@ -232,7 +265,7 @@ mod tests {
         hosts.hold("example.org", soon(5));
         assert_eq!(hosts.held_until("example.org."), Some(later));
         assert_eq!(hosts.held_until("example.com"), None);
-        assert!(matches!(hosts.turn("example.org").await, Err(OnHold(until)) if until == later));
+        assert!(matches!(hosts.turn("example.org", Lane::First).await, Err(OnHold(until)) if until == later));
         hosts.hold("past.example", SystemTime::UNIX_EPOCH);
         assert_eq!(hosts.held_until("past.example"), None);
     }
@@ -242,7 +275,7 @@ mod tests {
         let hosts = Hosts::new(1, Duration::ZERO);
         let until = SystemTime::now() + Duration::from_millis(80);
         hosts.hold("a", until);
-        let _place = hosts.turn("a").await.expect("after the hold");
+        let _place = hosts.turn("a", Lane::First).await.expect("after the hold");
         assert!(SystemTime::now() >= until);
     }
 
@@ -250,9 +283,9 @@ mod tests {
     async fn idle_hosts_are_forgotten_and_others_are_not() {
         let hosts = Hosts::new(1, Duration::ZERO);
         hosts.hold("held", soon(1000));
-        let _place = hosts.turn("asked").await.expect("free");
+        let _place = hosts.turn("asked", Lane::First).await.expect("free");
         for number in 0..5 * REMEMBERED {
-            drop(hosts.turn(&number.to_string()).await.expect("free"));
+            drop(hosts.turn(&number.to_string(), Lane::First).await.expect("free"));
         }
         let known = hosts.known();
         assert!(known.hosts.len() <= REMEMBERED + 2, "{}", known.hosts.len());

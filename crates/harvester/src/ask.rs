@@ -9,7 +9,7 @@ use crate::window::{Granularity, Window};
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Question {
+pub(crate) enum Question {
     /// Who the server is.
     Identify,
     /// Which formats it has.
@@ -43,7 +43,7 @@ pub enum Question {
 
 impl Question {
     /// The verb that asks it.
-    pub fn verb(&self) -> Verb {
+    pub(crate) fn verb(&self) -> Verb {
         match self {
             Self::Identify => Verb::Identify,
             Self::Formats => Verb::ListMetadataFormats,
@@ -54,16 +54,8 @@ impl Question {
         }
     }
 
-    /// The token that is asked with.
-    pub fn token(&self) -> Option<&str> {
-        match self {
-            Self::Sets { token } | Self::List { token, .. } => token.as_deref(),
-            _ => None,
-        }
-    }
-
     /// The URL to be asked. The verb comes first, because some servers need that; what is empty is never sent.
-    pub fn url(&self, base_url: &Url, granularity: Granularity, habits: &Habits) -> Url {
+    pub(crate) fn url(&self, base_url: &Url, granularity: Granularity, habits: &Habits) -> Url {
         let mut arguments = vec![("verb", self.verb().as_str().to_owned())];
         match self {
             Self::Identify | Self::Formats => {}
@@ -103,7 +95,7 @@ impl Question {
 }
 
 /// The form datestamps are sent in.
-pub fn sent_granularity(granularity: Granularity, style: DateStyle) -> Granularity {
+pub(crate) fn sent_granularity(granularity: Granularity, style: DateStyle) -> Granularity {
     match style {
         DateStyle::Days => Granularity::Day,
         DateStyle::Seconds => Granularity::Seconds,

@@ -5,12 +5,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use modoai_protocol::Datestamp;
 
 /// Now, by the machine's clock.
-pub fn now() -> Datestamp {
+pub(crate) fn now() -> Datestamp {
     of(SystemTime::now())
 }
 
 /// A moment in whole seconds.
-pub fn of(time: SystemTime) -> Datestamp {
+pub(crate) fn of(time: SystemTime) -> Datestamp {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     Datestamp::from_unix(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }

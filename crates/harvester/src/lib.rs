@@ -11,7 +11,7 @@
 //! | [`sink`] | where records go: segments, a mirror of the site, JSON lines, WARC, a catalogue |
 //! | [`state`] | what is remembered between two pages, two runs, two lives of the process |
 //! | [`window`], [`ending`] | lists in parts, and whether an end can be believed: pure |
-//! | [`ask`], [`habits`], [`page`] | one question as a URL, as a server wants it; one page, read as it arrives |
+//! | [`habits`], [`page`] | how a server wants to be asked; one page, read as it arrives |
 //! | [`quirks`], [`repairs`], [`mend`] | what servers get wrong, and what is done about it |
 //! | [`didl`] | resources inside MPEG-21 DIDL, read as they arrive |
 //! | [`summary`], [`gauge`] | how a run went, and how far it is |
@@ -31,8 +31,8 @@
 //! # }
 //! ```
 
-pub mod ask;
-pub mod clock;
+pub(crate) mod ask;
+pub(crate) mod clock;
 pub mod desk;
 pub mod didl;
 pub mod ending;

@@ -75,8 +75,6 @@ pub struct PageReport {
     pub records: u64,
     /// Of which not seen in this window before.
     pub fresh: u64,
-    /// Records that were got although only their headers were asked for, or the other way round.
-    pub headers: u64,
     /// The oldest and the newest datestamp on it.
     pub span: Option<(i64, i64)>,
     /// Whether its bytes had to be mended.
@@ -140,8 +138,9 @@ pub struct PageReader<'a> {
 #[derive(Default)]
 struct Open {
     header: Option<Header>,
+    /// How many metadata elements it has.
     parts: u32,
-    /// Not wanted: it is of another set, or only its header counts.
+    /// Not wanted, because it is of another set; or not to be had, because it has no header or no identifier.
     skipped: bool,
 }
 
@@ -417,7 +416,7 @@ impl<'a> PageReader<'a> {
             self.desk.sink.abandon()?;
             self.report.fresh += 1;
             self.report.repairs.note(quirks::METADATA_MISSING, identifier);
-            return Ok(self.desk.state.miss(identifier, "it came without metadata", clock::now())?);
+            return Ok(self.desk.state.miss(identifier, "it came without metadata")?);
         }
         let seen = self.desk.state.note(identifier, self.hash.digest(), header.deleted, self.order.window.number)?;
         self.report.fresh += u64::from(seen.fresh);
@@ -437,7 +436,7 @@ impl<'a> PageReader<'a> {
             }
             Kept::No(reason) => {
                 self.desk.state.forget(identifier)?;
-                self.desk.state.miss(identifier, &reason, clock::now())?;
+                self.desk.state.miss(identifier, &reason)?;
                 self.misses = true;
             }
         }
@@ -458,14 +457,13 @@ impl<'a> PageReader<'a> {
             return Ok(());
         }
         self.report.records += 1;
-        self.report.headers += 1;
         let state = &mut self.desk.state;
         match state.mark_listed(&header.identifier, header.deleted, self.order.window.number)? {
             Some(fresh) => self.report.fresh += u64::from(fresh),
             None => {
                 self.report.fresh += 1;
                 let reason = if header.deleted { "its deletion was not told" } else { "only its header was listed" };
-                state.miss(&header.identifier, reason, clock::now())?;
+                state.miss(&header.identifier, reason)?;
                 self.misses = true;
             }
         }
@@ -485,6 +483,6 @@ impl<'a> PageReader<'a> {
             if window.set.is_empty() { String::new() } else { format!(", set {}", window.set) }
         );
         self.misses = true;
-        Ok(self.desk.state.miss(&name, reason, clock::now())?)
+        Ok(self.desk.state.miss_nameless(&name, reason)?)
     }
 }

@@ -1,7 +1,7 @@
 //! What real servers get wrong, and what is done about it: one row each.
 //!
 //! The rows come from years of bug reports against providers and harvesters. A remedy that was applied is counted under its
-//! name and told at the end; the misbehaving endpoint of the tests has every row in its repertoire.
+//! name and told at the end, unless it is the way things are always done here (the verb comes first, pages are streamed); the misbehaving endpoint of the tests has every row in its repertoire.
 
 /// One deviation.
 #[derive(Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
-use modoai_fetch::{Client, Patience, Url};
+use modoai_fetch::{Client, Credential, Patience, Url};
 use modoai_harvester::gauge::Gauge;
 use modoai_harvester::harvest::{Harvest, HarvestError, Options};
 use modoai_harvester::sink::{self, SINKS, SinkKind, SinkOptions};
@@ -69,7 +69,7 @@ pub(crate) struct HarvestCommand {
     /// Harvest every repository of this file: one base URL per line, each into a folder of its own below DIR.
     #[arg(long, value_name = "FILE", conflicts_with = "base_url")]
     all: Option<PathBuf>,
-    /// How many repositories at once; never more than one request at a time to one host.
+    /// How many repositories at once; never more than one list at a time from one host.
     #[arg(long, value_name = "N", default_value = "16", value_parser = value_parser!(u16).range(1..))]
     parallel: u16,
     /// With mirror: keep what was deleted, in .modoai/deleted.
@@ -200,8 +200,7 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>, CliError> {
 fn nothing(command: &HarvestCommand, error: &CliError) -> Summary {
     let source = command.base_url.clone().map(|mut url| {
         // Credentials are nobody's business.
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
+        let _ = Credential::from_url(&mut url);
         url.to_string()
     });
     Summary {

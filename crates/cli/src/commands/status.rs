@@ -28,7 +28,7 @@ pub(crate) struct StatusCommand {
 /// Runs that are told of each source.
 const RUNS: usize = 5;
 
-/// Records that are named as missing.
+/// Records that are named as missing; the rest is counted.
 const MISSING: usize = 10_000;
 
 impl StatusCommand {
@@ -95,7 +95,7 @@ fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
         "format": contract.as_ref().map(|contract| &contract.prefix),
         "name": identity.name, "deleted_record": identity.deleted_record,
         "records": records, "deleted": deleted, "lists": lists,
-        "missing": state.missing("", MISSING)?, "repaired": state.repairs()?, "runs": runs,
+        "missing": state.missing("", MISSING)?, "missing_count": state.missing_count()?, "repaired": state.repairs()?, "runs": runs,
         "not_before": state.waits()?.into_iter().map(|(host, wait)| json!({ "host": host, "until": wait.until.to_string() })).collect::<Vec<_>>(),
     }))
 }
@@ -133,6 +133,10 @@ fn text(told: &Value) -> String {
     }
     for missing in told["missing"].as_array().into_iter().flatten() {
         let _ = writeln!(out, "  missing   {}: {}", of(&missing["identifier"]), of(&missing["reason"]));
+    }
+    let untold = told["missing_count"].as_u64().unwrap_or_default().saturating_sub(MISSING as u64);
+    if untold > 0 {
+        let _ = writeln!(out, "  missing   {untold} more");
     }
     for repair in told["repaired"].as_array().into_iter().flatten() {
         let _ = writeln!(out, "  repaired  {} ({}×)", of(&repair["quirk"]), repair["count"]);

@@ -3,15 +3,23 @@
 //! | file | what it does |
 //! |---|---|
 //! | `mod` | the order of things, from Identify to the summary |
+//! | `options` | what is to be harvested, and why it may come to nothing |
+//! | `interview` | who the server is, and what can be right of what it says |
 //! | `talk` | one question, as many attempts as patience allows |
 //! | `trouble` | why a request came to nothing, and what that means |
-//! | `windows` | a list as windows: following tokens, dividing what is too large, joining what is small |
+//! | `windows` | a list as windows: following tokens, joining what is small |
+//! | `divide` | windows that a server cannot deliver, in parts |
+//! | `dates` | servers that do not understand dates, or want them |
 //! | `settle` | doubtful ends: counting identifiers, and believing nobody |
 //! | `singles` | records that are got one by one |
 //!
 //! The promises: a page is true only with all of its records and the token of the next; what is not proven complete is
 //! asked for again by the next run; and what could not be had is named.
 
+mod dates;
+mod divide;
+mod interview;
+mod options;
 mod settle;
 mod singles;
 mod talk;
@@ -23,111 +31,22 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
-use modoai_fetch::{Client, Patience, Url};
+use modoai_fetch::{Client, Url};
 use modoai_protocol::Datestamp;
-use modoai_protocol::xml::Response;
 
-use crate::ask::Question;
 use crate::clock;
 use crate::desk::Desk;
 use crate::gauge::Gauge;
 use crate::quirks;
 use crate::repairs::Repairs;
 use crate::sink::{Place, Sink, SinkError, SinkKind, SinkOptions, Source};
-use crate::state::{Contract, Identity, State, StateError, Wait};
+use crate::state::{Contract, Identity, State, Wait};
 use crate::summary::{Gap, NextRun, Summary};
-use crate::window::{Granularity, Window, read_date};
+use crate::window::Granularity;
+use interview::{Interview, identify};
+pub use options::{HarvestError, Options, slug};
 use talk::Talk;
 pub use trouble::Trouble;
-
-/// What is to be harvested, and how.
-#[derive(Clone)]
-pub struct Options {
-    /// Where the repository is asked.
-    pub base_url: Url,
-    /// The format; that of the sink if none is said.
-    pub format: Option<String>,
-    /// The sets; everything if none is said.
-    pub sets: Vec<String>,
-    /// The time, as the user said.
-    pub window: Window,
-    /// Only headers are wanted: the sink gets records without parts.
-    pub headers_only: bool,
-    /// Compare identifiers afterwards, and pass vanished records on as deletions.
-    pub verify: bool,
-    /// How often and how long to try.
-    pub patience: Patience,
-    /// How far incremental harvests reach back before the last complete one.
-    pub overlap: Option<Duration>,
-    /// What was chosen about the sink.
-    pub sink: SinkOptions,
-    /// A short name for the source.
-    pub slug: String,
-}
-
-impl Options {
-    /// Everything at that place, with the manners of the house.
-    pub fn new(base_url: Url) -> Self {
-        let slug = slug(&base_url);
-        Self {
-            base_url,
-            format: None,
-            sets: Vec::new(),
-            window: Window::ALL,
-            headers_only: false,
-            verify: false,
-            patience: Patience::default(),
-            overlap: None,
-            sink: SinkOptions::default(),
-            slug,
-        }
-    }
-}
-
-/// Why there was no harvest at all.
-#[derive(Debug, thiserror::Error)]
-pub enum HarvestError {
-    /// The state cannot be used.
-    #[error(transparent)]
-    State(#[from] StateError),
-    /// The sink cannot be used.
-    #[error(transparent)]
-    Sink(#[from] SinkError),
-    /// Nobody there, or not a repository.
-    #[error("{url} does not answer as a repository")]
-    NoRepository {
-        /// Who was asked.
-        url: String,
-        /// What came instead.
-        source: Trouble,
-    },
-    /// The server refused in the protocol's own words.
-    #[error("{url} says {code}: {message}")]
-    Refused {
-        /// Who was asked.
-        url: String,
-        /// The protocol's code.
-        code: String,
-        /// For people.
-        message: String,
-    },
-    /// The format is not offered.
-    #[error("{url} does not offer the format '{prefix}', only {offered}")]
-    Format {
-        /// Who was asked.
-        url: String,
-        /// What was wanted.
-        prefix: String,
-        /// What there is.
-        offered: String,
-    },
-    /// The set does not exist.
-    #[error("{url} has no sets")]
-    NoSets {
-        /// Who was asked.
-        url: String,
-    },
-}
 
 /// The harvest of one repository.
 ///
@@ -196,9 +115,6 @@ const MOST_GAPS: usize = 1000;
 /// How far incremental harvests reach back where a server does not promise that its datestamps are those of visibility:
 /// indexes that are renewed by night are common.
 const OVERLAP: Duration = Duration::from_secs(86_400);
-
-/// A server whose clock differs by more is taken not to tell UTC.
-const CLOCK_SKEW: i64 = 600;
 
 impl Harvest {
     /// A harvest that nobody watches and nobody stops.
@@ -436,100 +352,6 @@ pub(crate) struct Opening {
     pub(crate) options: SinkOptions,
 }
 
-/// How the conversation about the server itself can end early.
-enum Interview {
-    Postponed(Duration),
-    Failed(HarvestError),
-}
-
-impl<E: Into<HarvestError>> From<E> for Interview {
-    fn from(error: E) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-/// Asks who the server is, and, the first time, which formats it has.
-async fn identify(talk: &mut Talk, state: &mut State, contract: &Contract) -> Result<Identity, Interview> {
-    let url = contract.base_url.as_str();
-    let known = state.contract()?.filter(|known| known == contract);
-    let known = if known.is_some() { state.identity()? } else { None };
-    talk.gauge.say("asking who it is");
-    let response = described(talk, url, &Question::Identify).await?;
-    let said = |name: &str| response.identify(name).unwrap_or_default().trim().to_owned();
-    let mut identity = Identity {
-        name: said("repositoryName"),
-        base_url: said("baseURL"),
-        earliest: said("earliestDatestamp"),
-        deleted_record: said("deletedRecord"),
-        granularity: said("granularity"),
-        prompt: response.descriptions.iter().any(|part| promises_visibility(&part.bytes)),
-        schema: String::new(),
-        namespace: String::new(),
-    };
-    look_closely(talk, &identity, &response);
-    match known {
-        Some(known) => (identity.schema, identity.namespace) = (known.schema, known.namespace),
-        None => {
-            let offered = described(talk, url, &Question::Formats).await?.formats;
-            let found = offered.iter().find(|format| format.prefix.trim() == contract.prefix);
-            let Some(format) = found else {
-                let offered: Vec<_> = offered.iter().map(|format| format.prefix.trim()).collect();
-                let (url, prefix) = (url.to_owned(), contract.prefix.clone());
-                return Err(HarvestError::Format { url, prefix, offered: offered.join(", ") }.into());
-            };
-            (identity.schema, identity.namespace) =
-                (format.schema.trim().to_owned(), format.namespace.trim().to_owned());
-        }
-    }
-    talk.granularity = Granularity::parse(&identity.granularity);
-    state.agree(contract)?;
-    state.set_identity(&identity)?;
-    Ok(identity)
-}
-
-async fn described(talk: &mut Talk, url: &str, question: &Question) -> Result<Response, Interview> {
-    let response = match talk.describe(question).await {
-        Ok(response) => response,
-        Err(Trouble::Postponed(wait)) => return Err(Interview::Postponed(wait)),
-        Err(source) => return Err(HarvestError::NoRepository { url: url.to_owned(), source }.into()),
-    };
-    match response.errors.first() {
-        Some((code, message)) => {
-            let (url, code, message) = (url.to_owned(), code.clone(), message.clone());
-            Err(HarvestError::Refused { url, code, message }.into())
-        }
-        None => Ok(response),
-    }
-}
-
-/// What Identify says, compared with what can be right.
-fn look_closely(talk: &mut Talk, identity: &Identity, response: &Response) {
-    let here = clock::now().unix();
-    if let Some(there) = read_date(&response.response_date)
-        && (there.unix() - here).abs() > CLOCK_SKEW
-    {
-        let example = format!("it is {} there and {} here", there, clock::now());
-        talk.repairs.note(quirks::LOCAL_TIME, &example);
-    }
-    // One that is merely recent is found out by the records.
-    if read_date(&identity.earliest).is_none_or(|date| date.unix() - here > CLOCK_SKEW) {
-        talk.repairs.note(quirks::EARLIEST_WRONG, &identity.earliest);
-    }
-    if !["YYYY-MM-DD", "YYYY-MM-DDThh:mm:ssZ"].contains(&identity.granularity.as_str()) {
-        talk.repairs.note(quirks::GRANULARITY_MISSPELT, &identity.granularity);
-    }
-    let own = Url::parse(&identity.base_url);
-    if !own.is_ok_and(|own| own == talk.base_url) {
-        talk.repairs.note(quirks::BASE_URL_MOVED, &format!("Identify says {}", identity.base_url));
-    }
-}
-
-/// Whether a description promises that datestamps are those of visibility: see the provider's `datestamps.xsd`.
-fn promises_visibility(description: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(description);
-    text.contains("urn:modoai:datestamps:1") && text.contains("visibility")
-}
-
 fn remember_wait(state: &mut State, options: &Options, wait: Duration) -> Result<Wait, HarvestError> {
     let until = clock::of(SystemTime::now() + wait);
     let reason = format!("the server asks to be left alone until {until}");
@@ -589,19 +411,4 @@ fn told(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     text
-}
-
-/// A name for a source that can be a folder: host, port and path with everything else as dashes.
-pub fn slug(url: &Url) -> String {
-    let whole = format!("{}{}{}", host(url), url.port().map(|port| format!("-{port}")).unwrap_or_default(), url.path());
-    let mut slug = String::new();
-    for character in whole.chars() {
-        match character {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '.' => slug.push(character),
-            _ if slug.ends_with('-') => {}
-            _ => slug.push('-'),
-        }
-    }
-    slug.truncate(120);
-    slug.trim_matches(['-', '.']).to_owned()
 }

@@ -4,7 +4,6 @@ use modoai_protocol::{ErrorCode, Verb};
 
 use super::{Stop, Work};
 use crate::ask::Question;
-use crate::clock;
 use crate::page::{Order, Purpose};
 use crate::state::{OpenWindow, Progress};
 use crate::window::Window;
@@ -19,8 +18,7 @@ impl Work {
     /// Tries once to get every record that is noted as missing.
     pub(super) async fn get_missing(&mut self) -> Result<(), Stop> {
         let (mut after, mut failures) = (String::new(), 0);
-        let window = self.state()?.missing_count()?;
-        if window == 0 {
+        if self.state()?.missing_count()? == 0 {
             return Ok(());
         }
         let number = self.state()?.fresh_number()?;
@@ -30,7 +28,7 @@ impl Work {
             after.clone_from(&last.identifier);
             for missing in batch {
                 // What came without an identifier cannot be asked for by it.
-                if missing.identifier.starts_with('(') {
+                if missing.nameless {
                     continue;
                 }
                 match self.get_one(number, &missing.identifier).await? {
@@ -77,7 +75,7 @@ impl Work {
             Err(trouble) if trouble.calls_for_less() => (false, trouble.to_string()),
             Err(trouble) => return Err(self.stop(trouble)),
         };
-        self.state()?.miss(identifier, &reason, clock::now())?;
+        self.state()?.miss(identifier, &reason)?;
         Ok(answered)
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use modoai_fetch::{FetchError, Fetched};
 use modoai_protocol::xml::reader::Fault;
 
+use super::told;
 use crate::page::PageError;
 use crate::quirks::{self, Quirk};
 use crate::sink::SinkError;
@@ -14,10 +15,10 @@ use crate::state::StateError;
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     /// There is no connection.
-    #[error("cannot be reached: {0}")]
+    #[error("cannot be reached: {}", told(.0))]
     Unreachable(FetchError),
     /// It took too long.
-    #[error("took too long: {0}")]
+    #[error("took too long: {}", told(.0))]
     TimedOut(FetchError),
     /// The connection broke, or the answer has no end.
     #[error("cut short: {0}")]
@@ -114,7 +115,8 @@ impl From<FetchError> for Trouble {
             FetchError::Held { until, .. } => {
                 Self::Postponed(until.duration_since(SystemTime::now()).unwrap_or_default())
             }
-            FetchError::CutShort { .. } => Self::CutShort(error.to_string()),
+            FetchError::CutShort { .. } => Self::CutShort(told(&error)),
+            FetchError::Decoding { .. } | FetchError::TooLarge { .. } => Self::Unreadable(told(&error)),
             error if error.is_timeout() => Self::TimedOut(error),
             error => Self::Unreachable(error),
         }

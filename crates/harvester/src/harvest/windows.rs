@@ -1,17 +1,17 @@
-//! A list as windows: tokens are followed, what a server cannot deliver is divided, what turns out small is joined again.
+//! A list as windows: tokens are followed, and what turns out small is joined.
 
 use modoai_protocol::{Datestamp, ErrorCode, Verb};
 
 use super::{HarvestError, Stop, Trouble, Work};
-use crate::ask::{Question, sent_granularity};
+use crate::ask::Question;
 use crate::clock;
 use crate::ending::{How, Step, Verdict};
 use crate::habits::{DateStyle, TokenStyle};
 use crate::page::{Order, PageReport, Purpose};
-use crate::quirks::{self, Quirk};
+use crate::quirks;
 use crate::sink::Origin;
 use crate::state::{List, OpenWindow, Progress};
-use crate::window::{Granularity, Window, read_date};
+use crate::window::{Window, read_date};
 
 /// Windows that fail one after the other before the server is taken to be down.
 const MOST_FAILURES: u32 = 3;
@@ -21,9 +21,6 @@ const SMALL: u64 = 200;
 
 /// At most so many windows are joined.
 const MOST_JOINED: usize = 64;
-
-/// Datestamps before this are rare enough to be left to the first window, which has no lower end.
-const LONG_AGO: i64 = 788_918_400; // 1995-01-01
 
 /// What became of a window.
 pub(super) enum Fate {
@@ -305,174 +302,6 @@ impl Work {
             return Ok(None);
         }
         self.divide(list, open.clone(), quirks::TOKEN_EXPIRED, "its token expires before the end").await.map(Some)
-    }
-
-    /// Dates were refused: another way to write them, if there is one left.
-    fn other_dates(&mut self, open: &OpenWindow) -> Option<DateStyle> {
-        let dated = open.window != Window::ALL;
-        let (style, quirk) = match (self.talk.habits.dates, self.talk.granularity) {
-            (DateStyle::AsPromised, Granularity::Seconds) if dated => (DateStyle::Days, quirks::GRANULARITY_MIXED),
-            (DateStyle::AsPromised, Granularity::Day) if dated => (DateStyle::Seconds, quirks::GRANULARITY_MIXED),
-            (DateStyle::AsPromised, _) => (DateStyle::Always, quirks::DATES_REQUIRED),
-            (DateStyle::Days | DateStyle::Seconds, _) if dated => (DateStyle::Never, quirks::DATES_REFUSED),
-            _ => return None,
-        };
-        self.talk.repairs.note(quirk, &open.window.to_string());
-        Some(style)
-    }
-
-    /// A list failed at once: some servers want both dates, others none. Whether it is to be tried in another way.
-    fn try_other_dates(&mut self, open: &OpenWindow) -> bool {
-        if open.token.is_some() || self.talk.habits.dates_proven || self.date_trials_over {
-            return false;
-        }
-        let open_ended = open.window.from.is_none() || open.window.until.is_none();
-        self.talk.habits.dates = match self.talk.habits.dates {
-            DateStyle::AsPromised if open_ended => DateStyle::Always,
-            DateStyle::AsPromised | DateStyle::Always if open.window != Window::ALL => DateStyle::Never,
-            _ => {
-                // That was not it.
-                self.date_trials_over = true;
-                DateStyle::AsPromised
-            }
-        };
-        !self.date_trials_over
-    }
-
-    /// Nothing was found. Whether that is because the server does not understand dates, or does not answer without them,
-    /// so that it is to be asked in another way. A server that promises to be prompt is believed.
-    async fn doubt_dates(&mut self, open: &OpenWindow) -> Result<bool, HarvestError> {
-        let before = self.talk.habits.dates;
-        if self.identity.prompt
-            || self.talk.habits.dates_proven
-            || self.doubted_dates
-            || before != DateStyle::AsPromised
-        {
-            return Ok(false);
-        }
-        self.doubted_dates = true;
-        let holds_records = self.state()?.counts()?.0 > 0;
-        let (prefix, set, window) = (self.prefix.clone(), Some(open.set.clone()), Window::ALL);
-        let everything = Question::List { headers_only: true, prefix, set, window, token: None };
-        self.talk.habits.dates = DateStyle::Always;
-        let found = self.talk.describe(&everything).await.map(|response| !response.records.is_empty());
-        self.talk.habits.dates = before;
-        self.talk.habits.dates_proven = matches!(found, Ok(true));
-        let (style, quirk) = match (found, open.window == Window::ALL) {
-            (Ok(true), true) => (DateStyle::Always, quirks::DATES_REQUIRED),
-            // There are records, and dates that hold all of them find none.
-            (Ok(false), false) if holds_records => (DateStyle::Never, quirks::DATES_REFUSED),
-            _ => return Ok(false),
-        };
-        self.talk.habits.dates = style;
-        self.talk.repairs.note(quirk, &open.window.to_string());
-        Ok(true)
-    }
-
-    /// Replaces a window by smaller ones; if it cannot be divided, its records are got one by one; if that fails, it is
-    /// given up.
-    pub(super) async fn divide(
-        &mut self,
-        list: &List,
-        open: OpenWindow,
-        quirk: &'static Quirk,
-        why: &str,
-    ) -> Result<Fate, Stop> {
-        tracing::info!(window = %open.window, why, "dividing");
-        let parts = self.parts(&open);
-        if (parts.is_empty() || open.window.is_short()) && self.one_by_one(list, &open).await? {
-            self.talk.repairs.note(quirk, &format!("{}: {why}", open.window));
-            if quirk != quirks::BAD_RECORD {
-                self.talk.repairs.note(quirks::BAD_RECORD, &open.window.to_string());
-            }
-            return Ok(self.close_window(&open, None)?);
-        }
-        if parts.is_empty() {
-            return self.by_sets(list, open, quirk, why).await;
-        }
-        Ok(self.divide_into(list, &open, parts, quirk, why)?)
-    }
-
-    pub(super) fn divide_into(
-        &mut self,
-        list: &List,
-        open: &OpenWindow,
-        parts: Vec<Window>,
-        quirk: &'static Quirk,
-        why: &str,
-    ) -> Result<Fate, HarvestError> {
-        self.talk.repairs.note(quirk, &format!("{}: {why}", open.window));
-        let parts: Vec<_> = parts.into_iter().map(|part| (part, open.set.clone())).collect();
-        self.replace(list, open, &parts)?;
-        Ok(Fate::Divided)
-    }
-
-    /// What a window can be divided into by time.
-    pub(super) fn parts(&self, open: &OpenWindow) -> Vec<Window> {
-        if self.talk.habits.dates == DateStyle::Never {
-            return Vec::new();
-        }
-        let now = clock::now();
-        let long_ago = Datestamp::from_unix(LONG_AGO);
-        let earliest = read_date(&self.identity.earliest).filter(|date| now.unix() - date.unix() > 86_400);
-        // Nothing is earlier than the earliest, if the server is right; if a window up to there has too many records, it
-        // is not.
-        let earliest =
-            earliest.filter(|date| open.window.until.is_none_or(|until| until.unix() - date.unix() > 366 * 86_400));
-        let form = sent_granularity(self.talk.granularity, self.talk.habits.dates);
-        open.window.split((earliest.unwrap_or(long_ago), now), form)
-    }
-
-    /// The last resort: sets. Records in no set cannot be seen that way; so if there are such records, or if that is not
-    /// known, the window is named as missing all the same.
-    async fn by_sets(&mut self, list: &List, open: OpenWindow, quirk: &'static Quirk, why: &str) -> Result<Fate, Stop> {
-        let sets = if open.set.is_empty() { self.sets().await } else { Vec::new() };
-        if sets.is_empty() {
-            self.talk.repairs.note(quirks::BAD_RECORD, &format!("{}: {why}", open.window));
-            self.state()?.give_up(open.number, why)?;
-            return Ok(Fate::GivenUp);
-        }
-        self.talk.repairs.note(quirk, &format!("{}: {why}", open.window));
-        let parts: Vec<_> = sets.into_iter().map(|set| (open.window, set)).collect();
-        if matches!(self.in_sets, (1.., 0)) {
-            self.replace(list, &open, &parts)?;
-            return Ok(Fate::Divided);
-        }
-        self.state()?.give_up(open.number, why)?;
-        for (window, set) in parts {
-            self.state()?.add_window(list.number, window, &set, &Progress::default())?;
-        }
-        Ok(Fate::Divided)
-    }
-
-    /// Every set. Those in others are listed too: not every server counts their records as the wider set's.
-    async fn sets(&mut self) -> Vec<String> {
-        const MOST_PAGES: usize = 1000;
-        let mut sets = Vec::new();
-        let mut token = None;
-        for _ in 0..MOST_PAGES {
-            let Ok(response) = self.talk.describe(&Question::Sets { token: token.clone() }).await else { break };
-            sets.extend(response.sets.iter().map(|set| set.spec.trim().to_owned()));
-            let next = response.token.map(|token| token.value).filter(|next| !next.is_empty());
-            if next.is_none() || next == token {
-                break;
-            }
-            token = next;
-        }
-        sets.sort();
-        sets.dedup();
-        sets
-    }
-
-    fn replace(&mut self, list: &List, open: &OpenWindow, parts: &[(Window, String)]) -> Result<(), HarvestError> {
-        let progress = Progress::default();
-        let state = self.state()?;
-        state.begin()?;
-        state.close_window(open.number)?;
-        for (part, set) in parts {
-            state.add_window(list.number, *part, set, &progress)?;
-        }
-        Ok(state.commit()?)
     }
 
     /// A window is complete.

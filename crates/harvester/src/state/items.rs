@@ -47,15 +47,14 @@ impl State {
             let mut select = sql.prepare_cached("SELECT gone, seen FROM item WHERE identifier = ?")?;
             let found: Option<(bool, i64)> =
                 select.query_row([identifier], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-            let Some((was_gone, seen)) = found.filter(|(was_gone, _)| *was_gone == gone) else { return Ok(None) };
-            debug_assert_eq!(was_gone, gone);
+            let Some((_, seen)) = found.filter(|(was_gone, _)| *was_gone == gone) else { return Ok(None) };
             let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE identifier = ?")?;
             update.execute(params![pass, identifier])?;
             Ok(Some(seen != pass))
         })
     }
 
-    /// Identifiers of items that are here and were not listed in that pass; at most `limit`, after the one given.
+    /// Identifiers of items that are here and were not listed in that pass; at most `limit`.
     pub fn unlisted(&self, pass: i64, limit: usize) -> Result<Vec<String>> {
         self.sql(|sql| {
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);

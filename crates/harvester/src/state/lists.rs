@@ -1,7 +1,7 @@
 //! Selections that are kept up to date, and the windows of them that are not yet proven complete.
 
 use modoai_protocol::Datestamp;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::{Result, State};
@@ -57,7 +57,7 @@ pub struct Progress {
     pub fullest: u64,
     /// Records on the last page.
     pub last: u64,
-    /// Empty pages in a row, and pages in a row that brought nothing new.
+    /// Empty pages in a row.
     pub empty: u32,
     /// Pages in a row that held nothing that was not seen in this window.
     pub stale: u32,
@@ -205,12 +205,6 @@ impl State {
             sql.execute("DELETE FROM window WHERE number = ?", [number])?;
             Ok(number)
         })
-    }
-
-    /// The window of that number, if it is still open.
-    pub fn window(&self, number: i64) -> Result<Option<OpenWindow>> {
-        let select = "SELECT * FROM window WHERE number = ?";
-        self.sql(|sql| sql.prepare_cached(select)?.query_row([number], open_window).optional())
     }
 }
 

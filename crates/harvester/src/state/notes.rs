@@ -13,6 +13,9 @@ pub struct Missing {
     pub identifier: String,
     /// Why.
     pub reason: String,
+    /// Whether it came without an identifier, so that `identifier` only says where it was.
+    #[serde(skip)]
+    pub nameless: bool,
 }
 
 /// A remedy that was applied.
@@ -48,10 +51,20 @@ pub struct Run {
 
 impl State {
     /// Names a record as missing.
-    pub fn miss(&mut self, identifier: &str, reason: &str, now: Datestamp) -> Result<()> {
-        let insert = "INSERT INTO missing VALUES (?, ?, ?)
+    pub fn miss(&mut self, identifier: &str, reason: &str) -> Result<()> {
+        self.note_missing(identifier, reason, false)
+    }
+
+    /// Tells where a record was that came without an identifier. Only the next complete harvest can make up for it.
+    pub fn miss_nameless(&mut self, place: &str, reason: &str) -> Result<()> {
+        self.note_missing(place, reason, true)
+    }
+
+    fn note_missing(&mut self, identifier: &str, reason: &str, nameless: bool) -> Result<()> {
+        let insert = "INSERT INTO missing (identifier, reason, nameless, since) VALUES (?, ?, ?, ?)
                       ON CONFLICT (identifier) DO UPDATE SET reason = excluded.reason";
-        self.sql(|sql| sql.prepare_cached(insert)?.execute(params![identifier, reason, now.unix()]).map(drop))
+        let since = crate::clock::now().unix();
+        self.sql(|sql| sql.prepare_cached(insert)?.execute(params![identifier, reason, nameless, since]).map(drop))
     }
 
     /// A record is no longer missing.
@@ -59,17 +72,20 @@ impl State {
         self.sql(|sql| sql.prepare_cached("DELETE FROM missing WHERE identifier = ?")?.execute([identifier]).map(drop))
     }
 
-    /// Whether any record is missing at all: asked for every record, so it must cost nothing.
+    /// Whether any record is missing at all: asked for every page.
     pub fn misses_any(&self) -> Result<bool> {
         self.sql(|sql| sql.prepare_cached("SELECT EXISTS (SELECT 1 FROM missing)")?.query_row([], |row| row.get(0)))
     }
 
     /// The records that are missing, in order of their identifiers, after the one given; at most `limit`.
     pub fn missing(&self, after: &str, limit: usize) -> Result<Vec<Missing>> {
-        let select = "SELECT identifier, reason FROM missing WHERE identifier > ? ORDER BY identifier LIMIT ?";
+        let select =
+            "SELECT identifier, reason, nameless FROM missing WHERE identifier > ? ORDER BY identifier LIMIT ?";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.sql(|sql| {
-            let row = |row: &rusqlite::Row<'_>| Ok(Missing { identifier: row.get(0)?, reason: row.get(1)? });
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(Missing { identifier: row.get(0)?, reason: row.get(1)?, nameless: row.get(2)? })
+            };
             sql.prepare_cached(select)?.query_map(params![after, limit], row)?.collect()
         })
     }

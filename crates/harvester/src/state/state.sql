@@ -55,6 +55,8 @@ CREATE TABLE window (
 CREATE TABLE missing (
     identifier  TEXT PRIMARY KEY,
     reason      TEXT NOT NULL,
+    -- It came without an identifier: what stands in its place only says where it was, and cannot be asked for.
+    nameless    INTEGER NOT NULL,
     since       INTEGER NOT NULL
 ) STRICT;
 

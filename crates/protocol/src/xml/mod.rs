@@ -19,3 +19,5 @@ pub const OAI_NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/";
 pub const OAI_SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd";
 /// Namespace of `xsi:schemaLocation`.
 pub const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+/// Namespace of what a repository says about its datestamps: a promise that harvesters may rely on.
+pub const DATESTAMPS_NAMESPACE: &str = "urn:modoai:datestamps:1";

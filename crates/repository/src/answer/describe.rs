@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use modoai_protocol::datestamp::GRANULARITY;
-use modoai_protocol::xml::{XSI_NAMESPACE, XmlWriter};
+use modoai_protocol::xml::{DATESTAMPS_NAMESPACE, XSI_NAMESPACE, XmlWriter};
 use modoai_protocol::{ErrorCode, SetSpec, Token};
 
 use super::record::{find, no_such_item};
@@ -107,10 +107,11 @@ pub(crate) fn write_identify(visit: &Visit<'_>, xml: &mut XmlWriter<'_>) {
 
 fn write_descriptions(visit: &Visit<'_>, xml: &mut XmlWriter<'_>) {
     // The catalogue's first promise, said so that harvesters can rely on it: they need not reach back.
-    const DATESTAMPS: &str = "urn:modoai:datestamps:1";
     const OAI: &str = "http://www.openarchives.org/OAI/2.0/";
-    xml.raw("\n<description><datestamps").attribute("xmlns", DATESTAMPS).attribute("xmlns:xsi", XSI_NAMESPACE);
-    xml.raw(" xsi:schemaLocation=\"").raw(DATESTAMPS).raw(" ").text(&visit.repository.base_url);
+    xml.raw("\n<description><datestamps")
+        .attribute("xmlns", DATESTAMPS_NAMESPACE)
+        .attribute("xmlns:xsi", XSI_NAMESPACE);
+    xml.raw(" xsi:schemaLocation=\"").raw(DATESTAMPS_NAMESPACE).raw(" ").text(&visit.repository.base_url);
     xml.raw("/datestamps.xsd\">visibility</datestamps></description>");
     let settings = &visit.repository.settings;
     let open = |xml: &mut XmlWriter<'_>, name: &str, namespace: &str| {

@@ -1,0 +1,72 @@
+//! Servers that do not understand dates, refuse one way to write them, or do not answer without.
+
+use super::{HarvestError, Work};
+use crate::ask::Question;
+use crate::habits::DateStyle;
+use crate::quirks;
+use crate::state::OpenWindow;
+use crate::window::{Granularity, Window};
+
+impl Work {
+    /// Dates were refused: another way to write them, if there is one left.
+    pub(super) fn other_dates(&mut self, open: &OpenWindow) -> Option<DateStyle> {
+        let dated = open.window != Window::ALL;
+        let (style, quirk) = match (self.talk.habits.dates, self.talk.granularity) {
+            (DateStyle::AsPromised, Granularity::Seconds) if dated => (DateStyle::Days, quirks::GRANULARITY_MIXED),
+            (DateStyle::AsPromised, Granularity::Day) if dated => (DateStyle::Seconds, quirks::GRANULARITY_MIXED),
+            (DateStyle::AsPromised, _) => (DateStyle::Always, quirks::DATES_REQUIRED),
+            (DateStyle::Days | DateStyle::Seconds, _) if dated => (DateStyle::Never, quirks::DATES_REFUSED),
+            _ => return None,
+        };
+        self.talk.repairs.note(quirk, &open.window.to_string());
+        Some(style)
+    }
+
+    /// A list failed at once: some servers want both dates, others none. Whether it is to be tried in another way.
+    pub(super) fn try_other_dates(&mut self, open: &OpenWindow) -> bool {
+        if open.token.is_some() || self.talk.habits.dates_proven || self.date_trials_over {
+            return false;
+        }
+        let open_ended = open.window.from.is_none() || open.window.until.is_none();
+        self.talk.habits.dates = match self.talk.habits.dates {
+            DateStyle::AsPromised if open_ended => DateStyle::Always,
+            DateStyle::AsPromised | DateStyle::Always if open.window != Window::ALL => DateStyle::Never,
+            _ => {
+                // That was not it.
+                self.date_trials_over = true;
+                DateStyle::AsPromised
+            }
+        };
+        !self.date_trials_over
+    }
+
+    /// Nothing was found. Whether that is because the server does not understand dates, or does not answer without them,
+    /// so that it is to be asked in another way. A server that promises to be prompt is believed.
+    pub(super) async fn doubt_dates(&mut self, open: &OpenWindow) -> Result<bool, HarvestError> {
+        let before = self.talk.habits.dates;
+        if self.identity.prompt
+            || self.talk.habits.dates_proven
+            || self.doubted_dates
+            || before != DateStyle::AsPromised
+        {
+            return Ok(false);
+        }
+        self.doubted_dates = true;
+        let holds_records = self.state()?.counts()?.0 > 0;
+        let (prefix, set, window) = (self.prefix.clone(), Some(open.set.clone()), Window::ALL);
+        let everything = Question::List { headers_only: true, prefix, set, window, token: None };
+        self.talk.habits.dates = DateStyle::Always;
+        let found = self.talk.describe(&everything).await.map(|response| !response.records.is_empty());
+        self.talk.habits.dates = before;
+        self.talk.habits.dates_proven = matches!(found, Ok(true));
+        let (style, quirk) = match (found, open.window == Window::ALL) {
+            (Ok(true), true) => (DateStyle::Always, quirks::DATES_REQUIRED),
+            // There are records, and dates that hold all of them find none.
+            (Ok(false), false) if holds_records => (DateStyle::Never, quirks::DATES_REFUSED),
+            _ => return Ok(false),
+        };
+        self.talk.habits.dates = style;
+        self.talk.repairs.note(quirk, &open.window.to_string());
+        Ok(true)
+    }
+}

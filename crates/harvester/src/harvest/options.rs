@@ -1,0 +1,115 @@
+//! What is to be harvested, how, and why it may come to nothing.
+
+use std::time::Duration;
+
+use modoai_fetch::{Patience, Url};
+
+use super::{Trouble, host};
+use crate::sink::{SinkError, SinkOptions};
+use crate::state::StateError;
+use crate::window::Window;
+
+/// What is to be harvested, and how.
+#[derive(Clone)]
+pub struct Options {
+    /// Where the repository is asked.
+    pub base_url: Url,
+    /// The format; that of the sink if none is said.
+    pub format: Option<String>,
+    /// The sets; everything if none is said.
+    pub sets: Vec<String>,
+    /// The time, as the user said.
+    pub window: Window,
+    /// Only headers are wanted: the sink gets records without parts.
+    pub headers_only: bool,
+    /// Compare identifiers afterwards, and pass vanished records on as deletions.
+    pub verify: bool,
+    /// How often and how long to try.
+    pub patience: Patience,
+    /// How far incremental harvests reach back before the last complete one.
+    pub overlap: Option<Duration>,
+    /// What was chosen about the sink.
+    pub sink: SinkOptions,
+    /// A short name for the source.
+    pub slug: String,
+}
+
+impl Options {
+    /// Everything at that place, with the manners of the house.
+    pub fn new(base_url: Url) -> Self {
+        let slug = slug(&base_url);
+        Self {
+            base_url,
+            format: None,
+            sets: Vec::new(),
+            window: Window::ALL,
+            headers_only: false,
+            verify: false,
+            patience: Patience::default(),
+            overlap: None,
+            sink: SinkOptions::default(),
+            slug,
+        }
+    }
+}
+
+/// Why there was no harvest at all.
+#[derive(Debug, thiserror::Error)]
+pub enum HarvestError {
+    /// The state cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// The sink cannot be used.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// Nobody there, or not a repository.
+    #[error("{url} does not answer as a repository")]
+    NoRepository {
+        /// Who was asked.
+        url: String,
+        /// What came instead.
+        source: Trouble,
+    },
+    /// The server refused in the protocol's own words.
+    #[error("{url} says {code}: {message}")]
+    Refused {
+        /// Who was asked.
+        url: String,
+        /// The protocol's code.
+        code: String,
+        /// For people.
+        message: String,
+    },
+    /// The format is not offered.
+    #[error("{url} does not offer the format '{prefix}', only {offered}")]
+    Format {
+        /// Who was asked.
+        url: String,
+        /// What was wanted.
+        prefix: String,
+        /// What there is.
+        offered: String,
+    },
+    /// There are no sets at all.
+    #[error("{url} has no sets")]
+    NoSets {
+        /// Who was asked.
+        url: String,
+    },
+}
+
+/// A name for a source that can be a folder: host, port, path and query with everything else as dashes.
+pub fn slug(url: &Url) -> String {
+    let port = url.port().map(|port| format!("-{port}")).unwrap_or_default();
+    let query = url.query().map(|query| format!("-{query}")).unwrap_or_default();
+    let mut slug = String::new();
+    for character in [host(url), &port, url.path(), &query].concat().chars() {
+        match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '.' => slug.push(character),
+            _ if slug.ends_with('-') => {}
+            _ => slug.push('-'),
+        }
+    }
+    slug.truncate(120);
+    slug.trim_matches(['-', '.']).to_owned()
+}
