@@ -38,6 +38,7 @@ test: tools check doc ## Install what is missing, then check and test everything
 	MODOAI_BIN=$(abspath $(TARGET))/debug/modoai $(CARGO) test --workspace
 	$(CARGO) test --package modoai-httpd --features bindgen
 	fuzz/run $(FUZZ_SMOKE_SECONDS)
+	MODOAI_PROFILE=debug bench/harvest --quick --no-build --no-peers
 
 .PHONY: check
 check: ## Formatting, lints, and what may depend on what
@@ -64,6 +65,10 @@ bench: ## Measure against the peers, one table (BENCH_FLAGS=--quick for a smoke 
 .PHONY: bench-apache
 bench-apache: ## Measure the module in a real httpd (BENCH_FLAGS=--quick for a smoke run)
 	bench/apache $(BENCH_FLAGS)
+
+.PHONY: bench-harvest
+bench-harvest: ## Measure the harvester beside others (BENCH_FLAGS=--quick for a smoke run)
+	bench/harvest $(BENCH_FLAGS)
 
 .PHONY: install
 install: build ## Install command, man pages and completions (PREFIX=/usr/local, DESTDIR=)

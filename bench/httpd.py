@@ -1,4 +1,4 @@
-"""A real Apache httpd with mod_oai in it, in a folder of its own, for bench/apache."""
+"""A real Apache httpd with mod_oai in it, in a folder of its own, for bench/apache and bench/harvest."""
 
 import grp
 import os
@@ -24,7 +24,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 class Httpd:
     """Runs within its `with` block, on loopback only. Started by root, its children run as the user for that."""
 
-    def __init__(self, work, name, site, with_oai=True, override="None", mpm="event", children=1, threads=8, more=""):
+    def __init__(self, work, name, site, with_oai=True, override="None", mpm="event", children=1, threads=8, more="", public=None):
         self.folder = work / f"httpd-{name}"
         for inner in ("run", "logs"):
             fresh(self.folder / inner)
@@ -53,7 +53,8 @@ OAIIndexDir "{self.index}"
 """
         (self.folder / "httpd.conf").write_text(
             f"""ServerRoot "{self.folder}"
-ServerName {self.url}
+ServerName {public or self.url}
+{"UseCanonicalName On" if public else ""}
 Listen 127.0.0.1:{self.port}
 DefaultRuntimeDir "{self.folder}/run"
 PidFile run/httpd.pid

@@ -7,12 +7,17 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+# A debug build tells nothing about speed, but that a benchmark still runs.
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / os.environ.get("MODOAI_PROFILE", "release")
+MODOAI = os.environ.get("MODOAI_BIN", str(TARGET / "modoai"))
 
 
 def harvest(url, query, pid=None):
@@ -61,6 +66,76 @@ def timed(command):
     start = time.perf_counter()
     run(command, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start
+
+
+@dataclass
+class Measured:
+    """What a command took, what it printed, and what a server spent on it meanwhile, if that was of interest."""
+
+    seconds: float
+    cpu: float
+    peak: int
+    output: bytes
+    server: float = 0.0
+
+
+def measured(command):
+    """Runs a command to its end."""
+    command = [str(word) for word in command]
+    with tempfile.TemporaryFile() as output:
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output)
+        watch = Peak(process.pid)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        peak = watch.end()
+        expect(process.returncode == 0, f"failed ({process.returncode}): {' '.join(command)}")
+        output.seek(0)
+        return Measured(seconds, usage.ru_utime + usage.ru_stime, peak, output.read())
+
+
+class Peak:
+    """The highest resident memory of a process, in bytes, as the kernel remembers it. What wait4 tells of it would
+    include this process before it became the other."""
+
+    def __init__(self, pid):
+        self.pid, self.highest, self.over = pid, 0, threading.Event()
+        self.thread = threading.Thread(target=self.look)
+        self.thread.start()
+
+    def look(self):
+        while not self.over.wait(0.01):
+            try:
+                with open(f"/proc/{self.pid}/status") as status:
+                    lines = [line for line in status if line.startswith("VmHWM:")]
+            except OSError:
+                return
+            if lines:
+                self.highest = int(lines[0].split()[1]) * 1024
+
+    def end(self):
+        self.over.set()
+        self.thread.join()
+        return self.highest
+
+
+def memory_folder(work):
+    """Copies go into memory where there is room: the disk is not what is measured."""
+    shared = Path("/dev/shm")
+    roomy = shared.is_dir() and shutil.disk_usage(shared).free > 4_000_000_000
+    return shared if roomy else work
+
+
+def python_with(*packages):
+    """A Python that has these packages, each with its version."""
+    python = BENCH / ".venv" / "bin" / "python"
+    if not python.exists():
+        run([sys.executable, "-m", "venv", BENCH / ".venv"])
+    frozen = run([python, "-m", "pip", "freeze"], capture_output=True).stdout.decode().lower().splitlines()
+    if not {package.lower() for package in packages} <= set(frozen):
+        run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
+    return python
 
 
 def run(command, **options):

@@ -12,6 +12,7 @@ class Server:
 
     def __init__(self, command, log):
         self.started = time.perf_counter()
+        self.log = log
         # Access logs stay on, as they do in service; a file takes them as fast as it would there.
         with open(log, "w") as stderr:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
@@ -50,6 +51,11 @@ class Server:
         """Resident memory in bytes."""
         with open(f"/proc/{self.pid}/statm") as statm:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def requests(self):
+        """How many requests it has answered, by its access log."""
+        with open(self.log) as log:
+            return sum(1 for line in log if '"GET ' in line)
 
     def settle(self, patience=300):
         """Waits until whatever it does in the background is done: a whole second in which it is all but idle."""

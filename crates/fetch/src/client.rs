@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::header::{self, HeaderMap, HeaderValue};
 use reqwest::{NoProxy, Proxy, redirect::Policy};
-use url::Url;
+use url::{Host, Url};
 
 use crate::body::Body;
 use crate::cookies::Cookies;
@@ -127,7 +127,8 @@ impl Client {
                     headers.append(name, value.clone());
                 }
             }
-            let accepted = if ask.decode { ACCEPTED } else { "identity" };
+            let compressed = self.inner.manners.compressed_at_home || !is_this_machine(&url);
+            let accepted = if ask.decode && compressed { ACCEPTED } else { "identity" };
             headers.entry(header::ACCEPT_ENCODING).or_insert(HeaderValue::from_static(accepted));
             // The one in the URL is the last, and was given for this very request. What the caller says itself stands.
             let mut known = self.inner.manners.credentials.iter().chain(&own);
@@ -252,4 +253,14 @@ async fn keep_connection(mut response: reqwest::Response) {
     };
     // Whatever comes of it, the redirect itself is known.
     let _ = tokio::time::timeout(WORTH_WAITING, little).await;
+}
+
+/// Whether a URL leads nowhere else.
+fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }

@@ -38,6 +38,9 @@ pub struct Manners {
     pub trust: Trust,
     /// What is told to which origin, and to no other. Nothing by default.
     pub credentials: Vec<Credential>,
+    /// Whether answers may be compressed that come from this very machine. Not by default: there is no line on which that
+    /// would save anything, and it takes longer than all the rest.
+    pub compressed_at_home: bool,
 }
 
 /// Whose certificates are believed.
@@ -66,6 +69,7 @@ impl Default for Manners {
             proxy: None,
             trust: Trust::System,
             credentials: Vec::new(),
+            compressed_at_home: false,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Whom we trust. The cryptography is named here and nowhere installed for the process: a library has no business there.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
@@ -16,11 +16,7 @@ use crate::manners::Trust;
 pub(crate) fn config(trust: &Trust) -> Result<ClientConfig, FetchError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match trust {
-        Trust::System => match Verifier::new(Arc::clone(&provider)) {
-            Ok(verifier) => Arc::new(verifier),
-            // A small container may have no certificates at all. What needs none still works there.
-            Err(why) => Arc::new(Fixed { verdict: Err(why), provider: Arc::clone(&provider) }),
-        },
+        Trust::System => Arc::new(WhenNeeded { verifier: OnceLock::new(), provider: Arc::clone(&provider) }),
         Trust::Also(path) => {
             let what = || format!("the certificates in {}", path.display());
             let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
@@ -35,7 +31,7 @@ pub(crate) fn config(trust: &Trust) -> Result<ClientConfig, FetchError> {
         }
         Trust::Anyone => {
             tracing::warn!("certificates are not checked: whoever is on the line can read and change everything");
-            Arc::new(Fixed { verdict: Ok(()), provider: Arc::clone(&provider) })
+            Arc::new(Credulous { provider: Arc::clone(&provider) })
         }
     };
     let mut config = ClientConfig::builder_with_provider(provider)
@@ -48,14 +44,62 @@ pub(crate) fn config(trust: &Trust) -> Result<ClientConfig, FetchError> {
     Ok(config)
 }
 
-/// The same verdict on every certificate.
+/// The system's certificates, read when the first certificate is to be judged: that takes longer than many a request,
+/// and plain HTTP needs none. A small container may have none at all; what needs none works there, too.
 #[derive(Debug)]
-struct Fixed {
-    verdict: Result<(), rustls::Error>,
+struct WhenNeeded {
+    verifier: OnceLock<Result<Verifier, rustls::Error>>,
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for Fixed {
+impl WhenNeeded {
+    fn verifier(&self) -> Result<&Verifier, rustls::Error> {
+        self.verifier.get_or_init(|| Verifier::new(Arc::clone(&self.provider))).as_ref().map_err(Clone::clone)
+    }
+}
+
+impl ServerCertVerifier for WhenNeeded {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        self.verifier()?.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier()?.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier()?.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Everybody is believed to be who they say.
+#[derive(Debug)]
+struct Credulous {
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Credulous {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,
@@ -64,7 +108,7 @@ impl ServerCertVerifier for Fixed {
         _ocsp_response: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        self.verdict.clone().map(|()| ServerCertVerified::assertion())
+        Ok(ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(

@@ -13,7 +13,7 @@ fn ok() -> Reply {
 #[tokio::test]
 async fn we_say_who_we_are() {
     let server = Responder::always(ok()).await;
-    let manners = Manners { contact: Some("me@example.org".into()), ..Manners::default() };
+    let manners = Manners { contact: Some("me@example.org".into()), compressed_at_home: true, ..Manners::default() };
     read(&Client::new(manners).expect("a client"), server.url("/")).await.expect("an answer");
     read(&client(), server.url("/")).await.expect("an answer");
     let seen = server.seen();
@@ -22,6 +22,7 @@ async fn we_say_who_we_are() {
     assert_eq!(seen[0].header("From"), Some("me@example.org"));
     assert_eq!(seen[0].header("Accept-Encoding"), Some("gzip, deflate, br, zstd"));
     assert_eq!((seen[1].header("User-Agent"), seen[1].header("From")), (Some(agent), None));
+    assert_eq!(seen[1].header("Accept-Encoding"), Some("identity"), "there is no line to spare");
 }
 
 #[tokio::test]

@@ -240,6 +240,7 @@ impl<'a> PageReader<'a> {
         if self.begun {
             let mark = desk.sink.commit()?;
             desk.state.set_mark(&mark)?;
+            desk.unsynced = true;
         }
         desk.state.commit()?;
         let gauge = &desk.gauge;

@@ -195,6 +195,8 @@ impl Harvest {
         let source = Source { base_url: contract.base_url, name: identity.name.clone(), slug: options.slug.clone() };
         // While a page is read its host is busy; what its records refer to must not wait for that.
         let client = client.beside();
+        // An earlier run may have left something; and a sink that never had anything is to know that this is all.
+        let unsynced = state.unsynced()?.is_some() || state.mark()?.is_none();
         let distrusted = !durable && !survived(&mut state)?;
         let opening = Opening { mark: state.mark()?, distrusted, source, client, options: options.sink.clone() };
         let opened = tokio::task::spawn_blocking(move || open(opening)).await;
@@ -204,7 +206,7 @@ impl Harvest {
             options,
             sink,
             talk,
-            desk: Some(Box::new(Desk { state, sink: opened, gauge })),
+            desk: Some(Box::new(Desk { state, sink: opened, gauge, unsynced })),
             identity,
             prefix: contract.prefix,
             gaps: Vec::new(),
@@ -242,9 +244,9 @@ impl Work {
     /// Ends the run: everything that was learnt is remembered, everything that is missing is told.
     fn close(&mut self, run: i64) -> Result<Summary, HarvestError> {
         let desk = self.desk.as_mut().ok_or_else(|| lost("the desk is gone"))?;
+        desk.state.roll_back()?;
+        desk.finish()?;
         let state = &mut desk.state;
-        state.roll_back()?;
-        desk.sink.finish()?;
         state.set_unsynced(None)?;
         state.set_habits(&self.talk.habits)?;
         let repaired = self.talk.repairs.told();

@@ -199,6 +199,7 @@ impl Work {
             }
             let mark = desk.sink.commit()?;
             desk.state.set_mark(&mark)?;
+            desk.unsynced = true;
             desk.state.commit()?;
             Gauge::add(&desk.gauge.deleted, gone.len() as u64);
         }

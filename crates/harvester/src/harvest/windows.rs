@@ -55,7 +55,7 @@ impl Work {
             return Ok(false);
         }
         if let Some(desk) = self.desk.as_mut() {
-            desk.sink.finish()?;
+            desk.finish()?;
         }
         self.state()?.complete_list(list.number, clock::now())?;
         Ok(true)

@@ -171,8 +171,9 @@ impl State {
         connection.busy_timeout(Duration::from_secs(30)).map_err(engine)?;
         // With a write-ahead log a commit is one write, and survives the process. The sinks see to it that what a commit
         // promises is on disk before; if the machine goes down, the last commits may be lost, and are harvested again.
+        // A page's items lie together, so that a few megabytes of cache are enough; sinks have caches of their own.
         connection
-            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192;")
+            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096;")
             .map_err(engine)?;
         connection.set_prepared_statement_cache_capacity(64);
         Ok(Self { connection, path: path.to_path_buf(), _lock: lock })
