@@ -36,6 +36,9 @@ pub(crate) enum Question {
         set: Option<String>,
         /// Of which time.
         window: Window,
+        /// Whether the end may be a little later: parts of a list overlap, because servers differ in what belongs to the
+        /// last day or second.
+        loose: bool,
         /// Where to go on.
         token: Option<String>,
     },
@@ -70,9 +73,9 @@ impl Question {
                 }
                 arguments.push(("resumptionToken", token.clone()));
             }
-            Self::List { prefix, set, window, token: None, .. } => {
+            Self::List { prefix, set, window, loose, token: None, .. } => {
                 arguments.push(("metadataPrefix", prefix.clone()));
-                arguments.extend(dates(*window, granularity, habits.dates));
+                arguments.extend(dates(*window, *loose, granularity, habits.dates));
                 arguments.extend(set.iter().filter(|set| !set.is_empty()).map(|set| ("set", set.clone())));
             }
         }
@@ -103,8 +106,10 @@ pub(crate) fn sent_granularity(granularity: Granularity, style: DateStyle) -> Gr
     }
 }
 
-fn dates(window: Window, granularity: Granularity, style: DateStyle) -> Vec<(&'static str, String)> {
+fn dates(window: Window, loose: bool, granularity: Granularity, style: DateStyle) -> Vec<(&'static str, String)> {
     let form = sent_granularity(granularity, style);
+    let later = |date: Datestamp| Datestamp::from_unix(date.unix() + if loose { form.unit() } else { 0 });
+    let window = Window { until: window.until.map(later), ..window };
     let (from, until) = match style {
         DateStyle::Never => (None, None),
         DateStyle::Always => {
@@ -149,6 +154,7 @@ mod tests {
             prefix: "oai_dc".to_owned(),
             set: None,
             window: Window::ALL,
+            loose: false,
             token: Some(token.to_owned()),
         };
         let habits = Habits { token: style, ..Habits::default() };
@@ -172,6 +178,7 @@ mod tests {
             prefix: "oai_dc".to_owned(),
             set: Some(set.to_owned()),
             window,
+            loose: false,
             token: None,
         };
         let url = |question: &Question, dates| {

@@ -71,12 +71,14 @@ impl Progress {
             (known, told) => known.or(told),
         };
         self.fullest = self.fullest.max(records);
-        let token = page.token.as_deref().map(str::trim);
-        let Some(token) = token.filter(|token| !token.is_empty()) else {
+        if records > 0 {
             self.last = records;
+        }
+        let token = page.token.as_deref().map(str::trim);
+        self.size_refuted |= self.size.is_some_and(|size| self.fresh > size);
+        let Some(token) = token.filter(|token| !token.is_empty()) else {
             return Step::Ended(if token.is_some() { How::EmptyToken } else { How::NoToken });
         };
-        self.last = records;
         self.empty = if records == 0 { self.empty + 1 } else { 0 };
         self.stale = if records > 0 && fresh == 0 { self.stale + 1 } else { 0 };
         let itself = asked == Some(token);
@@ -97,8 +99,9 @@ impl Progress {
         Step::GoOn(token.to_owned())
     }
 
-    /// Whether the list, having ended in this way, is complete. Sizes that cannot be right do not count.
-    pub fn judge(&self, how: How, sizes_lie: bool) -> Verdict {
+    /// Whether the list, having ended in this way, is complete. A first harvest is looked at more closely: what it does not
+    /// bring, no later one will.
+    pub fn judge(&self, how: How, is_first: bool) -> Verdict {
         let repair = match how {
             How::EmptyToken | How::NoToken => None,
             How::NoRecords => Some(quirks::TOKEN_TO_NO_RECORDS),
@@ -106,28 +109,32 @@ impl Progress {
             How::Cycle => Some(quirks::TOKEN_CYCLE),
             How::Empty => Some(quirks::TOKEN_TO_EMPTY_PAGE),
         };
-        match self.size.filter(|_| !sizes_lie) {
-            Some(size) if self.fresh >= size => repair.map_or(Verdict::Complete, Verdict::Repaired),
-            Some(_) => Verdict::Doubtful(repair.unwrap_or(quirks::TOKEN_MISSING)),
-            None => match how {
-                How::EmptyToken | How::NoToken if self.may_be_cut() => Verdict::Doubtful(quirks::TOKEN_MISSING),
-                How::EmptyToken | How::NoToken => Verdict::Complete,
-                How::NoRecords => Verdict::Repaired(quirks::TOKEN_TO_NO_RECORDS),
-                How::SelfLoop | How::Cycle | How::Empty => repair.map_or(Verdict::Complete, Verdict::Doubtful),
-            },
+        let believed = repair.map_or(Verdict::Complete, Verdict::Repaired);
+        match self.credible_size() {
+            Some(size) if self.fresh < size => Verdict::Doubtful(repair.unwrap_or(quirks::TOKEN_MISSING)),
+            Some(_) if self.pages > 1 || !is_first => believed,
+            _ if !how.is_natural() => Verdict::Doubtful(repair.unwrap_or(quirks::TOKEN_CYCLE)),
+            _ if self.may_be_cut(is_first) => Verdict::Doubtful(repair.unwrap_or(quirks::TOKEN_MISSING)),
+            _ => believed,
         }
+    }
+
+    /// The announced size, if nothing speaks against it.
+    fn credible_size(&self) -> Option<u64> {
+        self.size.filter(|_| !self.size_refuted)
     }
 
     /// Whether the announced size is larger than what came.
     pub fn is_short(&self) -> bool {
-        self.size.is_some_and(|size| self.fresh < size)
+        self.credible_size().is_some_and(|size| self.fresh < size)
     }
 
-    /// Whether the last page looks like one that a limit ended: full, or of a round size.
-    fn may_be_cut(&self) -> bool {
+    /// Whether the last page looks like one that a limit ended: full, or the only one and of a round size, or of any size
+    /// if it is all there ever was.
+    fn may_be_cut(&self, is_first: bool) -> bool {
         match self.pages {
             0 => false,
-            1 => self.last >= 5 && self.last.is_multiple_of(5),
+            1 => self.last > 0 && (is_first || self.last >= 5 && self.last.is_multiple_of(5)),
             _ => self.last > 0 && self.last == self.fullest,
         }
     }
@@ -162,7 +169,7 @@ mod tests {
         assert_eq!(progress.judge(How::EmptyToken, false), Verdict::Complete);
         let (_, short) = follow(&whole, Some(10));
         assert_eq!(short.judge(How::EmptyToken, false), Verdict::Doubtful(quirks::TOKEN_MISSING));
-        assert_eq!(short.judge(How::NoRecords, true), Verdict::Repaired(quirks::TOKEN_TO_NO_RECORDS));
+        assert_eq!(short.judge(How::NoRecords, false), Verdict::Doubtful(quirks::TOKEN_TO_NO_RECORDS));
         let (how, cut) = follow(&[(3, 3, Some("a")), (3, 3, None)], None);
         assert_eq!(cut.judge(how.expect("an end"), false), Verdict::Doubtful(quirks::TOKEN_MISSING));
         let (how, cut) = follow(&whole, None);
@@ -170,6 +177,17 @@ mod tests {
             cut.judge(how.expect("an end"), false),
             Verdict::Doubtful(quirks::TOKEN_MISSING),
             "a full last page"
+        );
+        let (how, emptied) = follow(&[(3, 3, Some("a")), (3, 3, Some("b")), (0, 0, Some(""))], None);
+        assert_eq!(emptied.judge(how.expect("an end"), false), Verdict::Doubtful(quirks::TOKEN_MISSING));
+        let (how, single) = follow(&[(7, 7, None)], None);
+        assert_eq!(single.judge(how.expect("an end"), false), Verdict::Complete);
+        assert_eq!(single.judge(how.expect("an end"), true), Verdict::Doubtful(quirks::TOKEN_MISSING));
+        let (how, lied) = follow(&[(3, 3, Some("a")), (3, 3, None)], Some(3));
+        assert_eq!(
+            lied.judge(how.expect("an end"), false),
+            Verdict::Doubtful(quirks::TOKEN_MISSING),
+            "3 of 3, and more"
         );
         let (how, ended) = follow(&[(3, 3, Some("a")), (2, 2, None)], None);
         assert_eq!(ended.judge(how.expect("an end"), false), Verdict::Complete);

@@ -4,7 +4,7 @@
 //! an error, cut short or ill-formed, items, sink and token are as they were before.
 
 use modoai_protocol::xml::reader::{Event, PartKind, ReadError, Reader};
-use modoai_protocol::{Datestamp, Verb};
+use modoai_protocol::{Datestamp, ErrorCode, Verb};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::clock;
@@ -16,7 +16,7 @@ use crate::quirks;
 use crate::record::{Header, Novelty};
 use crate::repairs::Repairs;
 use crate::sink::{Kept, Origin, Part, SinkError};
-use crate::state::{OpenWindow, Progress, StateError};
+use crate::state::{OpenWindow, Progress, Sight, StateError};
 use crate::window::{Granularity, read_date};
 
 /// What is expected of a page, and what is to be done with it.
@@ -28,8 +28,12 @@ pub struct Order {
     pub origin: Origin,
     /// The granularity that was promised.
     pub granularity: Granularity,
-    /// The list that is harvested.
-    pub list: i64,
+    /// The list whose pass this is; none if it is not a pass that a watermark follows from.
+    pub list: Option<i64>,
+    /// The number of the first window of the pass.
+    pub pass: i64,
+    /// When it was asked for, by our clock.
+    pub asked: Datestamp,
     /// The window that is harvested, as it was before this page.
     pub window: OpenWindow,
     /// What for.
@@ -99,11 +103,16 @@ pub enum PageError {
     #[error(transparent)]
     Fetch(#[from] modoai_fetch::FetchError),
     /// It has neither an answer nor an error in it.
-    #[error("the answer holds neither {expected} nor an error")]
+    #[error("the answer holds {found}, and neither {expected} nor an error")]
     Nothing {
         /// What was asked.
         expected: Verb,
+        /// What was answered.
+        found: &'static str,
     },
+    /// Somebody said stop while it came.
+    #[error("interrupted")]
+    Interrupted,
     /// The sink failed.
     #[error(transparent)]
     Sink(#[from] SinkError),
@@ -211,15 +220,21 @@ impl<'a> PageReader<'a> {
             result?;
         }
         std::mem::take(&mut self.reader).finish()?;
-        let expected = self.order.verb;
+        // Records are records, whatever stands beside them.
+        if self.report.records > 0 {
+            self.report.errors.retain(|(code, _)| code != ErrorCode::NoRecordsMatch.as_str());
+        }
         if !self.report.errors.is_empty() {
             self.desk.roll_back()?;
             return Ok(self.report);
         }
-        if self.report.verb.is_none() {
-            return Err(PageError::Nothing { expected });
+        let expected = self.order.verb;
+        let lists = [Verb::ListRecords, Verb::ListIdentifiers];
+        let fits = |verb| verb == expected || lists.contains(&expected) && lists.contains(&verb);
+        match self.report.verb {
+            Some(verb) if fits(verb) => self.commit(),
+            found => Err(PageError::Nothing { expected, found: found.map_or("nothing", Verb::as_str) }),
         }
-        self.commit()
     }
 
     fn commit(mut self) -> Result<PageReport, PageError> {
@@ -233,8 +248,10 @@ impl<'a> PageReader<'a> {
         if self.order.purpose.makes_progress() {
             let token = if let Step::GoOn(token) = &step { Some(token.as_str()) } else { window.token.as_deref() };
             desk.state.set_token(window.number, token, &progress)?;
-            if let Some(date) = self.report.response_date {
-                desk.state.began(self.order.list, date)?;
+            if let Some(list) = self.order.list {
+                // A server whose clock is ahead must not make us overlook what happens until then.
+                let date = self.report.response_date.unwrap_or(self.order.asked).min(self.order.asked);
+                desk.state.began(list, date)?;
             }
         }
         if self.begun {
@@ -311,10 +328,11 @@ impl<'a> PageReader<'a> {
     /// One of the protocol's own texts, without white space around it or control characters in it.
     fn plain(&mut self, text: &str) -> String {
         let text = text.trim();
-        if !text.contains(char::is_control) {
+        let illegal = |character: char| matches!(character, '\0'..'\u{20}' | '\u{fffe}' | '\u{ffff}');
+        if !text.contains(illegal) {
             return text.to_owned();
         }
-        let plain = text.replace(char::is_control, "\u{fffd}");
+        let plain = text.replace(illegal, "\u{fffd}");
         self.report.repairs.note(quirks::CONTROL_CHARACTERS, &plain);
         plain
     }
@@ -419,7 +437,14 @@ impl<'a> PageReader<'a> {
             self.report.repairs.note(quirks::METADATA_MISSING, identifier);
             return Ok(self.desk.state.miss(identifier, "it came without metadata")?);
         }
-        let seen = self.desk.state.note(identifier, self.hash.digest(), header.deleted, self.order.window.number)?;
+        let sight = Sight {
+            identifier,
+            hash: self.hash.digest(),
+            stamp: read_date(&header.datestamp).map(Datestamp::unix),
+            gone: header.deleted,
+            window: self.order.window.number,
+        };
+        let seen = self.desk.state.note(&sight, self.order.pass)?;
         self.report.fresh += u64::from(seen.fresh);
         if !seen.fresh {
             self.report.repairs.note(quirks::DUPLICATES, identifier);

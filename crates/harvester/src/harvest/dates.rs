@@ -1,7 +1,10 @@
 //! Servers that do not understand dates, refuse one way to write them, or do not answer without.
 
+use modoai_protocol::Datestamp;
+
 use super::{HarvestError, Work};
 use crate::ask::Question;
+use crate::clock;
 use crate::habits::DateStyle;
 use crate::quirks;
 use crate::state::OpenWindow;
@@ -15,11 +18,61 @@ impl Work {
             (DateStyle::AsPromised, Granularity::Seconds) if dated => (DateStyle::Days, quirks::GRANULARITY_MIXED),
             (DateStyle::AsPromised, Granularity::Day) if dated => (DateStyle::Seconds, quirks::GRANULARITY_MIXED),
             (DateStyle::AsPromised, _) => (DateStyle::Always, quirks::DATES_REQUIRED),
-            (DateStyle::Days | DateStyle::Seconds, _) if dated => (DateStyle::Never, quirks::DATES_REFUSED),
+            (DateStyle::Days | DateStyle::Seconds, _) if dated && !self.is_selective() => {
+                (DateStyle::Never, quirks::DATES_REFUSED)
+            }
             _ => return None,
         };
         self.talk.repairs.note(quirk, &open.window.to_string());
         Some(style)
+    }
+
+    /// Whether the user wants some dates and no others: then they cannot be left out.
+    fn is_selective(&self) -> bool {
+        self.options.window != Window::ALL
+    }
+
+    /// The first page of a list in its plainest form.
+    fn first_page(&self, set: &str, window: Window) -> Question {
+        let (prefix, set) = (self.prefix.clone(), Some(set.to_owned()));
+        Question::List { headers_only: true, prefix, set, window, loose: false, token: None }
+    }
+
+    /// A way to write dates that was learnt in an earlier run may have been learnt in an outage.
+    pub(super) async fn doubt_style(&mut self, set: &str) {
+        let learnt = self.talk.habits.dates;
+        if !matches!(learnt, DateStyle::Always | DateStyle::Never) {
+            return;
+        }
+        let recent = Datestamp::from_unix(clock::now().unix() - 86_400);
+        let window = match learnt {
+            DateStyle::Never => Window { from: Some(recent), until: None },
+            _ => Window::ALL,
+        };
+        self.talk.habits.dates = DateStyle::AsPromised;
+        let question = self.first_page(set, window);
+        let found = self.talk.probe(&question).await.is_ok_and(|response| !response.records.is_empty());
+        if !found {
+            self.talk.habits.dates = learnt;
+        }
+    }
+
+    /// Whether a list that works in another way now works as promised, too: then it was not the dates that were wrong.
+    pub(super) async fn was_an_outage(&mut self, open: &OpenWindow) -> bool {
+        let tried = self.talk.habits.dates;
+        if !self.date_trial {
+            return false;
+        }
+        self.date_trial = false;
+        self.talk.habits.dates = DateStyle::AsPromised;
+        let question = self.first_page(&open.set, open.window);
+        if self.talk.probe(&question).await.is_ok() {
+            return true;
+        }
+        self.talk.habits.dates = tried;
+        let quirk = if tried == DateStyle::Never { quirks::DATES_REFUSED } else { quirks::DATES_REQUIRED };
+        self.talk.repairs.note(quirk, &open.window.to_string());
+        false
     }
 
     /// A list failed at once: some servers want both dates, others none. Whether it is to be tried in another way.
@@ -30,14 +83,17 @@ impl Work {
         let open_ended = open.window.from.is_none() || open.window.until.is_none();
         self.talk.habits.dates = match self.talk.habits.dates {
             DateStyle::AsPromised if open_ended => DateStyle::Always,
-            DateStyle::AsPromised | DateStyle::Always if open.window != Window::ALL => DateStyle::Never,
+            DateStyle::AsPromised | DateStyle::Always if open.window != Window::ALL && !self.is_selective() => {
+                DateStyle::Never
+            }
             _ => {
                 // That was not it.
                 self.date_trials_over = true;
                 DateStyle::AsPromised
             }
         };
-        !self.date_trials_over
+        self.date_trial = !self.date_trials_over;
+        self.date_trial
     }
 
     /// Nothing was found. Whether that is because the server does not understand dates, or does not answer without them,
@@ -53,8 +109,7 @@ impl Work {
         }
         self.doubted_dates = true;
         let holds_records = self.state()?.counts()?.0 > 0;
-        let (prefix, set, window) = (self.prefix.clone(), Some(open.set.clone()), Window::ALL);
-        let everything = Question::List { headers_only: true, prefix, set, window, token: None };
+        let everything = self.first_page(&open.set, Window::ALL);
         self.talk.habits.dates = DateStyle::Always;
         let found = self.talk.describe(&everything).await.map(|response| !response.records.is_empty());
         self.talk.habits.dates = before;
@@ -62,7 +117,7 @@ impl Work {
         let (style, quirk) = match (found, open.window == Window::ALL) {
             (Ok(true), true) => (DateStyle::Always, quirks::DATES_REQUIRED),
             // There are records, and dates that hold all of them find none.
-            (Ok(false), false) if holds_records => (DateStyle::Never, quirks::DATES_REFUSED),
+            (Ok(false), false) if holds_records && !self.is_selective() => (DateStyle::Never, quirks::DATES_REFUSED),
             _ => return Ok(false),
         };
         self.talk.habits.dates = style;

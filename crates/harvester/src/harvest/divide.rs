@@ -69,6 +69,30 @@ impl Work {
         open.window.split((earliest.unwrap_or(long_ago), now), form)
     }
 
+    /// What was announced before a list was divided must have come when its parts are complete. If it has not, the list is
+    /// a gap, unless its identifiers say otherwise.
+    pub(super) async fn compare_with_announced(&mut self, list: &List) -> Result<(), Stop> {
+        let known = self.state()?.list(&list.set, list.window)?;
+        let Some(announced) = known.announced else { return Ok(()) };
+        let came = self.state()?.seen_since(known.first_window)?;
+        if came >= announced || !self.state()?.windows(list.number)?.is_empty() {
+            return Ok(());
+        }
+        let window = OpenWindow::new(known.first_window, list.window, &list.set);
+        if self
+            .one_by_one(
+                list,
+                &OpenWindow { progress: Progress { size: Some(announced), ..Progress::default() }, ..window },
+            )
+            .await?
+        {
+            return Ok(());
+        }
+        let number = self.state()?.add_window(list.number, list.window, &list.set, &Progress::default())?;
+        let why = format!("{came} of {announced} records came, in parts");
+        Ok(self.state()?.give_up(number, &why)?)
+    }
+
     /// The last resort: sets. Records in no set cannot be seen that way; so if there are such records, or if that is not
     /// known, the window is named as missing all the same.
     async fn by_sets(&mut self, list: &List, open: OpenWindow, quirk: &'static Quirk, why: &str) -> Result<Fate, Stop> {
@@ -92,7 +116,7 @@ impl Work {
     }
 
     /// Every set. Those in others are listed too: not every server counts their records as the wider set's.
-    async fn sets(&mut self) -> Vec<String> {
+    pub(super) async fn sets(&mut self) -> Vec<String> {
         const MOST_PAGES: usize = 1000;
         let mut sets = Vec::new();
         let mut token = None;
@@ -112,8 +136,12 @@ impl Work {
 
     fn replace(&mut self, list: &List, open: &OpenWindow, parts: &[(Window, String)]) -> Result<(), HarvestError> {
         let progress = Progress::default();
+        let whole = open.number == list.first_window && !open.progress.size_refuted;
         let state = self.state()?;
         state.begin()?;
+        if let Some(size) = open.progress.size.filter(|_| whole) {
+            state.announce(list.number, size)?;
+        }
         state.close_window(open.number)?;
         for (part, set) in parts {
             state.add_window(list.number, *part, set, &progress)?;

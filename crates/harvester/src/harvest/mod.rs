@@ -81,15 +81,19 @@ struct Work {
     gaps: Vec<Gap>,
     /// What the server asked for, if that is longer than a run.
     not_before: Option<Datestamp>,
-    /// Whether sizes were found to be larger than lists.
-    sizes_lie: bool,
-    /// Records on the largest page of this run: a page that is not full was not ended by a limit.
-    fullest_page: u64,
+    /// The lists of this run.
+    lists: Vec<i64>,
+    /// Whether nothing of the list was ever complete, so that its ends are looked at closely.
+    is_first: bool,
+    /// Whether gaps of an earlier pass are tried again: no watermark follows from that.
+    retrying: bool,
     /// Records of this run that name a set, and that name none.
     in_sets: (u64, u64),
     /// Whether other ways to write dates were tried in vain, and whether dates were doubted where nothing was found: once
     /// per run is enough.
     date_trials_over: bool,
+    /// Whether another way to write dates is being tried.
+    date_trial: bool,
     doubted_dates: bool,
     /// Whether a token that needs encoding was understood as it is sent now.
     token_style_proven: bool,
@@ -211,10 +215,12 @@ impl Harvest {
             prefix: contract.prefix,
             gaps: Vec::new(),
             not_before: None,
-            sizes_lie: false,
-            fullest_page: 0,
+            lists: Vec::new(),
+            is_first: true,
+            retrying: false,
             in_sets: (0, 0),
             date_trials_over: false,
+            date_trial: false,
             doubted_dates: false,
             token_style_proven: false,
         };
@@ -252,7 +258,8 @@ impl Work {
         let repaired = self.talk.repairs.told();
         state.add_repairs(&repaired)?;
         let mut missing = std::mem::take(&mut self.gaps);
-        for list in state.lists()? {
+        // Other selections of this folder have gaps of their own, which `modoai status` tells.
+        for list in state.lists()?.into_iter().filter(|list| self.lists.contains(&list.number)) {
             missing.extend(state.windows(list.number)?.into_iter().map(|open| Gap {
                 what: "window".to_owned(),
                 from: open.window.from.map(|date| date.to_string()),

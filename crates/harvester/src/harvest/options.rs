@@ -90,6 +90,16 @@ pub enum HarvestError {
         /// What there is.
         offered: String,
     },
+    /// The set does not exist.
+    #[error("{url} has no set '{set}', only {offered}")]
+    Set {
+        /// Who was asked.
+        url: String,
+        /// What was wanted.
+        set: String,
+        /// What there is.
+        offered: String,
+    },
     /// There are no sets at all.
     #[error("{url} has no sets")]
     NoSets {

@@ -8,18 +8,30 @@ use super::{HarvestError, Stop, Work};
 use crate::ask::{Question, sent_granularity};
 use crate::ending::{How, Step, Verdict};
 use crate::gauge::Gauge;
+use crate::habits::DateStyle;
 use crate::page::Purpose;
 use crate::quirks::{self, Quirk};
 use crate::record::{Header, Novelty};
-use crate::state::{List, OpenWindow, Progress};
+use crate::state::{List, OpenWindow, Progress, Sight};
 use crate::summary::Gap;
-use crate::window::{Granularity, Window};
+use crate::window::Window;
 
 /// Records that are got one by one for one window. More are had sooner by dividing it further.
 const MOST_SINGLES: u64 = 10_000;
 
 /// Vanished items that are passed on as deletions in one commit.
 const VANISHED_AT_ONCE: usize = 1000;
+
+/// What the halves of a list hold, compared with the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Halves {
+    /// The same.
+    NoMore,
+    /// More: the whole was cut off.
+    More,
+    /// There are no halves.
+    Unknown,
+}
 
 /// What a list of identifiers came to.
 struct Count {
@@ -30,39 +42,40 @@ struct Count {
 impl Work {
     /// A window has come to its end: is it complete?
     pub(super) async fn settle(&mut self, list: &List, open: OpenWindow, how: How) -> Result<Fate, Stop> {
-        let mut verdict = open.progress.judge(how, self.sizes_lie);
-        if self.identity.prompt && how.is_natural() && !open.progress.is_short() {
+        let mut verdict = open.progress.judge(how, self.is_first);
+        let is_short = open.progress.is_short();
+        if self.identity.prompt && how.is_natural() && !is_short {
             verdict = Verdict::Complete;
         }
         let Verdict::Doubtful(quirk) = verdict else { return Ok(self.close_window(&open, Some(verdict))?) };
         let (fresh, size) = (open.progress.fresh, open.progress.size);
         let count = self.count(list, &open).await?;
-        let listed = count.as_ref().map(|count| count.progress.fresh);
+        let listed = count.as_ref().map_or(0, |count| count.progress.fresh);
         // Identifiers that were listed and are not here have been noted as missing, and will be got.
-        if count.as_ref().is_some_and(|count| self.is_whole(count, size)) {
+        let proven = count.as_ref().is_some_and(|count| self.is_whole(count, size.filter(|_| is_short)));
+        if proven && (is_short || listed > fresh) {
             return self.believe(&open, quirk);
         }
-        let counted = count.as_ref().map(|count| count.how);
-        let endless = how == How::Empty && counted == Some(How::Empty);
-        let agreed = how.is_natural() && counted.is_some_and(How::is_natural) && listed <= Some(fresh);
-        if agreed && !open.set.is_empty() && size.is_some() && self.size_of_store(&open).await == size {
-            return self.believe(&open, quirks::SIZE_OF_STORE);
+        let counted = count.map(|count| count.how);
+        let agreed = how.is_natural() && counted.is_some_and(How::is_natural) && listed <= fresh;
+        if agreed {
+            if is_short && !open.set.is_empty() && self.size_of_store(&open).await == size {
+                return self.believe(&open, quirks::SIZE_OF_STORE);
+            }
+            match (self.halves(list, &open).await?, is_short) {
+                // The same, asked for in halves, is not more. So that is all, whatever the size.
+                (Halves::NoMore, true) => return self.believe(&open, quirks::SIZE_WRONG),
+                (Halves::NoMore | Halves::Unknown, false) => return Ok(self.close_window(&open, None)?),
+                (Halves::More, _) | (Halves::Unknown, true) => {}
+            }
         }
-        // Two lists agree, and a page that is not full was not ended by a limit: the size is wrong, and so are others.
-        if agreed && open.progress.last < self.fullest_page {
-            self.sizes_lie |= open.progress.is_short();
-            return self.believe(&open, if open.progress.is_short() { quirks::SIZE_WRONG } else { quirk });
-        }
-        // No size says otherwise, and a list of one full page is a list of one page, unless its halves hold more.
-        if agreed && !open.progress.is_short() && self.halves_agree(list, &open).await? {
-            return Ok(self.close_window(&open, None)?);
-        }
-        let why = match size.filter(|_| open.progress.is_short()) {
+        let why = match size.filter(|_| is_short) {
             Some(size) => format!("{fresh} of {size} records came"),
             None => format!("the list has no credible end after {fresh} records: {}", quirk.name),
         };
         let parts = self.parts(&open);
         // Where both lists go on for ever, parts of them do, too.
+        let endless = how == How::Empty && counted == Some(How::Empty);
         if !parts.is_empty() && !endless {
             return Ok(self.divide_into(list, &open, parts, quirk, &why)?);
         }
@@ -74,43 +87,57 @@ impl Work {
         Ok(self.close_window(open, Some(Verdict::Repaired(quirk)))?)
     }
 
-    /// Whether the two halves of what came hold, together, no more than the whole. A list that was cut off has more to give
-    /// when it is asked for half as much.
-    async fn halves_agree(&mut self, list: &List, open: &OpenWindow) -> Result<bool, Stop> {
-        let Some((oldest, newest)) = open.progress.span else { return Ok(true) };
-        let form = sent_granularity(self.talk.granularity, self.talk.habits.dates);
-        let unit = if form == Granularity::Day { 86_400 } else { 1 };
+    /// Whether the two halves of what came hold, together, more than the whole. A list that was cut off has more to give when
+    /// it is asked for half as much.
+    async fn halves(&mut self, list: &List, open: &OpenWindow) -> Result<Halves, Stop> {
+        let Some((oldest, newest)) = open.progress.span else { return Ok(Halves::Unknown) };
+        if self.talk.habits.dates == DateStyle::Never {
+            return Ok(Halves::Unknown);
+        }
+        let unit = sent_granularity(self.talk.granularity, self.talk.habits.dates).unit();
         let middle = (oldest + (newest - oldest) / 2).div_euclid(unit) * unit;
-        // What is all of one moment has one half, and nothing on either side.
-        let (end, start) =
-            if newest - middle < unit { (middle - 1, middle + unit) } else { (middle + unit - 1, middle + unit) };
+        // What is all of one moment has nothing on either side; whether there is more of that moment, nobody can tell.
+        let one_moment = newest - middle < unit;
+        let (end, start) = if one_moment { (middle - 1, middle + unit) } else { (middle + unit - 1, middle + unit) };
         let below = Window { from: open.window.from, until: Some(Datestamp::from_unix(end)) };
         let above = Window { from: Some(Datestamp::from_unix(start)), until: open.window.until };
         let mut listed = 0;
         for half in [below, above] {
-            if half.from.is_some_and(|from| half.until.is_some_and(|until| from > until)) {
+            if half.from.zip(half.until).is_some_and(|(from, until)| from > until) {
                 continue;
             }
             let window = OpenWindow { window: half, ..open.clone() };
-            let Some(count) = self.count(list, &window).await? else { return Ok(false) };
+            let Some(count) = self.count(list, &window).await? else { return Ok(Halves::More) };
             if !count.how.is_natural() {
-                return Ok(false);
+                return Ok(Halves::More);
+            }
+            // What came lies outside of what was asked for: dates are not looked at there.
+            let (from, until) =
+                (half.from.map_or(i64::MIN, Datestamp::unix), half.until.map_or(i64::MAX, Datestamp::unix));
+            let strays = |(oldest, newest): (i64, i64)| oldest + 86_400 < from || newest - 86_400 > until;
+            if count.progress.span.is_some_and(strays) {
+                self.talk.repairs.note(quirks::DATES_REFUSED, &half.to_string());
+                return Ok(Halves::Unknown);
             }
             listed += count.progress.fresh;
         }
-        Ok(listed <= open.progress.fresh)
+        Ok(match (listed > open.progress.fresh, one_moment) {
+            (true, _) => Halves::More,
+            (false, true) => Halves::Unknown,
+            (false, false) => Halves::NoMore,
+        })
     }
 
     /// Whether a list of identifiers is complete, given what was announced elsewhere.
     fn is_whole(&self, count: &Count, announced: Option<u64>) -> bool {
         let progress = Progress { size: count.progress.size.max(announced), ..count.progress.clone() };
-        !matches!(progress.judge(count.how, self.sizes_lie), Verdict::Doubtful(_))
+        !matches!(progress.judge(count.how, false), Verdict::Doubtful(_))
     }
 
     /// The size that is told for the same window without a set.
     async fn size_of_store(&mut self, open: &OpenWindow) -> Option<u64> {
         let (prefix, window) = (self.prefix.clone(), open.window);
-        let question = Question::List { headers_only: true, prefix, set: None, window, token: None };
+        let question = Question::List { headers_only: true, prefix, set: None, window, loose: false, token: None };
         let response = self.talk.describe(&question).await.ok()?;
         response.token?.size?.trim().parse().ok()
     }
@@ -156,12 +183,11 @@ impl Work {
     /// Compares all identifiers with what is here: what is new is got, what has vanished is passed on as deleted.
     pub(super) async fn verify(&mut self, sets: &[String]) -> Result<(), Stop> {
         let window = self.options.window;
-        let number = self.state()?.fresh_number()?;
+        let first = self.state()?.fresh_number()?;
         let mut whole = true;
         for set in sets {
             let list = self.state()?.list(set, window)?;
-            let progress = Progress::default();
-            let pass = OpenWindow { number, window, set: set.clone(), token: None, progress, trouble: None };
+            let pass = OpenWindow::new(self.state()?.fresh_number()?, window, set);
             whole &= self.follow(&list, pass).await?.is_some_and(|count| self.is_whole(&count, None));
         }
         self.get_missing().await?;
@@ -173,7 +199,7 @@ impl Work {
         // Only a list of everything can tell that something is in no list.
         let selected = self.state()?.lists()?.iter().all(|list| sets.contains(&list.set));
         if window == Window::ALL && selected {
-            self.pass_on_vanished(number)?;
+            self.pass_on_vanished(first)?;
         }
         Ok(())
     }
@@ -194,7 +220,8 @@ impl Work {
                     deleted: true,
                 })?;
                 desk.sink.end(Novelty::Changed)?;
-                desk.state.note(identifier, 0, true, pass)?;
+                let stamp = Some(origin.harvested.unix());
+                desk.state.note(&Sight { identifier, hash: 0, stamp, gone: true, window: pass }, pass)?;
                 self.talk.repairs.note(quirks::VANISHED, identifier);
             }
             let mark = desk.sink.commit()?;

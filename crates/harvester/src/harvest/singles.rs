@@ -4,12 +4,19 @@ use modoai_protocol::{ErrorCode, Verb};
 
 use super::{Stop, Work};
 use crate::ask::Question;
+use crate::clock;
 use crate::page::{Order, Purpose};
-use crate::state::{OpenWindow, Progress};
+use crate::state::OpenWindow;
 use crate::window::Window;
 
 /// Records looked up at once.
 const BATCH: usize = 500;
+
+/// Records that are asked for in one go; the rest is left to the next run.
+const MOST_ASKED: u32 = 20_000;
+
+/// A record that was asked for so often in vain is named, but asked for only with `--verify`.
+const MOST_TRIES: u32 = 5;
 
 /// Failures in a row after which the rest is left to the next run.
 const MOST_FAILURES: u32 = 20;
@@ -17,7 +24,7 @@ const MOST_FAILURES: u32 = 20;
 impl Work {
     /// Tries once to get every record that is noted as missing.
     pub(super) async fn get_missing(&mut self) -> Result<(), Stop> {
-        let (mut after, mut failures) = (String::new(), 0);
+        let (mut after, mut failures, mut asked) = (String::new(), 0, 0);
         if self.state()?.missing_count()? == 0 {
             return Ok(());
         }
@@ -28,9 +35,13 @@ impl Work {
             after.clone_from(&last.identifier);
             for missing in batch {
                 // What came without an identifier cannot be asked for by it.
-                if missing.nameless {
+                if missing.nameless || missing.tries >= MOST_TRIES && !self.options.verify {
                     continue;
                 }
+                if asked == MOST_ASKED {
+                    return Ok(());
+                }
+                asked += 1;
                 match self.get_one(number, &missing.identifier).await? {
                     true => failures = 0,
                     false => failures += 1,
@@ -46,19 +57,15 @@ impl Work {
     async fn get_one(&mut self, number: i64, identifier: &str) -> Result<bool, Stop> {
         self.talk.gauge.say(format!("getting {identifier}"));
         let question = Question::Record { identifier: identifier.to_owned(), prefix: self.prefix.clone() };
-        let window = OpenWindow {
-            number,
-            window: Window::ALL,
-            set: String::new(),
-            token: None,
-            progress: Progress::default(),
-            trouble: None,
-        };
+        let window = OpenWindow::new(number, Window::ALL, "");
         let order = Order {
             verb: Verb::GetRecord,
             origin: self.origin(),
             granularity: self.talk.granularity,
-            list: 0,
+            list: None,
+            // What is asked for by name is what it is now, and later than what any list said.
+            pass: number,
+            asked: clock::now(),
             window,
             purpose: Purpose::One,
         };
@@ -75,7 +82,7 @@ impl Work {
             Err(trouble) if trouble.calls_for_less() => (false, trouble.to_string()),
             Err(trouble) => return Err(self.stop(trouble)),
         };
-        self.state()?.miss(identifier, &reason)?;
+        self.state()?.tried(identifier, &reason)?;
         Ok(answered)
     }
 }

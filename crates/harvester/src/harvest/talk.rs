@@ -23,7 +23,7 @@ use crate::repairs::Repairs;
 use crate::window::{Granularity, read_date};
 
 /// Answers that are not lists are read whole; none is that long.
-const LONGEST_DESCRIPTION: usize = 16 << 20;
+const LONGEST_DESCRIPTION: usize = 8 << 20;
 
 /// Pieces of an answer that may wait between the network and the reader.
 const PIECES: usize = 8;
@@ -106,7 +106,7 @@ impl Talk {
             let fetched = self.get(question).await?;
             let (status, charset) = (fetched.status, fetched.charset().map(str::to_owned));
             if !(200..300).contains(&status) {
-                let body = fetched.body.read_to_end(LONGEST_DESCRIPTION).await.map_err(|error| (error.into(), None))?;
+                let body = self.whole(fetched).await?;
                 let read = self.read_whole(&body, charset.as_deref());
                 let response = read.map_err(|error| (refused(status, &body, error), None))?;
                 if response.errors.is_empty() {
@@ -156,8 +156,16 @@ impl Talk {
             (own, undone.and(result))
         });
         let mut body = fetched.body;
+        let mut interrupted = false;
         loop {
-            let piece = match body.chunk().await {
+            let piece = tokio::select! {
+                piece = body.chunk() => piece,
+                () = stopped(&self.stop) => {
+                    interrupted = true;
+                    break;
+                }
+            };
+            let piece = match piece {
                 Ok(Some(piece)) => Ok(piece),
                 Ok(None) => break,
                 Err(error) => Err(error),
@@ -174,7 +182,20 @@ impl Talk {
         for surprise in body.surprises() {
             self.repairs.note(quirks::CODING_MISLABELLED, &format!("{surprise:?}"));
         }
-        result
+        if interrupted { Err(PageError::Interrupted) } else { result }
+    }
+
+    /// The whole body of an answer that is not a list.
+    async fn whole(&self, fetched: Fetched) -> Result<Vec<u8>, (Trouble, Option<Duration>)> {
+        tokio::select! {
+            body = fetched.body.read_to_end(LONGEST_DESCRIPTION) => body.map_err(|error| (error.into(), None)),
+            () = stopped(&self.stop) => Err((Trouble::Interrupted, None)),
+        }
+    }
+
+    /// Asks something once, to see whether that works.
+    pub(super) async fn probe(&mut self, question: &Question) -> Result<Response, Trouble> {
+        self.describe_once(question).await.map_err(|(trouble, _)| trouble)
     }
 
     /// Sends one request. What is no answer by its status or headers alone is told apart here.
@@ -185,7 +206,10 @@ impl Talk {
         let url = question.url(&self.base_url, self.granularity, &self.habits);
         tracing::debug!(%url, "asking");
         let asked = Instant::now();
-        let fetched = self.client.get(Ask::new(url.clone())).await.map_err(|error| (error.into(), None))?;
+        let fetched = tokio::select! {
+            fetched = self.client.get(Ask::new(url.clone())) => fetched.map_err(|error| (error.into(), None))?,
+            () = stopped(&self.stop) => return Err((Trouble::Interrupted, None)),
+        };
         Gauge::add(&self.gauge.requests, 1);
         tracing::debug!(status = fetched.status, after = ?asked.elapsed(), "answered");
         if let Some(hop) = fetched.hops.first() {
@@ -198,8 +222,10 @@ impl Talk {
             return Err((Trouble::BotWall(sign), None));
         }
         if matches!(fetched.status, 429 | 503) {
-            let wait = fetched.retry_after();
-            return Err((Trouble::Status(fetched.status), wait));
+            let (status, wait) = (fetched.status, fetched.retry_after());
+            // Who asks for patience must not be asked for the same in a hundred parts; who merely fails may be.
+            let asks = status == 429 || wait.is_some();
+            return Err((if asks { Trouble::Busy(status) } else { Trouble::Status(status) }, wait));
         }
         if fetched.content_type().is_some_and(|kind| !kind.contains("xml")) {
             let kind = fetched.content_type().unwrap_or_default().to_owned();
@@ -220,15 +246,10 @@ impl Talk {
                 self.repairs.note(trouble.quirk(), &trouble.to_string());
                 tracing::info!(%trouble, wait = ?wait, "asking again");
                 self.gauge.say(format!("waiting {} s: {trouble}", wait.as_secs()));
-                let until = Instant::now() + wait;
-                while !self.stop.load(Ordering::Relaxed) {
-                    let left = until.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return Ok(());
-                    }
-                    tokio::time::sleep(left.min(Duration::from_millis(200))).await;
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => Ok(()),
+                    () = stopped(&self.stop) => Err(Trouble::Interrupted),
                 }
-                Err(Trouble::Interrupted)
             }
         }
     }
@@ -281,6 +302,13 @@ fn read(
         page.push(&piece?)?;
     }
     page.finish()
+}
+
+/// Returns when somebody says stop.
+async fn stopped(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
 }
 
 /// A body that is no answer, with its status.

@@ -26,6 +26,9 @@ pub enum Trouble {
     /// An HTTP status that says no.
     #[error("HTTP status {0}")]
     Status(u16),
+    /// The server is busy, and asks for patience.
+    #[error("the server asks for patience (HTTP status {0})")]
+    Busy(u16),
     /// Something stands between us and the server.
     #[error("a bot wall stands before the server: {0}")]
     BotWall(String),
@@ -65,7 +68,8 @@ impl Trouble {
     pub(super) fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable(error) | Self::TimedOut(error) => error.is_transient(),
-            Self::Status(status) => matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=530),
+            Self::Busy(_) => true,
+            Self::Status(status) => matches!(status, 408 | 425 | 500 | 502..=504 | 520..=530),
             Self::CutShort(_) | Self::Unreadable(_) | Self::WebPage(_) | Self::Unknown { .. } | Self::BotWall(_) => {
                 true
             }
@@ -97,7 +101,7 @@ impl Trouble {
     pub(super) fn quirk(&self) -> &'static Quirk {
         match self {
             Self::Status(413 | 414) => quirks::WINDOW_TOO_LARGE,
-            Self::Status(429 | 503) => quirks::TOO_MANY_REQUESTS,
+            Self::Busy(_) | Self::Status(503) => quirks::TOO_MANY_REQUESTS,
             Self::TimedOut(_) => quirks::SLOW_PAGE,
             Self::CutShort(_) | Self::Unreachable(_) => quirks::CUT_SHORT,
             Self::WebPage(_) => quirks::HTML_WITH_200,
@@ -127,6 +131,7 @@ impl From<PageError> for Trouble {
     fn from(error: PageError) -> Self {
         match error {
             PageError::Fetch(error) => error.into(),
+            PageError::Interrupted => Self::Interrupted,
             PageError::Sink(error) => Self::Sink(error),
             PageError::State(error) => Self::State(error),
             PageError::Nothing { .. } => Self::Unreadable(error.to_string()),

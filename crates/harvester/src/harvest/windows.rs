@@ -6,7 +6,7 @@ use super::{HarvestError, Stop, Trouble, Work};
 use crate::ask::Question;
 use crate::clock;
 use crate::ending::{How, Step, Verdict};
-use crate::habits::{DateStyle, TokenStyle};
+use crate::habits::TokenStyle;
 use crate::page::{Order, PageReport, Purpose};
 use crate::quirks;
 use crate::sink::Origin;
@@ -37,23 +37,53 @@ impl Work {
     pub(super) async fn list(&mut self, set: &str) -> Result<(), Stop> {
         let window = self.options.window;
         let list = self.state()?.list(set, window)?;
-        let under_way = list.first_date.is_some();
-        if !self.state()?.windows(list.number)?.is_empty() && !self.pass(&list).await? && under_way {
-            return Ok(());
+        self.lists.push(list.number);
+        self.is_first = list.watermark.is_none();
+        if self.is_first {
+            self.expect_set(set).await?;
         }
-        // What is left open now are gaps: they are named, and tried again by every run, but do not stand in the way of
-        // what is new.
+        self.doubt_style(set).await;
+        if !self.state()?.windows(list.number)?.is_empty() {
+            // A pass that was interrupted is gone through to its end, and its beginning is what is known then. Gaps of an
+            // earlier pass are tried again, and nothing follows from when that is done.
+            let under_way = list.first_date.is_some() || list.watermark.is_none();
+            self.retrying = !under_way;
+            let answered = if under_way { self.pass(&list).await? } else { self.windows(&list).await? };
+            self.retrying = false;
+            if under_way && !answered {
+                return Ok(());
+            }
+        }
         let list = self.state()?.list(set, window)?;
-        self.begin_pass(&list)?;
-        self.pass(&list).await?;
+        if self.begin_pass(&list)? {
+            let list = self.state()?.list(set, window)?;
+            self.pass(&list).await?;
+        }
         Ok(())
     }
 
-    /// Works through all windows of a list. Whether the server was able to answer.
+    /// A set that does not exist is a mistake, and not an empty list.
+    async fn expect_set(&mut self, set: &str) -> Result<(), Stop> {
+        if set.is_empty() {
+            return Ok(());
+        }
+        let sets = self.sets().await;
+        let within = |known: &String| known == set || known.strip_prefix(set).is_some_and(|rest| rest.starts_with(':'));
+        if sets.is_empty() || sets.iter().any(within) {
+            return Ok(());
+        }
+        const SHOWN: usize = 20;
+        let (url, more) = (self.options.base_url.to_string(), if sets.len() > SHOWN { ", …" } else { "" });
+        let offered = sets.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ") + more;
+        Err(HarvestError::Set { url, set: set.to_owned(), offered }.into())
+    }
+
+    /// Works through all windows of a pass. Whether the server was able to answer.
     async fn pass(&mut self, list: &List) -> Result<bool, Stop> {
         if !self.windows(list).await? {
             return Ok(false);
         }
+        self.compare_with_announced(list).await?;
         if let Some(desk) = self.desk.as_mut() {
             desk.finish()?;
         }
@@ -61,13 +91,18 @@ impl Work {
         Ok(true)
     }
 
-    /// Decides what a new pass asks for.
-    fn begin_pass(&mut self, list: &List) -> Result<(), HarvestError> {
+    /// Decides what a new pass asks for; whether there is anything to ask.
+    fn begin_pass(&mut self, list: &List) -> Result<bool, HarvestError> {
         let overlap = i64::try_from(self.overlap().as_secs()).unwrap_or(i64::MAX);
-        let since = list.watermark.map(|date| Datestamp::from_unix(date.unix().saturating_sub(overlap)));
+        // A watermark in the future would hide everything until then.
+        let watermark = list.watermark.map(|date| date.min(clock::now()));
+        let since = watermark.map(|date| Datestamp::from_unix(date.unix().saturating_sub(overlap)));
         let window = Window { from: list.window.from.max(since), until: list.window.until };
-        self.state()?.add_window(list.number, window, &list.set, &Progress::default())?;
-        Ok(())
+        if window.from.zip(window.until).is_some_and(|(from, until)| from > until) {
+            return Ok(false);
+        }
+        self.state()?.begin_pass(list.number, window, &list.set)?;
+        Ok(true)
     }
 
     /// Works through the windows of a list until none is left that was not given up. Whether the server was able to answer.
@@ -145,6 +180,10 @@ impl Work {
                 }
             }
             self.look_at(&open, &report);
+            if open.token.is_none() && self.was_an_outage(&open).await {
+                self.restart(list, &mut open)?;
+                continue;
+            }
             let asked = open.token.take();
             if asked.is_some_and(|token| needs_encoding(&token)) {
                 self.token_style_proven = true;
@@ -171,16 +210,24 @@ impl Work {
             prefix: self.prefix.clone(),
             set: (!open.set.is_empty()).then(|| open.set.clone()),
             window: open.window,
+            // Only parts overlap: the end that the user said is the end. Identifiers are counted, so each only once.
+            loose: purpose.makes_progress() && open.window.until != list.window.until,
             token: open.token.clone(),
         };
-        let verb = if headers_only { Verb::ListIdentifiers } else { Verb::ListRecords };
-        let granularity = self.talk.granularity;
-        let window = open.clone();
-        let order = Order { verb, origin: self.origin(), granularity, list: list.number, window, purpose };
+        let order = Order {
+            verb: if headers_only { Verb::ListIdentifiers } else { Verb::ListRecords },
+            origin: self.origin(),
+            granularity: self.talk.granularity,
+            list: (!self.retrying).then_some(list.number),
+            pass: list.first_window,
+            asked: clock::now(),
+            window: open.clone(),
+            purpose,
+        };
         let report = self.talk.page(&mut self.desk, &order, &question).await?;
         // An error says when it was made, too, and an empty list is nothing but an error.
-        if let (true, Some(date), Some(desk)) = (purpose.makes_progress(), report.response_date, self.desk.as_mut()) {
-            desk.state.began(list.number, date)?;
+        if let (true, Some(list), Some(desk)) = (purpose.makes_progress(), order.list, self.desk.as_mut()) {
+            desk.state.began(list, report.response_date.unwrap_or(order.asked).min(order.asked))?;
         }
         Ok(report)
     }
@@ -215,15 +262,7 @@ impl Work {
         }
         let (named, unnamed) = report.in_sets;
         self.in_sets = (self.in_sets.0 + named, self.in_sets.1 + unnamed);
-        self.fullest_page = self.fullest_page.max(report.records);
-        if report.records > 0 && !self.talk.habits.dates_proven {
-            self.talk.habits.dates_proven = open.window != Window::ALL;
-            match self.talk.habits.dates {
-                DateStyle::Always => self.talk.repairs.note(quirks::DATES_REQUIRED, &open.window.to_string()),
-                DateStyle::Never => self.talk.repairs.note(quirks::DATES_REFUSED, &open.window.to_string()),
-                _ => {}
-            }
-        }
+        self.talk.habits.dates_proven |= report.records > 0 && open.window != Window::ALL;
         if report.records == 0 && open.token.is_some() {
             self.talk.repairs.note(quirks::TOKEN_TO_EMPTY_PAGE, &open.window.to_string());
         }
@@ -270,6 +309,18 @@ impl Work {
         }
     }
 
+    /// Begins a window again.
+    fn restart(&mut self, list: &List, open: &mut OpenWindow) -> Result<(), HarvestError> {
+        let progress = Progress { restarts: open.progress.restarts + 1, ..Progress::default() };
+        let state = self.state()?;
+        state.begin()?;
+        state.close_window(open.number)?;
+        let number = state.add_window(list.number, open.window, &open.set, &progress)?;
+        state.commit()?;
+        *open = OpenWindow { number, token: None, progress, ..open.clone() };
+        Ok(())
+    }
+
     /// A token was refused: it may have to be written differently, or it has expired.
     async fn refused_token(&mut self, list: &List, open: &mut OpenWindow, code: &str) -> Result<Option<Fate>, Stop> {
         let token = open.token.clone().unwrap_or_default();
@@ -292,13 +343,7 @@ impl Work {
         }
         self.talk.repairs.note(quirks::TOKEN_EXPIRED, &token);
         if open.progress.restarts == 0 {
-            let progress = Progress { restarts: 1, ..Progress::default() };
-            let state = self.state()?;
-            state.begin()?;
-            state.close_window(open.number)?;
-            let number = state.add_window(list.number, open.window, &open.set, &progress)?;
-            state.commit()?;
-            *open = OpenWindow { number, token: None, progress, ..open.clone() };
+            self.restart(list, open)?;
             return Ok(None);
         }
         self.divide(list, open.clone(), quirks::TOKEN_EXPIRED, "its token expires before the end").await.map(Some)

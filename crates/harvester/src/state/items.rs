@@ -5,6 +5,21 @@ use rusqlite::{OptionalExtension as _, params};
 use super::{Result, State};
 use crate::record::Novelty;
 
+/// A record, as far as it must be known again.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    /// Of the item.
+    pub identifier: &'a str,
+    /// Of everything in the record.
+    pub hash: u64,
+    /// Its datestamp, if that could be read.
+    pub stamp: Option<i64>,
+    /// Whether it is a deletion.
+    pub gone: bool,
+    /// The window or pass it came in.
+    pub window: i64,
+}
+
 /// How a record compares with what was there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
@@ -15,23 +30,30 @@ pub struct Seen {
 }
 
 impl State {
-    /// Notes a record, and tells how it compares. Almost always the item is new, or comes with the window it was last
-    /// seen in, so the first statement alone does most of the work.
-    pub fn note(&mut self, identifier: &str, hash: u64, gone: bool, window: i64) -> Result<Seen> {
+    /// Notes a record, and tells how it compares. Almost always the item is new, so that the first statement alone does
+    /// most of the work. Of two versions that come in one pass (windows from `pass` on), the later datestamp stands,
+    /// whichever came first.
+    pub fn note(&mut self, sight: &Sight<'_>, pass: i64) -> Result<Seen> {
+        let Sight { identifier, hash, stamp, gone, window } = *sight;
         // SQLite's integers are signed; the bits are the same.
         let hash = hash.cast_signed();
         self.sql(|sql| {
-            let mut insert = sql.prepare_cached("INSERT OR IGNORE INTO item VALUES (?, ?, ?, ?)")?;
-            if insert.execute(params![identifier, hash, window, gone])? == 1 {
+            let insert = "INSERT OR IGNORE INTO item (identifier, hash, seen, stamp, gone) VALUES (?, ?, ?, ?, ?)";
+            if sql.prepare_cached(insert)?.execute(params![identifier, hash, window, stamp, gone])? == 1 {
                 return Ok(Seen { novelty: Novelty::New, fresh: true });
             }
-            let mut select = sql.prepare_cached("SELECT hash, seen FROM item WHERE identifier = ?")?;
-            let (old, seen): (i64, i64) = select.query_row([identifier], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            if (old, seen) != (hash, window) {
-                let update = "UPDATE item SET hash = ?, seen = ?, gone = ? WHERE identifier = ?";
-                sql.prepare_cached(update)?.execute(params![hash, window, gone, identifier])?;
+            let mut select = sql.prepare_cached("SELECT hash, seen, stamp FROM item WHERE identifier = ?")?;
+            let known = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let (old, seen, known): (i64, i64, Option<i64>) = select.query_row([identifier], known)?;
+            let outdated = seen >= pass && known.zip(stamp).is_some_and(|(known, stamp)| stamp < known);
+            if outdated {
+                let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE identifier = ?")?;
+                update.execute(params![window, identifier])?;
+            } else if (old, seen) != (hash, window) {
+                let update = "UPDATE item SET hash = ?, seen = ?, stamp = ?, gone = ? WHERE identifier = ?";
+                sql.prepare_cached(update)?.execute(params![hash, window, stamp, gone, identifier])?;
             }
-            let novelty = if old == hash { Novelty::Same } else { Novelty::Changed };
+            let novelty = if old == hash || outdated { Novelty::Same } else { Novelty::Changed };
             Ok(Seen { novelty, fresh: seen != window })
         })
     }
@@ -54,13 +76,20 @@ impl State {
         })
     }
 
-    /// Identifiers of items that are here and were not listed in that pass; at most `limit`.
+    /// Identifiers of items that are here and were not listed in that pass or a later one; at most `limit`.
     pub fn unlisted(&self, pass: i64, limit: usize) -> Result<Vec<String>> {
         self.sql(|sql| {
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let mut select = sql.prepare("SELECT identifier FROM item WHERE gone = 0 AND seen <> ? LIMIT ?")?;
+            let mut select = sql.prepare("SELECT identifier FROM item WHERE gone = 0 AND seen < ? LIMIT ?")?;
             select.query_map(params![pass, limit], |row| row.get(0))?.collect()
         })
+    }
+
+    /// How many items were seen in that pass or later ones.
+    pub fn seen_since(&self, pass: i64) -> Result<u64> {
+        let select = "SELECT count(*) FROM item WHERE seen >= ?";
+        let count: i64 = self.sql(|sql| sql.query_row(select, [pass], |row| row.get(0)))?;
+        Ok(count.cast_unsigned())
     }
 
     /// How many items are here, and how many are known to be gone.
@@ -81,16 +110,21 @@ mod tests {
     #[test]
     fn records_are_new_changed_or_the_same() {
         let mut state = State::in_memory().expect("a state");
-        let mut note = |hash, window| state.note("oai:x:1", hash, false, window).expect("noted");
-        assert_eq!(note(1, 1), Seen { novelty: Novelty::New, fresh: true });
-        assert_eq!(note(1, 1), Seen { novelty: Novelty::Same, fresh: false });
-        assert_eq!(note(1, 2), Seen { novelty: Novelty::Same, fresh: true });
-        assert_eq!(note(2, 2), Seen { novelty: Novelty::Changed, fresh: false });
+        let mut note = |hash, window, stamp| {
+            let sight = Sight { identifier: "oai:x:1", hash, stamp: Some(stamp), gone: false, window };
+            state.note(&sight, 1).expect("noted")
+        };
+        assert_eq!(note(1, 1, 5), Seen { novelty: Novelty::New, fresh: true });
+        assert_eq!(note(1, 1, 5), Seen { novelty: Novelty::Same, fresh: false });
+        assert_eq!(note(1, 2, 5), Seen { novelty: Novelty::Same, fresh: true });
+        assert_eq!(note(2, 2, 6), Seen { novelty: Novelty::Changed, fresh: false });
+        assert_eq!(note(3, 2, 4), Seen { novelty: Novelty::Same, fresh: false }, "an older version does not win");
         assert_eq!(state.mark_listed("oai:x:1", false, 3).expect("known"), Some(true));
         assert_eq!(state.mark_listed("oai:x:1", true, 3).expect("known otherwise"), None);
         assert_eq!(state.mark_listed("oai:x:2", false, 3).expect("unknown"), None);
         assert_eq!(state.unlisted(4, 10).expect("a list"), ["oai:x:1"]);
         assert!(state.unlisted(3, 10).expect("a list").is_empty());
+        assert_eq!((state.seen_since(3).expect("one"), state.seen_since(4).expect("none")), (1, 0));
         state.forget("oai:x:1").expect("forgotten");
         assert_eq!(state.counts().expect("counts"), (0, 0));
     }

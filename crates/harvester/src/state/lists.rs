@@ -20,6 +20,10 @@ pub struct List {
     pub watermark: Option<Datestamp>,
     /// When the pass that is under way began, by the server's clock.
     pub first_date: Option<Datestamp>,
+    /// The number of the first window of that pass, or of the last one.
+    pub first_window: i64,
+    /// How long it is, as was told for what had to be divided in that pass.
+    pub announced: Option<u64>,
     /// When it was last complete, by ours.
     pub completed: Option<Datestamp>,
 }
@@ -41,6 +45,13 @@ pub struct OpenWindow {
     pub trouble: Option<String>,
 }
 
+impl OpenWindow {
+    /// A window of which nothing has come yet.
+    pub fn new(number: i64, window: Window, set: &str) -> Self {
+        Self { number, window, set: set.to_owned(), token: None, progress: Progress::default(), trouble: None }
+    }
+}
+
 /// What was counted in a window so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -53,9 +64,11 @@ pub struct Progress {
     pub fresh: u64,
     /// The largest completeListSize that was told.
     pub size: Option<u64>,
+    /// Whether what was told cannot be: there was more after it.
+    pub size_refuted: bool,
     /// Records on the largest page.
     pub fullest: u64,
-    /// Records on the last page.
+    /// Records on the last page that had any.
     pub last: u64,
     /// Empty pages in a row.
     pub empty: u32,
@@ -114,7 +127,8 @@ impl State {
             sql.execute(insert, params![set, from, until])?;
             Ok(sql.last_insert_rowid())
         })?;
-        Ok(List { number, set: set.to_owned(), window, watermark: None, first_date: None, completed: None })
+        let (set, watermark, first_date) = (set.to_owned(), None, None);
+        Ok(List { number, set, window, watermark, first_date, first_window: 0, announced: None, completed: None })
     }
 
     /// Every selection of this harvest.
@@ -128,6 +142,8 @@ impl State {
                     window: window(row)?,
                     watermark: date(row, "watermark")?,
                     first_date: date(row, "first_date")?,
+                    first_window: row.get("first_window")?,
+                    announced: row.get::<_, Option<i64>>("announced")?.map(i64::cast_unsigned),
                     completed: date(row, "completed")?,
                 })
             })?;
@@ -187,6 +203,20 @@ impl State {
     pub fn began(&mut self, list: i64, date: Datestamp) -> Result<()> {
         let update = "UPDATE list SET first_date = ? WHERE number = ? AND first_date IS NULL";
         self.sql(|sql| sql.prepare_cached(update)?.execute(params![date.unix(), list]).map(drop))
+    }
+
+    /// A pass of a list begins with this window.
+    pub fn begin_pass(&mut self, list: i64, window: Window, set: &str) -> Result<i64> {
+        let number = self.add_window(list, window, set, &Progress::default())?;
+        let update = "UPDATE list SET first_window = ?, announced = NULL WHERE number = ?";
+        self.sql(|sql| sql.execute(update, params![number, list]).map(drop))?;
+        Ok(number)
+    }
+
+    /// Remembers how long the list is, as was told before it had to be divided.
+    pub fn announce(&mut self, list: i64, size: u64) -> Result<()> {
+        let update = "UPDATE list SET announced = max(coalesce(announced, 0), ?) WHERE number = ?";
+        self.sql(|sql| sql.execute(update, params![size.cast_signed(), list]).map(drop))
     }
 
     /// The pass of a list is complete: what it began with is what the next one starts from.

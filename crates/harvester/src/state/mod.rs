@@ -23,7 +23,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
 use crate::habits::Habits;
-pub use items::Seen;
+pub use items::{Seen, Sight};
 pub use lists::{List, OpenWindow, Progress};
 pub use notes::{Missing, Repair, Run, Wait};
 

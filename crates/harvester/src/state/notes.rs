@@ -16,6 +16,8 @@ pub struct Missing {
     /// Whether it came without an identifier, so that `identifier` only says where it was.
     #[serde(skip)]
     pub nameless: bool,
+    /// How often it was asked for in vain.
+    pub tries: u32,
 }
 
 /// A remedy that was applied.
@@ -67,6 +69,12 @@ impl State {
         self.sql(|sql| sql.prepare_cached(insert)?.execute(params![identifier, reason, nameless, since]).map(drop))
     }
 
+    /// A record was asked for in vain.
+    pub fn tried(&mut self, identifier: &str, reason: &str) -> Result<()> {
+        let update = "UPDATE missing SET tries = tries + 1, reason = ? WHERE identifier = ?";
+        self.sql(|sql| sql.prepare_cached(update)?.execute(params![reason, identifier]).map(drop))
+    }
+
     /// A record is no longer missing.
     pub fn found(&mut self, identifier: &str) -> Result<()> {
         self.sql(|sql| sql.prepare_cached("DELETE FROM missing WHERE identifier = ?")?.execute([identifier]).map(drop))
@@ -80,11 +88,11 @@ impl State {
     /// The records that are missing, in order of their identifiers, after the one given; at most `limit`.
     pub fn missing(&self, after: &str, limit: usize) -> Result<Vec<Missing>> {
         let select =
-            "SELECT identifier, reason, nameless FROM missing WHERE identifier > ? ORDER BY identifier LIMIT ?";
+            "SELECT identifier, reason, nameless, tries FROM missing WHERE identifier > ? ORDER BY identifier LIMIT ?";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.sql(|sql| {
             let row = |row: &rusqlite::Row<'_>| {
-                Ok(Missing { identifier: row.get(0)?, reason: row.get(1)?, nameless: row.get(2)? })
+                Ok(Missing { identifier: row.get(0)?, reason: row.get(1)?, nameless: row.get(2)?, tries: row.get(3)? })
             };
             sql.prepare_cached(select)?.query_map(params![after, limit], row)?.collect()
         })

@@ -21,6 +21,8 @@ CREATE TABLE item (
     hash        INTEGER NOT NULL,
     -- The window or identifier pass it was last seen in.
     seen        INTEGER NOT NULL,
+    -- Its datestamp, if that could be read.
+    stamp       INTEGER,
     gone        INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -32,8 +34,11 @@ CREATE TABLE list (
     until_date  INTEGER,
     -- responseDate of the first page of the last complete pass: what changed before it is here.
     watermark   INTEGER,
-    -- responseDate of the first page of the pass that is under way.
+    -- responseDate of the first page of the pass that is under way, the number of its first window, and the size that was
+    -- announced for what had to be divided.
     first_date  INTEGER,
+    first_window INTEGER NOT NULL DEFAULT 0,
+    announced   INTEGER,
     completed   INTEGER
 ) STRICT;
 
@@ -57,6 +62,8 @@ CREATE TABLE missing (
     reason      TEXT NOT NULL,
     -- It came without an identifier: what stands in its place only says where it was, and cannot be asked for.
     nameless    INTEGER NOT NULL,
+    -- How often it was asked for in vain.
+    tries       INTEGER NOT NULL DEFAULT 0,
     since       INTEGER NOT NULL
 ) STRICT;
 
