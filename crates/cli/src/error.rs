@@ -6,6 +6,8 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use modoai_protocol::with_causes;
+
 /// What kind of trouble: decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -64,14 +66,10 @@ impl CliError {
 
     /// What happened, with its causes.
     pub(crate) fn what_happened(&self) -> String {
-        let mut message = self.what.clone();
-        let mut next = self.cause.as_ref().map(|cause| &**cause as &dyn Error);
-        while let Some(cause) = next {
-            // Writing to a string cannot fail.
-            let _ = write!(message, ": {cause}");
-            next = cause.source();
+        match &self.cause {
+            Some(cause) => format!("{}: {}", self.what, with_causes(&**cause)),
+            None => self.what.clone(),
         }
-        message
     }
 
     /// Tells it on standard error.

@@ -80,7 +80,7 @@ fn records_are_one_document_with_exact_bytes_in_it() {
 </modoai:record>
 {record}
 <modoai:header><modoai:identifier>c</modoai:identifier><modoai:datestamp>2024-05-01</modoai:datestamp><modoai:setSpec>a:b</modoai:setSpec></modoai:header>
-<modoai_:metadata xmlns:modoai_="urn:modoai:records:1" xmlns:modoai="urn:else" encoding="base64">/zxtb2RvYWk6ei8+</modoai_:metadata>
+<modoai1:metadata xmlns:modoai1="urn:modoai:records:1" xmlns:modoai="urn:else" encoding="base64">/zxtb2RvYWk6ei8+</modoai1:metadata>
 </modoai:record>
 </modoai:records>
 "#

@@ -12,7 +12,6 @@ use modoai_testkit::apache::{self, Mpm};
 use modoai_testkit::http::encode;
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
-use modoai_testkit::workspace;
 
 use crate::desk::Desk;
 use crate::documents::expect_shown;

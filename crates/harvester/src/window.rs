@@ -38,6 +38,24 @@ impl Granularity {
         }
         text
     }
+
+    /// Whether a text is a datestamp in this form.
+    pub fn fits(self, text: &str) -> bool {
+        Bound::parse(text).is_some() && (text.len() == "YYYY-MM-DD".len()) == (self == Self::Day)
+    }
+
+    /// The seconds between a datestamp in this form and the next.
+    pub fn unit(self) -> i64 {
+        match self {
+            Self::Day => 86_400,
+            Self::Seconds => 1,
+        }
+    }
+
+    /// So many datestamps later.
+    pub fn later(self, date: Datestamp, units: i64) -> Datestamp {
+        Datestamp::from_unix(date.unix() + units * self.unit())
+    }
 }
 
 /// An inclusive stretch of time; without an end it goes on for ever.
@@ -230,5 +248,15 @@ mod tests {
         assert_eq!(read_date("yesterday"), None);
         assert_eq!(Granularity::parse("yyyy-mm-ddThh:mm:ssz"), Granularity::Seconds);
         assert_eq!(Granularity::parse("YYYY-MM-DD").write(date("2024-01-31T10:00:00Z")), "2024-01-31");
+    }
+
+    #[test]
+    fn datestamps_count_in_their_own_unit() {
+        let first = date("2024-02-28T23:59:59Z");
+        assert_eq!(Granularity::Day.later(first, 2), date("2024-03-01T23:59:59Z"));
+        assert_eq!(Granularity::Seconds.later(first, 1), date("2024-02-29"));
+        assert_eq!(Granularity::Seconds.later(first, -1).unix(), first.unix() - 1);
+        assert!(Granularity::Day.fits("2024-02-29") && Granularity::Seconds.fits("2024-02-29T00:00:00Z"));
+        assert!(!Granularity::Seconds.fits("2024-02-29") && !Granularity::Day.fits("2024-02-30"));
     }
 }

@@ -11,6 +11,7 @@
 //! | [`verb`] | the six verbs and the arguments each may carry |
 //! | [`request`] | a legal request, parsed once; illegal ones become errors |
 //! | [`error`] | the protocol's error codes |
+//! | [`causes`] | any error with its causes, on one line |
 //! | [`datestamp`] | UTC datestamps, the two granularities, inclusive ranges |
 //! | [`names`] | set specs and metadata prefixes |
 //! | [`token`] | resumption tokens that need no server state and cannot be forged |
@@ -25,6 +26,7 @@
 //! # Ok::<(), query::QueryError>(())
 //! ```
 
+pub mod causes;
 pub mod datestamp;
 pub mod error;
 pub mod names;
@@ -34,6 +36,7 @@ pub mod token;
 pub mod verb;
 pub mod xml;
 
+pub use causes::with_causes;
 pub use datestamp::{Bound, Datestamp, Range};
 pub use error::{ErrorCode, ProtocolError};
 pub use names::{MetadataPrefix, SetSpec};

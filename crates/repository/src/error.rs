@@ -27,9 +27,3 @@ pub enum Failure {
     #[error("failed to answer")]
     Io(#[from] io::Error),
 }
-
-/// An error and what caused it, on one line.
-pub fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}

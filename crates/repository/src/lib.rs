@@ -28,6 +28,7 @@ pub mod site;
 
 pub use answer::Answer;
 pub use browse::PAGE_POLICY;
-pub use error::{Failure, with_causes};
+pub use error::Failure;
+pub use modoai_protocol::with_causes;
 pub use repository::Repository;
 pub use settings::Settings;

@@ -4,10 +4,11 @@ use std::io::{self, BufWriter, Read as _, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use modoai_harvester::sink::container::{Container, Surroundings};
 use modoai_harvester::sink::gathered::Gathered;
 use modoai_harvester::sink::jsonl::write_line;
 use modoai_harvester::sink::records::{Found, Reader, Record};
-use modoai_harvester::sink::{Origin, Part, SinkError};
+use modoai_harvester::sink::{Origin, SinkError};
 use modoai_protocol::xml::writer::escape_into;
 
 use crate::config::shown;
@@ -118,6 +119,9 @@ const BEGIN: &str =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<modoai:records xmlns:modoai=\"urn:modoai:records:1\">\n";
 const END: &str = "</modoai:records>\n";
 
+/// What [`BEGIN`] declares.
+const RECORD: Surroundings = Surroundings { declared: &[("modoai", "urn:modoai:records:1")], stem: "modoai" };
+
 fn write_xml(record: &mut Gathered, origin: &Origin, out: &mut dyn Write) -> io::Result<()> {
     let mut xml = b"<modoai:record".to_vec();
     attribute(&mut xml, "source", &origin.base_url);
@@ -142,41 +146,16 @@ fn write_xml(record: &mut Gathered, origin: &Origin, out: &mut dyn Write) -> io:
 
 fn write_part(record: &mut Gathered, at: usize, out: &mut dyn Write) -> io::Result<()> {
     let part = &record.parts()[at];
-    let (is_text, local) = match part.part {
-        Part::Metadata => (part.is_text, "metadata"),
-        Part::About => (part.is_text, "about"),
-    };
-    // What the record declares must not change what our own element is.
-    let mut ours = "modoai".to_owned();
-    while part.namespaces.iter().any(|(prefix, _)| *prefix == ours) {
-        ours.push('_');
-    }
-    let mut xml = format!("<{ours}:{local}").into_bytes();
-    if ours != "modoai" {
-        attribute(&mut xml, &format!("xmlns:{ours}"), "urn:modoai:records:1");
-    }
-    for (prefix, uri) in part.namespaces.iter().filter(|(prefix, uri)| can_be_declared(prefix, uri)) {
-        let name = if prefix.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{prefix}") };
-        attribute(&mut xml, &name, uri);
-    }
-    if !is_text {
-        attribute(&mut xml, "encoding", "base64");
-    }
-    xml.push(b'>');
-    out.write_all(&xml)?;
+    let is_text = part.is_text;
+    let attributes = if is_text { "" } else { " encoding=\"base64\"" };
+    let Container { open, close } = RECORD.container(part.part.name(), &part.namespaces, false, attributes);
+    out.write_all(open.as_bytes())?;
     if is_text {
         record.read(at, |piece| out.write_all(piece))?;
     } else {
         record.write_base64(at, out)?;
     }
-    out.write_all(format!("</{ours}:{local}>\n").as_bytes())
-}
-
-/// Foreign servers declare what they like; only what XML allows can be declared again.
-fn can_be_declared(prefix: &str, uri: &str) -> bool {
-    let begins = |c: char| c.is_alphabetic() || c == '_';
-    let legal = prefix.starts_with(begins) && prefix.chars().all(|c| begins(c) || c.is_numeric() || "-.".contains(c));
-    prefix.is_empty() || (legal && !uri.is_empty() && !["xml", "xmlns"].contains(&prefix))
+    writeln!(out, "{close}")
 }
 
 fn attribute(out: &mut Vec<u8>, name: &str, value: &str) {

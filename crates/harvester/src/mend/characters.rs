@@ -2,7 +2,9 @@
 //!
 //! They are replaced by U+FFFD rather than left out, so that it can be seen that something was there.
 
-use super::{REPLACEMENT, Repairs, is_legal};
+use modoai_protocol::xml::is_legal;
+
+use super::{REPLACEMENT, Repairs};
 use crate::quirks;
 
 /// Replaces characters in a stream of UTF-8.

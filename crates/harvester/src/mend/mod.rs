@@ -202,11 +202,6 @@ impl Repairs {
     }
 }
 
-/// Whether XML 1.0 can carry the character.
-fn is_legal(character: char) -> bool {
-    !matches!(character, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}')
-}
-
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }

@@ -1,5 +1,6 @@
 //! What must hold for every answer: what is fine stays, cuts do not matter, and what was mended can be read.
 
+use modoai_protocol::xml::is_legal;
 use modoai_protocol::xml::reader::{Fault, Limits, Reader};
 use proptest::collection::vec;
 use proptest::prelude::*;

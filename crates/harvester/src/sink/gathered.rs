@@ -4,6 +4,7 @@
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::path::Path;
 
+use modoai_protocol::xml::is_legal;
 use tempfile::SpooledTempFile;
 
 use super::Part;
@@ -136,12 +137,12 @@ impl XmlText {
             return;
         }
         let whole = match std::str::from_utf8(bytes) {
-            Ok(_) => bytes,
+            Ok(whole) => whole,
             Err(error) => {
                 let (whole, rest) = bytes.split_at(error.valid_up_to());
                 self.illegal = error.error_len().is_some();
                 self.begun.extend_from_slice(rest);
-                whole
+                std::str::from_utf8(whole).unwrap_or_default()
             }
         };
         self.illegal |= has_forbidden(whole);
@@ -152,11 +153,12 @@ impl XmlText {
     }
 }
 
-/// Whether UTF-8 holds characters that XML 1.0 forbids: most control characters, U+FFFE and U+FFFF.
-fn has_forbidden(text: &[u8]) -> bool {
+/// Whether text holds characters that XML 1.0 forbids.
+fn has_forbidden(text: &str) -> bool {
+    // Nearly no text has any of the bytes that such characters begin with, and bytes are looked at many at once.
     let control = |byte: u8| (byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
-    text.iter().fold(false, |found, &byte| found | control(byte))
-        || memchr::memmem::find_iter(text, b"\xef\xbf").any(|at| matches!(text.get(at + 2), Some(0xbe | 0xbf)))
+    let suspect = text.bytes().fold(false, |found, byte| found | control(byte) | (byte == 0xef));
+    suspect && !text.chars().all(is_legal)
 }
 
 #[cfg(test)]

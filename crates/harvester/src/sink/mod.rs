@@ -6,8 +6,10 @@
 //! lies beyond it.
 
 mod catalogue;
+pub mod container;
 pub mod gathered;
 pub mod jsonl;
+mod ledger;
 mod mirror;
 pub mod records;
 mod reference;
@@ -141,6 +143,16 @@ pub enum Part {
     About,
 }
 
+impl Part {
+    /// The name of the element that holds it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Metadata => "metadata",
+            Self::About => "about",
+        }
+    }
+}
+
 /// Whether a record was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
@@ -200,6 +212,9 @@ pub enum SinkError {
     /// The catalogue failed.
     #[error("failed to write the catalogue")]
     Catalogue(#[from] modoai_repository::catalogue::CatalogueError),
+    /// A defect of ours: neither the disk nor the server is at fault.
+    #[error("a defect of ours: {0}")]
+    Internal(String),
 }
 
 impl SinkError {

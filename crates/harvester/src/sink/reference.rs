@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use modoai_fetch::{Ask, Client, FetchError, Fetched, HeaderName, HeaderValue, Next, Patience, Url};
+use modoai_protocol::with_causes;
 
 use super::SinkError;
 use super::spool::{Scratch, Spool};
@@ -43,7 +44,7 @@ enum Trouble {
 
 impl From<FetchError> for Trouble {
     fn from(error: FetchError) -> Self {
-        let reason = told(&error);
+        let reason = with_causes(&error);
         if error.is_transient() { Self::Passing(reason, None) } else { Self::Lasting(reason) }
     }
 }
@@ -144,17 +145,6 @@ fn lasting(url: &Url, what: &str) -> Trouble {
 fn coding(answer: &Fetched) -> Option<&str> {
     let coding = answer.headers.get("content-encoding")?.to_str().ok()?.trim();
     (!coding.is_empty() && !coding.eq_ignore_ascii_case("identity")).then_some(coding)
-}
-
-/// An error with its causes.
-fn told(error: &FetchError) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 /// Where the part of an answer with status 206 begins.

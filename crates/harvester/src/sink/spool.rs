@@ -42,6 +42,12 @@ pub(super) fn make_folder(parent: impl AsFd, name: &[u8]) -> rustix::io::Result<
     }
 }
 
+/// A file that was created or renamed in a folder is found again after a power cut.
+pub(super) fn sync_folder(folder: &Path) -> Result<(), SinkError> {
+    let synced = File::open(folder).and_then(|opened| opened.sync_all());
+    synced.map_err(SinkError::io("write out", folder))
+}
+
 /// The folder of temporary files.
 pub(super) struct Scratch {
     folder: Arc<OwnedFd>,

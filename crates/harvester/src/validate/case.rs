@@ -10,6 +10,7 @@ use modoai_protocol::{Bound, Datestamp};
 
 use super::Options;
 use super::exchange::{Answer, Entry, Exchange, Question};
+use crate::window::Granularity;
 
 /// Why a check cannot go on.
 pub(crate) enum Stop {
@@ -33,13 +34,6 @@ pub(crate) struct Case {
     pub(crate) options: Options,
     exchanges: Vec<Exchange>,
     places: HashMap<Question, usize>,
-}
-
-/// The unit in which datestamps count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Granularity {
-    Day,
-    Second,
 }
 
 /// How a list ended.
@@ -104,8 +98,7 @@ impl Case {
     /// What datestamps count in; by its length, where the text is not one of the two.
     pub(crate) fn granularity(&self) -> Result<Granularity, Stop> {
         let (_, identify) = self.identify()?;
-        let is_day = identify.field("granularity").is_some_and(|text| text.len() <= 10);
-        Ok(if is_day { Granularity::Day } else { Granularity::Second })
+        Ok(identify.field("granularity").map_or(Granularity::Seconds, Granularity::parse))
     }
 
     /// The format that lists are asked for: oai_dc, or the first there is.
@@ -247,28 +240,6 @@ impl<'a> Walk<'a> {
             End::Sampled => Some(format!("only the first {} of the list were looked at", self.entries().count())),
             End::Broken(reason) => Some(format!("the list breaks off: {reason}")),
         }
-    }
-}
-
-impl Granularity {
-    /// A moment as a server of this granularity writes it.
-    pub(crate) fn write(self, moment: Datestamp) -> String {
-        let text = moment.to_string();
-        match self {
-            Self::Day => text[..10].to_owned(),
-            Self::Second => text,
-        }
-    }
-
-    /// The unit after, or so many units.
-    pub(crate) fn later(self, moment: Datestamp, units: i64) -> Datestamp {
-        let unit = if self == Self::Day { 86_400 } else { 1 };
-        Datestamp::from_unix(moment.unix() + units * unit)
-    }
-
-    /// Whether a text is a datestamp of this granularity.
-    pub(crate) fn fits(self, text: &str) -> bool {
-        Bound::parse(text).is_some() && (text.len() == 10) == (self == Self::Day)
     }
 }
 

@@ -1,11 +1,13 @@
 //! An endpoint at the other end of the network.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use modoai_fetch::{Ask, Client, FetchError, HeaderName, HeaderValue, Url};
+use modoai_protocol::with_causes;
 
 use super::exchange::{Hop, Question, Raw};
 use super::transport::{NoAnswer, Transport};
+use crate::clock;
 
 /// Asks one endpoint, politely. Bodies come as they were sent, since how they were sent is judged too.
 pub(super) struct Endpoint<'a> {
@@ -45,7 +47,7 @@ impl Transport for Endpoint<'_> {
     async fn send(&self, question: &Question) -> Result<Raw, NoAnswer> {
         self.fetch(question)
             .await
-            .map_err(|error| NoAnswer { is_transient: error.is_transient(), reason: chain(&error) })
+            .map_err(|error| NoAnswer { is_transient: error.is_transient(), reason: with_causes(&error) })
     }
 
     async fn pause(&self, time: Duration) {
@@ -53,19 +55,6 @@ impl Transport for Endpoint<'_> {
     }
 
     fn now(&self) -> i64 {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+        clock::now().unix()
     }
-}
-
-/// An error with all its causes.
-fn chain(error: &FetchError) -> String {
-    let mut text = error.to_string();
-    let mut next = std::error::Error::source(error);
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
 }

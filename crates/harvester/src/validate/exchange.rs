@@ -1,6 +1,6 @@
 //! One question and what came back, read once: everything a check looks at.
 
-use std::io::Read as _;
+use std::io::{self, Read as _};
 
 use modoai_protocol::query::{self, Arguments};
 use modoai_protocol::xml::Response;
@@ -13,6 +13,9 @@ use super::shape::{self, Deviation};
 
 /// How much of an answer is kept to quote from. Answers are judged whole when they arrive.
 const KEPT: usize = 256 * 1024;
+
+/// The logarithm of what zstd may make us remember: 8 MiB, and no more is allowed in HTTP (RFC 9659).
+const LARGEST_WINDOW: u32 = 23;
 
 /// What is asked, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -184,16 +187,16 @@ impl Exchange {
 }
 
 impl Reply {
-    /// Decodes, inspects and reads. `limit` is what a body may grow to.
-    pub(crate) fn read(raw: Raw, limit: usize) -> Self {
+    /// Decodes, inspects and reads. `limit` is what a body may grow to; one that is larger is no answer.
+    pub(crate) fn read(raw: Raw, limit: usize) -> Result<Self, String> {
         let label = header(&raw.headers, "content-encoding").unwrap_or("identity").to_ascii_lowercase();
-        let (coding, body) = decode(&label, raw.body, limit);
+        let (coding, body) = decode(&label, raw.body, limit)?;
         let deviations = shape::inspect(&body);
         let answer = Response::read(&body).map(Answer::new);
         let mut kept = body;
         kept.truncate(KEPT);
         kept.shrink_to_fit();
-        Self { status: raw.status, headers: raw.headers, hops: raw.hops, coding, kept, deviations, answer }
+        Ok(Self { status: raw.status, headers: raw.headers, hops: raw.hops, coding, kept, deviations, answer })
     }
 
     /// A header of the answer.
@@ -206,26 +209,32 @@ fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
     headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
 }
 
-/// Decodes by what the first bytes show, because labels lie, and tells what it was.
-fn decode(label: &str, body: Vec<u8>, limit: usize) -> (Option<&'static str>, Vec<u8>) {
-    fn whole(reader: impl std::io::Read, limit: usize) -> Option<Vec<u8>> {
+/// Decodes by what the first bytes show, because labels lie, and tells what it was: `None` where that failed. The error
+/// says that there is more than the limit.
+fn decode(label: &str, body: Vec<u8>, limit: usize) -> Result<(Option<&'static str>, Vec<u8>), String> {
+    // One byte more than is allowed shows that there is more, and a small body that grows without end is never held.
+    let whole = |reader: &mut dyn io::Read| -> io::Result<Vec<u8>> {
         let mut decoded = Vec::new();
-        reader.take(limit as u64).read_to_end(&mut decoded).ok()?;
-        Some(decoded)
-    }
-    let decoded = if body.starts_with(&[0x1f, 0x8b]) {
-        Some(("gzip", whole(flate2::read::MultiGzDecoder::new(&body[..]), limit)))
+        reader.take((limit as u64).saturating_add(1)).read_to_end(&mut decoded)?;
+        Ok(decoded)
+    };
+    let (name, decoded) = if body.starts_with(&[0x1f, 0x8b]) {
+        ("gzip", whole(&mut flate2::read::MultiGzDecoder::new(&body[..])))
     } else if body.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        Some(("zstd", zstd::Decoder::new(&body[..]).ok().and_then(|decoder| whole(decoder, limit))))
+        let decoder = zstd::Decoder::new(&body[..]).and_then(|mut decoder| {
+            decoder.window_log_max(LARGEST_WINDOW)?;
+            Ok(decoder)
+        });
+        ("zstd", decoder.and_then(|mut decoder| whole(&mut decoder)))
     } else if label == "deflate" && body.first().is_some_and(|byte| byte & 0x0f == 8) {
-        Some(("deflate", whole(flate2::read::ZlibDecoder::new(&body[..]), limit)))
+        ("deflate", whole(&mut flate2::read::ZlibDecoder::new(&body[..])))
     } else {
-        None
+        return Ok((Some("identity"), body));
     };
     match decoded {
-        None => (Some("identity"), body),
-        Some((name, Some(decoded))) => (Some(name), decoded),
-        Some((_, None)) => (None, body),
+        Ok(decoded) if decoded.len() > limit => Err(format!("the decoded answer is larger than {limit} bytes")),
+        Ok(decoded) => Ok((Some(name), decoded)),
+        Err(_) => Ok((None, body)),
     }
 }
 
@@ -272,5 +281,43 @@ impl Answer {
     /// Whether one of its errors has this code.
     pub(crate) fn is_refused_with(&self, code: &str) -> bool {
         self.errors.iter().any(|(given, _)| given == code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(mut coder: impl io::Read) -> Vec<u8> {
+        let mut coded = Vec::new();
+        coder.read_to_end(&mut coded).expect("memory can be read");
+        coded
+    }
+
+    #[test]
+    fn what_grows_beyond_the_limit_is_named_and_never_cut() {
+        let (body, level) = (vec![b'x'; 100_000], flate2::Compression::fast());
+        let coded = [
+            ("gzip", read(flate2::read::GzEncoder::new(&body[..], level))),
+            ("deflate", read(flate2::read::ZlibEncoder::new(&body[..], level))),
+            ("zstd", zstd::encode_all(&body[..], 1).expect("memory can be read")),
+        ];
+        for (coding, coded) in coded {
+            assert_eq!(decode(coding, coded.clone(), body.len()), Ok((Some(coding), body.clone())));
+            let beyond = decode(coding, coded.clone(), body.len() - 1);
+            assert_eq!(beyond, Err("the decoded answer is larger than 99999 bytes".to_owned()), "{coding}");
+            let cut = coded[..coded.len() - 5].to_vec();
+            assert_eq!(decode(coding, cut.clone(), body.len()), Ok((None, cut)), "{coding}");
+        }
+        assert_eq!(decode("gzip", body.clone(), 1), Ok((Some("identity"), body)), "a limit for what is decoded");
+    }
+
+    #[test]
+    fn a_window_larger_than_http_allows_is_refused() {
+        let mut coder = zstd::Encoder::new(Vec::new(), 1).expect("a coder");
+        coder.window_log(27).expect("a window");
+        io::Write::write_all(&mut coder, &[b'x'; 1000]).expect("memory can be written");
+        let coded = coder.finish().expect("memory can be written");
+        assert_eq!(decode("zstd", coded.clone(), 10_000), Ok((None, coded)));
     }
 }

@@ -184,11 +184,11 @@ async fn exchange(transport: &impl Transport, base_url: &str, options: &Options,
                 let time = asked.unwrap_or(Duration::from_secs(10));
                 waits.push(Wait { status: raw.status, retry_after });
                 if time > options.patience {
-                    break Ok(Reply::read(raw, options.answer_bytes));
+                    break Reply::read(raw, options.answer_bytes);
                 }
                 transport.pause(time).await;
             }
-            Ok(raw) => break Ok(Reply::read(raw, options.answer_bytes)),
+            Ok(raw) => break Reply::read(raw, options.answer_bytes),
             Err(none) if none.is_transient && attempts + 1 < ATTEMPTS => {
                 attempts += 1;
                 transport.pause(Duration::from_secs(2)).await;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use modoai_protocol::xml::writer::escape_into;
+use modoai_protocol::xml::writer::escaped;
 
 use super::checks::GROUPS;
 use super::report::{Finding, Grade, Outcome, Report};
@@ -157,11 +157,4 @@ pub fn junit(report: &Report) -> String {
     }
     xml.push_str("</testsuites>\n");
     xml
-}
-
-/// As text or attribute of XML.
-fn escaped(text: &str) -> String {
-    let mut bytes = Vec::new();
-    escape_into(&mut bytes, text);
-    String::from_utf8(bytes).expect("escaping makes text of text")
 }

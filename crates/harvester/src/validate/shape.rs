@@ -4,7 +4,7 @@
 //! them as tables. What an answer may not hold is told as [`Deviation`]s, each with its place; the checks decide whose
 //! fault they are.
 
-use modoai_protocol::xml::XSI_NAMESPACE;
+use modoai_protocol::xml::{XSI_NAMESPACE, is_legal};
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::ResolveResult;
@@ -144,7 +144,7 @@ impl<'a> Inspector<'a> {
                 Event::CData(text) => self.text(&text, start),
                 Event::GeneralRef(reference) => {
                     let resolved = match reference.resolve_char_ref() {
-                        Ok(Some(character)) => Some(character).filter(|it| is_xml(*it)).map(String::from),
+                        Ok(Some(character)) => Some(character).filter(|it| is_legal(*it)).map(String::from),
                         Ok(None) => quick_xml::escape::resolve_predefined_entity(&reference).map(str::to_owned),
                         Err(_) => None,
                     };
@@ -185,7 +185,7 @@ impl<'a> Inspector<'a> {
     }
 
     fn characters(&mut self, text: &str) {
-        if let Some((at, character)) = text.char_indices().find(|(_, character)| !is_xml(*character)) {
+        if let Some((at, character)) = text.char_indices().find(|(_, character)| !is_legal(*character)) {
             let message = format!("U+{:04X} is no character of XML", u32::from(character));
             self.tell(Kind::Character, message, at);
         }
@@ -488,10 +488,6 @@ impl Particle {
             Self::Mix(_) => None,
         }
     }
-}
-
-fn is_xml(character: char) -> bool {
-    matches!(character, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..)
 }
 
 /// Foreign text for a message.

@@ -143,8 +143,8 @@ fn other_metadata_is_kept_as_metadata() {
     assert_eq!(kinds(&records), ["warcinfo", "metadata"]);
     assert_eq!(field(&records[1].0, "WARC-Target-URI"), Some("oai:x:1"));
     let xml = &records[1].1;
-    let expected = b"<oai__:metadata xmlns:oai__=\"http://www.openarchives.org/OAI/2.0/\" xmlns=\"urn:d\" \
-        xmlns:oai=\"urn:&quot;o&quot;\" xmlns:oai_=\"urn:p\"><dc oai:a='\xff'/></oai__:metadata>";
+    let expected = b"<oai1:metadata xmlns:oai1=\"http://www.openarchives.org/OAI/2.0/\" xmlns=\"urn:d\" \
+        xmlns:oai=\"urn:&quot;o&quot;\" xmlns:oai_=\"urn:p\"><dc oai:a='\xff'/></oai1:metadata>";
     assert!(xml.windows(expected.len()).any(|part| part == expected), "{}", String::from_utf8_lossy(xml));
     assert!(String::from_utf8_lossy(xml).contains("><provenance/></oai:about></oai:record>"));
 }

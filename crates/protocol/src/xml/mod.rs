@@ -21,3 +21,20 @@ pub const OAI_SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd";
 pub const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// Namespace of what a repository says about its datestamps: a promise that harvesters may rely on.
 pub const DATESTAMPS_NAMESPACE: &str = "urn:modoai:datestamps:1";
+
+/// Whether XML 1.0 can carry the character.
+pub fn is_legal(character: char) -> bool {
+    !matches!(character, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_those_of_the_specification() {
+        // Production 2 of XML 1.0; a `char` is never a surrogate.
+        let char = |c| matches!(c, '\u{9}' | '\u{a}' | '\u{d}' | '\u{20}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}');
+        assert!(('\0'..=char::MAX).all(|character| is_legal(character) == char(character)));
+    }
+}

@@ -139,6 +139,13 @@ pub fn escape_into(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(&bytes[from..]);
 }
 
+/// `text` as it may stand between tags or in an attribute.
+pub fn escaped(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    escape_into(&mut out, text);
+    String::from_utf8(out).expect("whole characters are replaced by whole characters")
+}
+
 /// Whether a byte could be, or be part of, something to escape. Asked of every byte without stopping at the first, which
 /// compilers turn into a few instructions for many bytes at once: nearly all texts have nothing to escape.
 fn may_need_escaping(byte: u8) -> bool {
@@ -148,12 +155,6 @@ fn may_need_escaping(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn escaped(text: &str) -> String {
-        let mut out = Vec::new();
-        escape_into(&mut out, text);
-        String::from_utf8(out).expect("escaping keeps UTF-8")
-    }
 
     #[test]
     fn markup_is_escaped_and_illegal_characters_are_replaced() {

@@ -1,6 +1,5 @@
 //! Pages made from answers written by hand, and from a repository of files.
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,8 +7,8 @@ use super::choices::Chosen;
 use super::*;
 use crate::catalogue::sqlite::Sqlite;
 use crate::catalogue::{Catalogue as _, Change, system_clock};
-use crate::host::Representation;
-use crate::item::{Fingerprint, Item, Publicity};
+use crate::host::CatalogueHost;
+use crate::item::{Fingerprint, Publicity};
 use crate::settings::Settings;
 use modoai_protocol::SetSpec;
 
@@ -225,35 +224,6 @@ fn what_is_not_an_answer_is_a_failure_of_ours() {
     assert!(render(b"<html/>", &Choices::default(), BASE).is_err());
 }
 
-/// A site all of which everyone sees.
-struct Open;
-
-impl Host for Open {
-    fn ready(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn sees_all(&self) -> bool {
-        true
-    }
-
-    fn patience(&self) -> u64 {
-        u64::MAX
-    }
-
-    fn view(&self) -> String {
-        String::new()
-    }
-
-    fn sees(&self, _item: &Item) -> io::Result<bool> {
-        Ok(true)
-    }
-
-    fn get(&self, _item: &Item) -> io::Result<Option<Representation>> {
-        Ok(None)
-    }
-}
-
 fn repository(directory: &Path, items: usize) -> Repository {
     let catalogue = Sqlite::open(directory, system_clock()).expect("a catalogue");
     let mut writer = catalogue.writer().expect("the only writer");
@@ -276,7 +246,7 @@ fn a_person_can_go_through_a_repository() {
     let repository = repository(directory.path(), 120);
     let open = |query: &str| {
         let arguments = modoai_protocol::query::parse(query.as_bytes());
-        let page = repository.page_for_people(arguments, &Open).expect("a page");
+        let page = repository.page_for_people(arguments, &CatalogueHost).expect("a page");
         assert_balanced(&page);
         readable(&page)
     };

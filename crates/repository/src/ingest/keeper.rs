@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use modoai_protocol::with_causes;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::parts::{Gathered, Parts};
@@ -18,7 +19,6 @@ use super::read_ahead::ReadAhead;
 use super::reconcile::{IngestError, Part, Reconciler};
 use super::watch::Watch;
 use crate::catalogue::Catalogue;
-use crate::error::with_causes;
 use crate::site::folder::Folder;
 
 /// Changes are gathered until nothing has happened for this long …

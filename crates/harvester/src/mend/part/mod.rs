@@ -11,9 +11,11 @@ mod text;
 
 pub use mender::PartMender;
 use tags::Tags;
+pub(crate) use tags::{is_name, may_be_declared};
 use text::TextCheck;
 
-use super::is_legal;
+use modoai_protocol::xml::is_legal;
+
 use super::lexer::{Kind, Lexer};
 
 /// The first thing that is wrong with an element.

@@ -96,12 +96,7 @@ impl Tags {
             ("xmlns", prefix) => prefix,
             _ => return Ok(()),
         };
-        let is_wrong = match prefix {
-            "xmlns" => true,
-            "xml" => uri != XML,
-            _ => uri == XML || uri == XMLNS || (uri.is_empty() && !prefix.is_empty()),
-        };
-        if is_wrong {
+        if !may_be_declared(prefix, &uri) {
             return Err(Wrong::IllFormed("a namespace declaration that is not allowed"));
         }
         self.scope_length += prefix.len() + uri.len();
@@ -149,6 +144,15 @@ impl Tags {
             let gone = self.scope.drain(open.scope..);
             self.scope_length -= gone.map(|(prefix, uri)| prefix.len() + uri.len()).sum::<usize>();
         }
+    }
+}
+
+/// Whether a prefix may stand for a namespace. The default namespace has an empty prefix, and only it can be none.
+pub(crate) fn may_be_declared(prefix: &str, uri: &str) -> bool {
+    match prefix {
+        "xmlns" => false,
+        "xml" => uri == XML,
+        _ => uri != XML && uri != XMLNS && (prefix.is_empty() || !uri.is_empty()),
     }
 }
 
@@ -205,7 +209,7 @@ fn qualified(name: &str) -> Result<(&str, &str), Wrong> {
 }
 
 /// A name without colons.
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     let starts = |character: char| {
         matches!(character,
             'A'..='Z' | 'a'..='z' | '_' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `record` | one record while it arrives, until it is packed |
 //! | `fragment` | a piece of someone else's XML: good, mended or refused |
-//! | `scope` | its namespaces, and the element that declares them around it |
+//! | `scope` | its namespaces, and those that are in force around it |
 //! | `provenance` | where a record comes from |
 
 mod fragment;
@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use modoai_protocol::xml::is_legal;
 use modoai_protocol::{MetadataPrefix, SetSpec};
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::stored::{Pieces, StoredFormat};
@@ -52,20 +53,19 @@ const PATIENCE: Duration = Duration::from_secs(1800);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Opens the sink.
-#[expect(clippy::needless_pass_by_value, reason = "what all sinks are opened with")]
-pub(super) fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
+pub(super) fn open(Place { dir, source, options, .. }: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
     // Whatever was written after the last mark may stay: to write it once more changes nothing.
-    let path = place.options.catalogue.clone().unwrap_or_else(|| place.dir.join(NAME));
+    let path = options.catalogue.clone().unwrap_or_else(|| dir.join(NAME));
     let catalogue = Sqlite::open(&path, system_clock())?;
     // Beside the catalogue there is room for what goes into it.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let incoming = Incoming::new(folder).map_err(SinkError::io("prepare to pack records for", &path))?;
-    let name = if place.source.name.is_empty() { &place.source.base_url } else { &place.source.name };
+    let name = if source.name.is_empty() { &source.base_url } else { &source.name };
     Ok(Box::new(CatalogueSink {
         catalogue,
         path,
-        slug: place.source.slug.clone(),
-        own_set: Arc::new(SetSpec::from_levels([place.source.slug.as_str()])),
+        slug: source.slug.clone(),
+        own_set: Arc::new(SetSpec::from_levels([source.slug.as_str()])),
         name: name.clone(),
         is_named: false,
         page: None,
@@ -198,8 +198,7 @@ impl CatalogueSink {
         if identifier.is_empty() {
             return Err("it has no identifier".to_owned());
         }
-        let is_illegal = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
-        if identifier.chars().any(is_illegal) {
+        if !identifier.chars().all(is_legal) {
             return Err("its identifier has characters that XML cannot carry".to_owned());
         }
         if header.sets.len() > MOST_SETS {

@@ -4,9 +4,10 @@
 //! one is nested in ours with all it holds, byte by byte. So a record that went through three hands names all three.
 
 use modoai_protocol::Datestamp;
+use modoai_protocol::xml::writer::escaped;
 use quick_xml::events::{BytesStart, Event};
 
-use super::scope::{Namespaces, declarations, escaped, resolve};
+use super::scope::{ANSWER, Namespaces, resolve};
 use crate::record::Header;
 use crate::sink::Origin;
 
@@ -80,11 +81,7 @@ pub(super) fn around(origin: &Origin, header: &Header, altered: bool, received: 
         Some(received) => (colon(&received.prefix), received.namespaces.clone()),
         None => (String::new(), vec![(String::new(), PROVENANCE.to_owned())]),
     };
-    let default = match resolve(&scope, "").unwrap_or_default() {
-        "" => " xmlns=\"\"",
-        _ => "",
-    };
-    let declared = format!("{default}{}", declarations(&scope, |_| false));
+    let declared = ANSWER.declarations(&scope);
     // Someone may have given xsi another meaning; ours is in force otherwise.
     let location = match resolve(&scope, "xsi") {
         Some(uri) if uri != modoai_protocol::xml::XSI_NAMESPACE => String::new(),
@@ -139,9 +136,7 @@ mod tests {
         assert_eq!(found.bytes, inner.as_bytes());
         let header = Header { identifier: "a<b".to_owned(), datestamp: "2020-01-01".to_owned(), ..Header::default() };
         let around = around(&origin(), &header, false, Some(&found));
-        assert!(
-            around.before.starts_with("<about><p:provenance xmlns=\"http://www.openarchives.org/OAI/2.0/\" xmlns:p=")
-        );
+        assert!(around.before.starts_with("<about><p:provenance xmlns:p="), "{}", around.before);
         assert!(around.before.contains(" xmlns:z=\"urn:z\""), "{}", around.before);
         assert!(around.before.contains("<p:identifier>a&lt;b</p:identifier><p:datestamp>2020-01-01</p:datestamp>"));
         assert_eq!(around.after, "</p:originDescription></p:provenance></about>");

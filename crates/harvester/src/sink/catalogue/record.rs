@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::fragment::{Fit, Passing, fit};
 use super::provenance::{self, Received};
-use super::scope::{Namespaces, container, owns_default};
+use super::scope::{ANSWER, Namespaces, owns_default};
 use crate::record::Header;
 use crate::sink::{Origin, Part};
 
@@ -164,7 +164,7 @@ impl Incoming {
         if !self.enter(part) {
             return Ok(());
         }
-        let around = container(element(part), namespaces, owns_default(bytes));
+        let around = ANSWER.container(part.name(), namespaces, owns_default(bytes), "");
         self.write(around.open.as_bytes())?;
         self.passing = Some((Passing::new(namespaces), around.close));
         self.bytes(bytes)
@@ -193,7 +193,7 @@ impl Incoming {
                     continue;
                 }
             }
-            let around = container(element(part), &namespaces, owns_default(&bytes));
+            let around = ANSWER.container(part.name(), &namespaces, owns_default(&bytes), "");
             self.write(around.open.as_bytes())?;
             self.write(&bytes)?;
             self.write(around.close.as_bytes())?;
@@ -221,12 +221,5 @@ impl Incoming {
         self.packer.clear();
         self.parts.clear();
         self.passing = None;
-    }
-}
-
-fn element(part: Part) -> &'static str {
-    match part {
-        Part::Metadata => "metadata",
-        Part::About => "about",
     }
 }

@@ -32,6 +32,7 @@ use super::spool::{Scratch, Spool, make_folder};
 use super::{Kept, Origin, Part, Place, Sink, SinkError};
 use crate::didl::{Algorithm, Component};
 use crate::record::{Header, Novelty};
+use crate::state::OWN_FOLDER;
 
 /// Opens the sink.
 pub(super) fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
@@ -74,12 +75,12 @@ impl Mirror {
             let path = dir.canonicalize()?;
             let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
             let root = rustix::fs::open(&path, flags, Mode::empty())?;
-            let own = make_folder(&root, path::OWN.as_bytes())?;
+            let own = make_folder(&root, OWN_FOLDER.as_bytes())?;
             let folds = folds(&own)?;
             Ok((path, root, own, folds))
         };
         let (path, root, own, folds) = opened().map_err(SinkError::io("open the mirror in", dir))?;
-        let own_path = path.join(path::OWN);
+        let own_path = path.join(OWN_FOLDER);
         let index = Index::open(&own_path)?;
         if place.distrusted {
             index.distrust()?;

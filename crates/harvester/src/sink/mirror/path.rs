@@ -7,8 +7,7 @@
 
 use percent_encoding::percent_decode_str;
 
-/// The name that mirrors keep for themselves.
-pub(super) const OWN: &str = ".modoai";
+use crate::state::OWN_FOLDER;
 
 /// Longest name and path that Linux and most others can hold.
 const LONGEST_NAME: usize = 255;
@@ -57,7 +56,7 @@ impl Path {
         }
         let first = names.first().ok_or("it has no path")?;
         // Some file systems do not tell these apart.
-        if first.trim_ascii_end().trim_suffix_dots().eq_ignore_ascii_case(OWN.as_bytes()) {
+        if first.trim_ascii_end().trim_suffix_dots().eq_ignore_ascii_case(OWN_FOLDER.as_bytes()) {
             return Err("its path is what the mirror keeps for itself");
         }
         if names.iter().map(|name| name.len() + 1).sum::<usize>() > LONGEST_PATH {

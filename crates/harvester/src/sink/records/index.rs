@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
-use rusqlite::{Connection, ErrorCode, params};
+use rusqlite::{Connection, params};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::scan::{Scan, Step};
 use super::{Damage, Spot};
 use crate::sink::SinkError;
+use crate::sink::ledger::{failing, is_damage};
 
 const FILE: &str = "index.sqlite";
 /// "mOai": so that another program's file is not taken for ours.
@@ -250,10 +251,5 @@ fn spot(row: &rusqlite::Row<'_>) -> rusqlite::Result<Spot> {
 }
 
 fn is_unusable(error: &rusqlite::Error) -> bool {
-    matches!(error, rusqlite::Error::InvalidQuery)
-        || matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
-}
-
-fn failing<'a>(activity: &'static str, path: &'a Path) -> impl FnOnce(rusqlite::Error) -> SinkError + 'a {
-    move |error| SinkError::io(activity, path)(io::Error::other(error))
+    matches!(error, rusqlite::Error::InvalidQuery) || is_damage(error)
 }

@@ -53,7 +53,8 @@ pub use read::{Found, Reader, Records};
 pub use scan::{Record, StoredPart};
 
 use self::index::{BATCH, Entry, Index};
-use self::segment::{COMMITTED, CONTINUES, FRAME, SegmentReader, SegmentWriter, list, path_of, sync_folder};
+use self::segment::{COMMITTED, CONTINUES, FRAME, SegmentReader, SegmentWriter, list, path_of};
+use super::spool::sync_folder;
 use super::{Kept, Origin, Part, Place, Sink, SinkError};
 use crate::record::{Header, Novelty};
 

@@ -13,6 +13,7 @@ use zstd::zstd_safe::{CParameter, compress_bound};
 
 use super::Damage;
 use crate::sink::SinkError;
+use crate::sink::spool::sync_folder;
 
 /// A frame is closed when it holds this much: large enough to compress well, small enough that reading one record
 /// inflates little.
@@ -216,12 +217,6 @@ impl SegmentWriter {
         self.length += size as u64;
         Ok(())
     }
-}
-
-/// A file that was created or renamed is found again after a power cut.
-pub(super) fn sync_folder(folder: &Path) -> Result<(), SinkError> {
-    let opened = File::open(folder).map_err(SinkError::io("open", folder))?;
-    opened.sync_all().map_err(SinkError::io("write out", folder))
 }
 
 /// How far a segment was committed.

@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use rustix::fs::OFlags;
 
 use crate::sink::SinkError;
-use crate::sink::spool::Take;
+use crate::sink::spool::{Take, sync_folder};
 
 /// A file that has grown to this is followed by the next: what archives commonly agree on.
 const ROLL_AT: u64 = 1_000_000_000;
@@ -117,7 +117,7 @@ impl Archive {
 
     /// The names of the files survive the machine, too.
     pub(super) fn sync_folder(&self) -> Result<(), SinkError> {
-        File::open(&self.dir).and_then(|dir| dir.sync_all()).map_err(SinkError::io("sync", &self.dir))
+        sync_folder(&self.dir)
     }
 
     /// Cuts off what is beyond a position.

@@ -7,7 +7,10 @@ use modoai_protocol::xml::OAI_NAMESPACE;
 use modoai_protocol::xml::writer::escape_into;
 
 use crate::record::Header;
-use crate::sink::Part;
+use crate::sink::container::Surroundings;
+
+/// What is in force where the containers are.
+pub(super) const RECORD: Surroundings = Surroundings { declared: &[("oai", OAI_NAMESPACE)], stem: "oai" };
 
 /// The end of a record.
 pub(super) const CLOSING: &[u8] = b"</oai:record>\n";
@@ -24,27 +27,4 @@ pub(super) fn opening(header: &Header) -> Vec<u8> {
     }
     xml.extend_from_slice(b"</oai:header>");
     xml
-}
-
-/// The start tag of a container and its end tag.
-pub(super) fn container(part: Part, namespaces: &[(&str, &str)]) -> (Vec<u8>, String) {
-    let name = match part {
-        Part::Metadata => "metadata",
-        Part::About => "about",
-    };
-    // A prefix of its own, whatever is inherited.
-    let mut prefix = "oai".to_owned();
-    while namespaces.iter().any(|(taken, _)| *taken == prefix) {
-        prefix.push('_');
-    }
-    let mut tag = format!("<{prefix}:{name} xmlns:{prefix}=\"{OAI_NAMESPACE}\"").into_bytes();
-    for (inherited, uri) in namespaces {
-        tag.extend_from_slice(if inherited.is_empty() { b" xmlns" } else { b" xmlns:" });
-        escape_into(&mut tag, inherited);
-        tag.extend_from_slice(b"=\"");
-        escape_into(&mut tag, uri);
-        tag.push(b'"');
-    }
-    tag.push(b'>');
-    (tag, format!("</{prefix}:{name}>"))
 }

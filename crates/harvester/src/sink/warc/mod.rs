@@ -28,12 +28,14 @@ use tokio::runtime::Handle;
 use self::archive::{Archive, Position};
 use self::index::{Index, Stored};
 use self::record::{Head, new_id};
+use super::container::Container;
 use super::reference::{self, Got, Known};
 use super::resources::{Resources, check};
 use super::spool::{Scratch, Spool, make_folder};
 use super::{Kept, Origin, Part, Place, Sink, SinkError, Source};
 use crate::didl::{Algorithm, Component};
 use crate::record::{Header, Novelty};
+use crate::state::OWN_FOLDER;
 
 /// Opens the sink.
 pub(super) fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
@@ -77,11 +79,11 @@ impl Warc {
             std::fs::create_dir_all(dir)?;
             let path = dir.canonicalize()?;
             let root = rustix::fs::open(&path, OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY, Mode::empty())?;
-            let own = make_folder(&root, b".modoai")?;
+            let own = make_folder(&root, OWN_FOLDER.as_bytes())?;
             Ok((path, own))
         };
         let (dir, own) = opened().map_err(SinkError::io("open the archive in", dir))?;
-        let own_path = dir.join(".modoai");
+        let own_path = dir.join(OWN_FOLDER);
         let (index, is_new) = Index::open(&own_path)?;
         let name = &place.source.slug;
         let at = match place.mark.and_then(Position::from_text) {
@@ -250,9 +252,9 @@ impl Sink for Warc {
     fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) -> Result<(), SinkError> {
         let Some(arriving) = &mut self.record else { return Ok(()) };
         arriving.resources.part(part, namespaces);
-        let (tag, end_tag) = envelope::container(part, namespaces);
-        arriving.end_tag = end_tag;
-        arriving.xml.push(&tag, &self.scratch)
+        let Container { open, close } = envelope::RECORD.container(part.name(), namespaces, false, "");
+        arriving.end_tag = close;
+        arriving.xml.push(open.as_bytes(), &self.scratch)
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use modoai_protocol::Datestamp;
 
-use super::super::case::{Case, End, Granularity, Judged, Stop, Walk, moment, not_judged};
+use super::super::case::{Case, End, Judged, Stop, Walk, moment, not_judged};
 use super::super::exchange::Question;
 use super::super::report::Verdict;
 use super::Check;
 use super::errors::refused;
+use crate::window::Granularity;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::over_all(
@@ -321,7 +322,7 @@ fn by_day(case: &Case, verdict: &mut Verdict) -> Judged {
 }
 
 fn finer(case: &Case, verdict: &mut Verdict) -> Judged {
-    if case.granularity()? == Granularity::Second {
+    if case.granularity()? == Granularity::Seconds {
         return not_judged("the repository counts in seconds");
     }
     let prefix = case.prefix()?;

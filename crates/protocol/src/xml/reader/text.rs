@@ -6,6 +6,7 @@ use memchr::memchr;
 
 use super::fault::{Fault, ReadError, quoted};
 use super::tags::is_space;
+use crate::xml::is_legal;
 
 /// The text of an element while it arrives.
 #[derive(Default)]
@@ -149,9 +150,7 @@ fn character(number: &str) -> Option<char> {
     if digits.starts_with('+') {
         return None;
     }
-    let character = char::from_u32(u32::from_str_radix(digits, radix).ok()?)?;
-    let legal = !matches!(character, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}');
-    legal.then_some(character)
+    char::from_u32(u32::from_str_radix(digits, radix).ok()?).filter(|character| is_legal(*character))
 }
 
 #[cfg(test)]

@@ -12,9 +12,16 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::membership::{SECONDS_PER_DAY, day};
 use super::names::{EVERYTHING, Grouping, KnownNames, Names, format_number, list_number, publicity_from};
+use super::store::FORMATS;
 use crate::catalogue::stored::{Body, Place};
 use crate::catalogue::{Detail, PageQuery, Selected, Standing, Unread};
 use crate::item::{Digests, Facts, Fingerprint, Item};
+
+/// The number that no format has: they are counted from one.
+const NO_FORMAT: i64 = 0;
+
+/// Items for which there is room from the start: the limit may be far more than there are.
+const ROOM: usize = 1000;
 
 /// The columns [`item_from`] reads, in its order, as far as the detail goes.
 macro_rules! item_columns {
@@ -50,11 +57,11 @@ macro_rules! page_query {
 pub(super) fn standing(reader: &Connection) -> rusqlite::Result<(Standing, Option<i64>)> {
     let mut query = reader.prepare_cached(
         "SELECT epoch, secret, ready, pending,
-                (SELECT datestamp FROM member WHERE set_id = 0 ORDER BY datestamp DESC LIMIT 1),
-                (SELECT datestamp FROM member WHERE set_id = 0 ORDER BY datestamp LIMIT 1)
+                (SELECT datestamp FROM member WHERE set_id = ?1 ORDER BY datestamp DESC LIMIT 1),
+                (SELECT datestamp FROM member WHERE set_id = ?1 ORDER BY datestamp LIMIT 1)
          FROM standing",
     )?;
-    query.query_row([], |row| {
+    query.query_row([EVERYTHING], |row| {
         let moment = |column| {
             let seconds: rusqlite::Result<Option<i64>> = row.get(column);
             seconds.map(|seconds| seconds.map(Datestamp::from_unix))
@@ -71,16 +78,28 @@ pub(super) fn standing(reader: &Connection) -> rusqlite::Result<(Standing, Optio
     })
 }
 
-pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_>) -> rusqlite::Result<Vec<Item>> {
-    let Selected { format, set, range } = query.selection;
-    let format = match format {
+/// A list, and the format whose records are on it if it is of one only.
+struct List {
+    number: i64,
+    format: Option<i64>,
+}
+
+/// The list that a selection is a stretch of; `None` if nothing was ever on it.
+fn list_of(reader: &Connection, names: &KnownNames, selection: Selected<'_>) -> rusqlite::Result<Option<List>> {
+    let format = match selection.format {
         Some(prefix) => match format_number(reader, names, prefix)? {
             Some(format) => Some(format),
-            None => return Ok(Vec::new()),
+            None => return Ok(None),
         },
         None => None,
     };
-    let Some(list) = list_number(reader, format, set)? else { return Ok(Vec::new()) };
+    let number = list_number(reader, format, selection.set)?;
+    Ok(number.map(|number| List { number, format }))
+}
+
+pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_>) -> rusqlite::Result<Vec<Item>> {
+    let Some(List { number: list, format }) = list_of(reader, names, query.selection)? else { return Ok(Vec::new()) };
+    let range = query.selection.range;
     let start = (range.first.unix(), i64::MIN);
     let after = query.after.map_or(start, |(datestamp, number)| start.max((datestamp.unix(), number)));
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
@@ -88,7 +107,7 @@ pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_
         Detail::Header => page_query!(Header),
         Detail::Description => page_query!(Description),
         Detail::Whole => page_query!(Whole),
-        Detail::Stored => page_query!(Stored, " LEFT JOIN stored s ON s.key = m.number * 4096 + ?6"),
+        Detail::Stored => page_query!(Stored, " LEFT JOIN stored s ON s.key = m.number * ?7 + ?6"),
     })?;
     page.raw_bind_parameter(1, list)?;
     page.raw_bind_parameter(2, after.0)?;
@@ -96,10 +115,11 @@ pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_
     page.raw_bind_parameter(4, range.last.unix())?;
     page.raw_bind_parameter(5, limit)?;
     if query.detail == Detail::Stored {
-        page.raw_bind_parameter(6, format.unwrap_or(0))?;
+        page.raw_bind_parameter(6, format.unwrap_or(NO_FORMAT))?;
+        page.raw_bind_parameter(7, FORMATS)?;
     }
     let mut rows = page.raw_query();
-    let mut items = Vec::with_capacity(query.limit.min(1000));
+    let mut items = Vec::with_capacity(query.limit.min(ROOM));
     let mut resolve = Resolve::new(reader, names);
     while let Some(row) = rows.next()? {
         items.push(item_from(row, &mut resolve, query.detail, format)?);
@@ -124,15 +144,17 @@ pub(super) fn stored_item(
     format: &str,
 ) -> rusqlite::Result<Option<Item>> {
     // Of a format nobody has, nobody has a record.
-    let format = format_number(reader, names, format)?.unwrap_or(0);
+    let format = format_number(reader, names, format)?.unwrap_or(NO_FORMAT);
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
         item_columns!(Stored),
         " FROM name n CROSS JOIN record r ON r.number = n.number
-          LEFT JOIN stored s ON s.key = n.number * 4096 + ?2 WHERE n.name = ?1"
+          LEFT JOIN stored s ON s.key = n.number * ?3 + ?2 WHERE n.name = ?1"
     ))?;
     let mut resolve = Resolve::new(reader, names);
-    query.query_row(params![name, format], |row| item_from(row, &mut resolve, Detail::Stored, Some(format))).optional()
+    query
+        .query_row(params![name, format, FORMATS], |row| item_from(row, &mut resolve, Detail::Stored, Some(format)))
+        .optional()
 }
 
 pub(super) fn piece(reader: &Connection, body: i64, place: i64) -> rusqlite::Result<Option<Vec<u8>>> {
@@ -191,16 +213,8 @@ pub(super) fn sets(reader: &Connection) -> rusqlite::Result<Vec<Arc<SetSpec>>> {
 
 /// Whole days come from the counters; at either end a day is scanned only if part of it lies outside the range.
 pub(super) fn count(reader: &Connection, names: &KnownNames, selection: Selected<'_>) -> rusqlite::Result<u64> {
-    let Selected { format, set, range } = selection;
-    let (mut first, mut last) = (range.first.unix(), range.last.unix());
-    let format = match format {
-        Some(prefix) => match format_number(reader, names, prefix)? {
-            Some(format) => Some(format),
-            None => return Ok(0),
-        },
-        None => None,
-    };
-    let Some(set) = list_number(reader, format, set)? else { return Ok(0) };
+    let Some(List { number: set, .. }) = list_of(reader, names, selection)? else { return Ok(0) };
+    let (mut first, mut last) = (selection.range.first.unix(), selection.range.last.unix());
     if first > last {
         return Ok(0);
     }

@@ -11,7 +11,7 @@ use crate::catalogue::stored::{Packed, Pieces};
 use crate::item::Publicity;
 
 /// How many formats there can be: an item's number times this, plus the format's number, is the key of a record.
-const FORMATS: i64 = 4096;
+pub(super) const FORMATS: i64 = 4096;
 
 /// What is told of stored records where files have a media type.
 const MEDIA_TYPE: &str = "text/xml";
