@@ -1,6 +1,8 @@
 //! Modules of the harvester that read foreign bytes, compiled on their own. The crate as a whole brings a database, TLS and
 //! a runtime, which would take longer to instrument than everything here takes to run.
 
+#[path = "../../crates/harvester/src/didl/mod.rs"]
+pub mod didl;
 #[path = "../../crates/harvester/src/mend/mod.rs"]
 pub mod mend;
 #[path = "../../crates/harvester/src/quirks.rs"]

@@ -124,6 +124,9 @@ pub enum PageError {
 /// How many protocol errors of one answer are looked at.
 const MOST_ERRORS: usize = 16;
 
+/// Why neither of two items is here.
+const MIXED: &str = "it came mixed with another item";
+
 /// Reads a page piece by piece.
 pub struct PageReader<'a> {
     desk: &'a mut Desk,
@@ -151,6 +154,8 @@ struct Open {
     parts: u32,
     /// Not wanted, because it is of another set; or not to be had, because it has no header or no identifier.
     skipped: bool,
+    /// The header of another item came inside it: nobody knows which parts are whose.
+    mixed: bool,
 }
 
 #[derive(Default)]
@@ -237,6 +242,18 @@ impl<'a> PageReader<'a> {
         }
     }
 
+    /// Bytes of memory held, for those who doubt that it is bounded; what the sink and the state hold is theirs to tell.
+    pub fn held(&self) -> usize {
+        let report = &self.report;
+        let errors: usize = report.errors.iter().map(|(code, message)| code.len() + message.len()).sum();
+        let header = self.record.as_ref().and_then(|record| record.header.as_ref());
+        let header = header.map_or(0, |header| {
+            header.identifier.len() + header.datestamp.len() + header.sets.iter().map(String::len).sum::<usize>()
+        });
+        let mender = self.mender.as_ref().map_or(0, Mender::held);
+        self.reader.held() + mender + errors + report.token.as_ref().map_or(0, String::len) + header
+    }
+
     fn commit(mut self) -> Result<PageReport, PageError> {
         let window = &self.order.window;
         let mut progress = window.progress.clone();
@@ -315,6 +332,10 @@ impl<'a> PageReader<'a> {
                 self.report.cursor = cursor.and_then(|text| text.trim().parse().ok());
                 self.report.size = size.and_then(|text| text.trim().parse().ok());
             }
+            // Records in it were skipped, and nobody knows whose they are.
+            Event::Stray(name @ ("record" | "header" | "ListRecords" | "ListIdentifiers" | "GetRecord")) => {
+                self.miss_nameless(&format!("a {name} element stands where it does not belong"))?;
+            }
             _ => {}
         }
         Ok(())
@@ -370,6 +391,10 @@ impl<'a> PageReader<'a> {
 
     /// The header of a record that is being received.
     fn header(&mut self, header: Header) -> Result<(), PageError> {
+        if let Some(first) = self.record.as_ref().and_then(|record| record.header.as_ref()) {
+            let is_other = first.identifier != header.identifier;
+            return if is_other { self.stray_header(&header) } else { Ok(()) };
+        }
         let foreign = self.is_foreign(&header);
         let Some(record) = &mut self.record else { return Ok(()) };
         record.skipped = foreign;
@@ -391,6 +416,22 @@ impl<'a> PageReader<'a> {
         }
         record.header = Some(header);
         Ok(())
+    }
+
+    /// The header of another item inside a record. Both items are got again, by name.
+    fn stray_header(&mut self, header: &Header) -> Result<(), PageError> {
+        if let Some(record) = &mut self.record {
+            record.mixed = true;
+        }
+        self.report.repairs.note(quirks::HEADER_INCOMPLETE, "a record with the headers of two items");
+        if header.identifier.is_empty() {
+            return self.miss_nameless("a header came without an identifier");
+        }
+        if self.is_foreign(header) {
+            return Ok(());
+        }
+        self.misses = true;
+        Ok(self.desk.state.miss(&header.identifier, MIXED)?)
     }
 
     fn part(&mut self, kind: PartKind, namespaces: &[(&str, &str)]) -> Result<(), PageError> {
@@ -431,11 +472,16 @@ impl<'a> PageReader<'a> {
         self.report.records += 1;
         self.tally.received += 1;
         let identifier = &header.identifier;
-        if record.parts == 0 && !header.deleted && self.order.purpose != Purpose::Headers {
+        let bare = record.parts == 0 && !header.deleted && self.order.purpose != Purpose::Headers;
+        if record.mixed || bare {
             self.desk.sink.abandon()?;
             self.report.fresh += 1;
-            self.report.repairs.note(quirks::METADATA_MISSING, identifier);
-            return Ok(self.desk.state.miss(identifier, "it came without metadata")?);
+            self.misses = true;
+            let reason = if record.mixed { MIXED } else { "it came without metadata" };
+            if !record.mixed {
+                self.report.repairs.note(quirks::METADATA_MISSING, identifier);
+            }
+            return Ok(self.desk.state.miss(identifier, reason)?);
         }
         let sight = Sight {
             identifier,

@@ -2,10 +2,11 @@
 //!
 //! The guarantees are those of a harvest into a folder. Asking for the next record says that the ones before have been
 //! dealt with; when the last of a page has, the page is committed. A program that dies goes on, when it comes back, with
-//! the page it was at: records of that page come again, none is left out. And a stream that is not complete does not
-//! just end: its last item is an error that names what is missing.
+//! the page it was at: records of that page come again, none is left out. The same happens where a page breaks off and is
+//! asked for again: what was handed on cannot be taken back. And a stream that is not complete does not just end: its last
+//! item is an error that names what is missing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -18,6 +19,7 @@ use crate::harvest::{Harvest, HarvestError};
 use crate::record::{Header, Novelty};
 use crate::sink::gathered::Gathered;
 use crate::sink::{Kept, Origin, Part, Sink, SinkError};
+use crate::state::OWN_FOLDER;
 use crate::summary::Summary;
 
 /// Records that may wait for whoever asks for them. Each holds a megabyte at most in memory.
@@ -67,7 +69,8 @@ pub enum StreamError {
     Failed(#[from] HarvestError),
 }
 
-/// A stream of records.
+/// A stream of records. Dropping it ends the harvest, which lets go of its folder as soon as it notices; [`Records::close`]
+/// waits for that.
 ///
 /// ```no_run
 /// use std::future::poll_fn;
@@ -95,6 +98,8 @@ pub struct Records {
     messages: mpsc::Receiver<Message>,
     harvest: Option<JoinHandle<Result<Summary, HarvestError>>>,
     summary: Option<Summary>,
+    /// Ends with the outlet, and so with the harvest's hold on its folder.
+    outlet: oneshot::Receiver<()>,
 }
 
 enum Message {
@@ -107,10 +112,26 @@ impl Records {
     /// Begins a harvest, in the runtime this is called in. What is remembered is in `dir`; nothing is if there is none.
     pub fn of(harvest: Harvest, dir: Option<&Path>, format: &str) -> Self {
         let (sender, messages) = mpsc::channel(WAITING);
+        let (alive, outlet) = oneshot::channel();
         let (dir, format) = (dir.map(Path::to_path_buf), format.to_owned());
-        let sink = Box::new(Outlet { sender, origin: None, record: None });
+        let folder = dir.as_ref().map_or_else(std::env::temp_dir, |dir| dir.join(OWN_FOLDER));
+        let sink = Box::new(Outlet { sender, folder, origin: None, record: None, _alive: alive });
         let harvest = tokio::spawn(async move { harvest.into_sink(dir.as_deref(), "stream", &format, sink).await });
-        Self { messages, harvest: Some(harvest), summary: None }
+        Self { messages, harvest: Some(harvest), summary: None, outlet }
+    }
+
+    /// Ends the harvest wherever it is. What was committed stays, and the folder is free for the next harvest.
+    pub async fn close(mut self) {
+        self.messages.close();
+        // Whoever waits for a page to be taken waits no longer.
+        while self.messages.recv().await.is_some() {}
+        if let Some(harvest) = self.harvest.take() {
+            harvest.abort();
+            // That it was cut off is no news.
+            let _ = harvest.await;
+        }
+        // A page that was being read still has the state and the outlet, and lets go of them in this order.
+        let _ = (&mut self.outlet).await;
     }
 
     /// How the harvest went, once the stream has ended.
@@ -152,15 +173,27 @@ impl Stream for Records {
     }
 }
 
+impl Drop for Records {
+    fn drop(&mut self) {
+        // Nobody wants what the server would be asked for next. A page that is being read finds that nobody takes it.
+        if let Some(harvest) = &self.harvest {
+            harvest.abort();
+        }
+    }
+}
+
 /// The sink at the other end of a stream.
 struct Outlet {
     sender: mpsc::Sender<Message>,
+    /// Where large records wait: on the disk the harvest was given, if it was given any.
+    folder: PathBuf,
     origin: Option<Arc<Origin>>,
     record: Option<Gathered>,
+    _alive: oneshot::Sender<()>,
 }
 
 fn gone(why: &str) -> SinkError {
-    SinkError::Damaged { path: "(the stream)".into(), reason: why.to_owned() }
+    SinkError::Internal(why.to_owned())
 }
 
 impl Outlet {
@@ -180,9 +213,8 @@ impl Sink for Outlet {
     }
 
     fn record(&mut self, header: &Header) -> Result<(), SinkError> {
-        let folder = std::env::temp_dir();
-        let mut record = Gathered::new(&folder);
-        record.begin(header).map_err(SinkError::io("write below", &folder))?;
+        let mut record = Gathered::new(&self.folder);
+        record.begin(header).map_err(SinkError::io("write below", &self.folder))?;
         self.record = Some(record);
         Ok(())
     }
@@ -193,7 +225,8 @@ impl Sink for Outlet {
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
-        self.gathered()?.bytes(bytes).map_err(SinkError::io("write below", &std::env::temp_dir()))
+        let written = self.gathered()?.bytes(bytes);
+        written.map_err(SinkError::io("write below", &self.folder))
     }
 
     fn part_end(&mut self) -> Result<(), SinkError> {

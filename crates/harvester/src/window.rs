@@ -22,14 +22,6 @@ impl Granularity {
         if text.trim().len() > "YYYY-MM-DD".len() { Self::Seconds } else { Self::Day }
     }
 
-    /// The least time between two datestamps, in seconds.
-    pub fn unit(self) -> i64 {
-        match self {
-            Self::Day => 86_400,
-            Self::Seconds => 1,
-        }
-    }
-
     /// A datestamp in this form.
     pub fn write(self, date: Datestamp) -> String {
         let mut text = date.to_string();

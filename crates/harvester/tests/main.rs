@@ -1,6 +1,8 @@
 //! Tests of the crate from outside: one binary, so that it links once.
 
+mod mangled;
 mod sinks;
+mod stream;
 
 #[test]
 fn every_file_of_tests_is_part_of_this_binary() {

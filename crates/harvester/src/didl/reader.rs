@@ -108,6 +108,12 @@ impl Reader {
     pub fn finish(&self) -> Result<(), DidlError> {
         Ok(self.fragment.finish()?)
     }
+
+    /// Bytes of memory held, for those who doubt that it is bounded.
+    pub fn held(&self) -> usize {
+        let Inner { open, text, key, taken, .. } = &self.inner;
+        self.fragment.held() + open.capacity() * size_of::<Element>() + text.capacity() + key.capacity() + taken
+    }
 }
 
 impl Inner {

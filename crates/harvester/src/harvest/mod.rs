@@ -26,13 +26,13 @@ mod talk;
 mod trouble;
 mod windows;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use modoai_fetch::{Client, Url};
-use modoai_protocol::Datestamp;
+use modoai_protocol::{Datestamp, with_causes};
 
 use crate::clock;
 use crate::desk::Desk;
@@ -191,7 +191,7 @@ impl Harvest {
                 return postponed(&mut state, run, &contract, &wait);
             }
             Err(Interview::Failed(error)) => {
-                let failed = serde_json::json!({ "failed": told(&error) });
+                let failed = serde_json::json!({ "failed": with_causes(&error) });
                 state.end_run(run, clock::now(), &failed.to_string())?;
                 return Err(error);
             }
@@ -400,7 +400,7 @@ fn survived(state: &mut State) -> Result<bool, HarvestError> {
 
 /// A defect of ours took the sink and the state with it.
 fn lost(why: &str) -> SinkError {
-    SinkError::Damaged { path: PathBuf::from("(the harvest in memory)"), reason: why.to_owned() }
+    SinkError::Internal(why.to_owned())
 }
 
 fn host(url: &Url) -> &str {
@@ -409,15 +409,4 @@ fn host(url: &Url) -> &str {
 
 fn json(summary: &Summary) -> String {
     serde_json::to_string(summary).unwrap_or_default()
-}
-
-/// An error with its causes.
-fn told(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
 }

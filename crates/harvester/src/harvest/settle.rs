@@ -4,14 +4,16 @@
 use modoai_protocol::{Datestamp, ErrorCode};
 
 use super::windows::Fate;
-use super::{HarvestError, Stop, Work};
+use super::{HarvestError, Stop, Work, lost};
 use crate::ask::{Question, sent_granularity};
+use crate::desk::Desk;
 use crate::ending::{How, Step, Verdict};
 use crate::gauge::Gauge;
 use crate::habits::DateStyle;
 use crate::page::Purpose;
 use crate::quirks::{self, Quirk};
 use crate::record::{Header, Novelty};
+use crate::sink::Origin;
 use crate::state::{List, OpenWindow, Progress, Sight};
 use crate::summary::Gap;
 use crate::window::Window;
@@ -199,36 +201,48 @@ impl Work {
         // Only a list of everything can tell that something is in no list.
         let selected = self.state()?.lists()?.iter().all(|list| sets.contains(&list.set));
         if window == Window::ALL && selected {
-            self.pass_on_vanished(first)?;
+            self.pass_on_vanished(first).await?;
         }
         Ok(())
     }
 
-    fn pass_on_vanished(&mut self, pass: i64) -> Result<(), HarvestError> {
-        let origin = self.origin();
+    /// Sinks may block, so this is done where that is allowed.
+    async fn pass_on_vanished(&mut self, pass: i64) -> Result<(), HarvestError> {
         loop {
             let gone = self.state()?.unlisted(pass, VANISHED_AT_ONCE)?;
-            let Some(desk) = self.desk.as_mut().filter(|_| !gone.is_empty()) else { return Ok(()) };
-            desk.state.begin()?;
-            desk.sink.page(&origin)?;
-            for identifier in &gone {
-                let datestamp = origin.harvested.to_string();
-                desk.sink.record(&Header {
-                    identifier: identifier.clone(),
-                    datestamp,
-                    sets: Vec::new(),
-                    deleted: true,
-                })?;
-                desk.sink.end(Novelty::Changed)?;
-                let stamp = Some(origin.harvested.unix());
-                desk.state.note(&Sight { identifier, hash: 0, stamp, gone: true, window: pass }, pass)?;
-                self.talk.repairs.note(quirks::VANISHED, identifier);
+            if gone.is_empty() {
+                return Ok(());
             }
-            let mark = desk.sink.commit()?;
-            desk.state.set_mark(&mark)?;
-            desk.unsynced = true;
-            desk.state.commit()?;
-            Gauge::add(&desk.gauge.deleted, gone.len() as u64);
+            let origin = self.origin();
+            let mut desk = self.desk.take().ok_or_else(|| lost("the desk is taken"))?;
+            let telling = tokio::task::spawn_blocking(move || {
+                let told = tell_deletions(&mut desk, &origin, &gone, pass);
+                (desk, told.map(|()| gone))
+            });
+            let (desk, told) = telling.await.map_err(|error| lost(&error.to_string()))?;
+            self.desk = Some(desk);
+            for identifier in told? {
+                self.talk.repairs.note(quirks::VANISHED, &identifier);
+            }
         }
     }
+}
+
+/// Passes these items on as deleted, in one commit.
+fn tell_deletions(desk: &mut Desk, origin: &Origin, gone: &[String], pass: i64) -> Result<(), HarvestError> {
+    desk.state.begin()?;
+    desk.sink.page(origin)?;
+    for identifier in gone {
+        let (identifier, datestamp) = (identifier.clone(), origin.harvested.to_string());
+        let stamp = Some(origin.harvested.unix());
+        desk.state.note(&Sight { identifier: &identifier, hash: 0, stamp, gone: true, window: pass }, pass)?;
+        desk.sink.record(&Header { identifier, datestamp, sets: Vec::new(), deleted: true })?;
+        desk.sink.end(Novelty::Changed)?;
+    }
+    let mark = desk.sink.commit()?;
+    desk.state.set_mark(&mark)?;
+    desk.unsynced = true;
+    desk.state.commit()?;
+    Gauge::add(&desk.gauge.deleted, gone.len() as u64);
+    Ok(())
 }

@@ -3,9 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use modoai_fetch::{FetchError, Fetched};
+use modoai_protocol::with_causes;
 use modoai_protocol::xml::reader::Fault;
 
-use super::told;
 use crate::page::PageError;
 use crate::quirks::{self, Quirk};
 use crate::sink::SinkError;
@@ -15,10 +15,10 @@ use crate::state::StateError;
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     /// There is no connection.
-    #[error("cannot be reached: {}", told(.0))]
+    #[error("cannot be reached: {}", with_causes(.0))]
     Unreachable(FetchError),
     /// It took too long.
-    #[error("took too long: {}", told(.0))]
+    #[error("took too long: {}", with_causes(.0))]
     TimedOut(FetchError),
     /// The connection broke, or the answer has no end.
     #[error("cut short: {0}")]
@@ -119,8 +119,8 @@ impl From<FetchError> for Trouble {
             FetchError::Held { until, .. } => {
                 Self::Postponed(until.duration_since(SystemTime::now()).unwrap_or_default())
             }
-            FetchError::CutShort { .. } => Self::CutShort(told(&error)),
-            FetchError::Decoding { .. } | FetchError::TooLarge { .. } => Self::Unreadable(told(&error)),
+            FetchError::CutShort { .. } => Self::CutShort(with_causes(&error)),
+            FetchError::Decoding { .. } | FetchError::TooLarge { .. } => Self::Unreadable(with_causes(&error)),
             error if error.is_timeout() => Self::TimedOut(error),
             error => Self::Unreachable(error),
         }

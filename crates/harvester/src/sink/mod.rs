@@ -162,7 +162,8 @@ pub enum Kept {
     No(String),
 }
 
-/// Takes records. Calls come in this order: `page (record (part bytes* part_end)* (end | abandon))* (commit | roll_back)`.
+/// Takes records. Calls come in this order: `page (record (part bytes* part_end)* (end | abandon))* commit`. A `roll_back` may
+/// come anywhere, also where no page has begun; what follows it is a new page.
 pub trait Sink: Send {
     /// A page begins.
     fn page(&mut self, origin: &Origin) -> Result<(), SinkError>;

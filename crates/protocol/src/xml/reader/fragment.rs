@@ -61,6 +61,8 @@ struct Inner {
     begun: bool,
     /// A carriage return or the beginning of a reference, from the end of the last text.
     held: Vec<u8>,
+    /// Where that begins.
+    held_at: u64,
     in_cdata: bool,
 }
 
@@ -78,6 +80,7 @@ impl Fragment {
             outer: Vec::new(),
             begun: false,
             held: Vec::new(),
+            held_at: 0,
             in_cdata: false,
         };
         Self { scanner: Scanner::new(limits.tag), inner }
@@ -94,21 +97,24 @@ impl Fragment {
         while let Some((token, offset)) = scanner.next(bytes, &mut at)? {
             match token {
                 Token::Tag { bytes: tag, .. } => {
-                    inner.end_text(offset, sink)?;
+                    inner.end_text(sink)?;
                     inner.tag(tag, offset, sink)?;
                 }
                 Token::Text(text) => {
                     if inner.in_cdata {
-                        inner.end_text(offset, sink)?;
+                        inner.end_text(sink)?;
                     }
                     inner.text(text, offset, sink)?;
                 }
                 Token::CdataStart => {
-                    inner.end_text(offset, sink)?;
+                    inner.end_text(sink)?;
+                    if inner.nesting.depth() == 0 {
+                        return Err(Fault::Trailing.at(offset).into());
+                    }
                     inner.in_cdata = true;
                 }
                 Token::Cdata(text) => inner.text(text, offset, sink)?,
-                Token::Instruction(_) | Token::Comment => inner.end_text(offset, sink)?,
+                Token::Instruction(_) | Token::Comment => inner.end_text(sink)?,
                 Token::Doctype => {
                     let what = "a document type inside the answer";
                     return Err(Fault::IllFormed { what }.at(offset).into());
@@ -125,6 +131,12 @@ impl Fragment {
             return Ok(());
         }
         Err(Fault::Truncated { open: quoted(inner.nesting.last()) }.at(self.scanner.end()))
+    }
+
+    /// Bytes of memory held: a small multiple of the limits at most, whatever the element.
+    pub fn held(&self) -> usize {
+        let Inner { nesting, scope, outer, held, .. } = &self.inner;
+        self.scanner.held() + nesting.held() + scope.held() + outer.capacity() * size_of::<usize>() + held.capacity()
     }
 }
 
@@ -197,9 +209,10 @@ impl Inner {
         sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         if self.nesting.depth() == 0 {
-            let only_space = text.iter().all(|byte| is_space(*byte));
-            return if only_space { Ok(()) } else { Err(Fault::Trailing.at(offset).into()) };
+            let stray = text.iter().position(|byte| !is_space(*byte));
+            return stray.map_or(Ok(()), |at| Err(Fault::Trailing.at(offset + at as u64).into()));
         }
+        let after = offset + text.len() as u64;
         while !text.is_empty() {
             match self.held.first() {
                 None => {
@@ -209,6 +222,7 @@ impl Inner {
                         sink(Node::Text(&text[..plain]))?;
                     }
                     self.held.extend(text.get(plain));
+                    self.held_at = after - (text.len() - plain) as u64;
                     text = text.get(plain + 1..).unwrap_or_default();
                 }
                 Some(b'\r') => {
@@ -221,7 +235,7 @@ impl Inner {
                     self.held.extend_from_slice(end.map_or(look, |end| &look[..=end]));
                     text = &text[end.map_or(look.len(), |end| end + 1)..];
                     if end.is_some() || self.held.len() == LONGEST_REFERENCE {
-                        self.resolve(offset, sink)?;
+                        self.resolve(sink)?;
                     }
                 }
             }
@@ -230,16 +244,12 @@ impl Inner {
     }
 
     /// Text ends at markup: what was held is whole, or never will be.
-    fn end_text<E: From<ReadError>>(
-        &mut self,
-        offset: u64,
-        sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    fn end_text<E: From<ReadError>>(&mut self, sink: &mut impl FnMut(Node<'_>) -> Result<(), E>) -> Result<(), E> {
         self.in_cdata = false;
         match self.held.first() {
             None => Ok(()),
             Some(b'\r') => self.end_line(sink),
-            Some(_) => self.resolve(offset, sink),
+            Some(_) => self.resolve(sink),
         }
     }
 
@@ -248,13 +258,50 @@ impl Inner {
         sink(Node::Text(b"\n"))
     }
 
-    fn resolve<E: From<ReadError>>(
-        &mut self,
-        offset: u64,
-        sink: &mut impl FnMut(Node<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let character = utf8(&self.held).and_then(reference).map_err(|fault| fault.at(offset))?.0;
+    fn resolve<E: From<ReadError>>(&mut self, sink: &mut impl FnMut(Node<'_>) -> Result<(), E>) -> Result<(), E> {
+        let character = utf8(&self.held).and_then(reference).map_err(|fault| fault.at(self.held_at))?.0;
         self.held.clear();
         sink(Node::Text(character.encode_utf8(&mut [0; 4]).as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text of the element, and how the reading ended.
+    fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<u8>, Result<(), ReadError>) {
+        let mut text = Vec::new();
+        let mut fragment = Fragment::new(Limits::default(), &[]);
+        let read = pieces.into_iter().try_for_each(|piece| {
+            fragment.push(piece, &mut |node| {
+                if let Node::Text(more) = node {
+                    text.extend_from_slice(more);
+                }
+                Ok::<(), ReadError>(())
+            })
+        });
+        (text, read.and_then(|()| fragment.finish()))
+    }
+
+    #[test]
+    fn what_is_wrong_and_where_does_not_depend_on_cuts() {
+        let entity = Fault::Entity { name: "nbsp".to_owned() };
+        for (xml, expected) in [
+            ("<a>one &amp; t<![CDATA[&w\r\n]]>o</a>\n ", Ok(())),
+            ("<a>one, two &nbsp; three</a>", Err(entity.at(12))),
+            ("<a>one, two &lt three</a>", Err(Fault::Reference { text: "&lt three".to_owned() }.at(12))),
+            ("<a/>\n \n then", Err(Fault::Trailing.at(8))),
+            ("<a/>\n <b/>", Err(Fault::Trailing.at(6))),
+            ("<a/> <![CDATA[  ]]>", Err(Fault::Trailing.at(14))),
+            ("<a>", Err(Fault::Truncated { open: "a".to_owned() }.at(3))),
+        ] {
+            let whole = read([xml.as_bytes()]);
+            assert_eq!(whole.1, expected, "{xml}");
+            for size in 1..xml.len() {
+                assert_eq!(read(xml.as_bytes().chunks(size)), whole, "{xml} in pieces of {size}");
+            }
+        }
+        assert_eq!(read([&b"<a>one &amp; t<![CDATA[&w\r\n]]>o</a>"[..]]).0, b"one & t&w\no");
     }
 }
