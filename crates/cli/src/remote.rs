@@ -9,6 +9,10 @@ use modoai_fetch::{Client, Credential, Manners, Origin, Secret, Trust, Url};
 use crate::config::shown;
 use crate::error::{CliError, Kind};
 
+/// Where secrets are kept that are not in files.
+const PASSWORD: &str = "MODOAI_PASSWORD";
+const TOKEN: &str = "MODOAI_TOKEN";
+
 /// How other servers are asked.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "How the server is asked")]
@@ -16,7 +20,8 @@ pub(crate) struct RemoteArgs {
     /// Whom to turn to about these requests: an e-mail address, sent with each of them.
     #[arg(long, value_name = "E-MAIL", env = "MODOAI_CONTACT")]
     contact: Option<String>,
-    /// Log in with this name. The password is in MODOAI_PASSWORD or in a file; it is sent to this host only.
+    /// Log in with this name. The password is in MODOAI_PASSWORD or in a file; it is sent to this host only. What stands
+    /// in a URL (https://name:password@host/) comes first.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
     /// The file that holds the password.
@@ -43,15 +48,30 @@ pub(crate) struct RemoteArgs {
 }
 
 impl RemoteArgs {
-    /// A client for these hosts; credentials in their URLs are taken out of them.
-    pub(crate) fn client<'a>(&self, urls: impl IntoIterator<Item = &'a mut Url>) -> Result<Client, CliError> {
-        let mut credentials = Vec::new();
-        let own = self.secret()?;
-        for url in urls {
-            let given = Credential::from_url(url);
-            let own = own.clone().zip(Origin::of(url)).map(|(secret, origin)| Credential { origin, secret });
-            credentials.extend(own.or(given));
+    /// A client for one repository; credentials in its URL are taken out of it.
+    pub(crate) fn client(&self, url: &mut Url) -> Result<Client, CliError> {
+        let credential = match Credential::from_url(url) {
+            Some(given) => Some(given),
+            None => self.secret()?.zip(Origin::of(url)).map(|(secret, origin)| Credential { origin, secret }),
+        };
+        self.with(credential.into_iter().collect())
+    }
+
+    /// A client for many repositories, with the credentials that their URLs had. One secret for all of them would be told
+    /// to whoever is in the list, so there is none.
+    pub(crate) fn client_of_many(&self, credentials: Vec<Credential>) -> Result<Client, CliError> {
+        if self.user.is_some() || self.token_file.is_some() {
+            let told = "--user and --token-file are for one repository; with --all they would be told to every host";
+            return Err(CliError::new(Kind::Usage, told)
+                .hint("put name and password into the URLs of the file: https://name:password@example.org/oai"));
         }
+        for variable in [PASSWORD, TOKEN].into_iter().filter(|variable| kept(variable).is_some()) {
+            tracing::warn!("{variable} is not used with --all: it would be told to every host");
+        }
+        self.with(credentials)
+    }
+
+    fn with(&self, credentials: Vec<Credential>) -> Result<Client, CliError> {
         let manners = Manners {
             contact: self.contact.clone(),
             delay: self.delay,
@@ -76,11 +96,10 @@ impl RemoteArgs {
                 text.map_err(|error| CliError::failed(format!("failed to read {}", shown(file))).because(error))?;
             Ok(text.trim_end_matches(['\r', '\n']).to_owned())
         };
-        let kept = |variable: &str| std::env::var(variable).ok().filter(|value| !value.is_empty());
         if let Some(user) = &self.user {
             let password = match &self.password_file {
                 Some(file) => from(file)?,
-                None => kept("MODOAI_PASSWORD").ok_or_else(|| {
+                None => kept(PASSWORD).ok_or_else(|| {
                     CliError::new(Kind::Usage, "--user needs a password")
                         .hint("put it into MODOAI_PASSWORD, or into a file for --password-file")
                 })?,
@@ -89,10 +108,14 @@ impl RemoteArgs {
         }
         let token = match &self.token_file {
             Some(file) => Some(from(file)?),
-            None => kept("MODOAI_TOKEN"),
+            None => kept(TOKEN),
         };
         Ok(token.map(Secret::Bearer))
     }
+}
+
+fn kept(variable: &str) -> Option<String> {
+    std::env::var(variable).ok().filter(|value| !value.is_empty())
 }
 
 /// A number of seconds, with fractions.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use modoai_harvester::quirks::QUIRKS;
+use modoai_testkit::endpoint::{Endpoint, Holdings, Script};
 use modoai_testkit::process::Server;
 use serde_json::Value;
 
@@ -82,10 +83,104 @@ fn many_repositories_are_harvested_at_once() {
     assert_eq!((&total["sources"], &total["failed"], &total["records"]), (&3.into(), &1.into(), &6.into()));
     let status = desk.run(&["status", "all"]).printed();
     assert_eq!(status.matches("holds     3 records").count(), 2, "{status}");
-    desk.write("endpoints.txt", "http://127.0.0.1:9/oai\nftp://example.org/\n");
+    desk.write("endpoints.txt", format!("{}\nftp://example.org/\n", base_url(&one)));
     let ended = desk.run(&arguments);
-    assert_eq!(ended.status, 64, "{}", ended.stderr);
-    assert!(ended.stderr.contains("endpoints.txt line 2: "), "{}", ended.stderr);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("endpoints.txt line 2: a base URL begins with http"), "{}", ended.stderr);
+    let total = summary(&ended);
+    assert_eq!((&total["sources"], &total["failed"], &total["incomplete"]), (&2.into(), &1.into(), &0.into()));
+}
+
+#[test]
+fn hosts_take_turns() {
+    let endpoints: Vec<_> = (0..4).map(|_| Endpoint::start(Script::of(Holdings::of(1)))).collect();
+    let mut urls: Vec<_> = endpoints.iter().map(|endpoint| endpoint.url().to_owned()).collect();
+    urls[3] = urls[3].replace("127.0.0.1", "localhost");
+    let desk = Desk::new();
+    desk.write("endpoints.txt", urls.join("\n"));
+    let ended = desk.run(&["harvest", "--all", "endpoints.txt", "--into", "all", "--parallel", "1", "--json"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let told = ended.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let order: Vec<_> = told.filter_map(|told| told["source"].as_str().map(str::to_owned)).collect();
+    assert_eq!(order, [&urls[0], &urls[3], &urls[1], &urls[2]].map(String::as_str));
+}
+
+/// What an endpoint was told by those who asked it.
+fn secrets(endpoint: &Endpoint) -> Vec<Option<String>> {
+    let mut told: Vec<_> =
+        endpoint.log().iter().map(|it| it.request.header("authorization").map(str::to_owned)).collect();
+    told.dedup();
+    told
+}
+
+#[test]
+fn a_secret_is_for_the_host_it_was_given_for() {
+    let start = || Endpoint::start(Script::of(Holdings::of(1)));
+    let (basic, token) = (|| Some("Basic bWU6c2VjcmV0".to_owned()), || Some("Bearer geheim".to_owned()));
+    let with_password = |endpoint: &Endpoint| endpoint.url().replace("//", "//me:secret@");
+    let desk = Desk::new();
+
+    // Those of the environment and of the command line are for the one that is asked; those in its URL come first.
+    let (one, two) = (start(), start());
+    let harvest = |what: &str| desk.shell(&format!("MODOAI_TOKEN=geheim modoai harvest {what}"), &desk.at(""));
+    assert_eq!(harvest(&format!("{} --into one", one.url())).status, 0);
+    assert_eq!(secrets(&one), [token()]);
+    assert_eq!(harvest(&format!("{} --into two", with_password(&two))).status, 0);
+    assert_eq!(secrets(&two), [basic()]);
+
+    // Among many, only those in URLs.
+    let (one, two) = (start(), start());
+    desk.write("endpoints.txt", format!("{}\n{}\n", with_password(&one), two.url()));
+    let ended = harvest("--all endpoints.txt --into all");
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("MODOAI_TOKEN is not used with --all"), "{}", ended.stderr);
+    assert_eq!((secrets(&one), secrets(&two)), (vec![basic()], vec![None]));
+    assert!(!format!("{ended:?}").contains("secret"), "{ended:?}");
+
+    desk.write("token", "geheim");
+    for option in ["--user bob", "--token-file token"] {
+        let (one, two) = (start(), start());
+        desk.write("endpoints.txt", format!("{}\n{}\n", one.url(), two.url()));
+        let ended = desk.shell(
+            &format!("MODOAI_PASSWORD=geheim modoai harvest --all endpoints.txt --into all {option}"),
+            &desk.at(""),
+        );
+        assert_eq!(ended.status, 64, "{}", ended.stderr);
+        assert!(ended.stderr.contains("hint: put name and password into the URLs"), "{}", ended.stderr);
+        assert!(one.log().is_empty() && two.log().is_empty());
+    }
+}
+
+#[test]
+fn a_folder_remembers_its_sink() {
+    let desk = Desk::new();
+    let server = desk.serve();
+    let url = base_url(&server);
+    assert_eq!(desk.run(&["harvest", &url, "--into", "copy", "--sink", "mirror"]).status, 0);
+    let again = desk.run(&["harvest", &url, "--into", "copy", "--json"]);
+    assert_eq!((again.status, &summary(&again)["sink"]), (0, &"mirror".into()), "{}", again.stderr);
+    let other = desk.run(&["harvest", &url, "--into", "copy", "--sink", "records"]);
+    assert_eq!(other.status, 1, "{}", other.stderr);
+    assert!(other.stderr.contains("hint: give another folder with --into"), "{}", other.stderr);
+}
+
+#[test]
+fn a_harvest_that_comes_to_nothing_leaves_nothing() {
+    let desk = Desk::new();
+    let nobody = "http://127.0.0.1:9/oai";
+    for arguments in [vec![], vec!["--json"], vec!["--list-only"]] {
+        let ended =
+            desk.run(&[&["harvest", nobody, "--into", "new/folder", "--attempts", "1"], &arguments[..]].concat());
+        assert_eq!(ended.status, 1, "{}", ended.stderr);
+        assert!(!desk.at("new").exists(), "{arguments:?}");
+    }
+    desk.write("mine/notes.txt", "notes");
+    desk.write("endpoints.txt", nobody);
+    desk.run(&["harvest", nobody, "--into", "mine", "--attempts", "1"]);
+    desk.run(&["harvest", "--all", "endpoints.txt", "--into", "mine", "--attempts", "1"]);
+    let left: Vec<_> =
+        std::fs::read_dir(desk.at("mine")).expect("it is there").flatten().map(|it| it.file_name()).collect();
+    assert_eq!(left, ["notes.txt"]);
 }
 
 #[test]

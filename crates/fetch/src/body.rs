@@ -5,12 +5,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 use url::Url;
 
 use crate::client::Counters;
 use crate::decode::{Decoder, Step, Surprise};
 use crate::error::{FetchError, Wait};
 use crate::host::Place;
+use crate::manners::Manners;
 
 /// The rest of an answer, still on its way.
 ///
@@ -26,8 +28,38 @@ pub struct Body {
     state: State,
     first_byte_timeout: Duration,
     idle_timeout: Duration,
+    pace: Pace,
     counters: Arc<Counters>,
     place: Option<Place>,
+}
+
+/// How fast a body comes. Only what is waited for counts: whoever reads slowly must not blame the server.
+struct Pace {
+    /// How long one waits before judging.
+    stretch: Duration,
+    /// How many bytes have to come in that time.
+    least: u64,
+    waited: Duration,
+    came: u64,
+}
+
+impl Pace {
+    fn of(manners: &Manners) -> Self {
+        let least = manners.least_rate as f64 * manners.first_byte_timeout.as_secs_f64();
+        Self { stretch: manners.first_byte_timeout, least: least as u64, waited: Duration::ZERO, came: 0 }
+    }
+
+    /// Counts a piece. Whether the server is still worth waiting for.
+    fn keeps_up(&mut self, waited: Duration, came: usize) -> bool {
+        self.waited += waited;
+        self.came += came as u64;
+        if self.waited < self.stretch {
+            return true;
+        }
+        let enough = self.came >= self.least;
+        (self.waited, self.came) = (Duration::ZERO, 0);
+        enough
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,11 +79,10 @@ impl Body {
         response: reqwest::Response,
         url: Url,
         decoder: Decoder,
-        timeouts: (Duration, Duration),
+        manners: &Manners,
         counters: Arc<Counters>,
         place: Place,
     ) -> Self {
-        let (first_byte_timeout, idle_timeout) = timeouts;
         Self {
             response,
             url,
@@ -59,8 +90,9 @@ impl Body {
             input: Bytes::new(),
             wire_bytes: 0,
             state: State::Open,
-            first_byte_timeout,
-            idle_timeout,
+            first_byte_timeout: manners.first_byte_timeout,
+            idle_timeout: manners.idle_timeout,
+            pace: Pace::of(manners),
             counters,
             place: Some(place),
         }
@@ -138,11 +170,17 @@ impl Body {
                 }
             }
         };
+        let asked = Instant::now();
         let Ok(received) = tokio::time::timeout(limit, more).await else {
             return Err(FetchError::TimedOut { what, url: self.url.to_string() });
         };
         match received.map_err(|error| FetchError::in_the_body(error, &self.url, self.wire_bytes))? {
             Some(bytes) => {
+                // The first byte has a limit of its own.
+                let waited = if self.wire_bytes == 0 { Duration::ZERO } else { asked.elapsed() };
+                if !self.pace.keeps_up(waited, bytes.len()) {
+                    return Err(FetchError::TimedOut { what: Wait::MoreThanATrickle, url: self.url.to_string() });
+                }
                 self.wire_bytes += bytes.len() as u64;
                 self.counters.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
                 self.input = match self.input.is_empty() {

@@ -227,9 +227,9 @@ impl Client {
         } else {
             Decoder::plain()
         };
-        let timeouts = (self.inner.manners.first_byte_timeout, self.inner.manners.idle_timeout);
         let status = response.status().as_u16();
-        let body = Body::new(response, url.clone(), decoder, timeouts, Arc::clone(&self.inner.counters), place);
+        let body =
+            Body::new(response, url.clone(), decoder, &self.inner.manners, Arc::clone(&self.inner.counters), place);
         Fetched { status, headers, url, hops, body }
     }
 }

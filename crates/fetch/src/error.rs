@@ -15,6 +15,8 @@ pub enum Wait {
     FirstByte,
     /// The next byte of a body.
     NextByte,
+    /// A body that comes at the least rate.
+    MoreThanATrickle,
 }
 
 impl std::fmt::Display for Wait {
@@ -23,6 +25,7 @@ impl std::fmt::Display for Wait {
             Self::Connection => "a connection",
             Self::FirstByte => "the answer's first byte",
             Self::NextByte => "the answer's next byte",
+            Self::MoreThanATrickle => "more than a trickle",
         })
     }
 }

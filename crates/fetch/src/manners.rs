@@ -29,6 +29,12 @@ pub struct Manners {
     pub first_byte_timeout: Duration,
     /// How long a body may pause once it has begun. 120 s: longer, and the connection has died without telling us.
     pub idle_timeout: Duration,
+    /// How many bytes per second have to come, on average, in every stretch of [`first_byte_timeout`] that a body is
+    /// waited for; time in which nobody asks for more does not count. 100: a fiftieth of what a modem does, and enough for
+    /// a server that writes a compressed record every few seconds; but a byte now and then would keep us for months.
+    ///
+    /// [`first_byte_timeout`]: Self::first_byte_timeout
+    pub least_rate: u64,
     /// How many redirects are followed. 10: more than any honest path needs, fewer than a browser would.
     pub redirects: usize,
     /// Where everything is asked through, but for what `NO_PROXY` names. If none is given, the environment decides
@@ -65,6 +71,7 @@ impl Default for Manners {
             connect_timeout: Duration::from_secs(30),
             first_byte_timeout: Duration::from_secs(300),
             idle_timeout: Duration::from_secs(120),
+            least_rate: 100,
             redirects: 10,
             proxy: None,
             trust: Trust::System,
@@ -105,6 +112,7 @@ impl fmt::Debug for Manners {
             .field("connect_timeout", &self.connect_timeout)
             .field("first_byte_timeout", &self.first_byte_timeout)
             .field("idle_timeout", &self.idle_timeout)
+            .field("least_rate", &self.least_rate)
             .field("redirects", &self.redirects)
             .field("proxy", &proxy.as_ref().map(Url::as_str))
             .field("trust", &self.trust)

@@ -83,6 +83,37 @@ async fn slow_is_not_dead() {
 }
 
 #[tokio::test]
+async fn a_trickle_is_given_up() {
+    let manners = Manners { first_byte_timeout: Duration::from_millis(500), least_rate: 1000, ..Manners::default() };
+    let mut reply = Reply::head(200, &[("Content-Length", "1000")]);
+    for _ in 0..1000 {
+        reply = reply.then("x").then_pause(Duration::from_millis(50));
+    }
+    let server = Responder::always(reply).await;
+    let error = read(&Client::new(manners).expect("a client"), server.url("/")).await.expect_err("too slow");
+    assert!(matches!(error, FetchError::TimedOut { what: Wait::MoreThanATrickle, .. }), "{error:?}");
+    assert!(error.is_timeout() && error.is_transient());
+}
+
+#[tokio::test]
+async fn a_slow_reader_does_not_blame_the_server() {
+    let manners = Manners { first_byte_timeout: Duration::from_millis(500), least_rate: 10_000, ..Manners::default() };
+    let mut reply = Reply::head(200, &[("Content-Length", "12")]);
+    for _ in 0..12 {
+        reply = reply.then("x").then_pause(Duration::from_millis(10));
+    }
+    let server = Responder::always(reply).await;
+    let answer = Client::new(manners).expect("a client").get(Ask::new(server.url("/"))).await;
+    let mut body = answer.expect("an answer").body;
+    let mut length = 0;
+    while let Some(piece) = body.chunk().await.expect("a piece") {
+        length += piece.len();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    assert_eq!(length, 12);
+}
+
+#[tokio::test]
 async fn a_limit_is_a_limit() {
     let server = Responder::always(Reply::new(200, &[], "0123456789")).await;
     let body = || async { client().get(Ask::new(server.url("/"))).await.expect("an answer").body };

@@ -1,11 +1,13 @@
 //! `modoai harvest`.
 
+mod endpoints;
+mod footprints;
 mod many;
 mod names;
 mod progress;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,13 +18,14 @@ use modoai_fetch::{Client, Credential, Patience, Url};
 use modoai_harvester::gauge::Gauge;
 use modoai_harvester::harvest::{Harvest, HarvestError, Options};
 use modoai_harvester::sink::{self, SINKS, SinkKind, SinkOptions};
-use modoai_harvester::state::StateError;
+use modoai_harvester::state::{State, StateError};
 use modoai_harvester::summary::{Gap, Summary};
 use modoai_harvester::window::Window;
 use modoai_protocol::Bound;
 
 use crate::error::{CliError, Kind};
 use crate::remote::{RemoteArgs, base_url, seconds};
+use footprints::Footprints;
 use progress::Watching;
 
 /// Harvest a repository: everything the first time, what changed from then on.
@@ -45,9 +48,9 @@ pub(crate) struct HarvestCommand {
     /// The folder to harvest into. It remembers where the harvest stands.
     #[arg(long, value_name = "DIR", required_unless_present = "list_only")]
     into: Option<PathBuf>,
-    /// Where records go.
-    #[arg(long, value_name = "SINK", default_value = "records", value_parser = sinks())]
-    sink: String,
+    /// Where records go: as before if the folder is known, else `records`.
+    #[arg(long, value_name = "SINK", value_parser = sinks())]
+    sink: Option<String>,
     /// The metadata format; that of the sink if none is said (oai_didl for mirror and warc, else oai_dc).
     #[arg(long, value_name = "PREFIX")]
     format: Option<String>,
@@ -119,18 +122,20 @@ impl HarvestCommand {
 
     async fn one(&self, stop: Arc<AtomicBool>, quiet: bool) -> Result<(), CliError> {
         let (client, options) = self.asked()?;
-        let (Some(into), Some(kind)) = (&self.into, self.kind()) else { return Ok(()) };
+        let Some(into) = &self.into else { return Ok(()) };
+        let (kind, footprints) = (self.kind(into), Footprints::of(into));
         let gauge = Arc::new(Gauge::default());
         let watching = Watching::start(vec![(options.slug.clone(), gauge.clone())], quiet || self.json);
-        let harvest = Harvest::new(client, options).watched_by(gauge).stopped_by(stop);
+        let harvest = Harvest::new(client, options).watched_by(gauge.clone()).stopped_by(stop);
         let result = harvest.into_folder(into, kind).await;
         drop(watching);
         let summary = match result {
             Ok(summary) => summary,
             Err(error) => {
+                footprints.remove();
                 let error = failed(error);
                 if self.json {
-                    report::tell(&nothing(self, &error), true)?;
+                    report::tell(&broken_off(self, kind, &gauge, &error), true)?;
                 }
                 return Err(error);
             }
@@ -144,12 +149,14 @@ impl HarvestCommand {
         let Some(mut url) = self.base_url.clone() else {
             return Err(CliError::new(Kind::Usage, "a base URL is needed"));
         };
-        let client = self.remote.client([&mut url])?;
+        let client = self.remote.client(&mut url)?;
         Ok((client, self.options(url)?))
     }
 
-    fn kind(&self) -> Option<&'static SinkKind> {
-        sink::named(&self.sink)
+    /// The sink that is asked for, or the one that the folder was begun with, or the first of all.
+    fn kind(&self, dir: &Path) -> &'static SinkKind {
+        let known = || State::look(dir).and_then(|state| state.contract()).ok().flatten().map(|known| known.sink);
+        self.sink.clone().or_else(known).and_then(|name| sink::named(&name)).unwrap_or(&SINKS[0])
     }
 
     fn options(&self, url: Url) -> Result<Options, CliError> {
@@ -196,8 +203,8 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>, CliError> {
     Ok(stop)
 }
 
-/// The summary of a harvest that never began.
-fn nothing(command: &HarvestCommand, error: &CliError) -> Summary {
+/// The summary of a harvest that failed: what had come until then, and why no more did.
+fn broken_off(command: &HarvestCommand, kind: &SinkKind, gauge: &Gauge, error: &CliError) -> Summary {
     let source = command.base_url.clone().map(|mut url| {
         // Credentials are nobody's business.
         let _ = Credential::from_url(&mut url);
@@ -205,8 +212,13 @@ fn nothing(command: &HarvestCommand, error: &CliError) -> Summary {
     });
     Summary {
         source: source.unwrap_or_default(),
-        sink: command.sink.clone(),
+        sink: kind.name.to_owned(),
         format: command.format.clone().unwrap_or_default(),
+        records: Gauge::read(&gauge.records),
+        deleted: Gauge::read(&gauge.deleted),
+        unchanged: Gauge::read(&gauge.unchanged),
+        bytes: Gauge::read(&gauge.bytes),
+        requests: Gauge::read(&gauge.requests),
         missing: vec![Gap { what: "source".to_owned(), reason: error.what_happened(), ..Gap::default() }],
         ..Summary::default()
     }

@@ -1,24 +1,24 @@
 //! `--all`: many repositories at once, each into a folder of its own, politely.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use modoai_fetch::Url;
+use modoai_fetch::Client;
 use modoai_harvester::gauge::Gauge;
 use modoai_harvester::harvest::{Harvest, Options};
+use modoai_harvester::sink::SinkKind;
 use modoai_harvester::summary::Summary;
 use serde_json::json;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::endpoints::{Endpoints, by_host, named};
+use super::footprints::Footprints;
 use super::progress::Watching;
 use super::{HarvestCommand, failed, report};
 use crate::config::shown;
 use crate::error::{CliError, Kind};
 use crate::output;
-use crate::remote::base_url;
 
 pub(super) async fn run(
     command: &HarvestCommand,
@@ -26,32 +26,73 @@ pub(super) async fn run(
     stop: Arc<AtomicBool>,
     quiet: bool,
 ) -> Result<(), CliError> {
-    let mut urls = endpoints(file)?;
-    let client = command.remote.client(&mut urls)?;
-    let (Some(into), Some(kind)) = (&command.into, command.kind()) else { return Ok(()) };
+    let Endpoints { urls, credentials, wrong } = Endpoints::read(file)?;
+    let client = command.remote.client_of_many(credentials)?;
+    let Some(into) = &command.into else { return Ok(()) };
     let sources = named(urls, |url| command.options(url))?;
-    let gauges: Vec<_> = sources.iter().map(|options| (options.slug.clone(), Arc::new(Gauge::default()))).collect();
-    let watching = Watching::start(gauges.clone(), quiet || command.json);
-    let places = Arc::new(Semaphore::new(usize::from(command.parallel)));
-    let mut running = JoinSet::new();
-    for (mut options, (slug, gauge)) in sources.into_iter().zip(gauges) {
-        // Several sources make one catalogue.
-        options.sink.catalogue.get_or_insert_with(|| into.join("catalogue.sqlite"));
-        let dir = into.join(&slug);
-        let harvest = Harvest::new(client.clone(), options).watched_by(gauge).stopped_by(stop.clone());
-        let places = places.clone();
-        running.spawn(async move {
-            let _place = places.acquire_owned().await;
-            (slug, harvest.into_folder(&dir, kind).await.map_err(failed))
-        });
-    }
     let mut total = Total::default();
-    while let Some(done) = running.join_next().await {
-        let (slug, result) = done.map_err(|error| CliError::failed("a harvest ended unexpectedly").because(error))?;
+    for (line, reason) in wrong {
+        total.leave_out(&format!("{} line {line}", shown(file)), &reason, command.json)?;
+    }
+    // Here already, so that it does not come and go with the first sources that fail.
+    std::fs::create_dir_all(into)
+        .map_err(|error| CliError::failed(format!("failed to create {}", shown(into))).because(error))?;
+    let sources: Vec<_> = sources.into_iter().map(|options| (options, Arc::new(Gauge::default()))).collect();
+    let gauges = sources.iter().map(|(options, gauge)| (options.slug.clone(), gauge.clone())).collect();
+    let watching = Watching::start(gauges, quiet || command.json);
+    let mut hosts = by_host(sources, |(options, _)| &options.base_url);
+    let mut running = JoinSet::new();
+    loop {
+        // Each host has one place at most, and goes to the end of the queue when it leaves it.
+        while running.len() < usize::from(command.parallel)
+            && !stop.load(Ordering::Relaxed)
+            && let Some(mut host) = hosts.pop_front()
+        {
+            let Some((mut options, gauge)) = host.pop_front() else { continue };
+            // Several sources make one catalogue.
+            options.sink.catalogue.get_or_insert_with(|| into.join("catalogue.sqlite"));
+            let (slug, dir) = (options.slug.clone(), into.join(&options.slug));
+            let kind = command.kind(&dir);
+            let harvest = harvested(client.clone(), options, gauge, stop.clone(), dir, kind);
+            running.spawn(async move {
+                // In a task of its own: if it panics, the others on this host still get their turn.
+                let result = tokio::spawn(harvest).await;
+                (
+                    host,
+                    slug,
+                    result.unwrap_or_else(|error| Err(CliError::failed("the harvest broke off").because(error))),
+                )
+            });
+        }
+        let Some(done) = running.join_next().await else { break };
+        let (host, slug, result) =
+            done.map_err(|error| CliError::failed("a harvest ended unexpectedly").because(error))?;
+        if !host.is_empty() {
+            hosts.push_back(host);
+        }
         total.add(&slug, result, command.json)?;
     }
     drop(watching);
+    // Those whose turn never came because somebody said stop.
+    total.incomplete += hosts.iter().map(|host| host.len() as u64).sum::<u64>();
     total.close(command.json)
+}
+
+async fn harvested(
+    client: Client,
+    options: Options,
+    gauge: Arc<Gauge>,
+    stop: Arc<AtomicBool>,
+    dir: PathBuf,
+    kind: &'static SinkKind,
+) -> Result<Summary, CliError> {
+    let footprints = Footprints::of(&dir);
+    let harvest = Harvest::new(client, options).watched_by(gauge).stopped_by(stop);
+    let result = harvest.into_folder(&dir, kind).await.map_err(failed);
+    if result.is_err() {
+        footprints.remove();
+    }
+    result
 }
 
 /// What all of them came to.
@@ -64,6 +105,16 @@ struct Total {
 }
 
 impl Total {
+    /// A line that is not a repository.
+    fn leave_out(&mut self, line: &str, reason: &str, as_json: bool) -> Result<(), CliError> {
+        self.failed += 1;
+        eprintln!("modoai: {line}: {reason}");
+        if as_json {
+            return output::print(&format!("{}\n", json!({ "line": line, "failed": reason })));
+        }
+        Ok(())
+    }
+
     fn add(&mut self, slug: &str, result: Result<Summary, CliError>, as_json: bool) -> Result<(), CliError> {
         let summary = match result {
             Ok(summary) => summary,
@@ -111,60 +162,5 @@ impl Total {
             )
             .hint("run the same command again; it goes on where it was")),
         }
-    }
-}
-
-/// The base URLs of a file: one per line, comments after `#`.
-fn endpoints(file: &Path) -> Result<Vec<Url>, CliError> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| CliError::failed(format!("failed to read {}", shown(file))).because(error))?;
-    let mut urls = Vec::new();
-    for (line, text) in (1..).zip(text.lines()) {
-        let text = text.split_once(" #").map_or(text, |(url, _)| url).trim();
-        if text.is_empty() || text.starts_with('#') {
-            continue;
-        }
-        let url = base_url(text)
-            .map_err(|error| CliError::new(Kind::Usage, format!("{} line {line}: {error}", shown(file))))?;
-        if !urls.contains(&url) {
-            urls.push(url);
-        }
-    }
-    Ok(urls)
-}
-
-/// Each source with a name of its own. Names must not depend on what else is in the file, so only those that would be the
-/// same get a number.
-fn named(urls: Vec<Url>, options: impl Fn(Url) -> Result<Options, CliError>) -> Result<Vec<Options>, CliError> {
-    let mut taken = BTreeSet::new();
-    let mut sources = Vec::new();
-    for url in urls {
-        let mut options = options(url)?;
-        let (plain, mut number) = (options.slug.clone(), 2);
-        while !taken.insert(options.slug.clone()) {
-            options.slug = format!("{plain}-{number}");
-            number += 1;
-        }
-        sources.push(options);
-    }
-    Ok(sources)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sources_have_names_of_their_own() {
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        let text = "# two on one host\nhttp://a.org/oai\nhttp://a.org/oai?x=1  # with a query\n\nhttps://b.org:8443/\nhttp://a.org/oai\n";
-        std::fs::write(file.path(), text).expect("written");
-        let urls = endpoints(file.path()).expect("three URLs");
-        assert_eq!(urls.len(), 3);
-        let sources = named(urls, |url| Ok(Options::new(url))).expect("names");
-        let slugs: Vec<_> = sources.iter().map(|options| options.slug.as_str()).collect();
-        assert_eq!(slugs, ["a.org-oai", "a.org-oai-2", "b.org-8443"]);
-        std::fs::write(file.path(), "http://a.org/\nnot a url\n").expect("written");
-        assert!(endpoints(file.path()).expect_err("a bad line").to_string().contains("line 2"));
     }
 }

@@ -9,13 +9,18 @@ use modoai_harvester::harvest::Harvest;
 use modoai_harvester::record::{Header, Novelty};
 use modoai_harvester::sink::{Kept, Origin, Part, Sink, SinkError};
 
+use super::footprints::Footprints;
 use super::{HarvestCommand, failed, incomplete};
 use crate::error::CliError;
 
 pub(super) async fn run(command: &HarvestCommand, stop: Arc<AtomicBool>) -> Result<(), CliError> {
     let (client, options) = command.asked()?;
+    let footprints = command.into.as_deref().map(Footprints::of);
     let harvest = Harvest::new(client, options).stopped_by(stop);
     let summary = harvest.into_sink(command.into.as_deref(), "list", "oai_dc", Box::<Names>::default()).await;
+    if let (Err(_), Some(footprints)) = (&summary, footprints) {
+        footprints.remove();
+    }
     let summary = summary.map_err(failed)?;
     if summary.complete { Ok(()) } else { Err(incomplete(&summary)) }
 }

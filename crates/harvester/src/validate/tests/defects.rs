@@ -481,6 +481,11 @@ pub(super) const DEFECTS: &[Defect] = &[
             replace(text, "completeListSize=\"12\"", "completeListSize=\"13\"");
         };
     }),
+    defect("tokens-size", Failure, "five times as many", |it| {
+        it.on_answer = |_, text| {
+            replace(text, "completeListSize=\"12\"", "completeListSize=\"60\"");
+        };
+    }),
     defect("tokens-expiration", Failure, "expired before it was given", |it| {
         it.on_answer = |_, text| {
             replace(text, "expirationDate=\"2024-06", "expirationDate=\"2024-05");

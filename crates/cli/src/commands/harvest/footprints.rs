@@ -1,0 +1,76 @@
+//! What a harvest leaves behind if nothing came of it: nothing. A mistyped URL is no reason for a folder.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use modoai_harvester::state::{OWN_FOLDER, State, StateError};
+use rustix::fs::{FlockOperation, flock};
+
+/// The folders that a harvest is about to create.
+pub(super) struct Footprints {
+    dir: PathBuf,
+    /// The innermost first.
+    new: Vec<PathBuf>,
+}
+
+impl Footprints {
+    /// To be called before the harvest.
+    pub(super) fn of(dir: &Path) -> Self {
+        let own = dir.join(OWN_FOLDER);
+        let new = own.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        Self { dir: dir.to_path_buf(), new: new.map(Path::to_path_buf).collect() }
+    }
+
+    /// To be called if the harvest failed. What was agreed upon stays, and so does whatever somebody else put there.
+    pub(super) fn remove(&self) {
+        let Some(own) = self.new.first() else { return };
+        // The lock of a harvest: somebody else may have begun one here.
+        let lock = own.join("lock");
+        let free = |file: &File| flock(file, FlockOperation::NonBlockingLockExclusive).is_ok();
+        let Some(_locked) = File::open(&lock).ok().filter(free) else { return };
+        match State::look(&self.dir).and_then(|state| state.contract()) {
+            Ok(None) | Err(StateError::Absent { .. }) => {}
+            Ok(Some(_)) | Err(_) => return,
+        }
+        for file in ["harvest.sqlite", "harvest.sqlite-wal", "harvest.sqlite-shm"] {
+            // Not all of them are there.
+            let _ = fs::remove_file(own.join(file));
+        }
+        let _ = fs::remove_file(lock);
+        for folder in &self.new {
+            if fs::remove_dir(folder).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use modoai_harvester::state::Contract;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_new_and_empty_is_removed() {
+        let place = tempfile::tempdir().expect("a folder");
+        let dir = place.path().join("a/b");
+        let footprints = Footprints::of(&dir);
+        let mut state = State::open(&dir).expect("a new state");
+        footprints.remove();
+        assert!(dir.exists(), "a harvest is running");
+        let contract = Contract { base_url: "http://a/".into(), sink: "records".into(), prefix: "oai_dc".into() };
+        state.agree(&contract).expect("an agreement");
+        drop(state);
+        footprints.remove();
+        Footprints::of(&dir).remove();
+        assert!(State::look(&dir).is_ok(), "it is known what belongs here");
+
+        let dir = place.path().join("c/d");
+        let footprints = Footprints::of(&dir);
+        drop(State::open(&dir).expect("a new state"));
+        fs::write(place.path().join("c/notes"), "mine").expect("written");
+        footprints.remove();
+        assert!(!dir.exists() && place.path().join("c/notes").exists());
+    }
+}
