@@ -3,7 +3,9 @@
 //! This is the part that runs on a blocking thread. Nothing of a page is true until all of it is: if it turns out to be
 //! an error, cut short or ill-formed, items, sink and token are as they were before.
 
-use modoai_protocol::xml::reader::{Event, PartKind, ReadError, Reader};
+mod report;
+
+use modoai_protocol::xml::reader::{Event, PartKind, Reader};
 use modoai_protocol::{Datestamp, ErrorCode, Verb};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -14,112 +16,10 @@ use crate::gauge::Gauge;
 use crate::mend::Mender;
 use crate::quirks;
 use crate::record::{Header, Novelty};
-use crate::repairs::Repairs;
-use crate::sink::{Kept, Origin, Part, SinkError};
-use crate::state::{OpenWindow, Progress, Sight, StateError};
+use crate::sink::{Kept, Origin, Part};
+use crate::state::Sight;
 use crate::window::{Granularity, read_date};
-
-/// What is expected of a page, and what is to be done with it.
-#[derive(Clone, Debug)]
-pub struct Order {
-    /// What was asked.
-    pub verb: Verb,
-    /// Where it comes from; `harvested` is set from the page itself.
-    pub origin: Origin,
-    /// The granularity that was promised.
-    pub granularity: Granularity,
-    /// The list whose pass this is; none if it is not a pass that a watermark follows from.
-    pub list: Option<i64>,
-    /// The number of the first window of the pass.
-    pub pass: i64,
-    /// When it was asked for, by our clock.
-    pub asked: Datestamp,
-    /// The window that is harvested, as it was before this page.
-    pub window: OpenWindow,
-    /// What for.
-    pub purpose: Purpose,
-}
-
-/// What a page is read for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// To keep its records, and to go on from its token.
-    Keep,
-    /// To keep its headers as records without parts, and to go on from its token.
-    Headers,
-    /// To keep one record.
-    One,
-    /// To see whether its items are here; those that are not are noted as missing.
-    Compare,
-}
-
-impl Purpose {
-    /// Whether the list has come further when such a page is kept.
-    pub(crate) fn makes_progress(self) -> bool {
-        matches!(self, Self::Keep | Self::Headers)
-    }
-}
-
-/// What a page said.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PageReport {
-    /// When it was made.
-    pub response_date: Option<Datestamp>,
-    /// What it answers.
-    pub verb: Option<Verb>,
-    /// Why it does not.
-    pub errors: Vec<(String, String)>,
-    /// Where the list goes on.
-    pub token: Option<String>,
-    /// How long the list is.
-    pub size: Option<u64>,
-    /// How many records came before, as the server counts.
-    pub cursor: Option<u64>,
-    /// Records on this page.
-    pub records: u64,
-    /// Of which not seen in this window before.
-    pub fresh: u64,
-    /// The oldest and the newest datestamp on it.
-    pub span: Option<(i64, i64)>,
-    /// Whether its bytes had to be mended.
-    pub mended: bool,
-    /// Records that name a set, and records that name none.
-    pub in_sets: (u64, u64),
-    /// What was done about what was wrong.
-    pub repairs: Repairs,
-    /// What comes next.
-    pub step: Option<Step>,
-    /// What was counted in the window, this page included.
-    pub progress: Progress,
-}
-
-/// Why a page could not be read or kept.
-#[derive(Debug, thiserror::Error)]
-pub enum PageError {
-    /// It is not an answer.
-    #[error(transparent)]
-    Unreadable(#[from] ReadError),
-    /// The connection failed while it came.
-    #[error(transparent)]
-    Fetch(#[from] modoai_fetch::FetchError),
-    /// It has neither an answer nor an error in it.
-    #[error("the answer holds {found}, and neither {expected} nor an error")]
-    Nothing {
-        /// What was asked.
-        expected: Verb,
-        /// What was answered.
-        found: &'static str,
-    },
-    /// Somebody said stop while it came.
-    #[error("interrupted")]
-    Interrupted,
-    /// The sink failed.
-    #[error(transparent)]
-    Sink(#[from] SinkError),
-    /// The state failed.
-    #[error(transparent)]
-    State(#[from] StateError),
-}
+pub use report::{Order, PageError, PageReport, Purpose};
 
 /// How many protocol errors of one answer are looked at.
 const MOST_ERRORS: usize = 16;
