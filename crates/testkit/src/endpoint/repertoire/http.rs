@@ -96,6 +96,12 @@ pub(super) const DEFECTS: &[Defect] = &[
     })
     .outcome(Outcome::WithoutRecords(is_victim))
     .told(),
+    row("unstable", "500 eight times, for the first list", || {
+        Script::default().instead(|visit| {
+            (visit.verb() == "ListRecords" && visit.number < 10).then(|| Reply::html(500, "An outage"))
+        })
+    })
+    .told(),
     row("unstable", "500, 502 and 504 now and then", || {
         Script::default().instead(|visit| match visit.number % 9 {
             2 => Some(Reply::html(500, "Internal server error")),

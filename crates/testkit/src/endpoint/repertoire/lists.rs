@@ -3,7 +3,7 @@
 use super::{Defect, Outcome, everything, of_one_second, row};
 use crate::endpoint::calendar::Granularity;
 use crate::endpoint::holdings::{Holdings, Record};
-use crate::endpoint::page::{Page, Token};
+use crate::endpoint::page::{Body, Page, Token};
 use crate::endpoint::reply::Reply;
 use crate::endpoint::script::{Script, Visit};
 
@@ -97,6 +97,18 @@ pub(super) const DEFECTS: &[Defect] = &[
         Script::default().page(|_, page| page.list().into_iter().for_each(|list| list.token = None))
     })
     .told(),
+    row("token-missing", "after one page of twelve, without a size", || {
+        Script::default().pages_of(12).page(|_, page| page.list().into_iter().for_each(|list| list.token = None))
+    })
+    .told(),
+    row("token-missing", "on every page, with the size of the page", || {
+        Script::default().page(|_, page| {
+            let Some(list) = page.list() else { return };
+            let size = Some(list.entries.len().to_string());
+            list.token = list.token.take().map(|_| Token { value: String::new(), cursor: None, size });
+        })
+    })
+    .told(),
     row("token-missing", "empty on the first page, with the true size", || tokens(|_, token| token.value.clear()))
         .told(),
     row("token-missing", "empty from the second page on, without sizes", || {
@@ -129,6 +141,16 @@ pub(super) const DEFECTS: &[Defect] = &[
         })
     })
     .told_as(&["unknown-error"]),
+    row("deep-paging", "every list ends after eleven records, whatever its size says", || {
+        Script::default().page(|visit, page| {
+            let offset = visit.place.map_or(0, |place| place.offset);
+            let Some(list) = page.list().filter(|_| offset + visit.page_size > 11) else { return };
+            list.entries.truncate(11_usize.saturating_sub(offset));
+            let size = Some(visit.matching.len().to_string());
+            list.token = Some(Token { value: String::new(), cursor: None, size });
+        })
+    })
+    .told_as(&["token-missing"]),
     row("window-too-large", "413 for more than six records", || too_large().instead(refuse)).told(),
     row("window-too-large", "413 for more than six records, all of one day", || {
         too_large().instead(refuse).holding(|holdings| {
@@ -181,6 +203,14 @@ pub(super) const DEFECTS: &[Defect] = &[
             list.entries.extend(gone.map(|record| crate::endpoint::Entry::of(record, visit.granularity)));
         })
     }),
+    row("duplicates", "an older deletion after the record", || {
+        Script::default().page(|visit, page| {
+            let Some(list) = page.list() else { return };
+            let Some(first) = list.entries.iter().find(|entry| !entry.deleted).cloned() else { return };
+            let datestamp = Some(visit.granularity.format(1_000_000_000));
+            list.entries.push(crate::endpoint::Entry { datestamp, deleted: true, metadata: None, ..first });
+        })
+    }),
     row("set-forgotten", "from the second page on", || {
         // A record that names no set at all may be in any.
         let named = |holdings: &mut Holdings| {
@@ -201,6 +231,22 @@ pub(super) const DEFECTS: &[Defect] = &[
     })
     .asked(&["--set", "a"])
     .told(),
+    row("verb-changed", "to Identify on the third page, once", || {
+        Script::default().page(|visit, page| {
+            if visit.page() == 3 && visit.times == 0 {
+                page.body =
+                    Body::Identify(vec![("repositoryName", "a cache that does not look at queries".to_owned())]);
+            }
+        })
+    }),
+    row("verb-changed", "to Identify on the third page of every list, without sizes", || {
+        tokens(uncounted).page(|visit, page| {
+            if visit.page() == 3 {
+                page.body =
+                    Body::Identify(vec![("repositoryName", "a cache that does not look at queries".to_owned())]);
+            }
+        })
+    }),
     row("verb-changed", "from the second page on", || {
         Script::default().page(|visit, page| {
             if visit.page() > 1 {
