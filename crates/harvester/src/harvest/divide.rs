@@ -78,14 +78,9 @@ impl Work {
         if came >= announced || !self.state()?.windows(list.number)?.is_empty() {
             return Ok(());
         }
-        let window = OpenWindow::new(known.first_window, list.window, &list.set);
-        if self
-            .one_by_one(
-                list,
-                &OpenWindow { progress: Progress { size: Some(announced), ..Progress::default() }, ..window },
-            )
-            .await?
-        {
+        let mut whole = OpenWindow::new(known.first_window, list.window, &list.set);
+        whole.progress.size = Some(announced);
+        if self.one_by_one(list, &whole).await? {
             return Ok(());
         }
         let number = self.state()?.add_window(list.number, list.window, &list.set, &Progress::default())?;
@@ -136,7 +131,7 @@ impl Work {
 
     fn replace(&mut self, list: &List, open: &OpenWindow, parts: &[(Window, String)]) -> Result<(), HarvestError> {
         let progress = Progress::default();
-        let whole = open.number == list.first_window && !open.progress.size_refuted;
+        let whole = open.progress.is_pass && !open.progress.size_refuted;
         let state = self.state()?;
         state.begin()?;
         if let Some(size) = open.progress.size.filter(|_| whole) {

@@ -311,7 +311,8 @@ impl Work {
 
     /// Begins a window again.
     fn restart(&mut self, list: &List, open: &mut OpenWindow) -> Result<(), HarvestError> {
-        let progress = Progress { restarts: open.progress.restarts + 1, ..Progress::default() };
+        let Progress { restarts, is_pass, .. } = open.progress;
+        let progress = Progress { restarts: restarts + 1, is_pass, ..Progress::default() };
         let state = self.state()?;
         state.begin()?;
         state.close_window(open.number)?;

@@ -78,6 +78,8 @@ pub struct Progress {
     pub span: Option<(i64, i64)>,
     /// Whether the headers of the first page name the set that was asked for.
     pub labelled: bool,
+    /// Whether it is all that its pass asks for.
+    pub is_pass: bool,
     /// How often it was begun again because its token expired.
     pub restarts: u32,
     /// The token that cycles are found by, as a hash, and after how many pages another is chosen (Brent's algorithm).
@@ -207,7 +209,7 @@ impl State {
 
     /// A pass of a list begins with this window.
     pub fn begin_pass(&mut self, list: i64, window: Window, set: &str) -> Result<i64> {
-        let number = self.add_window(list, window, set, &Progress::default())?;
+        let number = self.add_window(list, window, set, &Progress { is_pass: true, ..Progress::default() })?;
         let update = "UPDATE list SET first_window = ?, announced = NULL WHERE number = ?";
         self.sql(|sql| sql.execute(update, params![number, list]).map(drop))?;
         Ok(number)
