@@ -159,10 +159,10 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, reading: Reading) -> Out
     let mut state = State::in_memory().expect("a state");
     let list = state.list(reading.set, Window::ALL).expect("a list").number;
     let number = state.add_window(list, Window::ALL, reading.set, &Progress::default()).expect("a window");
-    let window = state.window(number).expect("readable").expect("just added");
+    let window = OpenWindow::new(number, Window::ALL, reading.set);
     let before = window.clone();
     let gauge = Arc::new(Gauge::default());
-    let mut desk = Desk { state, sink: Box::new(sink.clone()), gauge: gauge.clone() };
+    let mut desk = Desk { state, sink: Box::new(sink.clone()), gauge: gauge.clone(), unsynced: false };
     let origin = Origin {
         base_url: "http://endpoint.example/oai".to_owned(),
         prefix: "oai_dc".to_owned(),
@@ -171,7 +171,8 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, reading: Reading) -> Out
         harvested: Datestamp::from_unix(1_700_000_000),
     };
     let Reading { verb, purpose, remedies, .. } = reading;
-    let order = Order { verb, origin, granularity: Granularity::Seconds, list, window, purpose };
+    let (granularity, asked) = (Granularity::Seconds, Datestamp::from_unix(1_700_000_000));
+    let order = Order { verb, origin, granularity, list: Some(list), pass: number, asked, window, purpose };
     let mender = (!remedies.is_empty()).then(|| Mender::new(remedies, Some("utf-8")));
     let mut page = PageReader::new(&mut desk, &order, mender).expect("a page");
     let pushed = pieces.into_iter().try_for_each(|piece| {
@@ -185,7 +186,7 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, reading: Reading) -> Out
     }
 
     let kept = report.as_ref().is_ok_and(|report| report.errors.is_empty());
-    let window = desk.state.window(number).expect("readable");
+    let window = desk.state.windows(list).expect("readable").into_iter().find(|open| open.number == number);
     let missing = desk.state.missing("", 10_000).expect("readable");
     let missing: Vec<_> = missing.into_iter().map(|record| (record.identifier, record.reason)).collect();
     let counts = desk.state.counts().expect("readable");
