@@ -7,6 +7,7 @@ mod desk;
 mod documents;
 mod harvest;
 mod index;
+mod judged;
 mod records;
 mod serve;
 mod settings;

@@ -9,6 +9,7 @@
 //! | [`http`] | a small HTTP client that shares no code with the product |
 //! | [`curl`] | the same by way of curl, for HTTP/2 and TLS |
 //! | [`endpoint`] | an OAI-PMH endpoint that does everything wrong that real ones do |
+//! | [`peer`] | repositories made with the libraries of others |
 //! | [`xsd`] | judgement by the official schemas |
 //!
 //! The end-to-end tests live in `tests/`; the benchmark's client and site maker in `examples/`.
@@ -19,16 +20,36 @@ pub mod curl;
 pub mod dice;
 pub mod endpoint;
 pub mod http;
+pub mod peer;
 pub mod process;
 pub mod site;
 pub mod xsd;
 
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 /// The root of the workspace these sources were built from.
 pub fn workspace() -> &'static Path {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
     crates.and_then(Path::parent).expect("this crate is two folders below the root")
+}
+
+/// What `tools/install-test-tools` put at `place`, or what a variable of the environment names instead. Says loudly what is
+/// `skipped` if there is neither.
+///
+/// # Panics
+///
+/// If there is neither and this is a CI, where nothing may be skipped.
+pub fn installed(variable: &str, place: &str, skipped: &str) -> Option<PathBuf> {
+    let installed = workspace().join("tools/.installed").join(place);
+    let found = std::env::var_os(variable).map(PathBuf::from).or_else(|| installed.is_file().then_some(installed));
+    if found.is_none() {
+        let skipped = format!("SKIPPED: {skipped}: run tools/install-test-tools");
+        assert!(std::env::var_os("CI").is_none(), "{skipped}");
+        // `eprintln!` is captured in tests that pass, and this must be seen.
+        let _ = writeln!(std::io::stderr(), "{skipped}");
+    }
+    found
 }
 
 /// Fails if a file in the `tests` folder of a crate is not declared in its `main.rs`, or one in a folder there not in that

@@ -51,18 +51,8 @@ fn kinds(records: &[(String, Vec<u8>)]) -> Vec<&str> {
     records.iter().filter_map(|(head, _)| field(head, "WARC-Type")).collect()
 }
 
-/// `warcio`, where `tools/install-test-tools` put it. Says so loudly if it is missing; that is an error in a CI.
 fn warcio() -> Option<PathBuf> {
-    let installed = modoai_testkit::workspace().join("tools/.installed/warcio/bin/warcio");
-    let named = std::env::var_os("MODOAI_WARCIO").map(PathBuf::from);
-    let found = named.or_else(|| installed.is_file().then_some(installed));
-    if found.is_none() {
-        let skipped = "SKIPPED: archives are not read back by warcio: run tools/install-test-tools";
-        assert!(std::env::var_os("CI").is_none(), "{skipped}");
-        // `eprintln!` is captured in tests that pass, and this must be seen.
-        let _ = writeln!(std::io::stderr(), "{skipped}");
-    }
-    found
+    modoai_testkit::installed("MODOAI_WARCIO", "warcio/bin/warcio", "archives are not read back by warcio")
 }
 
 /// Everything warcio has to say about a file: digests compared, then one line for each record.
