@@ -56,7 +56,7 @@ fn show(gauges: &[(String, Arc<Gauge>)], done: &AtomicBool) {
 
 fn line(all: &MultiProgress, name: &str) -> ProgressBar {
     let bar = all.add(ProgressBar::no_length().with_prefix(name.to_owned()));
-    bar.set_style(style("{spinner} {prefix}  {msg}  {per_sec}  {elapsed}"));
+    bar.set_style(style("{spinner} {prefix}  {elapsed}  {wide_msg}"));
     bar
 }
 
@@ -68,11 +68,12 @@ fn draw(bar: &ProgressBar, gauge: &Gauge) {
     let (received, expected) = (Gauge::read(&gauge.received), Gauge::read(&gauge.expected));
     if expected > 0 && bar.length() != Some(expected) {
         bar.set_length(expected.max(received));
-        bar.set_style(style("{spinner} {prefix}  [{bar:24}] {pos}/{len}  {msg}  {per_sec}  {eta} left"));
+        bar.set_style(style("{spinner} {prefix}  [{bar:16}] {pos}/{len}  {eta} left  {wide_msg}"));
     }
     bar.set_position(received);
     bar.set_message(format!(
-        "{} records, {} deleted, {}; {}",
+        "{:.0}/s  {} records, {} deleted, {}; {}",
+        bar.per_sec(),
         HumanCount(Gauge::read(&gauge.records)),
         HumanCount(Gauge::read(&gauge.deleted)),
         HumanBytes(Gauge::read(&gauge.bytes)),
