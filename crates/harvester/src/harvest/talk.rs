@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use modoai_fetch::{Ask, Client, FetchError, Fetched, Next, Patience, Url};
+use bytes::Bytes;
+use modoai_fetch::{Ask, Body, Client, FetchError, Fetched, Next, Patience, Url};
 use modoai_protocol::ErrorCode;
 use modoai_protocol::xml::Response;
 use modoai_protocol::xml::reader::ReadError;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use super::lost;
 use super::trouble::{Trouble, bot_wall, is_challenge};
@@ -25,8 +27,9 @@ use crate::window::{Granularity, read_date};
 /// Answers that are not lists are read whole; none is that long.
 const LONGEST_DESCRIPTION: usize = 8 << 20;
 
-/// Pieces of an answer that may wait between the network and the reader.
-const PIECES: usize = 8;
+/// So many bytes are gathered for the reader while it is busy. Each time it is handed something, two threads may have to
+/// be woken up; with less, that would be a good part of the work.
+const BATCH: usize = 512 * 1024;
 
 /// A conversation with one server.
 pub(super) struct Talk {
@@ -148,41 +151,30 @@ impl Talk {
         mender: Option<Mender>,
     ) -> Result<PageReport, PageError> {
         let mut own = desk.take().ok_or_else(|| lost("the desk is taken"))?;
-        let (sender, receiver) = mpsc::channel(PIECES);
+        let (sender, receiver) = mpsc::channel(1);
         let order = order.clone();
         let reading = tokio::task::spawn_blocking(move || {
             let result = read(&mut own, &order, mender, receiver);
             let undone = if result.is_err() { own.roll_back() } else { Ok(()) };
             (own, undone.and(result))
         });
-        let mut body = fetched.body;
-        let mut interrupted = false;
-        loop {
-            let piece = tokio::select! {
-                piece = body.chunk() => piece,
-                () = stopped(&self.stop) => {
-                    interrupted = true;
-                    break;
-                }
-            };
-            let piece = match piece {
-                Ok(Some(piece)) => Ok(piece),
-                Ok(None) => break,
-                Err(error) => Err(error),
-            };
-            let failed = piece.is_err();
-            if sender.send(piece).await.is_err() || failed {
-                break;
-            }
-        }
-        drop(sender);
+        // A task of its own runs where the connection runs, and need not be woken up by another thread for every piece.
+        // The set ends it should this one be dropped.
+        let mut receiving = JoinSet::new();
+        receiving.spawn(receive(fetched.body, sender));
+        let received = tokio::select! {
+            received = receiving.join_next() => received,
+            () = stopped(&self.stop) => None,
+        };
+        drop(receiving);
         let (own, result) = reading.await.map_err(|error| lost(&error.to_string()))?;
         *desk = Some(own);
+        let body = received.ok_or(PageError::Interrupted)?.map_err(|error| lost(&error.to_string()))?;
         Gauge::add(&self.gauge.bytes, body.wire_bytes());
         for surprise in body.surprises() {
             self.repairs.note(quirks::CODING_MISLABELLED, &format!("{surprise:?}"));
         }
-        if interrupted { Err(PageError::Interrupted) } else { result }
+        result
     }
 
     /// The whole body of an answer that is not a list.
@@ -291,15 +283,48 @@ impl Talk {
     }
 }
 
+/// Pieces of an answer, in order; or how it broke off.
+type Batch = Result<Vec<Bytes>, FetchError>;
+
+/// Hands over what comes at once if the reader waits for it, and in larger batches if it does not.
+async fn receive(mut body: Body, reader: mpsc::Sender<Batch>) -> Body {
+    let (mut pieces, mut size) = (Vec::new(), 0);
+    let broken = loop {
+        match body.chunk().await {
+            Ok(Some(piece)) => {
+                size += piece.len();
+                pieces.push(piece);
+            }
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+        let room = if size < BATCH { reader.try_reserve().ok() } else { reader.reserve().await.ok() };
+        match room {
+            Some(room) => room.send(Ok(std::mem::take(&mut pieces))),
+            None if reader.is_closed() => return body,
+            None => continue,
+        }
+        size = 0;
+    };
+    // If the reader has gone, it has said why.
+    let _ = reader.send(Ok(pieces)).await;
+    if let Some(error) = broken {
+        let _ = reader.send(Err(error)).await;
+    }
+    body
+}
+
 fn read(
     desk: &mut Desk,
     order: &Order,
     mender: Option<Mender>,
-    mut pieces: mpsc::Receiver<Result<bytes::Bytes, FetchError>>,
+    mut batches: mpsc::Receiver<Batch>,
 ) -> Result<PageReport, PageError> {
     let mut page = PageReader::new(desk, order, mender)?;
-    while let Some(piece) = pieces.blocking_recv() {
-        page.push(&piece?)?;
+    while let Some(batch) = batches.blocking_recv() {
+        for piece in batch? {
+            page.push(&piece)?;
+        }
     }
     page.finish()
 }
