@@ -103,7 +103,7 @@ fn copy(
     let mut hashes = remembered.is_none().then(Hashes::default);
     let mut value = if fingerprint.size <= IN_MEMORY {
         buffer.clear();
-        // One more than the file has, so that reading to its end takes no second look for room.
+        // One more than the file has: a longer one is seen to be longer.
         buffer.reserve(usize::try_from(fingerprint.size).expect("at most IN_MEMORY") + 1);
         Value::Memory(std::mem::take(buffer))
     } else {
@@ -120,18 +120,23 @@ fn copy(
     Ok(Some((value, digests)))
 }
 
-/// The number of bytes copied, one more than `size` at most; `None` if the file cannot be read.
+/// The number of bytes copied, hardly more than `size`; `None` if the file cannot be read.
 fn copy_into(
     file: &mut File,
     size: u64,
     value: &mut Value,
     mut hashes: Option<&mut Hashes>,
 ) -> io::Result<Option<u64>> {
-    let mut limited = file.take(size + 1);
     match value {
         Value::Memory(bytes) => {
-            if limited.read_to_end(bytes).is_err() {
-                return Ok(None);
+            // By hand: `read_to_end` of a limited file feels its way in small steps. Once all is there, the fingerprint
+            // tells whether more has come.
+            while (bytes.len() as u64) < size {
+                match rustix::io::read(&*file, rustix::buffer::spare_capacity(bytes)) {
+                    Ok(0) => break,
+                    Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                    Err(_) => return Ok(None),
+                }
             }
             if let Some(hashes) = &mut hashes {
                 hashes.update(bytes);
@@ -139,6 +144,7 @@ fn copy_into(
             Ok(Some(bytes.len() as u64))
         }
         Value::Disk(copy) => {
+            let mut limited = file.take(size + 1);
             let mut piece = vec![0; PIECE];
             let mut length = 0;
             loop {
