@@ -93,7 +93,8 @@ impl DatabaseFile {
                 connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
                 connection.set_prepared_statement_cache_capacity(64);
                 connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
-                connection.pragma_update(None, "cache_size", -16 * 1024)?;
+                // All of it is used where a batch holds records of any size: what does not fit goes to the log early.
+                connection.pragma_update(None, "cache_size", -8 * 1024)?;
             }
         }
         Ok(connection)
