@@ -42,7 +42,7 @@ use progress::Watching;
        modoai harvest [OPTIONS] <BASE_URL> --list-only
        modoai harvest [OPTIONS] --all <FILE> --into <DIR>")]
 pub(crate) struct HarvestCommand {
-    /// Where the repository is asked, such as https://example.org/oai.
+    /// Where the repository is asked, such as `https://example.org/oai`.
     #[arg(value_name = "BASE_URL", value_parser = base_url, required_unless_present = "all")]
     base_url: Option<Url>,
     /// The folder to harvest into. It remembers where the harvest stands.

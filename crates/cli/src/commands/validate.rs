@@ -20,7 +20,7 @@ use crate::remote::{RemoteArgs, base_url};
 /// sampled, and the report says so. Exit code 2 means that the endpoint does not conform.
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// The base URL of the endpoint, such as https://example.org/oai
+    /// The base URL of the endpoint, such as `https://example.org/oai`
     #[arg(value_parser = base_url, required_unless_present = "list_checks")]
     base_url: Option<Url>,
     /// Print the report as one JSON object.

@@ -2,7 +2,7 @@
 //!
 //! A file per page or per record is what makes large harvests slow to read; a database makes them slow to write. This is
 //! a log: `DIR/segments/000001.modoai`, `000002.modoai` and so on, and beside them `index.sqlite`, which says where each
-//! record is and [can be deleted](index) at any time. The present form is 1.
+//! record is and can be deleted at any time. The present form is 1.
 //!
 //! # Segments
 //!

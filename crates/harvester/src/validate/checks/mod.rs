@@ -1,7 +1,7 @@
 //! The table of checks. Adding one is a row and a function in the file of its subject.
 //!
 //! A row tells the section of the specification (OAI-PMH 2.0, document version 2015-01-08), what is asked and what is
-//! expected; the guide prints it. Functions judge the [`Case`](super::case::Case) and ask for what they need.
+//! expected; the guide prints it. Functions judge the `Case` and ask for what they need.
 
 mod dates;
 mod deletions;
