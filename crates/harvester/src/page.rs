@@ -434,6 +434,7 @@ impl<'a> PageReader<'a> {
             Some(fresh) => self.report.fresh += u64::from(fresh),
             None => {
                 self.report.fresh += 1;
+                self.report.unknown += 1;
                 let reason = if header.deleted { "its deletion was not told" } else { "only its header was listed" };
                 state.miss(&header.identifier, reason)?;
                 self.misses = true;

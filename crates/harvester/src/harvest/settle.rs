@@ -39,6 +39,8 @@ enum Halves {
 struct Count {
     how: How,
     progress: Progress,
+    /// How many of them are not here.
+    unknown: u64,
 }
 
 impl Work {
@@ -110,24 +112,14 @@ impl Work {
             }
             let window = OpenWindow { window: half, ..open.clone() };
             let Some(count) = self.count(list, &window).await? else { return Ok(Halves::More) };
-            if !count.how.is_natural() {
+            if !count.how.is_natural() || count.unknown > 0 {
                 return Ok(Halves::More);
-            }
-            // What came lies outside of what was asked for: dates are not looked at there.
-            let (from, until) =
-                (half.from.map_or(i64::MIN, Datestamp::unix), half.until.map_or(i64::MAX, Datestamp::unix));
-            let strays = |(oldest, newest): (i64, i64)| oldest + 86_400 < from || newest - 86_400 > until;
-            if count.progress.span.is_some_and(strays) {
-                self.talk.repairs.note(quirks::DATES_REFUSED, &half.to_string());
-                return Ok(Halves::Unknown);
             }
             listed += count.progress.fresh;
         }
-        Ok(match (listed > open.progress.fresh, one_moment) {
-            (true, _) => Halves::More,
-            (false, true) => Halves::Unknown,
-            (false, false) => Halves::NoMore,
-        })
+        // The same in both halves: dates are not looked at there, and halves prove nothing.
+        let unknown = one_moment || listed > open.progress.fresh;
+        Ok(if unknown { Halves::Unknown } else { Halves::NoMore })
     }
 
     /// Whether a list of identifiers is complete, given what was announced elsewhere.
@@ -152,6 +144,7 @@ impl Work {
 
     /// Follows a list of identifiers to its end.
     async fn follow(&mut self, list: &List, mut pass: OpenWindow) -> Result<Option<Count>, Stop> {
+        let mut unknown = 0;
         loop {
             self.talk.gauge.say(format!("comparing identifiers of {}", pass.window));
             let report = match self.list_page(list, &pass, Purpose::Compare).await {
@@ -161,12 +154,13 @@ impl Work {
             };
             if let Some((code, _)) = report.errors.first() {
                 let over = ErrorCode::from_name(code) == Some(ErrorCode::NoRecordsMatch);
-                return Ok(over.then_some(Count { how: How::NoRecords, progress: pass.progress }));
+                return Ok(over.then_some(Count { how: How::NoRecords, progress: pass.progress, unknown }));
             }
+            unknown += report.unknown;
             pass.progress = report.progress;
             match report.step {
                 Some(Step::GoOn(token)) => pass.token = Some(token),
-                Some(Step::Ended(how)) => return Ok(Some(Count { how, progress: pass.progress })),
+                Some(Step::Ended(how)) => return Ok(Some(Count { how, progress: pass.progress, unknown })),
                 None => return Ok(None),
             }
         }

@@ -69,6 +69,8 @@ pub struct PageReport {
     pub records: u64,
     /// Of which not seen in this window before.
     pub fresh: u64,
+    /// Headers of items that are not here.
+    pub unknown: u64,
     /// The oldest and the newest datestamp on it.
     pub span: Option<(i64, i64)>,
     /// Whether its bytes had to be mended.
