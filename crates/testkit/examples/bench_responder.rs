@@ -115,14 +115,16 @@ const OPENING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
     xsi:schemaLocation=\"http://www.openarchives.org/OAI/2.0/ http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd\">\n\
     <responseDate>2026-01-01T00:00:00Z</responseDate>\n<request>http://localhost/oai</request>\n";
 
-/// What a repository says about itself.
+/// What a repository says about itself. It promises to be prompt, so that its lists are not asked for in other ways: it has
+/// but one.
 fn described(verb: &str, base_url: &str) -> String {
     let content = match verb {
         "Identify" => format!(
             "<Identify><repositoryName>A benchmark</repositoryName><baseURL>{base_url}</baseURL>\
              <protocolVersion>2.0</protocolVersion><adminEmail>nobody@example.org</adminEmail>\
              <earliestDatestamp>2020-01-01T00:00:00Z</earliestDatestamp><deletedRecord>persistent</deletedRecord>\
-             <granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>"
+             <granularity>YYYY-MM-DDThh:mm:ssZ</granularity><description>\
+             <datestamps xmlns=\"urn:modoai:datestamps:1\">visibility</datestamps></description></Identify>"
         ),
         "ListMetadataFormats" => "<ListMetadataFormats>\
              <metadataFormat><metadataPrefix>oai_dc</metadataPrefix>\
