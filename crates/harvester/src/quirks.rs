@@ -43,7 +43,7 @@ quirks! {
     /// completeListSize is that of the whole repository although a set was asked for.
     SIZE_OF_STORE = "size-of-store" => "compared with the size of the list without a set; if equal, it proves nothing and an identifier pass does";
     /// completeListSize is not what the list holds.
-    SIZE_WRONG = "size-wrong" => "an identifier pass decides what is there";
+    SIZE_WRONG = "size-wrong" => "identifiers, listed whole and by halves, decide what is there";
     /// There is no token, or an empty one, although the list has more.
     TOKEN_MISSING = "token-missing" => "a list that ends early or on a full page is asked again in smaller windows, and by identifiers";
     /// A token expires in minutes, or with the session.
