@@ -1,0 +1,181 @@
+//! References: what a document points at, and by which element. One row of [`KINDS`] is one way to refer.
+
+/// One reference in a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// By which element and attribute, or by which other means.
+    pub kind: Kind,
+    /// The line of the document, from 1; 0 where lines mean nothing (a response header).
+    pub line: u32,
+    /// What a reader sees of it: the text of a link, the alternative of an image. White space is folded, and long text is cut.
+    pub text: Box<str>,
+    /// What it points at.
+    pub target: Target,
+}
+
+/// What a reference points at, after the rules of the URL standard and the document's base.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// An http or https URL.
+    Web {
+        /// The URL, without its fragment.
+        url: Box<str>,
+        /// The fragment as the URL has it (percent-encoded), without `#` and without a text directive (`:~:`). None if there
+        /// is none or nothing is left of it.
+        fragment: Option<Box<str>>,
+    },
+    /// A `mailto:` URL; `fault` says what is wrong with its syntax, if anything.
+    Mail {
+        /// The URL as written.
+        url: Box<str>,
+        /// What is wrong.
+        fault: Option<&'static str>,
+    },
+    /// Any other scheme (`tel:`, `data:`, `javascript:`, `ftp:` …): not ours to test.
+    Elsewhere {
+        /// The URL, cut if it is long.
+        url: Box<str>,
+    },
+    /// What no browser could follow.
+    Invalid {
+        /// As written, cut if it is long.
+        text: Box<str>,
+        /// Why not.
+        fault: &'static str,
+    },
+}
+
+/// What following a reference would mean, which decides how it is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leads {
+    /// To a document that readers go to: part of the web if a task's scope has it.
+    ToDocument,
+    /// To something that is itself read for references, but is no document (a style sheet, a manifest, a site map, a feed).
+    ToSource,
+    /// To something that has no references: an image, a script.
+    ToPart,
+    /// To something that takes what is sent to it; a refusal of the method is an answer.
+    ToAction,
+}
+
+macro_rules! kinds {
+    ($($(#[$about:meta])* $name:ident = $code:literal $element:literal $leads:ident),+ $(,)?) => {
+        /// A way to refer. The number is stored with pages, so it never changes its meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Kind { $($(#[$about])* $name = $code),+ }
+
+        /// Every kind, in the order of its number.
+        pub const KINDS: &[Kind] = &[$(Kind::$name),+];
+
+        impl Kind {
+            /// The element and attribute, as reports call it.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$name => $element),+ }
+            }
+
+            /// What following it would mean.
+            pub fn leads(self) -> Leads {
+                match self { $(Self::$name => Leads::$leads),+ }
+            }
+
+            /// The kind of this number.
+            pub fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some(Self::$name),)+ _ => None }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Where a task begins: nobody's reference.
+    Top = 0 "top" ToDocument,
+    /// `<a href>`, also in SVG.
+    Anchor = 1 "a href" ToDocument,
+    /// `<area href>`.
+    Area = 2 "area href" ToDocument,
+    /// `<link href>` to another document (alternate, next, canonical …).
+    LinkDocument = 3 "link href" ToDocument,
+    /// `<link rel=stylesheet href>`.
+    Stylesheet = 4 "link rel=stylesheet" ToSource,
+    /// `<link href>` to an icon, a preloaded file, a script module.
+    LinkPart = 5 "link (part)" ToPart,
+    /// `<link imagesrcset>`.
+    LinkImageSrcset = 6 "link imagesrcset" ToPart,
+    /// `<link rel=manifest href>`.
+    Manifest = 7 "link rel=manifest" ToSource,
+    /// `<img src>`.
+    Image = 8 "img src" ToPart,
+    /// `<img srcset>` and `<source srcset>`.
+    Srcset = 9 "srcset" ToPart,
+    /// `<img longdesc>` and `<iframe longdesc>`.
+    LongDescription = 10 "longdesc" ToDocument,
+    /// `<script src>`.
+    Script = 11 "script src" ToPart,
+    /// `<iframe src>` and `<frame src>`.
+    Frame = 12 "iframe src" ToDocument,
+    /// `<form action>`.
+    FormAction = 13 "form action" ToAction,
+    /// `<button formaction>` and `<input formaction>`.
+    ButtonAction = 14 "button formaction" ToAction,
+    /// `<input type=image src>`.
+    InputImage = 15 "input src" ToPart,
+    /// `<object data>`.
+    Object = 16 "object data" ToPart,
+    /// `<embed src>`.
+    Embed = 17 "embed src" ToPart,
+    /// `<video src>`.
+    Video = 18 "video src" ToPart,
+    /// `<audio src>`.
+    Audio = 19 "audio src" ToPart,
+    /// `<source src>`.
+    Source = 20 "source src" ToPart,
+    /// `<track src>`.
+    Track = 21 "track src" ToPart,
+    /// `<video poster>`.
+    Poster = 22 "video poster" ToPart,
+    /// SVG `<image href>`, also by `xlink:href`.
+    SvgImage = 23 "svg image href" ToPart,
+    /// SVG `<use href>`, also by `xlink:href`.
+    SvgUse = 24 "svg use href" ToPart,
+    /// `<meta http-equiv=refresh>`.
+    Refresh = 25 "meta refresh" ToDocument,
+    /// `<meta property="og:…">` that is a URL.
+    OpenGraph = 26 "meta og" ToPart,
+    /// `<meta name="twitter:…">` that is a URL.
+    TwitterCard = 27 "meta twitter" ToPart,
+    /// A URL in JSON-LD.
+    JsonLd = 28 "JSON-LD" ToPart,
+    /// An icon or screenshot of a web manifest.
+    ManifestIcon = 29 "manifest icon" ToPart,
+    /// The start URL or a shortcut of a web manifest.
+    ManifestStart = 30 "manifest start_url" ToDocument,
+    /// `url()` in a style sheet, a `<style>` element or a `style` attribute.
+    CssUrl = 31 "css url()" ToPart,
+    /// `@import` in the same places.
+    CssImport = 32 "css @import" ToSource,
+    /// A `Link` response header.
+    LinkHeader = 33 "Link header" ToDocument,
+    /// An entry of a site map.
+    Sitemap = 34 "sitemap loc" ToDocument,
+    /// A site map named by robots.txt, by another site map or by `<link rel=sitemap>`.
+    SitemapFile = 35 "sitemap" ToSource,
+    /// An entry of an RSS or Atom feed.
+    Feed = 36 "feed link" ToDocument,
+    /// An enclosure or image of a feed.
+    FeedPart = 37 "feed enclosure" ToPart,
+    /// A feed: `<link rel=alternate type="application/rss+xml">` and the like.
+    FeedFile = 38 "link (feed)" ToSource,
+    /// `<a ping>`.
+    Ping = 39 "a ping" ToAction,
+    /// `cite` of a quotation, an insertion or a deletion.
+    Cite = 40 "cite" ToDocument,
+    /// `<html manifest>`, `<body background>`, `<table background>` and other attributes of old.
+    Background = 41 "background" ToPart,
+    /// A link in Markdown.
+    MarkdownLink = 42 "markdown link" ToDocument,
+    /// An image in Markdown.
+    MarkdownImage = 43 "markdown image" ToPart,
+    /// A `Content-Location`, or anything else that leads to a document.
+    OtherDocument = 44 "other" ToDocument,
+}

@@ -1,0 +1,242 @@
+//! A finished run as reports and mail read it. The table implements [`Results`]; tests of reports bring their own.
+//!
+//! A web may have a million URLs, so nothing here is handed out as a whole: documents and findings are visited one by one.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::reference::Kind;
+use crate::task::Task;
+use crate::verdict::{Outcome, Verdict};
+
+/// What can go wrong while results are read or written down.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The store could not be read.
+    #[error("failed to read the results")]
+    Store(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The report could not be written.
+    #[error("failed to write {what}")]
+    Write {
+        /// Which file or stream.
+        what: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A template or a serialiser refused.
+    #[error("failed to make {what}")]
+    Render {
+        /// Of what.
+        what: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// Whether there is more to visit.
+pub type Visit = Result<(), ReportError>;
+
+/// A finished run, or one that was cut short.
+pub trait Results {
+    /// The run itself.
+    fn run(&self) -> &Run;
+
+    /// The infostructures, in the order of the tasks.
+    fn infostructures(&self) -> &[Infostructure];
+
+    /// Visits the documents of one infostructure in the order of their URLs, each with its references in the order of the
+    /// document.
+    fn documents(&self, of: usize, visit: &mut dyn FnMut(&Document, &[Referenced]) -> Visit) -> Visit;
+
+    /// Visits the findings of one infostructure, or of all of them (each page once, however many infostructures have it), page
+    /// by page in the order of URLs, within a page in the order of the document. `Good` is never among them.
+    fn findings(&self, of: Option<usize>, visit: &mut dyn FnMut(&Finding) -> Visit) -> Visit;
+
+    /// Visits what was broken at the run before and is not any more: mended, or no longer linked.
+    fn mended(&self, of: Option<usize>, visit: &mut dyn FnMut(&Mended) -> Visit) -> Visit;
+}
+
+/// The run itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Run {
+    /// Its number in the table, from 1.
+    pub number: u64,
+    /// When it began.
+    pub began: Timestamp,
+    /// When it ended.
+    pub ended: Timestamp,
+    /// When the run before began, if there was one.
+    pub before: Option<Timestamp>,
+    /// Whether everything was visited that there was to visit; if not, why.
+    pub cut_short: Option<String>,
+    /// What was counted.
+    pub summary: Summary,
+}
+
+/// What was counted: of a run, or of one infostructure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Documents that were read.
+    pub pages: u64,
+    /// References in them.
+    pub links: u64,
+    /// Distinct URLs, without fragments.
+    pub urls: u64,
+    /// Requests that were sent.
+    pub requests: u64,
+    /// Bytes of bodies that came.
+    pub bytes: u64,
+    /// Distinct broken targets.
+    pub broken: u64,
+    /// Distinct fragments that lead nowhere.
+    pub fragments: u64,
+    /// Distinct targets that have moved, for good or for now.
+    pub moved: u64,
+    /// Distinct targets that could not be tested.
+    pub not_tested: u64,
+    /// Documents that changed within the task's window.
+    pub changed: u64,
+    /// Documents that expire within the task's window.
+    pub expiring: u64,
+    /// Findings that the run before did not have.
+    pub new: u64,
+    /// Findings of the run before that are no more.
+    pub mended: u64,
+}
+
+/// One infostructure: what one task traversed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Infostructure {
+    /// The task.
+    pub task: Task,
+    /// What was counted in it (requests and bytes are those of the run).
+    pub summary: Summary,
+}
+
+/// A document of an infostructure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// Its number in the table, the same in every run: good for anchors within an index.
+    pub node: u32,
+    /// Its URL.
+    pub url: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Who owns it: by header, by the document itself, or by the owners map.
+    pub owner: Option<String>,
+    /// What came of testing it.
+    pub outcome: Outcome,
+    /// The status of its answer.
+    pub status: Option<u16>,
+    /// Its media type.
+    pub media_type: Option<String>,
+    /// Its length, if known.
+    pub bytes: Option<u64>,
+    /// When it was last modified, by its own account.
+    pub last_modified: Option<Timestamp>,
+    /// When it expires, by its own account.
+    pub expires: Option<Timestamp>,
+    /// When its content was last seen to be another than before.
+    pub changed: Option<Timestamp>,
+    /// When it was first seen.
+    pub first_seen: Timestamp,
+    /// How many links away from the nearest top.
+    pub depth: u32,
+    /// Whether it changed within the task's window.
+    pub is_changed: bool,
+    /// Whether it expires within the task's window.
+    pub is_expiring: bool,
+}
+
+/// A reference of a document, and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Referenced {
+    /// By which element.
+    pub kind: Kind,
+    /// On which line; 0 where lines mean nothing.
+    pub line: u32,
+    /// What a reader sees of it.
+    pub text: String,
+    /// Where it leads, without a fragment; as written if it cannot be followed.
+    pub target: String,
+    /// The fragment.
+    pub fragment: Option<String>,
+    /// The target's number in the table.
+    pub node: Option<u32>,
+    /// Whether the target is a document of the same infostructure, and has an entry of its own in the index.
+    pub is_inside: bool,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// The status of the last answer, if there was one.
+    pub status: Option<u16>,
+    /// In words, if all is not well.
+    pub reason: Option<String>,
+    /// The new address, if it has moved.
+    pub to: Option<String>,
+    /// Whether the move is for good. Moves that only add a slash, or `https`, are told by [`is_small_move`](Self::is_small_move).
+    pub is_permanent: bool,
+    /// Whether the move is only one of a final slash, or from http to https.
+    pub is_small_move: bool,
+    /// Since when it has been so, if it is not well.
+    pub since: Option<Timestamp>,
+    /// Title of the target, if it was read.
+    pub title: Option<String>,
+    /// When the target was last modified.
+    pub last_modified: Option<Timestamp>,
+}
+
+/// What somebody has to look at.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The page that has the link; for `changed` and `expiring`, the document itself.
+    pub page: String,
+    /// The title of that page.
+    pub title: Option<String>,
+    /// Where the link leads, without a fragment; as written if it cannot be followed. For `changed` and `expiring`, the
+    /// document itself.
+    pub target: String,
+    /// The fragment.
+    pub fragment: Option<String>,
+    /// What is the matter.
+    pub verdict: Verdict,
+    /// The status of the last answer, if there was one.
+    pub status: Option<u16>,
+    /// In words.
+    pub reason: String,
+    /// By which element.
+    pub element: &'static str,
+    /// On which line.
+    pub line: u32,
+    /// What a reader sees of it.
+    pub text: String,
+    /// Since when.
+    pub since: Option<Timestamp>,
+    /// Whether the run before did not have it.
+    pub is_new: bool,
+    /// The new address, if it has moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Whether the move is for good.
+    pub permanent: bool,
+    /// Who owns the page.
+    pub owner: Option<String>,
+    /// The names of the infostructures that have the page.
+    pub tasks: Vec<String>,
+}
+
+/// What was broken, and is not any more.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mended {
+    /// The page that has, or had, the link.
+    pub page: String,
+    /// Where it leads, or led.
+    pub target: String,
+    /// The fragment.
+    pub fragment: Option<String>,
+    /// What was the matter.
+    pub verdict: Verdict,
+    /// Since when it had been so.
+    pub since: Option<Timestamp>,
+}

@@ -1,0 +1,134 @@
+//! Tasks: whose webs are traversed, how far, and who is told what.
+
+use std::path::PathBuf;
+
+use url::Url;
+
+/// Everything one run is to do: the tasks of all owners, and what holds for all of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The tasks, in the order in which they were written.
+    pub tasks: Vec<Task>,
+    /// What is avoided or leafed, whoever's task it is.
+    pub restrictions: Vec<Restriction>,
+    /// Who owns what, by path; the first entry that fits wins over none, the longest over shorter ones.
+    pub owners: Vec<OwnerRule>,
+    /// Who is told to servers as the one to write to (`ReplyTo`).
+    pub contact: Option<String>,
+    /// How many links from a top are followed (`MaxDepth`). 20 unless said otherwise, as in 1994.
+    pub max_depth: Option<u32>,
+    /// How long robots.txt is believed, in days (`SitesCheck`). RFC 9309 allows no more than one.
+    pub sites_check: Option<u32>,
+    /// How messages go out.
+    pub mail: Option<MailRoute>,
+    /// What was odd about the file and is worth telling: directives that mean something else today, days that are too many.
+    pub remarks: Vec<String>,
+}
+
+/// One task: one infostructure, and its owner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// One word; in an Owner task, the owner.
+    pub name: String,
+    /// How far it goes.
+    pub scope: Scope,
+    /// Where it begins.
+    pub top: Url,
+    /// Where the index document is written. A folder is made for its parts if it is large.
+    pub index_file: Option<PathBuf>,
+    /// The URL under which it can be read, for mail.
+    pub index_url: Option<Url>,
+    /// The title of the index and of mail.
+    pub index_title: Option<String>,
+    /// Whom to write to.
+    pub addresses: Vec<String>,
+    /// What they are told of.
+    pub tell: Tell,
+    /// Documents changed within so many days are marked in the index (`ChangeWindow`).
+    pub change_window: Option<u32>,
+    /// Documents that expire within so many days are marked in the index (`ExpireWindow`).
+    pub expire_window: Option<u32>,
+    /// Prefixes that are leaves for this task only.
+    pub exclude: Vec<String>,
+    /// How many documents at most.
+    pub max_pages: Option<u64>,
+}
+
+/// How far a task goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// The host and port of the top.
+    Site,
+    /// What is at or below the path of the top: its folder.
+    Tree,
+    /// Documents that name the task as their owner.
+    Owner,
+}
+
+/// What the owner of a task is told of by mail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tell {
+    /// Broken links, and fragments that lead nowhere (`EmailBroken`).
+    pub broken: bool,
+    /// Links whose targets have moved (`EmailRedirected`).
+    pub redirected: bool,
+    /// Documents and targets changed within so many days (`EmailChanged`).
+    pub changed: Option<u32>,
+    /// Documents that expire within so many days (`EmailExpired`).
+    pub expired: Option<u32>,
+    /// Everything each time, and not only what is new.
+    pub always: bool,
+}
+
+/// A prefix of URLs that is treated with caution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restriction {
+    /// What is done.
+    pub action: Action,
+    /// The prefix, as a normalised URL.
+    pub prefix: String,
+    /// Until when; for ever if none.
+    pub until: Option<jiff::Timestamp>,
+}
+
+/// What is done about a prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// No request at all.
+    Avoid,
+    /// HEAD only, never traversed.
+    Leaf,
+}
+
+/// Who owns what lies below a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnerRule {
+    /// The pattern: a URL prefix (`https://example.org/physics/`), a path prefix (`/physics/`), or a pattern as in CODEOWNERS
+    /// (`*.css`, `/docs/**/figures/`).
+    pub pattern: String,
+    /// The owner's name.
+    pub owner: String,
+}
+
+/// How messages go out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MailRoute {
+    /// Through an SMTP server.
+    Smtp {
+        /// `smtp://`, `smtps://` or `smtp+starttls://`, with host and port, without a password.
+        url: Url,
+        /// The user, if one must log in. The password comes from the environment or a file.
+        user: Option<String>,
+        /// The file that holds the password.
+        password_file: Option<PathBuf>,
+        /// Who the messages are from.
+        from: String,
+    },
+    /// Through a local program that reads a message (`sendmail -t`).
+    Sendmail {
+        /// The program.
+        program: PathBuf,
+        /// Who the messages are from.
+        from: String,
+    },
+}

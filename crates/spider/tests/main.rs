@@ -1,0 +1,1 @@
+//! The spider as a library user sees it.
