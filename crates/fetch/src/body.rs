@@ -25,12 +25,23 @@ pub struct Body {
     /// Came from the wire and waits to be decoded.
     input: Bytes,
     wire_bytes: u64,
+    /// How long the body is on the wire, if that was said.
+    announced: Option<u64>,
     state: State,
     first_byte_timeout: Duration,
     idle_timeout: Duration,
     pace: Pace,
     counters: Arc<Counters>,
     place: Option<Place>,
+}
+
+/// What was read of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadTo {
+    /// The bytes, no more than were allowed.
+    pub bytes: Bytes,
+    /// Whether they are all there is.
+    pub is_whole: bool,
 }
 
 /// How fast a body comes. Only what is waited for counts: whoever reads slowly must not blame the server.
@@ -84,6 +95,7 @@ impl Body {
         place: Place,
     ) -> Self {
         Self {
+            announced: response.content_length(),
             response,
             url,
             decoder,
@@ -96,6 +108,14 @@ impl Body {
             counters,
             place: Some(place),
         }
+    }
+
+    /// An answer without a body, which needs no place any more.
+    #[must_use]
+    pub(crate) fn none(mut self) -> Self {
+        self.state = State::Ended;
+        self.place = None;
+        self
     }
 
     /// The next piece, decoded, of at most 256 KB; none at the true end and only there. A body without an encoding is
@@ -121,6 +141,35 @@ impl Body {
             all.extend_from_slice(&piece);
         }
         Ok(all)
+    }
+
+    /// The first `limit` bytes of what is left, or all if it is less. A body in one piece is not copied.
+    pub async fn read_to(mut self, limit: usize) -> Result<ReadTo, FetchError> {
+        let Some(mut first) = self.chunk().await? else {
+            return Ok(ReadTo { bytes: Bytes::new(), is_whole: true });
+        };
+        if first.len() > limit {
+            return Ok(ReadTo { bytes: first.split_to(limit), is_whole: false });
+        }
+        let Some(second) = self.chunk().await? else {
+            return Ok(ReadTo { bytes: first, is_whole: true });
+        };
+        // What is announced spares growing again and again; what is announced falsely costs no more than the limit.
+        let announced = self.announced.map_or(0, |length| usize::try_from(length).unwrap_or(limit));
+        let mut all = Vec::with_capacity(announced.min(limit).max(first.len() + second.len().min(limit - first.len())));
+        all.extend_from_slice(&first);
+        drop(first);
+        let mut next = Some(second);
+        while let Some(piece) = next {
+            let room = limit - all.len();
+            if piece.len() > room {
+                all.extend_from_slice(&piece[..room]);
+                return Ok(ReadTo { bytes: all.into(), is_whole: false });
+            }
+            all.extend_from_slice(&piece);
+            next = self.chunk().await?;
+        }
+        Ok(ReadTo { bytes: all.into(), is_whole: true })
     }
 
     /// How many bytes of the body have come so far, as sent.

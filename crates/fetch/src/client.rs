@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use reqwest::header::{self, HeaderMap, HeaderValue};
-use reqwest::{NoProxy, Proxy, redirect::Policy};
+use reqwest::{NoProxy, Proxy, RequestBuilder, redirect::Policy};
 use url::{Host, Url};
 
 use crate::body::Body;
@@ -13,7 +13,7 @@ use crate::cookies::Cookies;
 use crate::credentials::{Credential, Origin, Secret, without_userinfo};
 use crate::decode::{ACCEPTED, Decoder};
 use crate::error::{FetchError, Wait};
-use crate::exchange::{Ask, Fetched, asked_to_wait, expects_text, media_type};
+use crate::exchange::{Ask, Fetched, Method, asked_to_wait, expects_text, media_type};
 use crate::host::{Hosts, Lane, OnHold, Place};
 use crate::manners::Manners;
 use crate::redirect::{self, Hop};
@@ -116,6 +116,11 @@ impl Client {
         let Some(first) = Origin::of(&url) else {
             return Err(FetchError::InvalidUrl { url: url.into(), reason: "it is not an HTTP URL with a host" });
         };
+        let method = match (&ask.form, ask.method) {
+            (Some(_), _) => reqwest::Method::POST,
+            (None, Method::Get) => reqwest::Method::GET,
+            (None, Method::Head) => reqwest::Method::HEAD,
+        };
         let mut hops: Vec<Hop> = Vec::new();
         let mut was_safe = false;
         loop {
@@ -138,24 +143,30 @@ impl Client {
                 .map(|credential| &credential.secret);
 
             let place = self.turn(&url).await?;
-            let response = self.send(&url, headers, secret, ask.form.as_deref()).await?;
-            let status = response.status();
-            if matches!(status.as_u16(), 429 | 503)
+            let response = self.send(method.clone(), &url, headers, secret, ask.form.as_deref()).await?;
+            let status = response.status().as_u16();
+            if matches!(status, 429 | 503)
                 && let Some(wait) = asked_to_wait(response.headers())
             {
-                tracing::info!(host = url.host_str(), ?wait, status = status.as_u16(), "asked to come back later");
+                tracing::info!(host = url.host_str(), ?wait, status, "asked to come back later");
                 self.hold(url.host_str().unwrap_or_default(), SystemTime::now() + wait);
             }
-            let Some(to) = redirect::target(status, response.headers(), &url)? else {
-                return Ok(self.fetched(response, url, hops, ask.decode, place));
+            let to = if ask.follow { redirect::target(status, response.headers(), &url)? } else { None };
+            let Some(to) = to else {
+                let is_head = method == reqwest::Method::HEAD;
+                let mut fetched = self.fetched(response, url, hops, ask.decode && !is_head, place);
+                if is_head {
+                    fetched.body = fetched.body.none();
+                }
+                return Ok(fetched);
             };
             if hops.len() >= self.inner.manners.redirects {
                 return Err(FetchError::TooManyRedirects { url: url.into(), limit: hops.len() });
             }
-            tracing::debug!(status = status.as_u16(), from = %url, %to, "redirected");
+            tracing::debug!(status, from = %url, %to, "redirected");
             keep_connection(response).await;
             drop(place);
-            hops.push(Hop { status: status.as_u16(), from: url, to: to.clone() });
+            hops.push(Hop { status, from: url, to: to.clone() });
             url = to;
         }
     }
@@ -188,17 +199,19 @@ impl Client {
 
     async fn send(
         &self,
+        method: reqwest::Method,
         url: &Url,
         headers: HeaderMap,
         secret: Option<&Secret>,
         form: Option<&str>,
     ) -> Result<reqwest::Response, FetchError> {
         const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
-        let request = match form {
-            Some(form) => self.inner.http.post(url.clone()).header(header::CONTENT_TYPE, FORM).body(form.to_owned()),
-            None => self.inner.http.get(url.clone()),
-        };
-        let mut request = request.headers(headers);
+        let mut request = reqwest::Request::new(method, url.clone());
+        *request.headers_mut() = headers;
+        let mut request = RequestBuilder::from_parts(self.inner.http.clone(), request);
+        if let Some(form) = form {
+            request = request.header(header::CONTENT_TYPE, FORM).body(form.to_owned());
+        }
         request = match secret {
             Some(Secret::Basic { user, password }) => request.basic_auth(user, Some(password)),
             Some(Secret::Bearer(token)) => request.bearer_auth(token),

@@ -8,8 +8,19 @@ use url::Url;
 
 use crate::body::Body;
 use crate::credentials::without_userinfo;
-use crate::redirect::Hop;
+use crate::error::FetchError;
+use crate::redirect::{self, Hop};
 use crate::retry::retry_after;
+
+/// How much of an answer is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// All of it.
+    #[default]
+    Get,
+    /// Its headers only. There is no body, and the place at the host is free as soon as they are in.
+    Head,
+}
 
 /// What is asked for.
 #[derive(Clone)]
@@ -20,14 +31,31 @@ pub struct Ask {
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// Whether encodings are undone. If not, none is asked for, and the body comes as it was sent.
     pub decode: bool,
-    /// A form to be sent by POST, encoded. It goes along with redirects, since it is the question itself.
+    /// A form to be sent by POST, encoded, whatever the method. It goes along with redirects, since it is the question
+    /// itself.
     pub form: Option<String>,
+    /// How much of the answer.
+    pub method: Method,
+    /// Whether redirects are followed. If not, a redirect is the answer, and [`Fetched::location`] says where it leads.
+    pub follow: bool,
 }
 
 impl Ask {
     /// For what is there, decoded.
     pub fn new(url: Url) -> Self {
-        Self { url, headers: Vec::new(), decode: true, form: None }
+        Self { url, headers: Vec::new(), decode: true, form: None, method: Method::Get, follow: true }
+    }
+
+    /// For the headers of what is there.
+    pub fn head(url: Url) -> Self {
+        Self { method: Method::Head, ..Self::new(url) }
+    }
+
+    /// With redirects as answers.
+    #[must_use]
+    pub fn unfollowed(mut self) -> Self {
+        self.follow = false;
+        self
     }
 
     /// Sends this along.
@@ -60,6 +88,8 @@ impl fmt::Debug for Ask {
             .field("headers", &self.headers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())
             .field("decode", &self.decode)
             .field("is_form", &self.form.is_some())
+            .field("method", &self.method)
+            .field("follow", &self.follow)
             .finish()
     }
 }
@@ -80,6 +110,12 @@ pub struct Fetched {
 }
 
 impl Fetched {
+    /// Where this answer leads, if it is a redirect that was not followed: with the fragment of its Location, and without
+    /// a user. One that leads nowhere is [`FetchError::BadRedirect`].
+    pub fn location(&self) -> Option<Result<Url, FetchError>> {
+        redirect::location(self.status, &self.headers, &self.url).transpose()
+    }
+
     /// How long we are asked to wait, if we are.
     pub fn retry_after(&self) -> Option<Duration> {
         asked_to_wait(&self.headers)

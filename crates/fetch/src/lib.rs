@@ -62,12 +62,13 @@ mod redirect;
 mod retry;
 mod tls;
 
-pub use body::Body;
+pub use body::{Body, ReadTo};
+pub use bytes::Bytes;
 pub use client::{Client, Traffic};
 pub use credentials::{Credential, Origin, Secret};
 pub use decode::Surprise;
 pub use error::{FetchError, Wait};
-pub use exchange::{Ask, Fetched};
+pub use exchange::{Ask, Fetched, Method};
 pub use manners::{Manners, Trust};
 pub use redirect::Hop;
 pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};

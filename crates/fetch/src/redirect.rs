@@ -1,7 +1,6 @@
 //! Where a redirect leads, and what may go along. Pure.
 
 use percent_encoding::{AsciiSet, percent_encode};
-use reqwest::StatusCode;
 use reqwest::header::{self, HeaderMap, HeaderName};
 use url::Url;
 
@@ -17,6 +16,13 @@ pub struct Hop {
     pub from: Url,
     /// Where to.
     pub to: Url,
+}
+
+impl Hop {
+    /// Whether it leads from a connection that is safe to one that is not.
+    pub fn is_downgrade(&self) -> bool {
+        self.from.scheme() == "https" && self.to.scheme() == "http"
+    }
 }
 
 /// What may go along to another origin: all that says what we want and nothing of who we are. Anything else the caller set
@@ -37,9 +43,18 @@ pub(crate) fn is_harmless(name: &HeaderName) -> bool {
     HARMLESS.contains(name)
 }
 
+/// What is to be asked for next, if this answer is a redirect.
+pub(crate) fn target(status: u16, headers: &HeaderMap, from: &Url) -> Result<Option<Url>, FetchError> {
+    let mut to = location(status, headers, from)?;
+    if let Some(to) = &mut to {
+        to.set_fragment(None);
+    }
+    Ok(to)
+}
+
 /// Where this answer leads, if it is a redirect.
-pub(crate) fn target(status: StatusCode, headers: &HeaderMap, from: &Url) -> Result<Option<Url>, FetchError> {
-    if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+pub(crate) fn location(status: u16, headers: &HeaderMap, from: &Url) -> Result<Option<Url>, FetchError> {
+    if !matches!(status, 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let location = headers.get(header::LOCATION).map_or(&[][..], |value| value.as_bytes());
@@ -53,8 +68,7 @@ pub(crate) fn target(status: StatusCode, headers: &HeaderMap, from: &Url) -> Res
         // It may hold a password, and could not be taken apart to remove it.
         return bad(String::new(), "its Location is not a URL");
     };
-    let mut to = without_userinfo(&to);
-    to.set_fragment(None);
+    let to = without_userinfo(&to);
     if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none() {
         return bad(to.to_string(), "that is not HTTP");
     }
@@ -71,7 +85,6 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::LOCATION, HeaderValue::from_bytes(location).expect("a value"));
         let from = Url::parse("https://example.org/a/b?c=d").expect("a URL");
-        let status = StatusCode::from_u16(status).expect("a status");
         target(status, &headers, &from).map(|to| to.map(String::from))
     }
 
@@ -88,6 +101,27 @@ mod tests {
         ] {
             assert_eq!(leads(302, location).expect("good").as_deref(), Some(to));
         }
+    }
+
+    #[test]
+    fn a_fragment_is_told_and_not_asked_for() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::LOCATION, HeaderValue::from_static("/x#part"));
+        let from = Url::parse("https://example.org/a").expect("a URL");
+        let to = |found: Result<Option<Url>, FetchError>| found.expect("good").map(String::from);
+        assert_eq!(to(location(301, &headers, &from)).as_deref(), Some("https://example.org/x#part"));
+        assert_eq!(to(target(301, &headers, &from)).as_deref(), Some("https://example.org/x"));
+    }
+
+    #[test]
+    fn a_downgrade_is_seen() {
+        let hop = |from: &str, to: &str| Hop {
+            status: 301,
+            from: Url::parse(from).expect("a URL"),
+            to: Url::parse(to).expect("a URL"),
+        };
+        assert!(hop("https://a/", "http://a/").is_downgrade());
+        assert!(!hop("http://a/", "https://a/").is_downgrade() && !hop("http://a/", "http://b/").is_downgrade());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod asking;
 mod decoding;
 mod ends;
+mod heads;
 mod proxies;
 mod redirects;
 mod responder;
