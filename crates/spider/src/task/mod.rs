@@ -1,8 +1,28 @@
-//! Tasks: whose webs are traversed, how far, and who is told what.
+//! Tasks: whose webs are traversed, how far, and who is told what; and the files that say so.
+//!
+//! [`Plan::read`] is the way in. It takes two syntaxes, which differ in nothing but their words: TOML, and that of MOMspider
+//! (1994). Each is parsed into the same draft, without touching a disk; the files that a draft names are read, and all of it
+//! is checked, in one place for both. Whatever is wrong is told with its file and line; what is only odd becomes a remark.
+
+mod draft;
+mod error;
+mod file;
+mod momspider;
+mod owners;
+mod prefix;
+mod restrictions;
+mod scope;
+mod toml;
+mod values;
 
 use std::path::PathBuf;
 
 use url::Url;
+
+pub use error::TaskError;
+pub use owners::{Owners, OwnersError};
+pub use restrictions::Restrictions;
+pub use scope::{Scoper, Scoping};
 
 /// Everything one run is to do: the tasks of all owners, and what holds for all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,13 +31,16 @@ pub struct Plan {
     pub tasks: Vec<Task>,
     /// What is avoided or leafed, whoever's task it is.
     pub restrictions: Vec<Restriction>,
-    /// Who owns what, by path; the first entry that fits wins over none, the longest over shorter ones.
+    /// Who owns what, by path. [`Owners`] says which rule wins.
     pub owners: Vec<OwnerRule>,
+    /// Who is written to in an owner's stead: each owner once, with at least one address.
+    pub people: Vec<(String, Vec<String>)>,
     /// Who is told to servers as the one to write to (`ReplyTo`).
     pub contact: Option<String>,
     /// How many links from a top are followed (`MaxDepth`). 20 unless said otherwise, as in 1994.
     pub max_depth: Option<u32>,
-    /// How long robots.txt is believed, in days (`SitesCheck`). RFC 9309 allows no more than one.
+    /// How long robots.txt is believed, in days (`SitesCheck`). RFC 9309 allows no more than one, so it is never more here;
+    /// if more was asked for, a remark says so.
     pub sites_check: Option<u32>,
     /// How messages go out.
     pub mail: Option<MailRoute>,
@@ -48,10 +71,30 @@ pub struct Task {
     pub change_window: Option<u32>,
     /// Documents that expire within so many days are marked in the index (`ExpireWindow`).
     pub expire_window: Option<u32>,
-    /// Prefixes that are leaves for this task only.
+    /// Prefixes that are leaves for this task only, as normalised URLs.
     pub exclude: Vec<String>,
     /// How many documents at most.
     pub max_pages: Option<u64>,
+}
+
+impl Task {
+    /// A task that tells nobody anything, and writes nothing.
+    pub fn new(name: impl Into<String>, scope: Scope, top: Url) -> Self {
+        Self {
+            name: name.into(),
+            scope,
+            top,
+            index_file: None,
+            index_url: None,
+            index_title: None,
+            addresses: Vec::new(),
+            tell: Tell::default(),
+            change_window: None,
+            expire_window: None,
+            exclude: Vec::new(),
+            max_pages: None,
+        }
+    }
 }
 
 /// How far a task goes.
@@ -106,8 +149,19 @@ pub struct OwnerRule {
     /// The pattern: a URL prefix (`https://example.org/physics/`), a path prefix (`/physics/`), or a pattern as in CODEOWNERS
     /// (`*.css`, `/docs/**/figures/`).
     pub pattern: String,
-    /// The owner's name.
-    pub owner: String,
+    /// The owner's name; none if a line of a file says that it is nobody's.
+    pub owner: Option<String>,
+    /// Where it was said, which decides between rules that fit the same URL.
+    pub said_in: SaidIn,
+}
+
+/// Where a rule about owners was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SaidIn {
+    /// In the table of the task file, where the longest wins.
+    Table,
+    /// In an owners file, where the last wins.
+    File,
 }
 
 /// How messages go out.

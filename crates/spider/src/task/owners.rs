@@ -1,0 +1,293 @@
+//! Who owns what, by its address: the table of a task file, and files in the manner of CODEOWNERS.
+//!
+//! Documents that name their owner are rare; De Bra said so in 1994 already. A site usually knows by folder whose pages
+//! they are, so that can be said once, in one of two ways, each with the rule that people expect of it:
+//!
+//! - In the **table**, an entry is a path (`/physics/`) or a URL (`https://example.org/physics/`) and stands for all that is at or
+//!   below it. The *longest* path that fits wins; of equals, the one that names its host.
+//! - In a **file**, a line is a pattern as Git hosts read it (`*.css`, `/docs/`, `apps/**/figures/`), or a URL. The *last* line
+//!   that fits wins, also if it names nobody.
+//!
+//! The table is asked first: it stands in the task file, nearer to what is to be done. Whatever has no host in it holds for the
+//! sites on which tasks begin, and nowhere else, or a task for `physics` would set out into every other web that has
+//! a folder of this name.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use super::error::{Note, shown};
+use super::prefix::{Prefixes, key, path_of, plain};
+use super::{OwnerRule, Plan, SaidIn, values};
+
+/// The rules of a plan cannot be used together.
+#[derive(Debug, thiserror::Error)]
+#[error("the patterns of owners are too many or too long to be searched together")]
+pub struct OwnersError(#[from] globset::Error);
+
+/// Who owns what, ready to be asked about every document.
+#[derive(Clone, Debug, Default)]
+pub struct Owners {
+    rules: Vec<Ranked>,
+    /// Rules with a host, by key.
+    urls: Prefixes<usize>,
+    /// Rules that are plain paths.
+    paths: Prefixes<usize>,
+    /// Patterns, and which rule each belongs to.
+    globs: GlobSet,
+    globbed: Vec<usize>,
+    /// Where rules without a host hold: `host[:port]`.
+    sites: HashSet<Box<str>>,
+}
+
+/// A rule, with what makes it win over others.
+#[derive(Clone, Debug)]
+struct Ranked {
+    owner: Option<Box<str>>,
+    rank: Rank,
+}
+
+/// The greatest wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// The number of the line.
+    File(usize),
+    /// The length of the path, and whether there is a host.
+    Table(usize, bool),
+}
+
+/// What a pattern is, after a look at it.
+enum Form {
+    Url(String),
+    Path(String),
+    Globs(Vec<Glob>),
+}
+
+impl Owners {
+    /// Prepares the rules of a plan.
+    pub fn new(plan: &Plan) -> Result<Self, OwnersError> {
+        let (mut urls, mut paths, mut globs, mut globbed) = (Vec::new(), Vec::new(), GlobSetBuilder::new(), Vec::new());
+        let mut rules = Vec::with_capacity(plan.owners.len());
+        for (index, rule) in plan.owners.iter().enumerate() {
+            let mut length = 0;
+            let mut has_host = false;
+            match form(&rule.pattern)? {
+                Form::Url(prefix) => {
+                    (length, has_host) = (path_of(&prefix).len(), true);
+                    urls.push((prefix, index));
+                }
+                Form::Path(prefix) => {
+                    length = prefix.len();
+                    paths.push((prefix, index));
+                }
+                Form::Globs(each) => {
+                    for glob in each {
+                        globs.add(glob);
+                        globbed.push(index);
+                    }
+                }
+            }
+            let rank = match rule.said_in {
+                SaidIn::Table => Rank::Table(length, has_host),
+                SaidIn::File => Rank::File(index),
+            };
+            rules.push(Ranked { owner: rule.owner.as_deref().map(Into::into), rank });
+        }
+        let sites = plan.tasks.iter().filter_map(|task| Some(host_of(&key(task.top.as_str())?).into())).collect();
+        Ok(Self {
+            rules,
+            urls: Prefixes::new(urls),
+            paths: Prefixes::new(paths),
+            globs: globs.build()?,
+            globbed,
+            sites,
+        })
+    }
+
+    /// Who owns a URL; none if nobody is known to.
+    pub fn of(&self, url: &Url) -> Option<&str> {
+        if self.rules.is_empty() {
+            return None;
+        }
+        let key = key(url.as_str())?;
+        let path = path_of(&key);
+        let mut best: Option<&Ranked> = None;
+        let mut consider = |index: usize| {
+            let rule = &self.rules[index];
+            best = Some(best.filter(|best| best.rank > rule.rank).unwrap_or(rule));
+        };
+        at_or_below(&self.urls, &key).for_each(&mut consider);
+        if self.sites.contains(host_of(&key)) {
+            at_or_below(&self.paths, path).for_each(&mut consider);
+            if !self.globs.is_empty() {
+                let path = percent_decode_str(url.path()).decode_utf8_lossy();
+                let found = self.globs.matches(path.trim_start_matches('/'));
+                found.into_iter().map(|at| self.globbed[at]).for_each(&mut consider);
+            }
+        }
+        best?.owner.as_deref()
+    }
+}
+
+/// Whether two names mean the same owner: `@Physics` is physics.
+pub(super) fn same_owner(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|name| name.trim().trim_start_matches('@'));
+    one.eq_ignore_ascii_case(other)
+}
+
+fn host_of(key: &str) -> &str {
+    key.split('/').next().unwrap_or_default()
+}
+
+/// The rules for places that `text` is at or below: `/physics` has `/physics/a`, and not `/physics2`.
+fn at_or_below<'a>(prefixes: &'a Prefixes<usize>, text: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let ends_there = move |prefix: &str| match text.as_bytes().get(prefix.len()) {
+        Some(next) => prefix.ends_with('/') || b"/?".contains(next),
+        None => true,
+    };
+    prefixes.of(text).filter(move |(prefix, _)| ends_there(prefix)).map(|(_, index)| *index)
+}
+
+/// Takes a pattern apart. What is not a URL is as Git hosts read it.
+fn form(pattern: &str) -> Result<Form, globset::Error> {
+    if pattern.starts_with("http://") || pattern.starts_with("https://") {
+        return Ok(Form::Url(key(pattern).map_or_else(|| pattern.to_owned(), Cow::into_owned)));
+    }
+    let body = pattern.trim_matches('/');
+    let is_anchored = pattern.starts_with('/') || body.contains('/');
+    if is_anchored && !body.contains(['*', '?']) {
+        let mut url = Url::parse("http://h/").expect("it is a URL");
+        url.set_path(pattern);
+        return Ok(Form::Path(plain(url.path()).into_owned()));
+    }
+    let anywhere = if is_anchored { "" } else { "**/" };
+    // Brackets and braces mean themselves to Git hosts, or nothing at all.
+    let escaped: String =
+        body.chars().flat_map(|c| "[]{}\\".contains(c).then_some('\\').into_iter().chain([c])).collect();
+    let glob = |text: String| GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
+    let below = glob(format!("{anywhere}{escaped}/**"))?;
+    if pattern.ends_with('/') {
+        return Ok(Form::Globs(vec![below]));
+    }
+    let itself = glob(format!("{anywhere}{escaped}"))?;
+    // `docs/*` is what is in docs, and not what is in folders of docs.
+    let only_itself = is_anchored && body.ends_with("/*");
+    Ok(Form::Globs(if only_itself { vec![itself] } else { vec![itself, below] }))
+}
+
+/// What an owners file says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct OwnersFile {
+    pub(super) rules: Vec<OwnerRule>,
+    pub(super) people: Vec<(String, Vec<String>)>,
+    pub(super) remarks: Vec<Note>,
+}
+
+/// Reads a file in the manner of CODEOWNERS. It may have been made for something else, so a line that makes no sense here
+/// is remarked, and left out.
+pub(super) fn parse_owners(text: &str) -> OwnersFile {
+    let mut file = OwnersFile::default();
+    let mut has_more_owners = false;
+    for (index, line) in text.lines().enumerate() {
+        let (number, line) = (index + 1, line.trim());
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let mut remark = |what: String| file.remarks.push(Note::new(number, what));
+        if line.starts_with('[') || line.starts_with("^[") {
+            remark("sections are not told apart: all lines are read as one list".to_owned());
+            continue;
+        }
+        let mut words = words(line).into_iter();
+        let pattern = match pattern(words.next().unwrap_or_default()) {
+            Ok(pattern) => pattern,
+            Err(problem) => {
+                remark(format!("{problem}; the line is left out"));
+                continue;
+            }
+        };
+        let named: Vec<String> = words.take_while(|word| !word.starts_with('#')).collect();
+        let (mut addresses, mut owners): (Vec<&String>, Vec<&String>) = (Vec::new(), Vec::new());
+        for word in &named {
+            let is_address = !word.starts_with('@') && word.contains('@');
+            if is_address { addresses.push(word) } else { owners.push(word) }
+        }
+        // Who is named by an address only is called by it.
+        let owner = owners.first().or(addresses.first()).map(|word| values::owner(word));
+        let owner = match owner.transpose() {
+            Ok(owner) => owner,
+            Err(problem) => {
+                remark(format!("an owner {problem}; the line is left out"));
+                continue;
+            }
+        };
+        if owners.len() > 1 && !has_more_owners {
+            remark(
+                "only the first owner of a line counts; addresses after it are where that owner is written to"
+                    .to_owned(),
+            );
+            has_more_owners = true;
+        }
+        if let Some(owner) = &owner {
+            let (good, odd): (Vec<_>, Vec<_>) =
+                addresses.iter().map(|word| values::address(word)).partition(Result::is_ok);
+            odd.into_iter().filter_map(Result::err).for_each(|problem| remark(format!("an owner {problem}")));
+            add_person(&mut file.people, owner, good.into_iter().flatten());
+        }
+        file.rules.push(OwnerRule { pattern, owner, said_in: SaidIn::File });
+    }
+    file
+}
+
+/// Adds addresses of somebody who may be known already.
+fn add_person(people: &mut Vec<(String, Vec<String>)>, owner: &str, addresses: impl Iterator<Item = String>) {
+    for address in addresses {
+        match people.iter_mut().find(|(known, _)| known == owner) {
+            Some((_, known)) if known.contains(&address) => {}
+            Some((_, known)) => known.push(address),
+            None => people.push((owner.to_owned(), vec![address])),
+        }
+    }
+}
+
+/// The words of a line; a blank after a backslash is part of its word.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_escaped = false;
+    for c in line.chars() {
+        let word = words.last_mut().expect("there is always one");
+        match c {
+            c if is_escaped => {
+                // Before anything but a blank, a backslash is a character like others.
+                word.extend(Some('\\').filter(|_| !c.is_whitespace()));
+                word.push(c);
+                is_escaped = false;
+            }
+            '\\' => is_escaped = true,
+            c if c.is_whitespace() => words.push(String::new()),
+            c => word.push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// A pattern of a file, if it can be used.
+fn pattern(text: String) -> Result<String, String> {
+    const LONGEST: usize = 1000;
+    let pattern = match text.starts_with("http://") || text.starts_with("https://") {
+        true => values::prefix(&text).map_err(|problem| format!("a pattern {problem}"))?,
+        false if text.starts_with('!') => return Err("owners files know no exceptions (!)".to_owned()),
+        false => text,
+    };
+    if pattern.trim_matches('/').is_empty() && pattern != "/" || pattern.len() > LONGEST || form(&pattern).is_err() {
+        return Err(format!("'{}' is no pattern", shown(&pattern)));
+    }
+    Ok(pattern)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Values as both syntaxes take them. Each function says what it needs when it does not get it, in words that follow the
+//! name of a key or directive: "'site' needs …".
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use url::Url;
+
+use super::error::shown;
+
+/// The name of a task or an owner: one word.
+pub(super) fn name(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 200;
+    let text = text.trim();
+    let is_word = !text.is_empty() && !text.chars().any(|c| c.is_whitespace() || c.is_control());
+    if !is_word || text.len() > LONGEST {
+        return Err(format!("needs one word, such as physics-lab, not '{}'", shown(text)));
+    }
+    Ok(text.to_owned())
+}
+
+/// An owner, who may be written as in CODEOWNERS: `@physics` is physics.
+pub(super) fn owner(text: &str) -> Result<String, String> {
+    name(text.trim().trim_start_matches('@'))
+}
+
+/// Where a task begins.
+pub(super) fn top(text: &str) -> Result<Url, String> {
+    let mut url = web_url(text)?;
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// A prefix of URLs, normalised.
+pub(super) fn prefix(text: &str) -> Result<String, String> {
+    let url = web_url(text)?;
+    without_fragment(url, text)
+}
+
+/// A prefix that may also be a path on the site of a task.
+pub(super) fn prefix_on(top: &Url, text: &str) -> Result<String, String> {
+    if !text.starts_with('/') || text.starts_with("//") {
+        return prefix(text);
+    }
+    let url =
+        top.join(text).map_err(|error| format!("needs a path or a URL, and '{}' is none: {error}", shown(text)))?;
+    without_fragment(url, text)
+}
+
+fn without_fragment(url: Url, text: &str) -> Result<String, String> {
+    if url.fragment().is_some() {
+        return Err(format!("'{}' has a fragment, which no request has; leave out # and what follows", shown(text)));
+    }
+    Ok(url.into())
+}
+
+/// A URL that can be asked for.
+fn web_url(text: &str) -> Result<Url, String> {
+    let url = absolute_url(text)?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("needs an http or https URL, and '{}' is none", shown(text)));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("has a user name or password in its URL, which every report would show; leave it out".to_owned());
+    }
+    Ok(url)
+}
+
+/// Any whole URL.
+pub(super) fn absolute_url(text: &str) -> Result<Url, String> {
+    let text = text.trim();
+    let problem =
+        |why: &str| format!("needs a whole URL, such as https://www.example.org/, and '{}' {why}", shown(text));
+    if text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(problem("is empty or has a blank in it"));
+    }
+    Url::parse(text).map_err(|error| problem(&format!("is none: {error}")))
+}
+
+/// An address for mail: `alice@example.org` or `Alice <alice@example.org>`.
+pub(super) fn address(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let bare = match text.split_once('<') {
+        Some((_, rest)) => rest.strip_suffix('>').unwrap_or_default(),
+        None => text,
+    };
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || "<>,;\"()".contains(c);
+    let parts = bare.rsplit_once('@').filter(|(local, domain)| !local.is_empty() && !domain.is_empty());
+    if parts.is_none() || bare.contains(is_odd) || text.contains(char::is_control) {
+        return Err(format!("needs an address such as alice@example.org, not '{}'", shown(text)));
+    }
+    Ok(text.to_owned())
+}
+
+/// Until when something holds; none is for ever, which is written `*`. A day by itself is meant to its end, in UTC.
+pub(super) fn until(text: &str) -> Result<Option<Timestamp>, String> {
+    let text = text.trim();
+    if text == "*" {
+        return Ok(None);
+    }
+    let in_utc = |time: DateTime| time.to_zoned(TimeZone::UTC).ok();
+    let whole = || text.parse::<Timestamp>().ok();
+    let local = || text.parse::<DateTime>().ok().filter(|_| text.contains(':')).and_then(in_utc);
+    let day = || text.parse::<Date>().and_then(Date::tomorrow).ok().and_then(|day| in_utc(day.into()));
+    let of_http = || httpdate::parse_http_date(text).ok().and_then(|time| Timestamp::try_from(time).ok());
+    let instant = whole().or_else(|| local().or_else(day).as_ref().map(Zoned::timestamp)).or_else(of_http);
+    instant.map(Some).ok_or_else(|| {
+        format!(
+            "needs a date such as 2030-12-31 or 'Tue, 31 Dec 2030 23:59:59 GMT', or * for ever, not '{}'",
+            shown(text)
+        )
+    })
+}
+
+/// A whole number: days, or links to follow.
+pub(super) fn number(text: &str) -> Result<u32, String> {
+    text.trim().parse().map_err(|_| format!("needs a whole number, not '{}'", shown(text.trim())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_come_in_many_forms() {
+        for (text, expected) in [
+            ("2030-12-31", "2031-01-01T00:00:00Z"),
+            ("2030-12-31T10:00:00Z", "2030-12-31T10:00:00Z"),
+            ("2030-12-31 10:00:00+02:00", "2030-12-31T08:00:00Z"),
+            ("2030-12-31T10:00:00", "2030-12-31T10:00:00Z"),
+            ("Sat, 02 Apr 1994 00:00:00 GMT", "1994-04-02T00:00:00Z"),
+            ("Saturday, 02-Apr-94 00:00:00 GMT", "1994-04-02T00:00:00Z"),
+            ("Sat Apr  2 00:00:00 1994", "1994-04-02T00:00:00Z"),
+        ] {
+            let expected: Timestamp = expected.parse().expect("a time");
+            assert_eq!(until(text), Ok(Some(expected)), "{text}");
+        }
+        assert_eq!(until("*"), Ok(None));
+        for wrong in ["", "tomorrow", "2030-13-01", "9999-12-31", "10:00:00"] {
+            assert!(until(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn addresses_hold_nothing_that_could_become_a_header() {
+        for good in ["alice@example.org", "Alice <alice@example.org>", "o'neil+web@sub.example.org"] {
+            assert_eq!(address(good).as_deref(), Ok(good));
+        }
+        for wrong in ["alice", "@example.org", "alice@", "a b@c", "a@b\r\nBcc: c@d", "A <a@b", "a@b, c@d", "A\n<a@b>"] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn urls_are_normalised_or_refused() {
+        assert_eq!(prefix("HTTP://Example.ORG:80").as_deref(), Ok("http://example.org/"));
+        assert_eq!(top("http://h/a#b").map(String::from).as_deref(), Ok("http://h/a"));
+        let site = Url::parse("https://h/a/b.html").expect("a URL");
+        assert_eq!(prefix_on(&site, "/c/").as_deref(), Ok("https://h/c/"));
+        assert_eq!(prefix_on(&site, "http://other/c/").as_deref(), Ok("http://other/c/"));
+        for wrong in ["", "a b", "www.example.org", "ftp://h/", "http://", "http://me:pw@h/", "http://h/#f", "//h/a"] {
+            assert!(prefix(wrong).is_err(), "{wrong}");
+        }
+    }
+}
