@@ -1,5 +1,5 @@
-//! Modules of the harvester that read foreign bytes, compiled on their own. The crate as a whole brings a database, TLS and
-//! a runtime, which would take longer to instrument than everything here takes to run.
+//! Modules of the harvester and the spider that read foreign bytes, compiled on their own. The crates as a whole bring a database, TLS
+//! and a runtime, which would take longer to instrument than everything here takes to run.
 
 #[path = "../../crates/harvester/src/didl/mod.rs"]
 pub mod didl;
@@ -7,3 +7,5 @@ pub mod didl;
 pub mod mend;
 #[path = "../../crates/harvester/src/quirks.rs"]
 pub mod quirks;
+#[path = "../../crates/spider/src/task/mod.rs"]
+pub mod task;

@@ -1,1 +1,3 @@
 //! The spider as a library user sees it.
+
+mod tasks;

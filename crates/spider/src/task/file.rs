@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::draft::{Content, Draft, Include};
 use super::error::{Note, TaskError, shown};
-use super::owners::{OwnersFile, parse_owners, same_owner};
+use super::owners::{OwnersFile, parse_owners};
 use super::restrictions::{current, parse_avoid, parse_sites};
 use super::{MailRoute, Owners, Plan, Scope, momspider, toml};
 
@@ -108,7 +108,7 @@ impl Reading<'_> {
                 self.plan.owners.extend(rules);
                 for (owner, addresses) in people {
                     // What the task file says of somebody, or a file before, is not added to.
-                    if !self.plan.people.iter().any(|(known, _)| same_owner(known, &owner)) {
+                    if self.plan.addresses_of(&owner).is_empty() {
                         self.plan.people.push((owner, addresses));
                     }
                 }
@@ -134,15 +134,16 @@ impl Reading<'_> {
     /// An owner whose address is known need not be given it again.
     fn settle_addresses(&mut self, written: &[(usize, bool)]) {
         let mut nobody = Vec::new();
-        for (task, (line, asks_to_tell)) in self.plan.tasks.iter_mut().zip(written) {
+        let mut tasks = std::mem::take(&mut self.plan.tasks);
+        for (task, (line, asks_to_tell)) in tasks.iter_mut().zip(written) {
             if task.scope == Scope::Owner && task.addresses.is_empty() {
-                let person = self.plan.people.iter().find(|(owner, _)| same_owner(owner, &task.name));
-                task.addresses = person.map(|(_, addresses)| addresses.clone()).unwrap_or_default();
+                task.addresses = self.plan.addresses_of(&task.name).to_vec();
             }
             if *asks_to_tell && task.addresses.is_empty() {
                 nobody.push(Note::new(*line, "somebody is to be told, and it does not say who: an address is missing"));
             }
         }
+        self.plan.tasks = tasks;
         self.remark(self.file, nobody);
     }
 

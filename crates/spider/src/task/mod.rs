@@ -15,6 +15,9 @@ mod scope;
 mod toml;
 mod values;
 
+#[cfg(test)]
+mod guide;
+
 use std::path::PathBuf;
 
 use url::Url;
@@ -23,6 +26,8 @@ pub use error::TaskError;
 pub use owners::{Owners, OwnersError};
 pub use restrictions::Restrictions;
 pub use scope::{Scoper, Scoping};
+
+use owners::same_owner;
 
 /// Everything one run is to do: the tasks of all owners, and what holds for all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,6 +51,15 @@ pub struct Plan {
     pub mail: Option<MailRoute>,
     /// What was odd about the file and is worth telling: directives that mean something else today, days that are too many.
     pub remarks: Vec<String>,
+}
+
+impl Plan {
+    /// Where an owner is written to; empty if nobody has said so. Only who is named here is ever written to: an address that
+    /// stands in a document is no reason to send anything there.
+    pub fn addresses_of(&self, owner: &str) -> &[String] {
+        let person = self.people.iter().find(|(known, _)| same_owner(known, owner));
+        person.map(|(_, addresses)| addresses.as_slice()).unwrap_or_default()
+    }
 }
 
 /// One task: one infostructure, and its owner.

@@ -68,7 +68,7 @@ pub(super) const GLOBALS: &[Directive<Draft>] = &[
     Directive {
         name: "ReplyTo",
         takes: Takes::One,
-        set: |draft, _, value| values::address(value).map(|address| draft.plan.contact = Some(address)),
+        set: |draft, _, value| values::contact(value).map(|contact| draft.plan.contact = Some(contact)),
     },
     Directive {
         name: "MaxDepth",

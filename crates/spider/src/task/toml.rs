@@ -19,7 +19,7 @@ pub(super) struct Key<T> {
 
 /// The file itself.
 pub(super) const TOP: &[Key<Draft>] = &[
-    Key { name: "contact", set: |draft, at| at.parse(values::address).map(|it| draft.plan.contact = Some(it)) },
+    Key { name: "contact", set: |draft, at| at.parse(values::contact).map(|it| draft.plan.contact = Some(it)) },
     Key { name: "depth", set: |draft, at| at.number(0).map(|it| draft.plan.max_depth = Some(it)) },
     Key { name: "task", set: |draft, at| at.tables()?.into_iter().try_for_each(|task| add_task(draft, task)) },
     Key { name: "avoid", set: |draft, at| restrict(draft, at, Action::Avoid) },

@@ -84,12 +84,26 @@ pub(super) fn address(text: &str) -> Result<String, String> {
         Some((_, rest)) => rest.strip_suffix('>').unwrap_or_default(),
         None => text,
     };
-    let is_odd = |c: char| c.is_whitespace() || c.is_control() || "<>,;\"()".contains(c);
-    let parts = bare.rsplit_once('@').filter(|(local, domain)| !local.is_empty() && !domain.is_empty());
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || "<>,;\"()\\".contains(c);
+    // What begins with a minus sign, some program on the way takes for an option.
+    let is_local = |local: &str| !local.is_empty() && !local.starts_with('-');
+    let parts = bare.rsplit_once('@').filter(|(local, domain)| is_local(local) && !domain.is_empty());
     if parts.is_none() || bare.contains(is_odd) || text.contains(char::is_control) {
         return Err(format!("needs an address such as alice@example.org, not '{}'", shown(text)));
     }
     Ok(text.to_owned())
+}
+
+/// Whom servers may write to: an address without a name, or a page about it. It goes into headers.
+pub(super) fn contact(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.starts_with("http://") || text.starts_with("https://") {
+        return web_url(text).map(String::from);
+    }
+    let is_bare = text.is_ascii() && !text.contains('<');
+    address(text).ok().filter(|_| is_bare).ok_or_else(|| {
+        format!("needs an address such as alice@example.org, or the URL of a page, not '{}'", shown(text))
+    })
 }
 
 /// Until when something holds; none is for ever, which is written `*`. A day by itself is meant to its end, in UTC.
@@ -146,8 +160,15 @@ mod tests {
         for good in ["alice@example.org", "Alice <alice@example.org>", "o'neil+web@sub.example.org"] {
             assert_eq!(address(good).as_deref(), Ok(good));
         }
-        for wrong in ["alice", "@example.org", "alice@", "a b@c", "a@b\r\nBcc: c@d", "A <a@b", "a@b, c@d", "A\n<a@b>"] {
+        for wrong in
+            ["alice", "@example.org", "alice@", "a b@c", "a@b\r\nBcc: c@d", "A <a@b", "a@b, c@d", "A\n<a@b>", "-f@b"]
+        {
             assert!(address(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(contact("alice@example.org").as_deref(), Ok("alice@example.org"));
+        assert_eq!(contact("https://example.org/bot").as_deref(), Ok("https://example.org/bot"));
+        for wrong in ["Alice <alice@example.org>", "josé@example.org", "alice", "ftp://h/"] {
+            assert!(contact(wrong).is_err(), "{wrong}");
         }
     }
 
