@@ -9,9 +9,11 @@
 //! | [`anchors`] | what fragments can point at |
 //! | [`verdict`] | what came of testing a URL, and what that means for a link |
 //! | [`results`] | a finished run, as reports and mail read it |
+//! | [`mail`] | messages to owners |
 
 pub mod anchors;
 pub mod extract;
+pub mod mail;
 pub mod reference;
 pub mod results;
 pub mod task;

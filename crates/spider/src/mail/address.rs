@@ -1,0 +1,64 @@
+//! Addresses: what is written in a task file, as far as a message can be sent to it.
+
+use lettre::Address;
+use lettre::message::Mailbox;
+
+use super::text::words;
+
+/// An address, with or without a name, if a message can be sent to it.
+pub(super) fn mailbox(written: &str) -> Result<Mailbox, String> {
+    if written.len() > 500 || written.chars().any(char::is_control) || words(written, 500) != written.trim() {
+        return Err("this is no address of mail: it has characters in it that none has, or too many".to_owned());
+    }
+    let mut mailbox: Mailbox =
+        written.trim().parse().map_err(|error| format!("this is no address of mail: {error}"))?;
+    // Every server knows the ASCII form of a foreign domain; only some know the other.
+    if !mailbox.email.domain().is_ascii()
+        && let Ok(domain) = url::Host::parse(mailbox.email.domain())
+    {
+        mailbox.email = Address::new(mailbox.email.user(), domain.to_string()).map_err(|error| error.to_string())?;
+    }
+    let local = mailbox.email.user();
+    // Legal within quotes, but programs on the way have been seen to take them for the start of something else.
+    if local.contains(['<', '>', ',', ';', '\\', '"', ' ']) || local.starts_with('-') {
+        return Err("this is no address of mail that can be used safely".to_owned());
+    }
+    Ok(mailbox)
+}
+
+/// An address as the ledger knows it: domains have no case.
+pub(super) fn ledger_name(mailbox: &Mailbox) -> String {
+    format!("{}@{}", mailbox.email.user(), mailbox.email.domain().to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_are_addresses() {
+        for good in
+            ["a@example.org", "Ann Other <ann@example.org>", "\"Other, Ann\" <ann@example.org>", "jö@exämple.org"]
+        {
+            mailbox(good).expect(good);
+        }
+        assert_eq!(mailbox("jo@exämple.org").expect("good").email.to_string(), "jo@xn--exmple-cua.org");
+        for bad in [
+            "",
+            "ann",
+            "ann@",
+            "a@b@",
+            "a@example.org\r\nBcc: all@example.org",
+            "a@example.org\nRCPT TO:<b@example.org>",
+            "\u{202e}a@example.org",
+            "\"a>b\"@example.org",
+            "\"a b\"@example.org",
+            "-oQ/tmp@example.org",
+            "a@example.org, b@example.org",
+            "a@exa mple.org",
+            &format!("{}@example.org", "a".repeat(1_000)),
+        ] {
+            assert!(mailbox(bad).is_err(), "{bad:?}");
+        }
+    }
+}

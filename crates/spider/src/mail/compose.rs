@@ -1,0 +1,214 @@
+//! Messages out of what is owed: one for each owner, with a section for each infostructure, as plain text and as HTML.
+//!
+//! Addresses that are owed exactly the same get one message between them. The bodies are templates
+//! (`templates/mail.{txt,html}`); what goes into them is decided in `view.rs`, the headers here.
+
+use jiff::Timestamp;
+use lettre::Message;
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, MultiPart, SinglePart};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::Quiet;
+use super::gather::{Addressee, Gathered, MOST, Section, Tally};
+use super::text::{count, enumerated, words};
+use super::view::{Bodies, title_of};
+use crate::results::{Infostructure, ReportError, Results};
+
+/// How many characters of findings one message holds, however few they are: URLs can be long, and servers refuse large messages.
+const MOST_TEXT: usize = 200_000;
+
+/// How many addresses one message has; RFC 5321 has every server take a hundred.
+const MOST_ADDRESSES: usize = 50;
+
+/// A message, ready to be sent.
+#[derive(Debug)]
+pub struct Letter {
+    /// The message.
+    pub message: Message,
+    /// Whom it is to.
+    pub to: Vec<Mailbox>,
+    /// What it is called.
+    pub subject: String,
+    /// Its identifier: the same if the same message has to be made again.
+    pub id: String,
+    /// How many findings are news in it.
+    pub news: u64,
+    /// Their places among the addressees.
+    pub(super) places: Vec<usize>,
+    /// What has been told once this is sent.
+    pub(super) keys: Vec<u64>,
+}
+
+/// Makes the messages. Those who are owed nothing are noted as such.
+pub(super) fn compose(
+    results: &dyn Results,
+    gathered: &mut Gathered,
+    sender: &Mailbox,
+    now: Timestamp,
+) -> Result<Vec<Letter>, ReportError> {
+    let bodies = Bodies::new()?;
+    let mut groups: Vec<(Vec<Section>, Vec<usize>)> = Vec::new();
+    for (place, addressee) in gathered.addressees.iter_mut().enumerate() {
+        let (mut sections, silent): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut addressee.sections).into_iter().partition(|section| !section.listed.is_empty());
+        if sections.is_empty() {
+            let address = addressee.address.clone();
+            if !gathered.quiet.iter().any(|quiet| quiet.address == address) {
+                gathered.quiet.push(Quiet { address, why: why_quiet(&silent) });
+            }
+            continue;
+        }
+        fit(&mut sections);
+        match groups.iter_mut().find(|(same, _)| *same == sections) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((sections, vec![place])),
+        }
+    }
+    let mut letters = Vec::with_capacity(groups.len());
+    for (sections, places) in &groups {
+        for places in places.chunks(MOST_ADDRESSES) {
+            letters.push(letter(results, sections, places, &gathered.addressees, &bodies, sender, now)?);
+        }
+    }
+    Ok(letters)
+}
+
+fn why_quiet(silent: &[Section]) -> String {
+    match silent.iter().flat_map(|section| section.tally).map(|[_, told]| told).sum() {
+        0 => "nothing to tell".to_owned(),
+        told => format!("nothing new ({} told before)", count(told, "finding was", "findings were")),
+    }
+}
+
+/// Shares the room of a message among its sections: none is crowded out by a larger one.
+fn fit(sections: &mut [Section]) {
+    let mut order: Vec<usize> = (0..sections.len()).collect();
+    order.sort_by_key(|place| sections[*place].listed.len());
+    let (mut room, mut text) = (MOST, MOST_TEXT);
+    for (done, place) in order.iter().enumerate() {
+        let rest = sections.len() - done;
+        let section = &mut sections[*place];
+        let (most, most_text) = (room.div_ceil(rest), text / rest);
+        let mut used = 0;
+        let fits = section.listed.iter().take(most).take_while(|(matter, _)| {
+            used += matter.page.len() + matter.target.len() + matter.to.as_ref().map_or(0, String::len);
+            used <= most_text
+        });
+        // At least one is listed, or the message would say nothing.
+        let keep = fits.count().max(1);
+        section.beyond.extend(section.listed.drain(keep.min(section.listed.len())..).map(|(matter, _)| matter.key));
+        room = room.saturating_sub(keep);
+        text = text.saturating_sub(used);
+    }
+}
+
+fn letter(
+    results: &dyn Results,
+    sections: &[Section],
+    places: &[usize],
+    addressees: &[Addressee],
+    bodies: &Bodies,
+    sender: &Mailbox,
+    now: Timestamp,
+) -> Result<Letter, ReportError> {
+    let infostructures = results.infostructures();
+    let subject = subject(sections, infostructures);
+    let to: Vec<_> = places.iter().map(|place| addressees[*place].mailbox.clone()).collect();
+    let (text, html) = bodies.write(results, sections, &subject, sender)?;
+
+    let mut keys = Vec::new();
+    for section in sections {
+        keys.extend(section.listed.iter().map(|(matter, _)| matter.key));
+        // What is only counted can be looked up in the index. Without one, it is left for the next message.
+        if infostructures[section.of].task.index_url.is_some() {
+            keys.extend(&section.beyond);
+        }
+    }
+
+    let domain = domain(sender);
+    let run = results.run();
+    let mut hash = Xxh3::new();
+    hash.update(format!("{} {}", run.number, run.began).as_bytes());
+    places.iter().for_each(|place| hash.update(format!(" {}", addressees[*place].address).as_bytes()));
+    keys.iter().for_each(|key| hash.update(&key.to_le_bytes()));
+    let id = format!("<modoai.{}.{:032x}@{domain}>", run.number, hash.digest128());
+    // Nobody has ever sent the message that these belong to; that is enough for readers to keep them together.
+    let mut roots: Vec<_> =
+        sections.iter().map(|section| root(&infostructures[section.of].task.name, &domain)).collect();
+    roots.dedup();
+    roots.truncate(10);
+
+    let mut message = Message::builder()
+        .from(sender.clone())
+        .date(now.into())
+        .subject(&subject)
+        .message_id(Some(id.clone()))
+        .in_reply_to(roots[0].clone())
+        .references(roots.join(" "))
+        // RFC 3834: so that nobody's holiday answers it.
+        .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()));
+    for mailbox in &to {
+        message = message.to(mailbox.clone());
+    }
+    let message = message
+        .multipart(
+            MultiPart::alternative()
+                .singlepart(SinglePart::builder().header(ContentType::TEXT_PLAIN).body(text))
+                .singlepart(SinglePart::builder().header(ContentType::TEXT_HTML).body(html)),
+        )
+        .map_err(|error| ReportError::Render { what: format!("the message {subject:?}"), source: Box::new(error) })?;
+    let news = sections.iter().map(Section::news).sum();
+    Ok(Letter { message, to, subject, id, news, places: places.to_vec(), keys })
+}
+
+/// What a message is called: how many of what, and where.
+fn subject(sections: &[Section], infostructures: &[Infostructure]) -> String {
+    let mut tally = Tally::default();
+    for section in sections {
+        for (sum, found) in tally.iter_mut().zip(section.tally) {
+            sum[0] += found[0];
+            sum[1] += found[1];
+        }
+    }
+    let is_news = sections.iter().any(|section| section.news() > 0);
+    let counts = counted(&tally, usize::from(!is_news), if is_news { "new " } else { "" });
+    let mut titles: Vec<_> =
+        sections.iter().map(|section| format!("'{}'", words(title_of(&infostructures[section.of]), 60))).collect();
+    titles.dedup();
+    if titles.len() > 2 {
+        let others = count(titles.len() as u64 - 1, "other", "others");
+        titles.truncate(1);
+        titles.push(others);
+    }
+    let none_new = if is_news { "" } else { ", none of them new" };
+    format!("{} in {}{none_new}", enumerated(&counts), enumerated(&titles))
+}
+
+/// Counts in words, of what is news (0) or was told before (1); the first is called `first` besides.
+pub(super) fn counted(tally: &Tally, which: usize, mut first: &str) -> Vec<String> {
+    let [broken, fragments, moved, changed, expiring] = tally.map(|numbers| numbers[which]);
+    let counts = [
+        // A fragment that leads nowhere is a broken link to whoever follows it.
+        (broken + fragments, "broken link"),
+        (moved, "moved link"),
+        (changed, "changed document"),
+        (expiring, "expiring document"),
+    ];
+    let mut words = Vec::new();
+    for (number, name) in counts.into_iter().filter(|(number, _)| *number > 0) {
+        words.push(count(number, &format!("{first}{name}"), &format!("{first}{name}s")));
+        first = "";
+    }
+    words
+}
+
+/// The message that all messages about one infostructure answer.
+fn root(task: &str, domain: &str) -> String {
+    format!("<modoai.web.{:016x}@{domain}>", xxh3_64(task.as_bytes()))
+}
+
+/// The sender's domain as identifiers need it.
+fn domain(sender: &Mailbox) -> String {
+    url::Host::parse(sender.email.domain()).map_or_else(|_| "modoai.invalid".to_owned(), |host| host.to_string())
+}

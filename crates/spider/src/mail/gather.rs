@@ -1,0 +1,307 @@
+//! Who is owed which findings: one pass over every infostructure, each finding offered to those who asked for it.
+//!
+//! Owners of a task are told what the task says. Owners of single pages, who are named by the pages and found in the list of
+//! people, are told the same of their pages alone; if the task asks for no mail at all, what they can repair. A page can name
+//! an owner, never an address: otherwise any page could have us write to anybody.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use jiff::{SignedDuration, Timestamp};
+use lettre::message::Mailbox;
+
+use super::address::{ledger_name, mailbox};
+use super::ledger::{Ledger, LedgerError, key};
+use super::matter::{KINDS, Matter, moment_key, place_of};
+use super::text::words;
+use super::{Failed, Quiet};
+use crate::results::{Finding, Infostructure, ReportError, Results};
+use crate::task::Tell;
+use crate::verdict::Verdict;
+
+/// How many findings one message lists. More would not be read, and an index does that better.
+pub(super) const MOST: usize = 200;
+
+/// How many findings of each of [`KINDS`]: news first, then what was told before.
+pub(super) type Tally = [[u64; 2]; KINDS.len()];
+
+/// What one address is told of one infostructure.
+#[derive(Debug, PartialEq)]
+pub(super) struct Section {
+    /// The number of the infostructure.
+    pub(super) of: usize,
+    /// The owner whose pages these are; none if it is the whole infostructure.
+    pub(super) pages_of: Option<Rc<str>>,
+    /// What is listed, and whether it is news.
+    pub(super) listed: Vec<(Rc<Matter>, bool)>,
+    /// The keys of what is only counted.
+    pub(super) beyond: Vec<u64>,
+    /// All that was found, listed or not.
+    pub(super) tally: Tally,
+}
+
+impl Section {
+    /// How much of it is news.
+    pub(super) fn news(&self) -> u64 {
+        self.tally.iter().map(|[new, _]| new).sum()
+    }
+}
+
+/// Somebody to write to.
+#[derive(Debug)]
+pub(super) struct Addressee {
+    pub(super) mailbox: Mailbox,
+    /// As the ledger knows it.
+    pub(super) address: String,
+    pub(super) sections: Vec<Section>,
+    /// Everything that was found for this address, told or not.
+    pub(super) found: HashSet<u64>,
+    /// What may still be so: the target could not be tested this time.
+    pub(super) unsure: HashSet<u64>,
+}
+
+/// What a pass has gathered.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    pub(super) addressees: Vec<Addressee>,
+    pub(super) quiet: Vec<Quiet>,
+    pub(super) failed: Vec<Failed>,
+}
+
+/// Goes through the results once.
+pub(super) fn gather(
+    results: &dyn Results,
+    people: &[(String, Vec<String>)],
+    ledger: &dyn Ledger,
+    now: Timestamp,
+) -> Result<Gathered, ReportError> {
+    let mut gathered = Gathered::default();
+    let mut owners: HashMap<String, (Rc<str>, Vec<usize>)> = HashMap::new();
+    for (owner, addresses) in people {
+        let known = gathered.addressees_of(addresses);
+        let name = Rc::from(words(owner, 80));
+        owners.entry(folded(owner)).or_insert_with(|| (name, Vec::new())).1.extend(known);
+    }
+    for (of, infostructure) in results.infostructures().iter().enumerate() {
+        let task = &infostructure.task;
+        let mut everything = gathered.addressees_of(&task.addresses);
+        if asks_nothing(&task.tell) && !everything.is_empty() {
+            let why = format!("the task {} asks for no mail", words(&task.name, 80));
+            for place in everything.drain(..) {
+                let address = gathered.addressees[place].address.clone();
+                gathered.quiet.push(Quiet { address, why: why.clone() });
+            }
+        }
+        if everything.is_empty() && owners.is_empty() {
+            continue;
+        }
+        let pages = if asks_nothing(&task.tell) {
+            Tell { broken: true, redirected: true, ..Tell::default() }
+        } else {
+            task.tell.clone()
+        };
+        let mut round = Round { of, everything, owners: &owners, tell: pages, ledger, now, gathered: &mut gathered };
+        round.take_findings(results)?;
+        round.take_documents(results, infostructure)?;
+    }
+    Ok(gathered)
+}
+
+impl Gathered {
+    /// The addressees of these addresses, each once. What is no address has failed before anything was sent.
+    fn addressees_of(&mut self, addresses: &[String]) -> Vec<usize> {
+        let mut known = Vec::new();
+        for written in addresses {
+            match mailbox(written) {
+                Ok(mailbox) => {
+                    let address = ledger_name(&mailbox);
+                    let place = self.addressees.iter().position(|one| one.address == address).unwrap_or_else(|| {
+                        let (found, unsure) = Default::default();
+                        self.addressees.push(Addressee { mailbox, address, sections: Vec::new(), found, unsure });
+                        self.addressees.len() - 1
+                    });
+                    if !known.contains(&place) {
+                        known.push(place);
+                    }
+                }
+                Err(what) => {
+                    let failed = Failed { address: words(written, 254), route: String::new(), what };
+                    if !self.failed.contains(&failed) {
+                        self.failed.push(failed);
+                    }
+                }
+            }
+        }
+        known
+    }
+}
+
+/// One infostructure's turn.
+struct Round<'g> {
+    of: usize,
+    /// Who is told of the whole infostructure.
+    everything: Vec<usize>,
+    /// Who is told of which pages.
+    owners: &'g HashMap<String, (Rc<str>, Vec<usize>)>,
+    tell: Tell,
+    ledger: &'g dyn Ledger,
+    now: Timestamp,
+    gathered: &'g mut Gathered,
+}
+
+impl Round<'_> {
+    fn take_findings(&mut self, results: &dyn Results) -> Result<(), ReportError> {
+        results.findings(Some(self.of), &mut |finding| {
+            match finding.verdict {
+                Verdict::Broken | Verdict::Fragment if self.tell.broken => {}
+                Verdict::Moved if self.tell.redirected => {}
+                Verdict::NotTested => {
+                    self.leave_open(finding);
+                    return Ok(());
+                }
+                // Changes and expiries are looked up in the documents, by the days that mail asks for.
+                _ => return Ok(()),
+            }
+            let key = key(&finding.page, &finding.target, finding.fragment.as_deref(), finding.verdict);
+            self.offer((key, finding.verdict), finding.owner.as_deref(), &|| Matter::of_finding(key, finding))
+                .map_err(unreadable)
+        })
+    }
+
+    /// What could not be tested is neither mended nor news: whoever was told of it has still been told.
+    fn leave_open(&mut self, finding: &Finding) {
+        let (fragment, owner) = (finding.fragment.as_deref(), finding.owner.as_deref());
+        for verdict in [Verdict::Broken, Verdict::Fragment, Verdict::Moved] {
+            let key = key(&finding.page, &finding.target, fragment, verdict);
+            for (place, _) in self.concerned(owner) {
+                self.gathered.addressees[place].unsure.insert(key);
+            }
+        }
+    }
+
+    fn take_documents(&mut self, results: &dyn Results, infostructure: &Infostructure) -> Result<(), ReportError> {
+        let (changed, expired) = (infostructure.task.tell.changed, infostructure.task.tell.expired);
+        if (changed, expired) == (None, None) {
+            return Ok(());
+        }
+        let changed_after = changed.map(|days| moved(self.now, -i64::from(days)));
+        let expired_before = expired.map(|days| moved(self.now, i64::from(days)));
+        results.documents(self.of, &mut |document, references| {
+            // What was seen to change is worth more than what a server says of itself.
+            if let Some(when) = document.changed.or(document.last_modified)
+                && changed_after.is_some_and(|after| when >= after)
+            {
+                let key = moment_key(&document.url, when, Verdict::Changed);
+                self.offer((key, Verdict::Changed), document.owner.as_deref(), &|| {
+                    Matter::of_document(key, document, Verdict::Changed, when)
+                })
+                .map_err(unreadable)?;
+            }
+            if let Some(when) = document.expires
+                && expired_before.is_some_and(|before| when <= before)
+            {
+                let key = moment_key(&document.url, when, Verdict::Expiring);
+                self.offer((key, Verdict::Expiring), document.owner.as_deref(), &|| {
+                    Matter::of_document(key, document, Verdict::Expiring, when)
+                })
+                .map_err(unreadable)?;
+            }
+            // Documents inside have a turn of their own.
+            for reference in references.iter().filter(|reference| !reference.is_inside) {
+                if let Some(when) = reference.last_modified
+                    && changed_after.is_some_and(|after| when >= after)
+                {
+                    let key = moment_key(&reference.target, when, Verdict::Changed);
+                    self.offer((key, Verdict::Changed), document.owner.as_deref(), &|| {
+                        Matter::of_target(key, document, reference, when)
+                    })
+                    .map_err(unreadable)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Who is told of a page with that owner, and as whose page.
+    fn concerned(&self, owner: Option<&str>) -> Vec<(usize, Option<Rc<str>>)> {
+        let mut all: Vec<_> = self.everything.iter().map(|place| (*place, None)).collect();
+        if let Some((name, places)) = owner.and_then(|owner| self.owners.get(&folded(owner))) {
+            let others = places.iter().filter(|place| !self.everything.contains(place));
+            all.extend(others.map(|place| (*place, Some(Rc::clone(name)))));
+        }
+        all
+    }
+
+    /// Offers a finding to whom it concerns. It is made only if somebody's list has room for it.
+    fn offer(
+        &mut self,
+        (key, verdict): (u64, Verdict),
+        owner: Option<&str>,
+        matter: &dyn Fn() -> Matter,
+    ) -> Result<(), LedgerError> {
+        let mut made: Option<Rc<Matter>> = None;
+        for (place, pages_of) in self.concerned(owner) {
+            let addressee = &mut self.gathered.addressees[place];
+            if !addressee.found.insert(key) {
+                continue;
+            }
+            let is_new = !self.ledger.told(&addressee.address, key)?;
+            let section = addressee.section(self.of, pages_of);
+            section.tally[place_of(verdict)][usize::from(!is_new)] += 1;
+            if !is_new && !self.tell.always {
+                continue;
+            }
+            if section.listed.len() < MOST {
+                let matter = made.get_or_insert_with(|| Rc::new(matter()));
+                section.listed.push((Rc::clone(matter), is_new));
+            } else {
+                section.beyond.push(key);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Addressee {
+    fn section(&mut self, of: usize, pages_of: Option<Rc<str>>) -> &mut Section {
+        let place = self.sections.iter().rposition(|section| section.of == of && section.pages_of == pages_of);
+        let place = place.unwrap_or_else(|| {
+            let (listed, beyond, tally) = Default::default();
+            self.sections.push(Section { of, pages_of, listed, beyond, tally });
+            self.sections.len() - 1
+        });
+        &mut self.sections[place]
+    }
+}
+
+fn asks_nothing(tell: &Tell) -> bool {
+    !tell.broken && !tell.redirected && tell.changed.is_none() && tell.expired.is_none()
+}
+
+/// Names of owners are compared as people would.
+fn folded(owner: &str) -> String {
+    owner.trim().trim_start_matches('@').to_lowercase()
+}
+
+/// A moment some days away, or the end of time.
+fn moved(moment: Timestamp, days: i64) -> Timestamp {
+    let end = if days < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    moment.checked_add(SignedDuration::from_hours(days * 24)).unwrap_or(end)
+}
+
+fn unreadable(error: LedgerError) -> ReportError {
+    ReportError::Store(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_end_at_the_end_of_time() {
+        let now: Timestamp = "2026-11-16T06:00:00Z".parse().expect("a moment");
+        assert_eq!(moved(now, -7).to_string(), "2026-11-09T06:00:00Z");
+        assert_eq!(moved(now, i64::from(u32::MAX)), Timestamp::MAX);
+        assert_eq!(moved(now, -i64::from(u32::MAX)), Timestamp::MIN);
+    }
+}

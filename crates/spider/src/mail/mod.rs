@@ -1,0 +1,150 @@
+//! Messages to owners: what is broken, moved, changed or about to expire, told to whoever can do something about it. One
+//! message for each owner and run, and none if there is nothing new.
+//!
+//! ```text
+//! results ── gather (who is owed what; the ledger knows what was told) ── compose ── route ── ledger
+//! ```
+//!
+//! The ledger is written only after a message was accepted, so a message that failed is made again by the next run.
+
+mod address;
+mod compose;
+mod gather;
+pub mod ledger;
+mod matter;
+pub mod route;
+mod text;
+mod view;
+
+use jiff::Timestamp;
+use tracing::{info, warn};
+
+pub use compose::Letter;
+pub use ledger::{Ledger, LedgerError, SqliteLedger};
+pub use route::{Route, RouteError};
+
+use crate::results::{ReportError, Results};
+
+/// After so many failures in a row that were the route's own, nobody else is tried: a thousand owners would mean a thousand
+/// times to wait for a server that is away, or a thousand wrong passwords.
+const ENOUGH: u32 = 3;
+
+/// What became of a run's messages.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// The messages that were accepted.
+    pub written: Vec<Written>,
+    /// Those who should have been written to, and were not.
+    pub failed: Vec<Failed>,
+    /// Those who did not need to be written to.
+    pub quiet: Vec<Quiet>,
+}
+
+/// A message that was accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// By whom it will be read.
+    pub addresses: Vec<String>,
+    /// What it is called.
+    pub subject: String,
+    /// Its identifier.
+    pub id: String,
+    /// How many findings are news in it.
+    pub news: u64,
+}
+
+/// Somebody who should have been written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// The address.
+    pub address: String,
+    /// The server or program that was to take the message; empty if none was asked.
+    pub route: String,
+    /// What went wrong.
+    pub what: String,
+}
+
+/// Somebody who did not need to be written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quiet {
+    /// The address.
+    pub address: String,
+    /// Why not.
+    pub why: String,
+}
+
+/// Writes to everybody whom a run concerns: the owners of tasks, and the owners of pages, whose addresses are in `people`
+/// (owner, addresses). Fails only if results or ledger cannot be read, and then before anything is sent; a message that
+/// cannot be delivered stops no other.
+pub fn deliver(
+    results: &dyn Results,
+    people: &[(String, Vec<String>)],
+    route: &mut dyn Route,
+    ledger: &mut dyn Ledger,
+    now: Timestamp,
+) -> Result<Delivery, ReportError> {
+    let mut gathered = gather::gather(results, people, ledger, now)?;
+    let letters = compose::compose(results, &mut gathered, route.sender(), now)?;
+    let gather::Gathered { addressees, quiet, failed } = gathered;
+    let mut delivery = Delivery { written: Vec::new(), failed, quiet };
+
+    let mut failures = 0;
+    for letter in &letters {
+        let everybody = |what: &str| letter.to.iter().map(|one| (one.email.to_string(), what.to_owned())).collect();
+        let refused: Vec<route::Refused> = if failures >= ENOUGH {
+            everybody("not tried any more, after several failures in a row")
+        } else {
+            match route.send(letter) {
+                Ok(refused) => {
+                    failures = 0;
+                    refused
+                }
+                Err(error) => {
+                    failures = if error.is_of_the_route() { failures + 1 } else { 0 };
+                    everybody(&route::causes(&error))
+                }
+            }
+        };
+        let mut addresses = Vec::new();
+        for (mailbox, place) in letter.to.iter().zip(&letter.places) {
+            let address = mailbox.email.to_string();
+            if let Some((_, what)) = refused.iter().find(|(refused, _)| *refused == address) {
+                delivery.fail(address, route, what.clone());
+                continue;
+            }
+            // The message is out; if that cannot be entered, it will go out again, and that is worth knowing.
+            if !route.is_rehearsal()
+                && let Err(error) = ledger.tell(&addressees[*place].address, &letter.keys)
+            {
+                let what =
+                    format!("sent, but this cannot be remembered, so it will be sent again: {}", route::causes(&error));
+                delivery.fail(address.clone(), route, what);
+            }
+            addresses.push(address);
+        }
+        if !addresses.is_empty() {
+            info!(to = ?addresses, subject = letter.subject, "message accepted");
+            let (subject, id) = (letter.subject.clone(), letter.id.clone());
+            delivery.written.push(Written { addresses, subject, id, news: letter.news });
+        }
+    }
+
+    // A run that did not see everything cannot know what is no more.
+    if results.run().cut_short.is_none() && !route.is_rehearsal() {
+        for addressee in &addressees {
+            let found = addressee.found.union(&addressee.unsure).copied().collect();
+            if let Err(error) = ledger.keep_only(&addressee.address, &found) {
+                delivery.fail(addressee.address.clone(), route, route::causes(&error));
+            }
+        }
+    }
+    Ok(delivery)
+}
+
+impl Delivery {
+    fn fail(&mut self, address: String, route: &dyn Route, what: String) {
+        let route = route.name();
+        warn!(address, route, what, "no message");
+        self.failed.push(Failed { address, route, what });
+    }
+}

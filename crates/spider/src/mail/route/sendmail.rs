@@ -1,0 +1,123 @@
+//! Messages through a local program that speaks as `sendmail -t` does. Every mail server that has ever been installed on a
+//! Unix brings one.
+
+use std::io::{Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lettre::message::Mailbox;
+
+use super::{Refused, Route, RouteError};
+use crate::mail::compose::Letter;
+use crate::mail::text::words;
+
+/// How much of what a program complains about is kept.
+const COMPLAINTS: u64 = 4_096;
+
+/// How often a program is asked whether it has ended.
+const GLANCE: Duration = Duration::from_millis(10);
+
+/// A local program.
+#[derive(Debug)]
+pub struct Sendmail {
+    program: PathBuf,
+    patience: Duration,
+    sender: Mailbox,
+}
+
+impl Sendmail {
+    /// That program.
+    pub fn new(program: &Path, patience: Duration, sender: Mailbox) -> Self {
+        Self { program: program.to_owned(), patience, sender }
+    }
+
+    fn failed(&self, what: impl Into<String>) -> RouteError {
+        RouteError::Program { program: self.program.clone(), what: what.into() }
+    }
+
+    /// Runs the program on a message, and gives back how it ended and what it said.
+    fn run(&self, message: Vec<u8>) -> Result<(ExitStatus, String), String> {
+        // -t: the addresses are those of the header, so none is ever an argument. -i: a lone dot is text.
+        let mut child = Command::new(&self.program)
+            .args(["-t", "-i"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("it cannot be run: {error}"))?;
+        // Both on threads of their own: a program that does not read, or says too much, must not make us wait for ever.
+        let mut input = child.stdin.take().expect("a pipe was asked for");
+        let output = child.stderr.take().expect("a pipe was asked for");
+        let writer = thread::spawn(move || input.write_all(&message));
+        let reader = thread::spawn(move || {
+            let mut said = Vec::new();
+            let mut output = output.take(COMPLAINTS);
+            // What cannot be read is not worth more than what was.
+            let _ = output.read_to_end(&mut said);
+            let _ = std::io::copy(&mut output.into_inner(), &mut std::io::sink());
+            said
+        });
+        let deadline = Instant::now() + self.patience;
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if Instant::now() < deadline => thread::sleep(GLANCE),
+                outcome => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    // The threads end with the pipes; a grandchild that holds them keeps nothing but itself waiting.
+                    return Err(match outcome {
+                        Err(error) => format!("it cannot be waited for: {error}"),
+                        Ok(_) => format!("it has not ended within {} seconds", self.patience.as_secs()),
+                    });
+                }
+            }
+        };
+        if !status.success() {
+            let said = reader.join().unwrap_or_default();
+            return Ok((status, words(&String::from_utf8_lossy(&said), 500)));
+        }
+        // A program that does not read the message to its end cannot have taken it.
+        match writer.join() {
+            Ok(Ok(())) => Ok((status, String::new())),
+            Ok(Err(error)) => Err(format!("it did not read the message: {error}")),
+            Err(_) => Err("it did not read the message".to_owned()),
+        }
+    }
+}
+
+impl Route for Sendmail {
+    fn sender(&self) -> &Mailbox {
+        &self.sender
+    }
+
+    fn name(&self) -> String {
+        self.program.display().to_string()
+    }
+
+    fn send(&mut self, letter: &Letter) -> Result<Vec<Refused>, RouteError> {
+        // Programs of this kind want lines as the system ends them.
+        let message = unix_lines(&letter.message.formatted());
+        match self.run(message).map_err(|what| self.failed(what))? {
+            (status, _) if status.success() => Ok(Vec::new()),
+            (status, said) if said.is_empty() => Err(self.failed(status.to_string())),
+            (status, said) => Err(self.failed(format!("{status}: {said}"))),
+        }
+    }
+}
+
+fn unix_lines(message: &[u8]) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(message.len());
+    for line in message.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\r\n") {
+            Some(text) => {
+                lines.extend_from_slice(text);
+                lines.push(b'\n');
+            }
+            None => lines.extend_from_slice(line),
+        }
+    }
+    lines
+}

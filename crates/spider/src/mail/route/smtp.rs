@@ -1,0 +1,243 @@
+//! Messages through an SMTP server: one connection for all of them, and an address that is refused harms no other.
+//!
+//! lettre speaks; the order of commands is ours, because its own ends a message at the first address that is refused.
+//! Its `tracing` feature must stay off: it writes down what is said, passwords included.
+
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use lettre::message::Mailbox;
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
+use lettre::transport::smtp::client::{Certificate, SmtpConnection, TlsParameters};
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
+use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
+use url::{Host, Url};
+
+use super::{Refused, Route, RouteError, causes};
+use crate::mail::compose::Letter;
+
+/// An SMTP server.
+pub struct Smtp {
+    host: String,
+    port: u16,
+    safety: Safety,
+    credentials: Option<Credentials>,
+    patience: Duration,
+    sender: Mailbox,
+    /// As people call it.
+    name: String,
+    connection: Option<SmtpConnection>,
+}
+
+/// What is between us and the server.
+enum Safety {
+    /// Nothing: `smtp://`.
+    None,
+    /// TLS after a greeting in the clear: `smtp+starttls://`.
+    Upgraded(TlsParameters),
+    /// TLS from the first byte: `smtps://`.
+    Wrapped(TlsParameters),
+}
+
+impl Smtp {
+    /// The server at that URL. Credentials are a user and, if one was found, a password.
+    pub fn new(
+        url: &Url,
+        credentials: Option<(String, Option<String>)>,
+        authority: Option<&Path>,
+        patience: Duration,
+        sender: Mailbox,
+    ) -> Result<Self, RouteError> {
+        let wrong = |what| RouteError::Url { url: without_password(url), what };
+        if url.password().is_some() {
+            return Err(wrong("a password does not belong into a URL; put it into a file, or the environment"));
+        }
+        // The scheme is not one that the URL standard knows, so an IP address is still text.
+        let host = match url.host_str().map(Host::parse) {
+            Some(Ok(Host::Domain(name))) => name,
+            Some(Ok(Host::Ipv4(address))) => address.to_string(),
+            Some(Ok(Host::Ipv6(address))) => address.to_string(),
+            _ => return Err(wrong("there is no host in it")),
+        };
+        let tls = || tls(&host, authority, &without_password(url));
+        let (safety, port) = match url.scheme() {
+            "smtp" => (Safety::None, 25),
+            "smtp+starttls" => (Safety::Upgraded(tls()?), 587),
+            "smtps" => (Safety::Wrapped(tls()?), 465),
+            _ => return Err(wrong("use smtp://, smtps:// or smtp+starttls://")),
+        };
+        let credentials = match credentials {
+            None => None,
+            Some((_, None)) => {
+                return Err(wrong("there is a user, but no password: in a file, or in MODOAI_SMTP_PASSWORD"));
+            }
+            Some(_) if matches!(safety, Safety::None) && !is_loopback(&host) => {
+                return Err(wrong("no password is sent in the clear; use smtps:// or smtp+starttls://"));
+            }
+            Some((user, Some(password))) => Some(Credentials::new(user, password)),
+        };
+        let port = url.port().unwrap_or(port);
+        let name = format!("{}://{}:{port}", url.scheme(), url.host_str().unwrap_or_default());
+        Ok(Self { host, port, safety, credentials, patience, sender, name, connection: None })
+    }
+
+    fn connect(&self) -> Result<SmtpConnection, Error> {
+        let wrapped = if let Safety::Wrapped(tls) = &self.safety { Some(tls) } else { None };
+        let server = (self.host.as_str(), self.port);
+        let me = ClientId::default();
+        let mut connection = SmtpConnection::connect(server, Some(self.patience), &me, wrapped, None)?;
+        if let Safety::Upgraded(tls) = &self.safety {
+            connection.starttls(tls, &me)?;
+        }
+        if let Some(credentials) = &self.credentials {
+            connection.auth(DEFAULT_MECHANISMS, credentials)?;
+        }
+        Ok(connection)
+    }
+
+    /// One message over one connection; fails if nobody gets it.
+    fn hand_over(connection: &mut SmtpConnection, letter: &Letter) -> Result<Vec<Refused>, Error> {
+        let envelope = letter.message.envelope();
+        let bytes = letter.message.formatted();
+        let mut parameters = Vec::new();
+        let is_ascii = |address: &lettre::Address| AsRef::<str>::as_ref(address).is_ascii();
+        if !envelope.from().into_iter().chain(envelope.to()).all(is_ascii) {
+            parameters.push(MailParameter::SmtpUtfEight);
+        }
+        if !bytes.is_ascii() && connection.server_info().supports_feature(Extension::EightBitMime) {
+            parameters.push(MailParameter::Body(MailBodyParameter::EightBitMime));
+        }
+        connection.command(Mail::new(envelope.from().cloned(), parameters))?;
+        let mut refused = Vec::new();
+        let mut last = None;
+        for address in envelope.to() {
+            match connection.command(Rcpt::new(address.clone(), Vec::new())) {
+                Ok(_) => {}
+                // It answered, so there is somebody to go on with.
+                Err(error) if error.status().is_some() => {
+                    refused.push((address.to_string(), causes(&error)));
+                    last = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if let Some(error) = last.filter(|_| refused.len() == envelope.to().len()) {
+            // There is more to say to this server, if it still listens.
+            connection.command(Rset)?;
+            return if refused.len() == 1 { Err(error) } else { Ok(refused) };
+        }
+        connection.command(Data)?;
+        connection.message(&bytes)?;
+        Ok(refused)
+    }
+}
+
+impl Route for Smtp {
+    fn sender(&self) -> &Mailbox {
+        &self.sender
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn send(&mut self, letter: &Letter) -> Result<Vec<Refused>, RouteError> {
+        let server = self.name.clone();
+        // Servers close what has been idle, and some after so many messages.
+        let kept = self.connection.take().and_then(|mut kept| kept.test_connected().then_some(kept));
+        let mut connection = match kept {
+            Some(connection) => connection,
+            None => self.connect().map_err(|source| RouteError::Connect { server: server.clone(), source })?,
+        };
+        let outcome = Self::hand_over(&mut connection, letter);
+        // After an answer, even a bad one, the next message can follow; RSET makes sure of a clean start.
+        let is_usable = match &outcome {
+            Ok(_) => true,
+            Err(error) => error.status().is_some() && connection.command(Rset).is_ok(),
+        };
+        self.connection = is_usable.then_some(connection);
+        outcome.map_err(|source| RouteError::Smtp { server, source })
+    }
+}
+
+impl Drop for Smtp {
+    fn drop(&mut self) {
+        if let Some(connection) = &mut self.connection {
+            // Out of courtesy: everything has been accepted before.
+            let _ = connection.quit();
+        }
+    }
+}
+
+impl fmt::Debug for Smtp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Smtp").field(&self.name).finish()
+    }
+}
+
+/// TLS with the certificates of the system, and those of the file.
+fn tls(host: &str, authority: Option<&Path>, server: &str) -> Result<TlsParameters, RouteError> {
+    let mut parameters = TlsParameters::builder(host.to_owned());
+    if let Some(path) = authority {
+        let unusable =
+            |source: Box<dyn std::error::Error + Send + Sync>| RouteError::File { path: path.to_owned(), source };
+        let pem = std::fs::read(path).map_err(|error| unusable(Box::new(error)))?;
+        parameters =
+            parameters.add_root_certificate(Certificate::from_pem(&pem).map_err(|error| unusable(Box::new(error)))?);
+    }
+    parameters.build().map_err(|source| RouteError::Connect { server: server.to_owned(), source })
+}
+
+/// A URL that can be shown.
+fn without_password(url: &Url) -> String {
+    let mut shown = url.clone();
+    // Fails only where there is no place for one.
+    let _ = shown.set_password(None);
+    shown.to_string()
+}
+
+/// Whether what is sent in the clear stays on this machine.
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(url: &str, credentials: Option<(&str, Option<&str>)>) -> Result<Smtp, RouteError> {
+        let url = Url::parse(url).expect("a URL");
+        let credentials = credentials.map(|(user, password)| (user.to_owned(), password.map(str::to_owned)));
+        Smtp::new(&url, credentials, None, Duration::from_secs(5), "s@example.org".parse().expect("an address"))
+    }
+
+    #[test]
+    fn schemes_have_their_ports() {
+        for (url, name) in [
+            ("smtp://mail.example.org", "smtp://mail.example.org:25"),
+            ("smtps://mail.example.org", "smtps://mail.example.org:465"),
+            ("smtp+starttls://mail.example.org", "smtp+starttls://mail.example.org:587"),
+            ("smtp://[::1]:2525", "smtp://[::1]:2525"),
+        ] {
+            assert_eq!(open(url, None).expect(url).name(), name);
+        }
+        for url in ["http://mail.example.org", "smtp:mail.example.org", "smtp:///x"] {
+            assert!(open(url, None).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_neither_shown_nor_sent_in_the_clear() {
+        let error = open("smtps://ann:hunter2@mail.example.org", None).expect_err("a password in a URL");
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
+        let error = open("smtp://mail.example.org", Some(("ann", Some("hunter2")))).expect_err("in the clear");
+        assert!(error.to_string().contains("in the clear") && !format!("{error:?}").contains("hunter2"), "{error:?}");
+        open("smtp://127.0.0.1", Some(("ann", Some("hunter2")))).expect("it stays on the machine");
+        let error = open("smtps://mail.example.org", Some(("ann", None))).expect_err("no password");
+        assert!(error.to_string().contains(super::super::PASSWORD_VARIABLE), "{error}");
+        let server = open("smtps://mail.example.org", Some(("ann", Some("hunter2")))).expect("a server");
+        assert!(!format!("{server:?}").contains("hunter2"));
+    }
+}

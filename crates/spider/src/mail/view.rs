@@ -1,0 +1,265 @@
+//! What a message says, sentence by sentence: the words that the templates put into place.
+
+use lettre::message::Mailbox;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, Value};
+use serde::Serialize;
+
+use super::compose::counted;
+use super::gather::Section;
+use super::matter::Matter;
+use super::text::{address_of, count, day, enumerated, grouped, words, wrap};
+use crate::results::{Infostructure, ReportError, Results};
+use crate::verdict::Verdict;
+
+/// The two templates of a message.
+#[derive(Debug)]
+pub(super) struct Bodies {
+    templates: Environment<'static>,
+}
+
+#[derive(Serialize)]
+struct View<'v> {
+    subject: &'v str,
+    cut_short: Option<String>,
+    sections: Vec<SectionView>,
+    why: Vec<String>,
+    change: String,
+    program: &'static str,
+    run: String,
+}
+
+#[derive(Serialize)]
+struct SectionView {
+    title: String,
+    summary: String,
+    pages: Vec<PageView>,
+    beyond: Option<String>,
+    index: Option<String>,
+}
+
+#[derive(Serialize)]
+struct PageView {
+    url: String,
+    can_follow: bool,
+    title: String,
+    matters: Vec<MatterView>,
+}
+
+#[derive(Serialize)]
+struct MatterView {
+    word: &'static str,
+    target: String,
+    can_follow: bool,
+    reason: String,
+    place: String,
+    to: Option<String>,
+    can_follow_to: bool,
+}
+
+impl Bodies {
+    pub(super) fn new() -> Result<Self, ReportError> {
+        let mut templates = Environment::new();
+        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+        templates.set_syntax(syntax.map_err(|error| unmade("the syntax of templates", error))?);
+        templates.add_filter("wrap", |prose: String, first: Option<String>, indent: Option<String>| {
+            wrap(&prose, &first.unwrap_or_default(), &indent.unwrap_or_default())
+        });
+        templates.add_filter("underline", |title: String, with: String| with.repeat(title.chars().count().min(78)));
+        for (name, source) in [
+            ("mail.txt", include_str!("../../templates/mail.txt")),
+            ("mail.html", include_str!("../../templates/mail.html")),
+        ] {
+            templates.add_template(name, source).map_err(|error| unmade(name, error))?;
+        }
+        Ok(Self { templates })
+    }
+
+    /// Plain text, and HTML that says the same.
+    pub(super) fn write(
+        &self,
+        results: &dyn Results,
+        sections: &[Section],
+        subject: &str,
+        sender: &Mailbox,
+    ) -> Result<(String, String), ReportError> {
+        let (run, infostructures) = (results.run(), results.infostructures());
+        let view = View {
+            subject,
+            cut_short: run.cut_short.as_ref().map(|why| {
+                format!(
+                    "The run was cut short ({}). What is not listed here may be broken all the same: nothing follows \
+                     from its absence.",
+                    words(why, 200)
+                )
+            }),
+            sections: sections
+                .iter()
+                .map(|section| section_view(section, &infostructures[section.of], results))
+                .collect(),
+            why: why(sections, infostructures),
+            change: format!(
+                "What you are told of (broken and moved links, changed and expiring documents), and whether only what is \
+                 new, is set there. To have it changed, or to get no more of this, write to {}.",
+                sender.email
+            ),
+            program: concat!("modoai spider ", env!("CARGO_PKG_VERSION")),
+            run: format!("run {} of {}", grouped(run.number), day(run.began)),
+        };
+        let view = Value::from(Serde(view));
+        let write = |name| {
+            let template = self.templates.get_template(name).map_err(|error| unmade(name, error))?;
+            template.render(view.clone()).map_err(|error| unmade(name, error))
+        };
+        Ok((write("mail.txt")?, write("mail.html")?))
+    }
+}
+
+/// What an infostructure is called.
+pub(super) fn title_of(infostructure: &Infostructure) -> &str {
+    let task = &infostructure.task;
+    task.index_title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&task.name)
+}
+
+fn section_view(section: &Section, infostructure: &Infostructure, results: &dyn Results) -> SectionView {
+    let title = words(title_of(infostructure), 120);
+    let task = &infostructure.task;
+    // Together by page, whatever the matter is; within a page as they were found.
+    let mut listed: Vec<_> = section.listed.iter().collect();
+    listed.sort_by(|(one, _), (other, _)| one.page.cmp(&other.page));
+    let pages = listed
+        .chunk_by(|(one, _), (other, _)| one.page == other.page)
+        .map(|matters| PageView {
+            url: matters[0].0.page.clone(),
+            can_follow: can_follow(&matters[0].0.page),
+            title: matters[0].0.title.clone(),
+            matters: matters.iter().map(|(matter, is_new)| matter_view(matter, *is_new)).collect(),
+        })
+        .collect();
+    let index = task.index_url.as_ref().map(|url| address_of(url.as_str()));
+    let beyond = (!section.beyond.is_empty()).then(|| {
+        let left = count(section.beyond.len() as u64, "more finding does", "more findings do");
+        let where_to = match (&index, task.tell.always) {
+            (Some(_), _) => ": see the index.",
+            (None, true) => ".",
+            (None, false) => "; the next message goes on with them.",
+        };
+        format!("{left} not fit into this message{where_to}")
+    });
+    SectionView {
+        title: match &section.pages_of {
+            None => title,
+            Some(owner) => format!("Pages of {owner} in {title}"),
+        },
+        summary: summary(section, infostructure, results),
+        pages,
+        beyond,
+        index,
+    }
+}
+
+/// What there is to know before any detail.
+fn summary(section: &Section, infostructure: &Infostructure, results: &dyn Results) -> String {
+    let (run, tested) = (results.run(), &infostructure.summary);
+    let mut sentences = vec![match section.pages_of {
+        None => format!(
+            "{} with {} tested; the run ended on {}.",
+            count(tested.pages, "document", "documents"),
+            count(tested.links, "link was", "links were"),
+            day(run.ended)
+        ),
+        Some(_) => format!("The run ended on {}.", day(run.ended)),
+    }];
+    let news = counted(&section.tally, 0, "");
+    sentences.push(if news.is_empty() { "Nothing is new.".into() } else { format!("New: {}.", enumerated(&news)) });
+    let known = counted(&section.tally, 1, "");
+    if !known.is_empty() {
+        sentences.push(format!("Told before and still so: {}.", enumerated(&known)));
+    }
+    // A run that did not see everything cannot know what is mended.
+    if section.pages_of.is_none() && tested.mended > 0 && run.cut_short.is_none() {
+        sentences.push(format!("Mended since the run before: {}.", grouped(tested.mended)));
+    }
+    sentences.join(" ")
+}
+
+fn matter_view(matter: &Matter, is_new: bool) -> MatterView {
+    let word = match matter.verdict {
+        Verdict::Broken => "Broken",
+        Verdict::Fragment => "No such part",
+        Verdict::Moved if matter.permanent => "Moved for good",
+        Verdict::Moved => "Redirected for now",
+        Verdict::Changed => "Changed",
+        Verdict::Expiring => "Expires",
+        Verdict::NotTested | Verdict::Good => matter.verdict.name(),
+    };
+    MatterView {
+        word,
+        can_follow: can_follow(&matter.target),
+        target: matter.target.clone(),
+        reason: reason(matter, word, is_new),
+        place: place(matter),
+        can_follow_to: matter.to.as_deref().is_some_and(can_follow),
+        to: matter.to.clone(),
+    }
+}
+
+/// What is the matter, since when, and whether that is news.
+fn reason(matter: &Matter, word: &str, is_new: bool) -> String {
+    // Said already.
+    let cause = if matter.reason.eq_ignore_ascii_case(word) { "" } else { &matter.reason };
+    let when = matter.since.map(|since| match matter.verdict {
+        Verdict::Changed | Verdict::Expiring => format!("on {}", day(since)),
+        _ => format!("since {}", day(since)),
+    });
+    let parts: Vec<_> =
+        [cause, when.as_deref().unwrap_or_default()].into_iter().filter(|part| !part.is_empty()).collect();
+    let news = if is_new { "(new)" } else { "(told before)" };
+    format!("{} {news}", parts.join(", ")).trim_start().to_owned()
+}
+
+/// Where on the page it is: what a reader sees of it, the element, the line.
+fn place(matter: &Matter) -> String {
+    let mut parts = Vec::new();
+    if !matter.text.is_empty() {
+        parts.push(format!("\u{201c}{}\u{201d}", matter.text));
+    }
+    if !matter.element.is_empty() {
+        parts.push(matter.element.to_owned());
+    }
+    if matter.line > 0 {
+        parts.push(format!("line {}", matter.line));
+    }
+    parts.join(", ")
+}
+
+/// Why somebody gets this, in a sentence for each reason.
+fn why(sections: &[Section], infostructures: &[Infostructure]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for section in sections {
+        let task = words(&infostructures[section.of].task.name, 80);
+        let reason = match &section.pages_of {
+            None => format!("You get this because the spider's task \u{201c}{task}\u{201d} names your address."),
+            Some(owner) => format!(
+                "You get this because pages name \u{201c}{owner}\u{201d} as their owner, and the spider's list of people \
+                 has your address for that name."
+            ),
+        };
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    // Ten webs need no ten sentences.
+    reasons.truncate(5);
+    reasons
+}
+
+/// Whether it may be made a link: nothing but the web is.
+fn can_follow(url: &str) -> bool {
+    (url.starts_with("http://") || url.starts_with("https://")) && !url.ends_with('…')
+}
+
+fn unmade(what: &str, source: minijinja::Error) -> ReportError {
+    ReportError::Render { what: what.to_owned(), source: Box::new(source) }
+}
