@@ -10,11 +10,13 @@
 //! | [`verdict`] | what came of testing a URL, and what that means for a link |
 //! | [`results`] | a finished run, as reports and mail read it |
 //! | [`mail`] | messages to owners |
+//! | [`report`] | what is told of a run: terminal, JSON, CSV, JUnit, SARIF, index documents |
 
 pub mod anchors;
 pub mod extract;
 pub mod mail;
 pub mod reference;
+pub mod report;
 pub mod results;
 pub mod task;
 pub mod verdict;

@@ -71,6 +71,8 @@ pub struct Run {
     pub before: Option<Timestamp>,
     /// Whether everything was visited that there was to visit; if not, why.
     pub cut_short: Option<String>,
+    /// What is worth knowing: limits that were reached, tops that have moved, oddities of the task file.
+    pub remarks: Vec<String>,
     /// What was counted.
     pub summary: Summary,
 }

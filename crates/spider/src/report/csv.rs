@@ -1,0 +1,151 @@
+//! Findings for spreadsheets: CSV by RFC 4180.
+//!
+//! A spreadsheet takes cells that begin with `=`, `+`, `-` or `@` for formulas, and a page's link text is written by
+//! strangers. Such cells get an apostrophe in front, which spreadsheets understand as "this is text". CSV has no place for a
+//! summary; a run that was cut short says so in a row of its own at the end.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use super::escape::Printable;
+use super::{words, writing};
+use crate::results::{Finding, Results, Visit};
+
+const COLUMNS: [&str; 16] = [
+    "verdict",
+    "page",
+    "title",
+    "line",
+    "element",
+    "text",
+    "target",
+    "fragment",
+    "status",
+    "reason",
+    "since",
+    "new",
+    "to",
+    "permanent",
+    "owner",
+    "tasks",
+];
+
+pub(super) fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
+    row(&COLUMNS.map(Cow::Borrowed), out)?;
+    results.findings(None, &mut |finding| row(&cells(finding), out))?;
+    if let Some(why) = &results.run().cut_short {
+        let mut last = COLUMNS.map(|_| Cow::Borrowed(""));
+        last[0] = "cut short".into();
+        last[9] = why.into();
+        row(&last, out)?;
+    }
+    out.flush().map_err(writing("CSV"))
+}
+
+fn cells(finding: &Finding) -> [Cow<'_, str>; COLUMNS.len()] {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default().into();
+    let yes = |is: bool| if is { "yes" } else { "no" }.into();
+    [
+        finding.verdict.name().into(),
+        finding.page.as_str().into(),
+        text(&finding.title),
+        if finding.line == 0 { "".into() } else { finding.line.to_string().into() },
+        finding.element.into(),
+        finding.text.as_str().into(),
+        finding.target.as_str().into(),
+        text(&finding.fragment),
+        finding.status.map(|status| status.to_string()).unwrap_or_default().into(),
+        finding.reason.as_str().into(),
+        finding.since.map(|at| words::day(at).to_string()).unwrap_or_default().into(),
+        yes(finding.is_new),
+        text(&finding.to),
+        if finding.to.is_some() { yes(finding.permanent) } else { "".into() },
+        text(&finding.owner),
+        finding.tasks.join(" ").into(),
+    ]
+}
+
+fn row(cells: &[Cow<'_, str>], out: &mut dyn Write) -> Visit {
+    let mut line = String::new();
+    for (at, cell) in cells.iter().enumerate() {
+        if at > 0 {
+            line.push(',');
+        }
+        push(cell, &mut line);
+    }
+    line.push_str("\r\n");
+    out.write_all(line.as_bytes()).map_err(writing("CSV"))
+}
+
+fn push(cell: &str, line: &mut String) {
+    let cell = Printable(cell).to_string();
+    let guard = if is_formula(&cell) { "'" } else { "" };
+    if cell.contains([',', '"']) {
+        line.extend(["\"", guard, &cell.replace('"', "\"\""), "\""]);
+    } else {
+        line.extend([guard, &cell]);
+    }
+}
+
+/// Some spreadsheets skip white space first, and some know the wide forms, too.
+fn is_formula(cell: &str) -> bool {
+    cell.trim_start().starts_with(['=', '+', '-', '@', '|', '%', '＝', '＋', '－', '＠'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Fixture, written};
+    use super::super::named;
+    use super::*;
+
+    /// What a reader of RFC 4180 makes of it.
+    fn read(text: &str) -> Vec<Vec<String>> {
+        let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            match c {
+                '"' if quoted && chars.peek() == Some(&'"') => cell.extend(chars.next()),
+                '"' => quoted = !quoted,
+                ',' if !quoted => row.push(std::mem::take(&mut cell)),
+                '\r' if !quoted => assert_eq!(chars.peek(), Some(&'\n'), "lines end in CR LF"),
+                '\n' if !quoted => {
+                    row.push(std::mem::take(&mut cell));
+                    rows.push(std::mem::take(&mut row));
+                }
+                c => cell.push(c),
+            }
+        }
+        assert!(!quoted && row.is_empty() && cell.is_empty(), "the last line is complete");
+        rows
+    }
+
+    #[test]
+    fn a_row_for_each_finding() {
+        let fixture = Fixture::small();
+        let rows = read(&written(named("csv").expect("a format"), &fixture));
+        assert_eq!(rows.len(), fixture.findings.len() + 1);
+        assert!(rows.iter().all(|row| row.len() == COLUMNS.len()));
+        assert_eq!(rows[1][1], fixture.findings[0].page);
+        assert_eq!(rows[1][5], fixture.findings[0].text);
+    }
+
+    #[test]
+    fn nothing_is_a_formula() {
+        for text in ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)", "\t=1", "  =1", "\r=1", "=\"a\",b", "＝1"] {
+            let mut finding = Fixture::small().findings[0].clone();
+            finding.text = text.to_owned();
+            let fixture = Fixture { findings: vec![finding], ..Fixture::small() };
+            let rows = read(&written(named("csv").expect("a format"), &fixture));
+            assert!(rows[1][5].starts_with('\''), "{text:?}: {:?}", rows[1][5]);
+        }
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_ends_with_a_row_that_says_so() {
+        let mut fixture = Fixture::small();
+        fixture.run.cut_short = Some("interrupted".to_owned());
+        let rows = read(&written(named("csv").expect("a format"), &fixture));
+        let last = rows.last().expect("a row");
+        assert_eq!((last[0].as_str(), last[9].as_str()), ("cut short", "interrupted"));
+    }
+}

@@ -1,0 +1,151 @@
+//! Index documents opened in a real browser: on narrow and wide screens, in light and dark, everything fits and everything can
+//! be read. Needs Chromium; where that is missing it is said loudly, and in a CI it is a failure.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use percent_encoding::percent_decode_str;
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use super::super::fixture::{Fixture, Vast};
+use super::write;
+
+/// What the browser says about a page at one width.
+#[derive(Debug, Deserialize)]
+struct Seen {
+    page: String,
+    width: u32,
+    /// How wide the page would like to be.
+    wants: u32,
+    /// Texts with too little contrast to what is behind them, by the rule of WCAG 2 (AA).
+    faint: Vec<String>,
+    /// How many elements run or load something.
+    active: u32,
+    /// How many entries there are.
+    entries: u32,
+}
+
+/// Opens every page in a frame of every width. The pages themselves may run nothing; this one may look into them.
+const PROBE: &str = r##"<!doctype html><meta charset="utf-8"><title>probe</title><pre id="out"></pre><script>
+const pages = PAGES, widths = [320, 390, 768, 1200];
+const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
+const light = (colour) => {
+  const [r, g, b] = channels(colour).map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const behind = (element, style) => {
+  for (; element; element = element.parentElement) {
+    const colour = style(element).backgroundColor, alpha = channels(colour)[3];
+    if (alpha === undefined || alpha > 0) return colour;
+  }
+  return "rgb(255, 255, 255)";
+};
+function look(frame, page, width) {
+  const root = frame.contentDocument, style = (element) => frame.contentWindow.getComputedStyle(element);
+  const faint = new Set();
+  for (const element of root.querySelectorAll("body *")) {
+    if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+    const { color, fontSize, fontWeight } = style(element), [a, b] = [light(color), light(behind(element, style))];
+    const large = parseFloat(fontSize) >= 24 || (parseFloat(fontSize) >= 18.66 && fontWeight >= 700);
+    if ((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < (large ? 3 : 4.5)) faint.add(element.outerHTML.slice(0, 120));
+  }
+  const active = root.querySelectorAll("script, img, iframe, object, embed, link, [onload], [onerror], [src]").length;
+  return { page, width, wants: root.documentElement.scrollWidth, faint: [...faint].slice(0, 5), active,
+    entries: root.querySelectorAll("article").length };
+}
+(async () => {
+  const seen = [];
+  for (const page of pages) for (const width of widths) {
+    const frame = document.createElement("iframe");
+    frame.style = `width: ${width}px; height: 800px; border: 0`;
+    const loaded = new Promise((done) => frame.onload = done);
+    frame.src = page;
+    document.body.append(frame);
+    await loaded;
+    seen.push(look(frame, page, width));
+    frame.remove();
+  }
+  document.getElementById("out").textContent = encodeURIComponent(JSON.stringify(seen));
+})();
+</script>
+"##;
+
+#[test]
+fn pages_fit_every_screen_and_can_be_read_by_day_and_night() {
+    let Some(browser) = browser() else { return };
+    let folder = TempDir::new().expect("a folder");
+    let mut pages = Vec::new();
+    let mut cut_short = Fixture::small();
+    cut_short.run.cut_short = Some("interrupted after 2 pages".to_owned());
+    let fixtures = [
+        ("small", Fixture::small()),
+        ("clean", Fixture::clean()),
+        ("hostile", Fixture::hostile()),
+        ("short", cut_short),
+    ];
+    for (name, fixture) in fixtures {
+        write(&fixture, 0, &folder.path().join(format!("{name}.html"))).expect("it can be written");
+        pages.push(format!("{name}.html"));
+    }
+    let large = write(&Vast::new(520, 12), 0, &folder.path().join("large.html")).expect("it can be written");
+    let further = large.folder.expect("further pages");
+    pages.push("large.html".to_owned());
+    pages.push(format!("{}/part-002.html", further.file_name().expect("a name").to_string_lossy()));
+
+    for scheme in [0, 1] {
+        let seen = look(&browser, folder.path(), &pages, scheme);
+        assert_eq!(seen.len(), pages.len() * 4);
+        for seen in seen {
+            assert!(seen.wants <= seen.width, "{} is {} wide on a screen of {}", seen.page, seen.wants, seen.width);
+            assert!(seen.faint.is_empty(), "{} (scheme {scheme}) can hardly be read: {:#?}", seen.page, seen.faint);
+            assert_eq!(seen.active, 0, "{}", seen.page);
+            assert!(seen.entries > 0 || seen.page == "large.html", "{}", seen.page);
+        }
+    }
+}
+
+/// Has the pages of a folder looked at; colour scheme 0 is dark, 1 is light.
+fn look(browser: &Path, folder: &Path, pages: &[String], scheme: u8) -> Vec<Seen> {
+    let probe = folder.join("probe.html");
+    fs::write(&probe, PROBE.replace("PAGES", &serde_json::to_string(pages).expect("JSON"))).expect("written");
+    let output = Command::new("timeout")
+        .arg("180")
+        .arg(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--allow-file-access-from-files",
+            "--window-size=1300,900",
+        ])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
+        .args(["--virtual-time-budget=60000", "--dump-dom"])
+        .arg(format!("file://{}", probe.display()))
+        .output()
+        .expect("the browser starts");
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let found = dom.split_once("<pre id=\"out\">").and_then(|(_, rest)| rest.split_once("</pre>"));
+    let Some((found, _)) = found.filter(|(found, _)| !found.is_empty()) else {
+        panic!("the browser saw nothing: {dom}\n{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let json = percent_decode_str(found).decode_utf8().expect("UTF-8");
+    serde_json::from_str(&json).expect("what the probe writes")
+}
+
+fn browser() -> Option<PathBuf> {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let mut places =
+        std::env::split_paths(&paths).flat_map(|folder| ["chromium", "chromium-browser"].map(|name| folder.join(name)));
+    let found = places.find(|path| path.is_file());
+    if found.is_none() {
+        let skipped = "SKIPPED: reports in a browser: run tools/install-test-tools";
+        assert!(std::env::var_os("CI").is_none(), "{skipped}");
+        // `eprintln!` is captured in tests that pass, and this must be seen.
+        let _ = writeln!(std::io::stderr(), "{skipped}");
+    }
+    found
+}

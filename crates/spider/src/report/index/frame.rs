@@ -1,0 +1,59 @@
+//! Templates, and the holes in them. A page may be larger than memory should hold, so a template leaves holes, written as
+//! comments, which are filled while the page is written out. Everything put into a template is escaped; no foreign text can
+//! therefore look like a hole.
+
+use std::io::Write;
+use std::sync::LazyLock;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+
+use super::super::writing;
+use crate::results::{ReportError, Visit};
+
+const HOLE: &str = "<!--hole:";
+const HOLE_END: &str = "-->";
+
+/// A page with its holes still open.
+pub(super) fn render(template: &str, view: &impl Serialize) -> Result<String, ReportError> {
+    TEMPLATES
+        .get_template(template)
+        .and_then(|template| template.render(Serde(view)))
+        .map_err(|error| ReportError::Render { what: template.to_owned(), source: Box::new(error) })
+}
+
+/// Writes a page, and has each hole filled when its turn comes.
+pub(super) fn pour(page: &str, out: &mut dyn Write, fill: &mut dyn FnMut(&str, &mut dyn Write) -> Visit) -> Visit {
+    let mut pieces = page.split(HOLE);
+    out.write_all(pieces.next().unwrap_or_default().as_bytes()).map_err(writing("a page"))?;
+    for piece in pieces {
+        let (name, rest) = piece.split_once(HOLE_END).unwrap_or((piece, ""));
+        fill(name, out)?;
+        out.write_all(rest.as_bytes()).map_err(writing("a page"))?;
+    }
+    Ok(())
+}
+
+/// What comes before and after the one hole of a page.
+pub(super) fn around<'a>(page: &'a str, hole: &str) -> (&'a str, &'a str) {
+    page.split_once(&format!("{HOLE}{hole}{HOLE_END}")).unwrap_or((page, ""))
+}
+
+/// Names that end in `.html` have everything escaped that is put into them.
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut templates = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    templates.set_syntax(syntax.expect("the usual delimiters"));
+    templates.set_undefined_behavior(UndefinedBehavior::Strict);
+    for (name, text) in [
+        ("frame.html", include_str!("../../../templates/frame.html")),
+        ("index.html", include_str!("../../../templates/index.html")),
+        ("part.html", include_str!("../../../templates/part.html")),
+        ("style.css", include_str!("../../../templates/style.css")),
+    ] {
+        templates.add_template(name, text).expect("the templates are part of the program; a test renders each");
+    }
+    templates
+});

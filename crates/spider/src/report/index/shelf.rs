@@ -1,0 +1,300 @@
+//! Files of an index: nothing half done is ever seen, and versions before are kept.
+//!
+//! ```text
+//! report.html                            the newest
+//! report-2026-11-16T054512Z/             its further pages, if it is large
+//! report-2026-11-09T054503Z.html         the version before
+//! report-2026-11-09T054503Z/             and its further pages
+//! .report.unfinished/                    what is being written
+//! ```
+//!
+//! Every version knows its date from the start, so its further pages never move. The file that is there gets a second
+//! name by its own date before the new one takes its place in one step: at no moment is there no index, and a crash leaves
+//! either the old or the new one. Nothing is synced to the disk; after a power cut an index can be made again.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+
+use super::super::writing;
+use crate::results::ReportError;
+
+/// How many versions before are kept.
+const KEPT: usize = 10;
+/// How an index names its version; it is looked for in the first few kilobytes of a file.
+const MARK: &str = "<meta name=\"modoai-version\" content=\"";
+
+const IN_LINKS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Where one index is kept.
+pub(super) struct Shelf {
+    path: PathBuf,
+    folder: PathBuf,
+    stem: OsString,
+    extension: OsString,
+    version: String,
+    unfinished: PathBuf,
+    /// The version of the file that is there, if one is.
+    present: Option<String>,
+    /// Versions before that, newest first.
+    past: Vec<String>,
+}
+
+impl Shelf {
+    /// Finds out what is there, and makes room for what is to come.
+    pub(super) fn open(path: &Path, began: Timestamp) -> Result<Self, ReportError> {
+        let folder =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_path_buf();
+        let stem = path.file_stem().unwrap_or(OsStr::new("index")).to_owned();
+        let extension = path.extension().map(OsStr::to_owned).unwrap_or_default();
+        let unfinished = folder.join(format!(".{}.unfinished", stem.to_string_lossy()));
+        let mut shelf = Self {
+            path: path.to_path_buf(),
+            folder,
+            stem,
+            extension,
+            version: String::new(),
+            unfinished,
+            present: None,
+            past: Vec::new(),
+        };
+        let failed = |path: &Path| writing(path.display().to_string());
+        fs::create_dir_all(&shelf.folder).map_err(failed(&shelf.folder))?;
+        shelf.past = shelf.versions().map_err(failed(&shelf.folder))?;
+        let own = stamp(began);
+        match version_of(path).map_err(failed(path))? {
+            Found::Nothing => shelf.version = shelf.unused(&own, &[]),
+            Found::Version(present) => {
+                shelf.version = shelf.unused(&own, &[&present]);
+                // A run that was cut off here may have left the second name already.
+                shelf.past.retain(|past| *past != present);
+                shelf.present = Some(present);
+            }
+            Found::Foreign(modified) => {
+                let present = shelf.unused(&stamp(modified), &[]);
+                shelf.version = shelf.unused(&own, &[&present]);
+                shelf.present = Some(present);
+            }
+        }
+        if shelf.unfinished.exists() {
+            fs::remove_dir_all(&shelf.unfinished).map_err(failed(&shelf.unfinished))?;
+        }
+        fs::create_dir(&shelf.unfinished).map_err(failed(&shelf.unfinished))?;
+        Ok(shelf)
+    }
+
+    /// The name of the version that is being written.
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The folder for what is not to be seen yet.
+    pub(super) fn unfinished(&self) -> &Path {
+        &self.unfinished
+    }
+
+    /// Where the index is written.
+    pub(super) fn unfinished_index(&self) -> PathBuf {
+        self.unfinished.join("index")
+    }
+
+    /// Where a further page is written.
+    pub(super) fn unfinished_page(&self, name: &str) -> Result<PathBuf, ReportError> {
+        let pages = self.unfinished.join("pages");
+        fs::create_dir_all(&pages).map_err(writing(pages.display().to_string()))?;
+        Ok(pages.join(name))
+    }
+
+    /// Where further pages will be.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.folder_of(&self.version)
+    }
+
+    /// The link from the index to that folder.
+    pub(super) fn folder_href(&self) -> String {
+        in_link(self.folder().file_name().unwrap_or_default())
+    }
+
+    /// The link from there to the newest index.
+    pub(super) fn index_href(&self) -> String {
+        format!("../{}", in_link(self.path.file_name().unwrap_or_default()))
+    }
+
+    /// Links to versions before, newest first, with their dates.
+    pub(super) fn priors(&self) -> impl Iterator<Item = (String, String)> {
+        self.present
+            .iter()
+            .chain(&self.past)
+            .take(KEPT)
+            .map(|version| (in_link(self.file_of(version).file_name().unwrap_or_default()), spoken(version)))
+    }
+
+    /// Puts everything in its place. Returns where the version before is.
+    pub(super) fn publish(&self) -> Result<Option<PathBuf>, ReportError> {
+        let pages = self.unfinished.join("pages");
+        if pages.exists() {
+            let folder = self.folder();
+            fs::rename(&pages, &folder).map_err(writing(folder.display().to_string()))?;
+        }
+        let prior = self.present.as_ref().map(|version| self.file_of(version));
+        if let Some(prior) = &prior {
+            second_name(&self.path, prior).map_err(writing(prior.display().to_string()))?;
+        }
+        fs::rename(self.unfinished_index(), &self.path).map_err(writing(self.path.display().to_string()))?;
+        // From here on the index is there; what is left to do is tidying.
+        if let Err(error) = fs::remove_dir_all(&self.unfinished).and_then(|()| self.clear_away()) {
+            tracing::warn!(index = %self.path.display(), %error, "old versions of the index could not be cleared away");
+        }
+        Ok(prior)
+    }
+
+    /// Removes versions that are too old, and folders whose index was never finished. Only what we wrote is touched.
+    fn clear_away(&self) -> io::Result<()> {
+        for version in self.versions()?.into_iter().skip(KEPT) {
+            let file = self.file_of(&version);
+            if matches!(version_of(&file)?, Found::Version(ours) if ours == version) {
+                fs::remove_file(file)?;
+            }
+        }
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let Some(version) = self.version_in(&name, "").filter(|version| *version != self.version) else { continue };
+            if entry.file_type()?.is_dir() && !self.file_of(&version).exists() {
+                remove_pages(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The versions that have a file by their own date, newest first.
+    fn versions(&self) -> io::Result<Vec<String>> {
+        let mut versions = Vec::new();
+        let extension = self.extension.to_string_lossy();
+        let suffix = if extension.is_empty() { String::new() } else { format!(".{extension}") };
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                versions.extend(self.version_in(&entry.file_name(), &suffix));
+            }
+        }
+        versions.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(versions)
+    }
+
+    fn version_in(&self, name: &OsStr, suffix: &str) -> Option<String> {
+        let stem = self.stem.to_str()?;
+        let version = name.to_str()?.strip_prefix(stem)?.strip_prefix('-')?.strip_suffix(suffix)?;
+        is_version(version).then(|| version.to_owned())
+    }
+
+    fn file_of(&self, version: &str) -> PathBuf {
+        let mut name = self.folder_of(version).into_os_string();
+        if !self.extension.is_empty() {
+            name.push(".");
+            name.push(&self.extension);
+        }
+        name.into()
+    }
+
+    fn folder_of(&self, version: &str) -> PathBuf {
+        let mut name = self.stem.clone();
+        name.push("-");
+        name.push(version);
+        self.folder.join(name)
+    }
+
+    /// That name, or one made of it, that nothing else has.
+    fn unused(&self, version: &str, others: &[&str]) -> String {
+        let mut unused = version.to_owned();
+        let mut next = 2_u64;
+        while others.contains(&unused.as_str()) || self.file_of(&unused).exists() || self.folder_of(&unused).exists() {
+            unused = format!("{version}-{next}");
+            next += 1;
+        }
+        unused
+    }
+}
+
+/// What a file is.
+enum Found {
+    Nothing,
+    /// An index of ours, of that version.
+    Version(String),
+    /// Somebody else's, last modified then.
+    Foreign(Timestamp),
+}
+
+fn version_of(path: &Path) -> io::Result<Found> {
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(error),
+    };
+    let modified = file.metadata()?.modified()?;
+    let mut start = Vec::new();
+    file.take(4096).read_to_end(&mut start)?;
+    let start = String::from_utf8_lossy(&start);
+    let version = start.split_once(MARK).and_then(|(_, rest)| rest.split_once('"')).map(|(version, _)| version);
+    Ok(match version.filter(|version| is_version(version)) {
+        Some(version) => Found::Version(version.to_owned()),
+        None => Found::Foreign(Timestamp::try_from(modified).unwrap_or_default()),
+    })
+}
+
+/// A second name for a file; a copy where the file system has no such thing. One that is there already is the same file.
+fn second_name(path: &Path, name: &Path) -> io::Result<()> {
+    match fs::hard_link(path, name) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(_) => {
+            let mut copy = fs::File::create_new(name)?;
+            io::copy(&mut fs::File::open(path)?, &mut copy).map(drop)
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Removes a folder of further pages, unless somebody else put something there.
+fn remove_pages(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_page = entry.file_name().to_str().and_then(|name| name.strip_suffix(".html")).is_some_and(|name| {
+            name.rsplit_once('-').is_some_and(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
+        });
+        if !is_page {
+            return Ok(());
+        }
+    }
+    fs::remove_dir_all(folder)
+}
+
+fn stamp(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H%M%SZ").to_string()
+}
+
+/// `2026-11-16T054512Z`, or `2026-11-16T054512Z-2` if there was another in the same second.
+fn is_version(text: &str) -> bool {
+    const SHAPE: &[u8] = b"0000-00-00T000000Z";
+    let (stamp, rest) = text.as_bytes().split_at(text.len().min(SHAPE.len()));
+    let fits = |(byte, shape): (&u8, &u8)| if *shape == b'0' { byte.is_ascii_digit() } else { byte == shape };
+    let is_number = |digits: &[u8]| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    stamp.len() == SHAPE.len()
+        && stamp.iter().zip(SHAPE).all(fits)
+        && (rest.is_empty() || rest.strip_prefix(b"-").is_some_and(is_number))
+}
+
+/// A version's date as people read it.
+fn spoken(version: &str) -> String {
+    match (version.get(..10), version.get(11..13), version.get(13..15)) {
+        (Some(day), Some(hour), Some(minute)) => format!("{day} {hour}:{minute} UTC"),
+        _ => version.to_owned(),
+    }
+}
+
+fn in_link(name: &OsStr) -> String {
+    percent_encode(name.as_encoded_bytes(), IN_LINKS).to_string()
+}

@@ -1,0 +1,252 @@
+//! What the templates are told. Everything foreign goes through [`Printable`] first, so that no control character reaches a
+//! page; templates escape the rest.
+
+use serde::Serialize;
+
+use super::super::escape::{Printable, is_web};
+use super::super::words::{self, TOLD};
+use super::attention::Attention;
+use super::{Index, contents, pile_name};
+use crate::results::{ReportError, Summary};
+use crate::task::{Scope, Task};
+
+/// The index itself.
+#[derive(Serialize)]
+pub(super) struct FrontView {
+    #[serde(flatten)]
+    page: PageView,
+    task: String,
+    top: String,
+    top_is_web: bool,
+    counts: String,
+    cut_short: Option<String>,
+    tiles: Vec<Tile>,
+    since: Option<Since>,
+    prior: Option<Further>,
+    older: Vec<Further>,
+    sections: Vec<Section>,
+    is_split: bool,
+    parts: Vec<PartLink>,
+    remarks: Vec<String>,
+    facts: Vec<(&'static str, String)>,
+}
+
+/// A further page, or what all pages share.
+#[derive(Serialize)]
+pub(super) struct PageView {
+    /// Of the whole index.
+    pub title: String,
+    /// When it was made, for people and for machines.
+    pub made: String,
+    pub made_exactly: String,
+    /// By which this version is known.
+    pub version: String,
+    pub program: &'static str,
+    pub heading: String,
+    pub lead: String,
+    pub back: String,
+    pub before: Option<Further>,
+    pub after: Option<Further>,
+    pub is_documents: bool,
+}
+
+#[derive(Serialize)]
+pub(super) struct Further {
+    pub href: String,
+    pub label: String,
+}
+
+#[derive(Serialize)]
+struct Tile {
+    slug: &'static str,
+    sign: &'static str,
+    number: String,
+    label: &'static str,
+    /// Whether there is a table to go to.
+    is_told: bool,
+}
+
+/// What became of the findings of the run before.
+#[derive(Serialize)]
+struct Since {
+    before: String,
+    new: String,
+    has_new: bool,
+    still: String,
+    mended: String,
+    has_mended: bool,
+}
+
+#[derive(Serialize)]
+struct Section {
+    slug: &'static str,
+    sign: &'static str,
+    heading: &'static str,
+    advice: &'static str,
+    count: String,
+    shown: Option<String>,
+    pages: Vec<Further>,
+}
+
+#[derive(Serialize)]
+struct PartLink {
+    href: String,
+    number: usize,
+    documents: String,
+    faulty: Option<String>,
+    first: String,
+    last: String,
+}
+
+impl PageView {
+    /// What all pages share.
+    pub(super) fn of(index: &Index<'_>) -> Self {
+        let run = index.results.run();
+        let task = &index.results.infostructures()[index.of].task;
+        Self {
+            title: clean(task.index_title.as_deref().unwrap_or(&task.name)),
+            made: words::minute(run.ended).to_string(),
+            made_exactly: run.ended.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            version: index.shelf.version().to_owned(),
+            program: concat!("modoai spider ", env!("CARGO_PKG_VERSION")),
+            heading: String::new(),
+            lead: String::new(),
+            back: String::new(),
+            before: None,
+            after: None,
+            is_documents: true,
+        }
+    }
+}
+
+/// The index itself, its holes still open.
+pub(super) fn front(index: &Index<'_>, attention: &Attention) -> Result<FrontView, ReportError> {
+    let run = index.results.run();
+    let infostructure = &index.results.infostructures()[index.of];
+    let (task, summary) = (&infostructure.task, &infostructure.summary);
+    let folder = index.shelf.folder_href();
+
+    let mut mended = 0;
+    index.results.mended(Some(index.of), &mut |_| {
+        mended += 1;
+        Ok(())
+    })?;
+    let places: u64 = attention.piles().iter().map(|pile| pile.places).sum();
+    let new: u64 = attention.piles().iter().map(|pile| pile.new).sum();
+    let since = run.before.map(|before| Since {
+        before: words::minute(before).to_string(),
+        new: words::number(new),
+        has_new: new > 0,
+        still: words::number(places - new),
+        mended: words::number(mended),
+        has_mended: mended > 0,
+    });
+
+    let tiles = TOLD.iter().map(|told| {
+        let number = words::count(summary, told.verdict);
+        let is_told = attention.of(told.slug).is_some_and(|pile| pile.places > 0);
+        let label = if number == 1 { told.counted.0 } else { told.counted.1 };
+        Tile { slug: told.slug, sign: told.sign, number: words::number(number), label, is_told }
+    });
+    let sections = attention.piles().iter().filter(|pile| pile.places > 0).map(|pile| {
+        let pages = (0..pile.pages()).map(|page| Further {
+            href: format!("{folder}/{}", pile_name(pile.told, page)),
+            label: words::number(page as u64 + 1),
+        });
+        let is_link = pile.told.is_of_a_link();
+        let mut count =
+            words::counted(pile.places, if is_link { ("link", "links") } else { ("document", "documents") });
+        if is_link && run.before.is_some() && pile.new > 0 {
+            put!(&mut count, ", {} new", words::number(pile.new));
+        }
+        Section {
+            slug: pile.told.slug,
+            sign: pile.told.sign,
+            heading: pile.told.heading,
+            advice: pile.told.advice,
+            count,
+            shown: (pile.pages() > 0).then(|| words::number(super::FIRST_FEW as u64)),
+            pages: pages.collect(),
+        }
+    });
+    let is_split = index.contents.is_split();
+    let origin = task.top.origin().ascii_serialization();
+    let parts = index.contents.parts.iter().enumerate().filter(|_| is_split).map(|(at, part)| PartLink {
+        href: format!("{folder}/{}", contents::part_name(at)),
+        number: at + 1,
+        documents: words::number(part.documents.into()),
+        faulty: (part.faulty > 0).then(|| words::number(part.faulty.into())),
+        first: clean(without(&origin, &part.first)),
+        last: clean(without(&origin, &part.last)),
+    });
+    let mut versions = index.shelf.priors().map(|(href, label)| Further { href, label });
+    Ok(FrontView {
+        page: PageView::of(index),
+        task: clean(&task.name),
+        top: clean(task.top.as_str()),
+        top_is_web: is_web(task.top.as_str()),
+        counts: counts(summary),
+        cut_short: run.cut_short.as_deref().map(clean),
+        tiles: tiles.collect(),
+        since,
+        prior: versions.next(),
+        older: versions.collect(),
+        sections: sections.collect(),
+        is_split,
+        parts: parts.collect(),
+        remarks: run.remarks.iter().map(|remark| clean(remark)).collect(),
+        facts: facts(index, task),
+    })
+}
+
+fn clean(text: &str) -> String {
+    Printable(text).to_string()
+}
+
+/// What is after the origin, if it is that one: most infostructures have but one.
+fn without<'a>(origin: &str, url: &'a str) -> &'a str {
+    url.strip_prefix(origin).filter(|path| path.starts_with('/')).unwrap_or(url)
+}
+
+fn counts(summary: &Summary) -> String {
+    let Summary { pages, links, urls, .. } = summary;
+    format!(
+        "{} with {} to {}",
+        words::counted(*pages, ("document", "documents")),
+        words::counted(*links, ("link", "links")),
+        words::counted(*urls, ("URL", "URLs"))
+    )
+}
+
+/// How it was made: by which task, and in which run.
+fn facts(index: &Index<'_>, task: &Task) -> Vec<(&'static str, String)> {
+    let run = index.results.run();
+    let mut facts = vec![("Task", clean(&task.name))];
+    let scope = match task.scope {
+        Scope::Site => "Site: the host and port of the top",
+        Scope::Tree => "Tree: what is at or below the path of the top",
+        Scope::Owner => "Owner: documents that name the task as their owner",
+    };
+    facts.push(("Goes as far as", scope.to_owned()));
+    facts.push(("Top", clean(task.top.as_str())));
+    if !task.exclude.is_empty() {
+        facts.push(("Does not enter", clean(&task.exclude.join(" "))));
+    }
+    let days = |days: u32| words::counted(days.into(), ("day", "days"));
+    if let Some(window) = task.change_window {
+        facts.push(("Marks as changed", format!("within {}", days(window))));
+    }
+    if let Some(window) = task.expire_window {
+        facts.push(("Marks as expiring", format!("within {}", days(window))));
+    }
+    if let Some(pages) = task.max_pages {
+        facts.push(("At most", words::counted(pages, ("document", "documents"))));
+    }
+    facts.push(("Run", words::number(run.number)));
+    facts.push(("Began", words::minute(run.began).to_string()));
+    facts.push(("Ended", format!("{}, after {}", words::minute(run.ended), words::took(run.began, run.ended))));
+    let Summary { requests, bytes, .. } = run.summary;
+    let requests = words::counted(requests, ("request", "requests"));
+    facts.push(("Cost", format!("{requests}, {} (of the whole run)", words::size(bytes))));
+    facts
+}

@@ -1,0 +1,208 @@
+//! Findings for what watches over builds: JUnit XML, as Jenkins, GitLab and many others read it.
+//!
+//! One suite for each infostructure, one case for each page. A page with broken links or fragments fails; one where something
+//! was not tested, and nothing is wrong, is skipped. Readers differ in how many failures of a case they show, so each has
+//! one, which lists all. The numbers of a suite stand before its cases; the documents are therefore visited twice. A run that
+//! was cut short is an error of its own, because all other cases may have passed.
+
+use std::io::Write;
+
+use super::escape::Escaped;
+use super::{words, writing};
+use crate::results::{Document, Infostructure, Referenced, Results, Run, Visit};
+use crate::verdict::Verdict;
+
+/// A page with ten thousand broken links is not read to the end by anybody.
+const LISTED: usize = 500;
+
+pub(super) fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
+    send(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"modoai spider\">\n")?;
+    for (at, infostructure) in results.infostructures().iter().enumerate() {
+        suite(results, at, infostructure, out)?;
+    }
+    send(out, "</testsuites>\n")?;
+    out.flush().map_err(writing("JUnit XML"))
+}
+
+fn send(out: &mut dyn Write, text: &str) -> Visit {
+    out.write_all(text.as_bytes()).map_err(writing("JUnit XML"))
+}
+
+fn suite(results: &dyn Results, at: usize, infostructure: &Infostructure, out: &mut dyn Write) -> Visit {
+    let (mut tests, mut failures, mut skipped) = (1_u64, 0_u64, 0_u64);
+    results.documents(at, &mut |_, references| {
+        tests += 1;
+        match Case::of(references) {
+            Case { faults: 1.., .. } => failures += 1,
+            Case { untested: 1.., .. } => skipped += 1,
+            Case { .. } => {}
+        }
+        Ok(())
+    })?;
+
+    let Run { number, began, ended, cut_short, .. } = results.run();
+    let name = Escaped(&infostructure.task.name);
+    let errors = u8::from(cut_short.is_some());
+    let seconds = ended.as_second().saturating_sub(began.as_second()).max(0);
+    send(
+        out,
+        &format!(
+            "<testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" \
+             time=\"{seconds}\" timestamp=\"{}\">\n<properties>\n<property name=\"run\" value=\"{number}\"/>\n\
+             <property name=\"complete\" value=\"{}\"/>\n</properties>\n",
+            began.strftime("%Y-%m-%dT%H:%M:%S"),
+            cut_short.is_none(),
+        ),
+    )?;
+    send(out, &format!("<testcase classname=\"{name}\" name=\"everything was visited\" time=\"{seconds}\""))?;
+    match cut_short {
+        None => send(out, "/>\n")?,
+        Some(why) => {
+            let why = Escaped(why);
+            send(
+                out,
+                &format!(">\n<error type=\"cut short\" message=\"the run was cut short: {why}\"/>\n</testcase>\n"),
+            )?;
+        }
+    }
+    let mut text = String::new();
+    results.documents(at, &mut |document, references| {
+        text.clear();
+        case(&name, document, references, &mut text);
+        send(out, &text)
+    })?;
+    send(out, "</testsuite>\n")
+}
+
+/// How a page did.
+struct Case {
+    faults: usize,
+    untested: usize,
+}
+
+impl Case {
+    fn of(references: &[Referenced]) -> Self {
+        let count = |of: fn(Verdict) -> bool| references.iter().filter(|reference| of(reference.verdict)).count();
+        Self { faults: count(is_fault), untested: count(|verdict| verdict == Verdict::NotTested) }
+    }
+}
+
+fn is_fault(verdict: Verdict) -> bool {
+    words::told(verdict).is_some_and(words::Told::is_fault)
+}
+
+fn case(suite: &Escaped<'_>, document: &Document, references: &[Referenced], xml: &mut String) {
+    let Case { faults, untested } = Case::of(references);
+    put!(xml, "<testcase classname=\"{suite}\" name=\"{}\" time=\"0\"", Escaped(&document.url));
+    if faults == 0 && untested == 0 {
+        xml.push_str("/>\n");
+        return;
+    }
+    xml.push_str(">\n");
+    if faults > 0 {
+        let broken = references.iter().any(|reference| reference.verdict == Verdict::Broken);
+        let what = if broken { Verdict::Broken } else { Verdict::Fragment };
+        let message = words::counted(faults as u64, ("link leads nowhere", "links lead nowhere"));
+        put!(xml, "<failure type=\"{}\" message=\"{message}\">", what.name());
+        list(references, is_fault, xml);
+        xml.push_str("</failure>\n");
+    } else {
+        let message = words::counted(untested as u64, ("link was not tested", "links were not tested"));
+        put!(xml, "<skipped message=\"{message}\"/>\n");
+    }
+    if untested > 0 {
+        xml.push_str("<system-out>");
+        list(references, |verdict| verdict == Verdict::NotTested, xml);
+        xml.push_str("</system-out>\n");
+    }
+    xml.push_str("</testcase>\n");
+}
+
+fn list(references: &[Referenced], of: fn(Verdict) -> bool, xml: &mut String) {
+    let mut rest = 0;
+    for (at, reference) in references.iter().filter(|reference| of(reference.verdict)).enumerate() {
+        if at >= LISTED {
+            rest += 1;
+            continue;
+        }
+        let target = words::aim(&reference.target, reference.fragment.as_deref());
+        let reason = reference.reason.as_deref().unwrap_or_default();
+        xml.push('\n');
+        if reference.line > 0 {
+            put!(xml, "line {}: ", reference.line);
+        }
+        put!(xml, "{} {}: {}", reference.kind.name(), Escaped(&target), Escaped(reason));
+        if !reference.text.is_empty() {
+            put!(xml, " (“{}”)", Escaped(&reference.text));
+        }
+        if let Some(since) = reference.since {
+            put!(xml, ", since {}", words::day(since));
+        }
+    }
+    if rest > 0 {
+        put!(xml, "\nand {rest} more");
+    }
+    xml.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use quick_xml::Reader;
+    use quick_xml::events::{BytesStart, Event};
+
+    use super::super::fixture::{Fixture, written};
+    use super::super::named;
+
+    fn attribute(element: &BytesStart<'_>, name: &str) -> String {
+        let found = element.try_get_attribute(name).expect("readable").unwrap_or_else(|| panic!("{name}"));
+        found.value.into_owned()
+    }
+
+    /// Reads it to the end, and counts elements by name.
+    fn count(xml: &str, name: &str) -> usize {
+        let mut reader = Reader::from_str(xml);
+        let mut found = 0;
+        loop {
+            match reader.read_event().expect("well-formed") {
+                Event::Start(element) | Event::Empty(element) if element.name().as_ref() == name => found += 1,
+                Event::Eof => return found,
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn the_numbers_of_a_suite_are_those_of_its_cases() {
+        let fixture = Fixture::small();
+        let xml = written(named("junit").expect("a format"), &fixture);
+        assert_eq!(count(&xml, "testsuite"), fixture.infostructures.len());
+        let mut reader = Reader::from_str(&xml);
+        let suite = loop {
+            match reader.read_event().expect("well-formed") {
+                Event::Start(element) if element.name().as_ref() == "testsuite" => break element,
+                _ => {}
+            }
+        };
+        assert_eq!(attribute(&suite, "tests"), count(&xml, "testcase").to_string());
+        assert_eq!(attribute(&suite, "failures"), count(&xml, "failure").to_string());
+        assert_eq!(attribute(&suite, "skipped"), count(&xml, "skipped").to_string());
+        assert_eq!(attribute(&suite, "errors"), "0");
+        assert!(count(&xml, "failure") > 0 && count(&xml, "skipped") > 0);
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_is_an_error() {
+        let mut fixture = Fixture::clean();
+        fixture.run.cut_short = Some("interrupted".to_owned());
+        let xml = written(named("junit").expect("a format"), &fixture);
+        assert_eq!(count(&xml, "error"), 1);
+        assert_eq!(count(&xml, "failure"), 0);
+    }
+
+    #[test]
+    fn whatever_strangers_write_it_stays_well_formed() {
+        let xml = written(named("junit").expect("a format"), &Fixture::hostile());
+        assert!(count(&xml, "testcase") > 1);
+        assert!(!xml.chars().any(|c| c.is_control() && c != '\n'), "{xml}");
+    }
+}

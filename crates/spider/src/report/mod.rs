@@ -1,0 +1,162 @@
+//! Everything that tells of a run, made out of [`Results`]. Adding a format is a file here and a row of [`FORMATS`].
+//!
+//! Formats write to a stream, one finding after the other, so a run of any size needs no memory to be told. The index
+//! document is more than one file and has its own door: [`index::write`]. Every report says whether the run was complete.
+//!
+//! | file | what it makes |
+//! |---|---|
+//! | [`terminal`] | what a person sees first, and never more than that |
+//! | `json`, `csv` | every finding, for programs and spreadsheets |
+//! | `junit`, `sarif` | the same for what watches over builds |
+//! | [`index`] | the index document of one infostructure, in HTML |
+//! | `words` | how verdicts, dates and numbers are put, everywhere alike |
+//! | `escape` | foreign text, made harmless |
+
+/// Adds to a string, which takes everything.
+macro_rules! put {
+    ($text:expr, $($what:tt)+) => {
+        ::std::fmt::Write::write_fmt(&mut *$text, format_args!($($what)+)).expect("strings take everything")
+    };
+}
+
+mod csv;
+mod escape;
+#[cfg(test)]
+mod fixture;
+pub mod index;
+mod json;
+mod junit;
+mod sarif;
+pub mod terminal;
+mod words;
+
+use std::io::{self, Write};
+
+use crate::results::{ReportError, Results, Visit};
+
+/// Every format that is one stream.
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "text",
+        extension: "txt",
+        about: "every finding, page by page, as the terminal shows it",
+        write: terminal::write_all,
+    },
+    Format {
+        name: "json",
+        extension: "jsonl",
+        about: "an object for each finding, one to a line, and a summary at the end",
+        write: json::write,
+    },
+    Format { name: "csv", extension: "csv", about: "a row for each finding, for spreadsheets", write: csv::write },
+    Format {
+        name: "junit",
+        extension: "xml",
+        about: "a test case for each page, for continuous integration",
+        write: junit::write,
+    },
+    Format {
+        name: "sarif",
+        extension: "sarif",
+        about: "SARIF 2.1.0, for code scanning and editors",
+        write: sarif::write,
+    },
+];
+
+/// The format of that name.
+pub fn named(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// One row of [`FORMATS`].
+pub struct Format {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// How its files are called.
+    pub extension: &'static str,
+    /// What it holds, in a few words.
+    pub about: &'static str,
+    /// Writes it. The stream should be buffered.
+    pub write: fn(&dyn Results, &mut dyn Write) -> Visit,
+}
+
+/// For `map_err`: what was being written.
+fn writing(what: impl Into<String>) -> impl FnOnce(io::Error) -> ReportError {
+    move |source| ReportError::Write { what: what.into(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::{Fixture, written};
+    use super::*;
+
+    #[test]
+    fn names_and_extensions_are_nobody_elses() {
+        for (at, format) in FORMATS.iter().enumerate() {
+            assert!(FORMATS[..at].iter().all(|other| other.name != format.name && other.extension != format.extension));
+            assert_eq!(named(format.name).expect("it is there").extension, format.extension);
+        }
+        assert!(named("html").is_none(), "that is more than a stream");
+    }
+
+    #[test]
+    fn every_format_says_that_a_run_was_cut_short() {
+        for format in FORMATS {
+            let whole = written(format, &Fixture::small());
+            let mut fixture = Fixture::small();
+            fixture.run.cut_short = Some("interrupted after 200 pages".to_owned());
+            let short = written(format, &fixture);
+            assert!(!whole.contains("interrupted after 200 pages"), "{}", format.name);
+            assert!(short.contains("interrupted after 200 pages"), "{}: {short}", format.name);
+        }
+    }
+
+    #[test]
+    fn a_run_that_found_nothing_is_told_in_every_format() {
+        for format in FORMATS {
+            assert!(!written(format, &Fixture::clean()).is_empty(), "{}", format.name);
+        }
+    }
+
+    #[test]
+    fn the_guide_shows_what_is_written() {
+        const GUIDE: &str = include_str!("../../../../docs/guide/spider-reports.md");
+        let blocks = |of: &str| -> Vec<&str> {
+            GUIDE.split(&format!("```{of}\n")).skip(1).filter_map(|rest| rest.split("```").next()).collect()
+        };
+        let fixture = Fixture::small();
+        let text = written(named("text").expect("a format"), &fixture);
+        let end = text.find("  ? not tested").expect("the guide stops before it");
+        assert_eq!(blocks("text")[0], &text[..end]);
+        let json = written(named("json").expect("a format"), &fixture);
+        let shown: Vec<serde_json::Value> =
+            blocks("json").iter().map(|block| serde_json::from_str(block).expect("JSON")).collect();
+        for (shown, line) in shown.iter().zip([json.lines().next(), json.lines().last()]) {
+            let line: serde_json::Value = serde_json::from_str(line.expect("a line")).expect("JSON");
+            assert_eq!(*shown, line);
+        }
+        let rows: Vec<_> = GUIDE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+        assert_eq!(rows, FORMATS.iter().map(|format| format.name).collect::<Vec<_>>());
+        for told in words::TOLD {
+            assert!(GUIDE.contains(&format!("| {} | {} | ", told.verdict.name(), told.sign)), "{}", told.slug);
+        }
+    }
+
+    #[test]
+    fn whoever_stops_reading_is_heard() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        for format in FORMATS {
+            let error = (format.write)(&Fixture::small(), &mut Full).expect_err("nothing can be written");
+            let ReportError::Write { source, .. } = error else { panic!("{}: {error}", format.name) };
+            assert_eq!(source.kind(), io::ErrorKind::BrokenPipe, "{}", format.name);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! How verdicts, numbers and dates are put, so that every report speaks alike. A verdict is one row of [`TOLD`].
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use crate::results::Summary;
+use crate::verdict::Verdict;
+
+/// What reports know of a verdict.
+pub(super) struct Told {
+    /// Which.
+    pub verdict: Verdict,
+    /// Its name where no space may be: anchors, files, rules.
+    pub slug: &'static str,
+    /// A sign beside the word. It repeats the word for the eye, and never replaces it.
+    pub sign: &'static str,
+    /// The heading of a list of them.
+    pub heading: &'static str,
+    /// One of them, in a sentence.
+    pub is: &'static str,
+    /// What to do about it.
+    pub advice: &'static str,
+    /// How it is counted.
+    pub counted: (&'static str, &'static str),
+    /// Its colour on a terminal (SGR).
+    pub colour: &'static str,
+    /// How grave it is, as SARIF puts it.
+    pub level: &'static str,
+}
+
+impl Told {
+    /// Whether something is wrong, rather than worth knowing.
+    pub(super) fn is_fault(&self) -> bool {
+        self.level == "error"
+    }
+
+    /// Whether it is said of a link, and not of a document.
+    pub(super) fn is_of_a_link(&self) -> bool {
+        !matches!(self.verdict, Verdict::Changed | Verdict::Expiring)
+    }
+}
+
+/// Every verdict that is ever told, in the order in which it matters.
+pub(super) const TOLD: &[Told] = &[
+    Told {
+        verdict: Verdict::Broken,
+        slug: "broken",
+        sign: "✗",
+        heading: "Broken links",
+        is: "The target of a link is not there, or its URL cannot be followed.",
+        advice: "Nobody who follows these arrives. Change them to where the document is now, or take them out.",
+        counted: ("broken target", "broken targets"),
+        colour: "31",
+        level: "error",
+    },
+    Told {
+        verdict: Verdict::Fragment,
+        slug: "fragment",
+        sign: "#",
+        heading: "Fragments that lead nowhere",
+        is: "The target of a link is there, and has no part of that name.",
+        advice: "The document is there, and has no such part: readers land at its top. Mend the part after the #.",
+        counted: ("fragment that leads nowhere", "fragments that lead nowhere"),
+        colour: "35",
+        level: "error",
+    },
+    Told {
+        verdict: Verdict::Moved,
+        slug: "moved",
+        sign: "→",
+        heading: "Moved",
+        is: "The target of a link has moved.",
+        advice: "These still arrive. Where a move is for good, put the new address into the link while the old one leads there.",
+        counted: ("moved target", "moved targets"),
+        colour: "33",
+        level: "warning",
+    },
+    Told {
+        verdict: Verdict::Expiring,
+        slug: "expiring",
+        sign: "◷",
+        heading: "Expired or about to expire",
+        is: "A document has expired, or soon will.",
+        advice: "By their own account these are, or soon will be, out of date. Renew them, or put off the date.",
+        counted: ("document that expires", "documents that expire"),
+        colour: "33",
+        level: "warning",
+    },
+    Told {
+        verdict: Verdict::Changed,
+        slug: "changed",
+        sign: "±",
+        heading: "Changed",
+        is: "A document has changed lately.",
+        advice: "These have changed lately. Whoever links to them may want to read them again.",
+        counted: ("changed document", "changed documents"),
+        colour: "36",
+        level: "note",
+    },
+    Told {
+        verdict: Verdict::NotTested,
+        slug: "not-tested",
+        sign: "?",
+        heading: "Not tested",
+        is: "A link could not be tested, so nobody knows.",
+        advice: "Nobody knows about these. That is no fault of the link; each has its reason.",
+        counted: ("target that was not tested", "targets that were not tested"),
+        colour: "2",
+        level: "note",
+    },
+];
+
+/// What is told of a verdict; none of what is good.
+pub(super) fn told(verdict: Verdict) -> Option<&'static Told> {
+    TOLD.iter().find(|told| told.verdict == verdict)
+}
+
+/// How many a summary has of a verdict: targets, or documents.
+pub(super) fn count(summary: &Summary, verdict: Verdict) -> u64 {
+    match verdict {
+        Verdict::Broken => summary.broken,
+        Verdict::Fragment => summary.fragments,
+        Verdict::Moved => summary.moved,
+        Verdict::Changed => summary.changed,
+        Verdict::Expiring => summary.expiring,
+        Verdict::NotTested => summary.not_tested,
+        Verdict::Good => 0,
+    }
+}
+
+/// A number as people read it.
+pub(super) fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// So many of something.
+pub(super) fn counted(n: u64, (one, many): (&str, &str)) -> String {
+    format!("{} {}", number(n), if n == 1 { one } else { many })
+}
+
+/// A length in bytes.
+pub(super) fn size(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    for (unit, name) in UNITS {
+        if bytes >= unit {
+            let tenths = bytes / (unit / 10);
+            return format!("{}.{} {name}", number(tenths / 10), tenths % 10);
+        }
+    }
+    counted(bytes, ("byte", "bytes"))
+}
+
+/// A day.
+pub(super) fn day(at: Timestamp) -> impl fmt::Display {
+    at.strftime("%Y-%m-%d")
+}
+
+/// A minute of a day.
+pub(super) fn minute(at: Timestamp) -> impl fmt::Display {
+    at.strftime("%Y-%m-%d %H:%M UTC")
+}
+
+/// How long something took, in the two largest units.
+pub(super) fn took(began: Timestamp, ended: Timestamp) -> String {
+    let seconds = ended.as_second().saturating_sub(began.as_second()).max(0);
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0) => "less than a second".to_owned(),
+        (0, 0, s) => format!("{s} s"),
+        (0, m, s) => format!("{m} min {s} s"),
+        (h, m, _) => format!("{} h {m} min", number(h.unsigned_abs())),
+    }
+}
+
+/// Since when, and for how many days.
+pub(super) fn since(at: Timestamp, now: Timestamp) -> String {
+    match now.as_second().saturating_sub(at.as_second()) / 86_400 {
+        days @ 1.. => format!("since {} ({})", day(at), counted(days.unsigned_abs(), ("day", "days"))),
+        _ => format!("since {}", day(at)),
+    }
+}
+
+/// Where a link leads, with its fragment.
+pub(super) fn aim(target: &str, fragment: Option<&str>) -> String {
+    match fragment {
+        Some(fragment) => format!("{target}#{fragment}"),
+        None => target.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_put_as_people_read_them() {
+        assert_eq!(number(0), "0");
+        assert_eq!(number(999), "999");
+        assert_eq!(number(1_000), "1,000");
+        assert_eq!(number(532_676), "532,676");
+        assert_eq!(size(1), "1 byte");
+        assert_eq!(size(999), "999 bytes");
+        assert_eq!(size(12_345), "12.3 kB");
+        assert_eq!(size(126_600_000), "126.6 MB");
+        assert_eq!(size(4_000_000_000_000), "4,000.0 GB");
+    }
+
+    #[test]
+    fn times_are_put_as_people_read_them() {
+        let at = |text: &str| text.parse::<Timestamp>().expect("a time");
+        let now = at("2026-11-16T05:45:12Z");
+        assert_eq!(minute(now).to_string(), "2026-11-16 05:45 UTC");
+        assert_eq!(since(at("2026-11-03T00:00:00Z"), now), "since 2026-11-03 (13 days)");
+        assert_eq!(since(at("2026-11-16T05:00:00Z"), now), "since 2026-11-16");
+        assert_eq!(since(at("2027-01-01T05:00:00Z"), now), "since 2027-01-01");
+        assert_eq!(took(at("2026-11-16T05:45:12Z"), now), "less than a second");
+        assert_eq!(took(at("2026-11-16T05:43:02Z"), now), "2 min 10 s");
+        assert_eq!(took(at("2026-11-15T05:43:02Z"), now), "24 h 2 min");
+        assert_eq!(took(now, at("2026-11-15T05:43:02Z")), "less than a second");
+    }
+
+    #[test]
+    fn everything_but_good_is_told_once() {
+        let all = [
+            Verdict::Broken,
+            Verdict::Fragment,
+            Verdict::Moved,
+            Verdict::Changed,
+            Verdict::Expiring,
+            Verdict::NotTested,
+        ];
+        assert_eq!(TOLD.len(), all.len());
+        for verdict in all {
+            let told = told(verdict).expect("it is told");
+            assert_eq!(told.slug, verdict.name().replace(' ', "-"));
+            assert_eq!(told.is_fault(), matches!(verdict, Verdict::Broken | Verdict::Fragment));
+        }
+        assert!(told(Verdict::Good).is_none());
+    }
+}
