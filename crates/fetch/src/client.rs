@@ -16,13 +16,19 @@ use crate::error::{FetchError, Wait};
 use crate::exchange::{Ask, Fetched, Method, asked_to_wait, expects_text, media_type};
 use crate::host::{Hosts, Lane, OnHold, Place};
 use crate::manners::Manners;
+use crate::reach::{PublicOnly, is_private_literal};
 use crate::redirect::{self, Hop};
+use crate::robots::product;
+use crate::room::room_for_connections;
 use crate::tls;
 
 /// What a redirect's own body may have, to be read for the sake of its connection.
 const WORTH_READING: u64 = 64 * 1024;
 /// And how long that may take.
 const WORTH_WAITING: Duration = Duration::from_secs(2);
+/// Connections to one host that are kept while nobody uses them. Whoever had hundreds for a moment hardly needs them all
+/// again, and each is an open file.
+const MOST_IDLE: usize = 64;
 /// What a connection may have on its way to us over HTTP/2 before we have read it.
 const WINDOW: u32 = 1024 * 1024;
 
@@ -80,7 +86,8 @@ impl Client {
             .referer(false)
             .cookie_provider(Arc::new(Cookies::default()))
             .connect_timeout(manners.connect_timeout)
-            .pool_max_idle_per_host(manners.per_host.max(1))
+            .pool_max_idle_per_host(manners.per_host.clamp(1, MOST_IDLE))
+            .pool_idle_timeout(manners.keep_alive)
             .tcp_nodelay(true)
             .http2_initial_stream_window_size(WINDOW)
             .http2_initial_connection_window_size(WINDOW)
@@ -88,13 +95,20 @@ impl Client {
             .http1_ignore_invalid_headers_in_responses(true)
             .http1_allow_spaces_after_header_name_in_responses(true)
             .http1_allow_obsolete_multiline_headers_in_responses(true);
-        if let Some(proxy) = &manners.proxy {
+        if manners.public_only {
+            if manners.proxy.is_some() {
+                let what = "only public hosts may be asked, and a proxy would not tell which it asks".to_owned();
+                return Err(FetchError::Setup { what, source: None });
+            }
+            builder = builder.no_proxy().dns_resolver(Arc::new(PublicOnly));
+        } else if let Some(proxy) = &manners.proxy {
             let what = format!("the proxy {}", without_userinfo(proxy));
             let proxy = Proxy::all(proxy.clone()).map_err(|error| setup(&what, error))?;
             builder = builder.proxy(proxy.no_proxy(NoProxy::from_env()));
         }
         let http = builder.build().map_err(|error| setup("the settings", error))?;
-        let hosts = Hosts::new(manners.per_host, manners.delay);
+        let in_all = manners.at_once.map(|places| places.min(room_for_connections()));
+        let hosts = Hosts::new(manners.per_host, in_all, manners.delay);
         Ok(Self { inner: Arc::new(Inner { http, hosts, manners, counters: Arc::default() }), lane: Lane::First })
     }
 
@@ -124,9 +138,13 @@ impl Client {
         let mut hops: Vec<Hop> = Vec::new();
         let mut was_safe = false;
         loop {
+            if self.inner.manners.public_only && is_private_literal(&url) {
+                let host = url.host_str().unwrap_or_default().to_owned();
+                return Err(FetchError::PrivateAddress { host, url: url.into() });
+            }
             let origin = Origin::of(&url).filter(|_| !(was_safe && url.scheme() == "http"));
             was_safe |= url.scheme() == "https";
-            let mut headers = HeaderMap::new();
+            let mut headers = HeaderMap::with_capacity(ask.headers.len() + 4);
             for (name, value) in &ask.headers {
                 if origin.as_ref() == Some(&first) || redirect::is_harmless(name) {
                     headers.append(name, value.clone());
@@ -175,6 +193,17 @@ impl Client {
     /// was remembered. A hold is never made shorter.
     pub fn hold(&self, host: &str, until: SystemTime) {
         self.inner.hosts.hold(host, until);
+    }
+
+    /// Requests to this host are at least this far apart from now on, if they were closer: it has asked for that. Said again
+    /// it costs nothing; a host that nobody asks is forgotten at some time, and its pause with it.
+    pub fn slow_down(&self, host: &str, pause: Duration) {
+        self.inner.hosts.slow_down(host, pause);
+    }
+
+    /// Who asks, as robots.txt names us: the agent's first word, without its version.
+    pub fn product(&self) -> &str {
+        product(&self.inner.manners.agent)
     }
 
     /// Until when nothing is sent to this host, if that is still to come.

@@ -50,12 +50,12 @@ impl Credential {
     /// assert_eq!(format!("{:?}", credential.secret), "Basic(***)");
     /// ```
     pub fn from_url(url: &mut Url) -> Option<Self> {
+        if url.username().is_empty() && url.password().is_none() {
+            return None;
+        }
         let decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let (user, password) = (decode(url.username()), url.password().map(decode));
         *url = without_userinfo(url);
-        if user.is_empty() && password.is_none() {
-            return None;
-        }
         let secret = Secret::Basic { user, password: password.unwrap_or_default() };
         Some(Self { origin: Origin::of(url)?, secret })
     }

@@ -1,10 +1,14 @@
-//! What can go wrong between asking and having. Messages name host and URL, never a secret.
+//! What can go wrong between asking and having. Messages name host and URL, never a secret. Of what sort a failure is, and
+//! whether it says anything of the other side, is told by [`FetchError::kind`].
 
 use std::error::Error;
 use std::io;
 use std::time::SystemTime;
 
 use url::Url;
+
+use crate::kind::{causes, is_exhausted, is_no_such_name};
+use crate::reach::NotPublic;
 
 /// What was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +47,27 @@ pub enum FetchError {
         host: String,
         /// What was asked for.
         url: String,
+        /// Whether the resolver says that there is no such name, as opposed to saying nothing.
+        no_such_name: bool,
+        /// The cause.
+        #[source]
+        source: Cause,
+    },
+    /// The host is not on the public internet, and only such may be asked. Nothing was sent.
+    #[error("{host} is not on the public internet, so {url} was not asked for")]
+    PrivateAddress {
+        /// Which.
+        host: String,
+        /// What was asked for.
+        url: String,
+    },
+    /// This machine has no files, ports or memory left for a connection, or no network.
+    #[error("this machine has no room for a connection to {host}, for {url}")]
+    Exhausted {
+        /// To whom.
+        host: String,
+        /// What was asked for.
+        url: String,
         /// The cause.
         #[source]
         source: Cause,
@@ -67,6 +92,8 @@ pub enum FetchError {
         url: String,
         /// What TLS found wrong.
         reason: String,
+        /// Whether that is the certificate.
+        is_certificate: bool,
     },
     /// It took too long.
     #[error("waited too long for {what} of {url}")]
@@ -167,12 +194,14 @@ impl FetchError {
         match self {
             Self::Resolve { .. }
             | Self::Connect { .. }
+            | Self::Exhausted { .. }
             | Self::TimedOut { .. }
             | Self::CutShort { .. }
             | Self::Decoding { .. }
             | Self::Held { .. }
             | Self::Other { .. } => true,
             Self::Tls { .. }
+            | Self::PrivateAddress { .. }
             | Self::TooManyRedirects { .. }
             | Self::BadRedirect { .. }
             | Self::TooLarge { .. }
@@ -191,11 +220,18 @@ impl FetchError {
         let error = error.without_url();
         let host = url.host_str().unwrap_or_default().to_owned();
         let url = url.to_string();
-        if let Some(reason) = tls_reason(&error) {
-            return Self::Tls { host, url, reason };
+        if let Some(tls) = causes(&error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
+            let is_certificate = matches!(tls, rustls::Error::InvalidCertificate(_));
+            return Self::Tls { host, url, reason: tls.to_string(), is_certificate };
+        }
+        if causes(&error).any(<dyn Error>::is::<NotPublic>) {
+            return Self::PrivateAddress { host, url };
+        }
+        if (error.is_dns() || error.is_connect()) && is_exhausted(&error) {
+            return Self::Exhausted { host, url, source: error.into() };
         }
         if error.is_dns() {
-            return Self::Resolve { host, url, source: error.into() };
+            return Self::Resolve { host, url, no_such_name: is_no_such_name(&error), source: error.into() };
         }
         if error.is_connect() {
             return match error.is_timeout() {
@@ -216,19 +252,6 @@ impl FetchError {
     pub(crate) fn in_the_body(error: reqwest::Error, url: &Url, received: u64) -> Self {
         Self::CutShort { url: url.to_string(), received, source: Some(error.without_url().into()) }
     }
-}
-
-/// Everything beneath an error, also what hides in I/O errors.
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-        Some(inner) => Some(inner as &(dyn Error + 'static)),
-        None => error.source(),
-    })
-}
-
-/// What TLS found wrong, if it was TLS.
-fn tls_reason(error: &reqwest::Error) -> Option<String> {
-    causes(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()).map(rustls::Error::to_string)
 }
 
 /// Whether the connection broke, as opposed to carrying what is not HTTP.

@@ -2,7 +2,8 @@
 //!
 //! A host is a name without its port, since it is one machine that has to bear the work. Those who want to ask it stand in a
 //! queue, in order of arrival. Whoever has a place waits until the pause after the last request is over and no hold is in
-//! force, and keeps the place until the body is read or given up. Hosts do not wait for one another.
+//! force, and keeps the place until the body is read or given up. Hosts do not wait for one another, unless all places there
+//! are in all are taken.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +16,9 @@ use tokio::time::Instant;
 /// The longest hold that is waited through; it equals [`Patience::longest_wait`](crate::Patience::longest_wait).
 pub(crate) const LONGEST_HOLD: Duration = Duration::from_secs(300);
 
+/// The longest pause that a host can ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 3600);
+
 /// Hosts that are remembered before the idle ones are forgotten.
 const REMEMBERED: usize = 1024;
 
@@ -22,6 +26,8 @@ const REMEMBERED: usize = 1024;
 pub(crate) struct Hosts {
     per_host: usize,
     delay: Duration,
+    /// The places in all, if those are counted.
+    in_all: Option<Arc<Semaphore>>,
     known: Mutex<Known>,
     waited: AtomicU64,
 }
@@ -53,10 +59,19 @@ pub(crate) enum Lane {
 }
 
 struct Times {
-    /// When the pause after the last request ends.
-    pause: Instant,
+    /// When the last request began, or ended if it has; none if there was none.
+    last: Option<Instant>,
+    /// The least pause after it: everybody's, or what this host has asked for.
+    pause: Duration,
     /// When the hold ends. The wall clock: a hold outlives the process.
     hold: Option<SystemTime>,
+}
+
+impl Times {
+    /// When the pause ends, if there is one.
+    fn rested(&self) -> Option<Instant> {
+        self.last.map(|last| last + self.pause)
+    }
 }
 
 /// The host is on hold for longer than one waits.
@@ -66,23 +81,29 @@ pub(crate) struct OnHold(pub(crate) SystemTime);
 /// A place at a host. Dropping it lets the next one in, after the pause.
 pub(crate) struct Place {
     host: Arc<Host>,
-    delay: Duration,
     _permit: OwnedSemaphorePermit,
+    _in_all: Option<OwnedSemaphorePermit>,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         // The pause counts from the end too: a host that needs ten seconds for a page is to have its rest after them.
-        let mut times = self.host.times();
-        times.pause = times.pause.max(Instant::now() + self.delay);
+        self.host.times().last = Some(Instant::now());
     }
 }
 
 impl Hosts {
-    pub(crate) fn new(per_host: usize, delay: Duration) -> Self {
+    pub(crate) fn new(per_host: usize, in_all: Option<usize>, delay: Duration) -> Self {
         let known = Known { hosts: HashMap::new(), tidy_at: REMEMBERED };
+        let in_all = in_all.map(|places| Arc::new(Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS))));
         // No place at all would be a wait without end.
-        Self { per_host: per_host.max(1), delay, known: Mutex::new(known), waited: AtomicU64::new(0) }
+        Self {
+            per_host: per_host.clamp(1, Semaphore::MAX_PERMITS),
+            delay,
+            in_all,
+            known: Mutex::new(known),
+            waited: AtomicU64::new(0),
+        }
     }
 
     /// Waits for a place, the pause and the hold, in this order.
@@ -96,13 +117,22 @@ impl Hosts {
             Lane::Beside => &host.places.beside,
         };
         let permit = Arc::clone(places).acquire_owned().await.expect("the semaphore is never closed");
-        while let Some(wait) = host.next_wait(self.delay)? {
+        let in_all = loop {
+            // Taken last and given back before a wait, so that those who wait for one host keep nobody from another.
+            let in_all = match &self.in_all {
+                Some(places) if lane == Lane::First => {
+                    Some(Arc::clone(places).acquire_owned().await.expect("the semaphore is never closed"))
+                }
+                _ => None,
+            };
+            let Some(wait) = host.next_wait()? else { break in_all };
+            drop(in_all);
             tracing::debug!(host = name, ?wait, "waiting for a turn");
             tokio::time::sleep(wait).await;
-        }
+        };
         let waited = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.waited.fetch_add(waited, Ordering::Relaxed);
-        Ok(Place { host, delay: self.delay, _permit: permit })
+        Ok(Place { host, _permit: permit, _in_all: in_all })
     }
 
     /// Nothing is sent to this host before then. A hold is never made shorter.
@@ -113,6 +143,14 @@ impl Hosts {
         let host = self.host(name);
         let mut times = host.times();
         times.hold = times.hold.max(Some(until));
+    }
+
+    /// Requests to this host are at least this far apart. Such a pause is never made shorter; it is forgotten with the host,
+    /// when nothing has been asked of it for longer than that and room is needed.
+    pub(crate) fn slow_down(&self, name: &str, pause: Duration) {
+        let host = self.host(name);
+        let mut times = host.times();
+        times.pause = times.pause.max(pause.min(LONGEST_PAUSE));
     }
 
     /// Until when nothing is sent to this host, if that is still to come.
@@ -135,7 +173,7 @@ impl Hosts {
             known.tidy_at = (known.hosts.len() * 2).max(REMEMBERED);
         }
         let host = known.hosts.entry(folded(name)).or_insert_with(|| {
-            let times = Times { pause: Instant::now(), hold: None };
+            let times = Times { last: None, pause: self.delay, hold: None };
             let places = || Arc::new(Semaphore::new(self.per_host));
             Arc::new(Host { places: Places { first: places(), beside: places() }, times: Mutex::new(times) })
         });
@@ -168,23 +206,23 @@ impl Host {
     }
 
     /// How long to wait still; none takes the turn. Asked again after every wait, since holds may have come in meanwhile.
-    fn next_wait(&self, delay: Duration) -> Result<Option<Duration>, OnHold> {
+    fn next_wait(&self) -> Result<Option<Duration>, OnHold> {
         if let Some(rest) = self.hold_in_reach()? {
             // A little more than nothing, so that a clock that rounds down does not make us spin.
             return Ok(Some(rest.max(Duration::from_millis(1))));
         }
         let mut times = self.times();
         let now = Instant::now();
-        if times.pause > now {
-            return Ok(Some(times.pause - now));
+        if let Some(rested) = times.rested().filter(|rested| *rested > now) {
+            return Ok(Some(rested - now));
         }
         // With several places, starts are apart as well.
-        times.pause = now + delay;
+        times.last = Some(now);
         Ok(None)
     }
 
     fn is_busy(&self) -> bool {
-        self.hold().is_some() || self.times().pause > Instant::now()
+        self.hold().is_some() || self.times().rested().is_some_and(|rested| rested > Instant::now())
     }
 }
 
@@ -203,7 +241,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_at_a_time_and_in_order() {
-        let hosts = Arc::new(Hosts::new(1, Duration::ZERO));
+        let hosts = Arc::new(Hosts::new(1, None, Duration::ZERO));
         let first = hosts.turn("a", Lane::First).await.expect("free");
         let (sender, mut order) = tokio::sync::mpsc::unbounded_channel();
         for number in 0..3 {
@@ -224,7 +262,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_holds_a_place_can_ask_beside_and_is_held_all_the_same() {
-        let hosts = Hosts::new(1, Duration::ZERO);
+        let hosts = Hosts::new(1, None, Duration::ZERO);
         let _place = hosts.turn("a", Lane::First).await.expect("free");
         drop(hosts.turn("a", Lane::Beside).await.expect("free, too"));
         hosts.hold("a", soon(86_400));
@@ -234,7 +272,7 @@ mod tests {
     #[tokio::test]
     async fn the_pause_counts_from_the_end() {
         let pause = Duration::from_millis(60);
-        let hosts = Hosts::new(1, pause);
+        let hosts = Hosts::new(1, None, pause);
         let place = hosts.turn("a", Lane::First).await.expect("free");
         tokio::time::sleep(pause * 2).await;
         drop(place);
@@ -247,7 +285,7 @@ mod tests {
     #[tokio::test]
     async fn several_places_start_apart() {
         let pause = Duration::from_millis(40);
-        let hosts = Hosts::new(3, pause);
+        let hosts = Hosts::new(3, None, pause);
         let began = Instant::now();
         let _places = (
             hosts.turn("a", Lane::First).await,
@@ -258,8 +296,55 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_host_that_asks_for_more_time_has_it() {
+        let pause = Duration::from_millis(60);
+        let hosts = Hosts::new(2, None, Duration::ZERO);
+        drop(hosts.turn("a", Lane::First).await.expect("free"));
+        hosts.slow_down("A", pause);
+        hosts.slow_down("a", pause / 2);
+        let began = Instant::now();
+        let _first = hosts.turn("a", Lane::First).await.expect("free");
+        let _second = hosts.turn("a", Lane::First).await.expect("free");
+        assert!(began.elapsed() >= pause + pause / 2, "{:?}", began.elapsed());
+        let other = Instant::now();
+        let _other = (hosts.turn("b", Lane::First).await, hosts.turn("b", Lane::First).await);
+        assert!(other.elapsed() < pause, "nobody else slows down");
+    }
+
+    #[tokio::test]
+    async fn places_in_all_are_counted_over_hosts() {
+        let hosts = Arc::new(Hosts::new(5, Some(2), Duration::ZERO));
+        let first = hosts.turn("a", Lane::First).await.expect("free");
+        let _second = hosts.turn("b", Lane::First).await.expect("free");
+        let third = tokio::spawn({
+            let hosts = Arc::clone(&hosts);
+            async move { hosts.turn("c", Lane::First).await.expect("free at some time") }
+        });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(!third.is_finished(), "all places are taken");
+        let _beside = hosts.turn("a", Lane::Beside).await.expect("not counted");
+        drop(first);
+        third.await.expect("no panic");
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_a_host_keeps_nobody_from_another() {
+        let hosts = Arc::new(Hosts::new(1, Some(1), Duration::ZERO));
+        hosts.hold("held", soon(100));
+        let waiting = tokio::spawn({
+            let hosts = Arc::clone(&hosts);
+            async move { hosts.turn("held", Lane::First).await.map(drop) }
+        });
+        tokio::task::yield_now().await;
+        for _ in 0..3 {
+            drop(hosts.turn("free", Lane::First).await.expect("free"));
+        }
+        waiting.abort();
+    }
+
+    #[tokio::test]
     async fn holds_are_kept_and_never_shortened() {
-        let hosts = Hosts::new(1, Duration::ZERO);
+        let hosts = Hosts::new(1, None, Duration::ZERO);
         let later = soon(86_400);
         hosts.hold("Example.ORG", later);
         hosts.hold("example.org", soon(5));
@@ -272,7 +357,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_short_hold_is_waited_through() {
-        let hosts = Hosts::new(1, Duration::ZERO);
+        let hosts = Hosts::new(1, None, Duration::ZERO);
         let until = SystemTime::now() + Duration::from_millis(80);
         hosts.hold("a", until);
         let _place = hosts.turn("a", Lane::First).await.expect("after the hold");
@@ -281,7 +366,7 @@ mod tests {
 
     #[tokio::test]
     async fn idle_hosts_are_forgotten_and_others_are_not() {
-        let hosts = Hosts::new(1, Duration::ZERO);
+        let hosts = Hosts::new(1, None, Duration::ZERO);
         hosts.hold("held", soon(1000));
         let _place = hosts.turn("asked", Lane::First).await.expect("free");
         for number in 0..5 * REMEMBERED {

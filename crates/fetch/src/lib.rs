@@ -4,6 +4,8 @@
 //!
 //! - *It says who it is.* `User-Agent` names the program, and the person behind it if there is one to name; `From` gives
 //!   the address.
+//! - *It stays out where it is not wanted.* [`Gate`] tells what robots.txt forbids, to whoever follows links; how far apart
+//!   requests are to be is kept for every caller.
 //! - *It waits its turn.* One request at a time and host unless told otherwise, and a least pause between two. Redirects
 //!   wait like everybody else. A host is a name, whatever the port: it is one machine that has to bear the work.
 //! - *It goes away when asked to.* 429 and 503 with Retry-After put the whole host on hold, for every caller. Nothing is
@@ -26,13 +28,17 @@
 //! | [`client`](Client) | one attempt: turn, request, redirects, answer |
 //! | `redirect` | where a redirect leads, and what may go along |
 //! | `host` | places, pauses and holds of hosts |
+//! | `reach` | which addresses are on the public internet, and a resolver that knows no others |
+//! | [`room`](room_for_connections) | how many connections there are files for |
 //! | `tls` | whom we trust |
 //! | `cookies` | sessions, kept small |
 //! | [`body`](Body) | pieces, limits, time-outs, ends |
 //! | [`decode`](Surprise) | what a body is, whatever its label says |
 //! | `engine` | gzip, deflate, br and zstd, under one handle |
 //! | [`retry`](Patience) | how long to wait before the next attempt; pure |
+//! | [`robots`](Robots) | robots.txt by RFC 9309: rules, paths, and a copy of each origin's |
 //! | [`error`](FetchError) | what can go wrong |
+//! | [`kind`](Kind) | of what sort that is, and whether it is ours |
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -57,9 +63,13 @@ mod engine;
 mod error;
 mod exchange;
 mod host;
+mod kind;
 mod manners;
+mod reach;
 mod redirect;
 mod retry;
+mod robots;
+mod room;
 mod tls;
 
 pub use body::{Body, ReadTo};
@@ -69,8 +79,11 @@ pub use credentials::{Credential, Origin, Secret};
 pub use decode::Surprise;
 pub use error::{FetchError, Wait};
 pub use exchange::{Ask, Fetched, Method};
+pub use kind::Kind;
 pub use manners::{Manners, Trust};
 pub use redirect::Hop;
 pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 pub use retry::{Next, Patience, retry_after};
+pub use robots::{Gate, Permission, Remembered, Robots, Unknown};
+pub use room::{make_room_for_connections, room_for_connections};
 pub use url::Url;

@@ -22,6 +22,14 @@ pub struct Manners {
     /// How many requests may be under way at one host. One by default: hosts with hundreds of endpoints exist, and each of
     /// our lists is one request after the other anyway.
     pub per_host: usize,
+    /// How many requests may be under way in all, if that is limited. Not by default: whoever asks thousands of hosts at
+    /// once has to say how many, since only a few hundred are in reach where files are few. More than there is
+    /// [room](crate::room_for_connections) for is taken as that many. Those [beside](crate::Client::beside) do not count:
+    /// they would wait for the very ones who asked them.
+    pub at_once: Option<usize>,
+    /// How long a connection that nobody uses is kept. 90 s: longer than most servers keep it. Whoever asks many hosts once
+    /// each is better off with less.
+    pub keep_alive: Duration,
     /// How long a connection may take, TLS included. 30 s: three lost packets are survived, a dead host is not waited for.
     pub connect_timeout: Duration,
     /// How long the first byte of an answer may take, and after the headers the first byte of the body. 300 s: pages that
@@ -47,6 +55,10 @@ pub struct Manners {
     /// Whether answers may be compressed that come from this very machine. Not by default: there is no line on which that
     /// would save anything, and it takes longer than all the rest.
     pub compressed_at_home: bool,
+    /// Whether only hosts on the public internet may be asked, whatever URLs and redirects say: nothing on this machine,
+    /// in this house, or at an address of no host at all. Not by default: one's own repository may well be at home. What
+    /// is asked through a proxy is resolved where we cannot see it, so there is none then, also not from the environment.
+    pub public_only: bool,
 }
 
 /// Whose certificates are believed.
@@ -68,6 +80,8 @@ impl Default for Manners {
             contact: None,
             delay: Duration::ZERO,
             per_host: 1,
+            at_once: None,
+            keep_alive: Duration::from_secs(90),
             connect_timeout: Duration::from_secs(30),
             first_byte_timeout: Duration::from_secs(300),
             idle_timeout: Duration::from_secs(120),
@@ -77,6 +91,7 @@ impl Default for Manners {
             trust: Trust::System,
             credentials: Vec::new(),
             compressed_at_home: false,
+            public_only: false,
         }
     }
 }
@@ -109,6 +124,8 @@ impl fmt::Debug for Manners {
             .field("contact", &self.contact)
             .field("delay", &self.delay)
             .field("per_host", &self.per_host)
+            .field("at_once", &self.at_once)
+            .field("keep_alive", &self.keep_alive)
             .field("connect_timeout", &self.connect_timeout)
             .field("first_byte_timeout", &self.first_byte_timeout)
             .field("idle_timeout", &self.idle_timeout)
@@ -117,6 +134,8 @@ impl fmt::Debug for Manners {
             .field("proxy", &proxy.as_ref().map(Url::as_str))
             .field("trust", &self.trust)
             .field("credentials", &self.credentials)
+            .field("compressed_at_home", &self.compressed_at_home)
+            .field("public_only", &self.public_only)
             .finish()
     }
 }
