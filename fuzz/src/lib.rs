@@ -1,13 +1,57 @@
 //! Modules of fetch, the harvester and the spider that read foreign bytes, compiled on their own. The crates as a whole bring a
 //! database, TLS and a runtime, which would take longer to instrument than everything here takes to run.
 
+#[path = "../../crates/spider/src/anchors.rs"]
+pub mod anchors;
 #[path = "../../crates/harvester/src/didl/mod.rs"]
 pub mod didl;
+#[path = "../../crates/spider/src/extract/mod.rs"]
+pub mod extract;
 #[path = "../../crates/harvester/src/mend/mod.rs"]
 pub mod mend;
 #[path = "../../crates/fetch/src/robots/pattern.rs"]
 mod pattern;
 #[path = "../../crates/harvester/src/quirks.rs"]
 pub mod quirks;
-//! Modules of fetch, the harvester and the spider that read foreign bytes, compiled on their own. The crates as a whole bring a
-//! database, TLS and a runtime, which would take longer to instrument than everything here takes to run.
+#[path = "../../crates/spider/src/reference.rs"]
+pub mod reference;
+#[path = "../../crates/fetch/src/robots/rules/mod.rs"]
+mod rules;
+#[path = "../../crates/spider/src/task/mod.rs"]
+pub mod task;
+
+/// The rules of robots.txt, which are private to their crate.
+pub mod robots {
+    use crate::{pattern, rules};
+
+    /// What rules say of a path.
+    pub struct Said {
+        /// The line and the text of the rule that forbids it, if it is forbidden.
+        pub forbidden: Option<(u32, String)>,
+        /// How far apart requests are to be.
+        pub delay: Option<std::time::Duration>,
+        /// How many site maps there are.
+        pub sitemaps: usize,
+        /// What all that takes in memory.
+        pub weight: usize,
+    }
+
+    /// What a robots.txt says to an agent of a path.
+    pub fn said(robots: &[u8], agent: &str, path: &str) -> Said {
+        let rules = rules::Rules::parse(robots, rules::product(agent));
+        Said {
+            forbidden: rules.forbidding(path).map(|(line, rule)| (line, rule.to_owned())),
+            delay: rules.delay,
+            sitemaps: rules.sitemaps.len(),
+            weight: rules.weight(),
+        }
+    }
+
+    /// The path as it is compared.
+    pub fn comparable(path: &str) -> String {
+        String::from_utf8(pattern::comparable(path.as_bytes(), false)).expect("it is ASCII")
+    }
+
+    /// What is read at most.
+    pub const LIMIT: usize = rules::LIMIT;
+}

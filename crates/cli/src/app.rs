@@ -3,13 +3,14 @@
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-use crate::commands::{ask, completions, harvest, index, man, records, serve, settings, status, validate};
+use crate::commands::{ask, completions, harvest, index, man, records, serve, settings, spider, status, validate};
 use crate::error::{CliError, EXIT_CODES};
 
 /// Make a web site countable, harvestable and maintainable.
 ///
 /// modoai turns a folder of files into an OAI-PMH 2.0 repository: a complete, current list of what the site holds, what
-/// changed and what is gone, in formats made for machines. And it harvests such repositories, anybody's, whole.
+/// changed and what is gone, in formats made for machines. It harvests such repositories, anybody's, whole. And it tests the
+/// links of webs for those who own them.
 #[derive(Debug, Parser)]
 #[command(name = "modoai", version, after_long_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct App {
@@ -32,6 +33,7 @@ enum Command {
     Status(status::StatusCommand),
     Records(records::Records),
     Validate(validate::Validate),
+    Spider(spider::SpiderCommand),
     Settings(settings::SettingsCommand),
     Completions(completions::Completions),
     Man(man::Man),
@@ -54,6 +56,7 @@ pub(crate) fn run() -> Result<(), CliError> {
         Command::Status(command) => command.run(),
         Command::Records(command) => command.run(),
         Command::Validate(command) => command.run(app.quiet),
+        Command::Spider(command) => command.run(app.quiet),
         Command::Settings(command) => command.run(),
         Command::Completions(command) => command.run(&mut App::command()),
         Command::Man(command) => command.run(App::command()),

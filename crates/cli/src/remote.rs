@@ -12,6 +12,9 @@ use crate::error::{CliError, Kind};
 /// Where secrets are kept that are not in files.
 const PASSWORD: &str = "MODOAI_PASSWORD";
 const TOKEN: &str = "MODOAI_TOKEN";
+/// How long a first byte may take.
+const HARVESTERS_PATIENCE: Duration = Duration::from_secs(300);
+const SPIDERS_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How other servers are asked.
 #[derive(Clone, Debug, Args)]
@@ -33,9 +36,9 @@ pub(crate) struct RemoteArgs {
     /// The least time between two requests to one host.
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     delay: Duration,
-    /// How long a server may take before its first byte; some think for minutes.
-    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
-    timeout: Duration,
+    /// How long a server may take before its first byte: 300 seconds, since some think for minutes, or 60 for the spider.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
     /// Ask through this proxy. Otherwise HTTP_PROXY, HTTPS_PROXY and NO_PROXY say.
     #[arg(long, value_name = "URL")]
     proxy: Option<Url>,
@@ -57,6 +60,19 @@ impl RemoteArgs {
         self.with(credential.into_iter().collect())
     }
 
+    /// Manners for the webs that begin at these URLs; credentials in them are taken out and told there only. A spider asks
+    /// for pages that people wait for, so it does not wait as long as a harvester.
+    pub(crate) fn spiders_manners(&self, tops: Vec<&mut Url>) -> Result<Manners, CliError> {
+        let secret = self.secret()?;
+        let mut credentials = Vec::new();
+        for top in tops {
+            let given = Credential::from_url(top);
+            let known = || secret.clone().zip(Origin::of(top)).map(|(secret, origin)| Credential { origin, secret });
+            credentials.extend(given.or_else(known));
+        }
+        Ok(self.manners(credentials, SPIDERS_PATIENCE))
+    }
+
     /// A client for many repositories, with the credentials that their URLs had. One secret for all of them would be told
     /// to whoever is in the list, so there is none.
     pub(crate) fn client_of_many(&self, credentials: Vec<Credential>) -> Result<Client, CliError> {
@@ -72,11 +88,17 @@ impl RemoteArgs {
     }
 
     fn with(&self, credentials: Vec<Credential>) -> Result<Client, CliError> {
-        let manners = Manners {
+        let manners = self.manners(credentials, HARVESTERS_PATIENCE);
+        Client::new(manners).map_err(|error| CliError::new(Kind::Usage, "these options cannot be used").because(error))
+    }
+
+    fn manners(&self, credentials: Vec<Credential>, patience: Duration) -> Manners {
+        let patience = self.timeout.unwrap_or(patience);
+        Manners {
             contact: self.contact.clone(),
             delay: self.delay,
-            first_byte_timeout: self.timeout,
-            idle_timeout: self.timeout.min(Manners::default().idle_timeout),
+            first_byte_timeout: patience,
+            idle_timeout: patience.min(Manners::default().idle_timeout),
             proxy: self.proxy.clone(),
             trust: match (&self.ca, self.insecure) {
                 (Some(file), _) => Trust::Also(file.clone()),
@@ -85,8 +107,7 @@ impl RemoteArgs {
             },
             credentials,
             ..Manners::default()
-        };
-        Client::new(manners).map_err(|error| CliError::new(Kind::Usage, "these options cannot be used").because(error))
+        }
     }
 
     fn secret(&self) -> Result<Option<Secret>, CliError> {

@@ -29,6 +29,23 @@ async fn a_head_has_no_body_and_keeps_nobody_waiting() {
 }
 
 #[tokio::test]
+async fn a_body_that_follows_a_head_all_the_same_is_no_answer_to_the_next() {
+    // Such servers exist. What they send too much must not be taken for what is asked for next.
+    let server = Responder::start(|seen| match seen.head.starts_with("HEAD") {
+        true => Reply::new(404, &[], "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        false => Reply::new(200, &[], "x"),
+    })
+    .await;
+    let client = client();
+    for number in 0..20 {
+        let answer = client.get(Ask::head(server.url(&format!("/{number}")))).await;
+        // The connection is of no use any more; that can come to light while it is being used again.
+        let status = answer.map_or_else(|error| error.is_transient().then_some(404), |answer| Some(answer.status));
+        assert_eq!(status, Some(404), "{number}");
+    }
+}
+
+#[tokio::test]
 async fn a_head_follows_redirects_as_a_head() {
     let server = Responder::start(|seen| match seen.target() {
         "/a" => head(303, &[("Location", "/b")]),

@@ -4,19 +4,27 @@
 //! | module | what it owns |
 //! |---|---|
 //! | [`task`] | whose webs, how far, who is told what; the task files |
-//! | [`reference`](mod@reference) | what a document points at, and by which element |
+//! | [`traverse`] | the traversal: all tasks at once, every URL at most once |
 //! | [`extract`] | what a document says; pure |
+//! | [`reference`](mod@reference) | what a document points at, and by which element |
 //! | [`anchors`] | what fragments can point at |
 //! | [`verdict`] | what came of testing a URL, and what that means for a link |
-//! | [`results`] | a finished run, as reports and mail read it |
-//! | [`mail`] | messages to owners |
+//! | [`table`] | every URL that was ever tested, kept between runs |
+//! | [`survey`] | what a traversal found |
+//! | [`results`] | the same, as reports and mail read it |
 //! | [`report`] | what is told of a run: terminal, JSON, CSV, JUnit, SARIF, index documents |
+//! | [`map`] | the picture of the web, and the same graph for other programs |
+//! | [`mail`] | messages to owners |
 
 pub mod anchors;
 pub mod extract;
 pub mod mail;
+pub mod map;
 pub mod reference;
 pub mod report;
 pub mod results;
+pub mod survey;
+pub mod table;
 pub mod task;
+pub mod traverse;
 pub mod verdict;

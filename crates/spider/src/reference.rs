@@ -54,6 +54,8 @@ pub enum Leads {
     ToSource,
     /// To something that has no references: an image, a script.
     ToPart,
+    /// To what a style sheet needs: few and small, so that getting it is as cheap as asking whether it can be got.
+    ToOrnament,
     /// To something that takes what is sent to it; a refusal of the method is an answer.
     ToAction,
 }
@@ -114,7 +116,7 @@ kinds! {
     Script = 11 "script src" ToPart,
     /// `<iframe src>` and `<frame src>`.
     Frame = 12 "iframe src" ToDocument,
-    /// `<form action>`.
+    /// `<form action method=post>`.
     FormAction = 13 "form action" ToAction,
     /// `<button formaction>` and `<input formaction>`.
     ButtonAction = 14 "button formaction" ToAction,
@@ -151,7 +153,7 @@ kinds! {
     /// The start URL or a shortcut of a web manifest.
     ManifestStart = 30 "manifest start_url" ToDocument,
     /// `url()` in a style sheet, a `<style>` element or a `style` attribute.
-    CssUrl = 31 "css url()" ToPart,
+    CssUrl = 31 "css url()" ToOrnament,
     /// `@import` in the same places.
     CssImport = 32 "css @import" ToSource,
     /// A `Link` response header.
@@ -178,4 +180,6 @@ kinds! {
     MarkdownImage = 43 "markdown image" ToPart,
     /// A `Content-Location`, or anything else that leads to a document.
     OtherDocument = 44 "other" ToDocument,
+    /// `<form action>` that is sent by GET: a page like any other, such as that of a search.
+    FormPage = 45 "form action (get)" ToDocument,
 }

@@ -1,7 +1,9 @@
 //! The spider as a library user sees it.
 
-mod tasks;
+mod made_up_web;
 mod mail;
+mod map;
+mod tasks;
 
 #[test]
 fn every_file_of_tests_is_part_of_this_binary() {

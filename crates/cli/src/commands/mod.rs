@@ -8,5 +8,6 @@ pub(crate) mod man;
 pub(crate) mod records;
 pub(crate) mod serve;
 pub(crate) mod settings;
+pub(crate) mod spider;
 pub(crate) mod status;
 pub(crate) mod validate;

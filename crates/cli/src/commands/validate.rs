@@ -96,7 +96,7 @@ fn conclude(report: &Report, strict: bool) -> Result<(), CliError> {
     }
     let (failed, warned) = (report.count(Grade::Failure), report.count(Grade::Warning));
     let what = format!("{} does not conform: failures: {failed}, warnings: {warned}", report.base_url);
-    Err(CliError::new(Kind::NotConformant, what))
+    Err(CliError::new(Kind::Findings, what))
 }
 
 /// A bar where a person looks.

@@ -3,8 +3,34 @@
 //! Pure: bytes in, facts out. No request is made here, and whatever the bytes are, extraction ends and does not fail: a
 //! document that makes no sense simply has no references.
 
+mod attributes;
+mod charset;
+mod css;
+mod feed;
+mod form;
+mod gather;
+mod html;
+mod jsonld;
+mod lines;
+mod link_header;
+mod mailto;
+mod manifest;
+mod markdown;
+mod refresh;
+mod resolve;
+mod sitemap;
+mod srcset;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
 use url::Url;
 
+use self::form::Reading;
+use self::gather::Gathered;
+use self::lines::Lines;
+use self::resolve::Resolver;
+use self::tokens::Dialect;
 use crate::anchors::Anchors;
 use crate::reference::Reference;
 
@@ -40,6 +66,8 @@ pub struct Page {
     pub anchors: Anchors,
     /// Whether `<meta name=robots>` asks that references not be followed.
     pub nofollow: bool,
+    /// How many more references it has, about, than are kept: there is a limit, so that no page can fill the memory.
+    pub left_out: u64,
 }
 
 /// What kind of text a document is.
@@ -62,4 +90,74 @@ pub enum Form {
     /// Nothing that is read.
     #[default]
     Other,
+}
+
+/// Whether a document of this media type and name may be one that is read; its bytes may still say otherwise.
+pub fn is_read(media_type: Option<&str>, url: &Url) -> bool {
+    media_type.is_none_or(|media_type| media_type == "application/octet-stream")
+        || form::of(media_type, url, b"") != Reading::Nothing
+}
+
+/// What a document says.
+pub fn extract(source: &Source<'_>) -> Page {
+    let mut gathered = Gathered::default();
+    link_header::read(source.links, source.url, &mut gathered);
+    let form = read(source, form::of(source.media_type, source.url, source.body), &mut gathered);
+    gathered.into_page(form)
+}
+
+fn read(source: &Source<'_>, reading: Reading, gathered: &mut Gathered) -> Form {
+    let Source { url, charset, body, .. } = *source;
+    match reading {
+        Reading::Html => {
+            let (text, encoding) = charset::html(body, charset);
+            html::read(&text, Dialect::Html, &Resolver::with_encoding(url, encoding), gathered);
+            Form::Html
+        }
+        Reading::Xhtml => {
+            let (text, encoding) = charset::xml(body, charset);
+            html::read(&text, Dialect::Xml, &Resolver::with_encoding(url, encoding), gathered);
+            Form::Html
+        }
+        Reading::Svg => {
+            let (text, encoding) = charset::xml(body, charset);
+            html::read_svg(&text, &Resolver::with_encoding(url, encoding), gathered);
+            Form::Svg
+        }
+        Reading::Markdown => {
+            markdown::read(&charset::plain(body, charset), &Resolver::new(url), gathered);
+            Form::Markdown
+        }
+        Reading::Css => {
+            let text = charset::css(body, charset);
+            let (resolver, mut lines) = (Resolver::new(url), Lines::from(1, &text));
+            css::read(&text, |kind, place, raw| {
+                gathered.add(&resolver, kind, lines.at(place), "", raw);
+            });
+            Form::Css
+        }
+        Reading::Manifest => {
+            manifest::read(&charset::plain(body, charset), &Resolver::new(url), gathered);
+            Form::Manifest
+        }
+        Reading::JsonFeed => {
+            let is_feed = feed::read_json(&charset::plain(body, charset), &Resolver::new(url), gathered);
+            if is_feed { Form::Feed } else { Form::Other }
+        }
+        Reading::Feed => {
+            feed::read(&charset::xml(body, charset).0, &Resolver::new(url), gathered);
+            Form::Feed
+        }
+        Reading::Sitemap => {
+            sitemap::read(&charset::xml(body, charset).0, &Resolver::new(url), gathered);
+            Form::Sitemap
+        }
+        Reading::PlainSitemap => {
+            sitemap::read_plain(&charset::plain(body, charset), &Resolver::new(url), gathered);
+            Form::Sitemap
+        }
+        // Its root says what to read it as, which is never XML in general again.
+        Reading::Xml => read(source, form::of_xml(&charset::xml(body, charset).0), gathered),
+        Reading::Nothing => Form::Other,
+    }
 }

@@ -1,0 +1,258 @@
+//! `modoai spider`.
+
+mod mail;
+mod plan;
+mod progress;
+mod reports;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, value_parser};
+use modoai_fetch::{Client, Manners, make_room_for_connections};
+use modoai_spider::results::{ReportError, Results as _, Summary};
+use modoai_spider::survey::Survey;
+use modoai_spider::table::{Table, TableError};
+use modoai_spider::task::Plan;
+use modoai_spider::traverse::{BeginError, Options, Traversal};
+use modoai_spider::verdict::Verdict;
+
+use crate::error::{CliError, Kind};
+use crate::remote::RemoteArgs;
+use progress::Watching;
+use reports::ReportFile;
+
+/// Test the links of a web: what is broken, moved, changed or about to expire, and tell those who own it.
+///
+/// TARGET is a URL, and then its whole site is traversed and reported on the terminal; or a file of tasks for many owners
+/// (TOML, or MOMspider's instruction file), each of whom gets an index document and mail. Every URL is asked for once,
+/// whoever links to it. What was found is kept in a table, so that the next run asks only for what changed, and knows what
+/// is new, what is still broken and what was mended. An interrupted run goes on where it was.
+///
+/// A link is called broken only if its server says so. What could not be tested is told apart, with the reason.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  modoai spider https://example.org/
+  modoai spider https://example.org/docs/ --tree --no-external --html report.html
+  modoai spider tasks.toml --mail-dry-run drafts
+  modoai spider https://example.org/ --json | jq 'select(.verdict == \"broken\")'")]
+pub(crate) struct SpiderCommand {
+    /// A URL, or a file of tasks.
+    #[arg(value_name = "TARGET")]
+    target: String,
+    /// With a URL: only what is at or below its folder.
+    #[arg(long)]
+    tree: bool,
+    /// Where everything tested is kept between runs. By default in the user's state folder, one table for each target.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_table")]
+    table: Option<PathBuf>,
+    /// Keep nothing: every run is the first.
+    #[arg(long)]
+    no_table: bool,
+
+    /// Write the index document of a URL's site here, as HTML; tasks say themselves where theirs go.
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    html: Option<PathBuf>,
+    /// Write an interactive map of the web here, as one HTML page. With several tasks, their names are added.
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    map: Option<PathBuf>,
+    /// Write a report for machines; may be given several times. The formats: text, json, csv, junit, sarif, dot, graphml.
+    #[arg(long = "report", value_name = "FORMAT=FILE", help_heading = "Reports")]
+    reports: Vec<ReportFile>,
+    /// Print an object for each finding on standard output, one to a line, and a summary at the end.
+    #[arg(long, help_heading = "Reports")]
+    json: bool,
+    /// Do not tell of moves that only add a slash or lead from http to https.
+    #[arg(long, help_heading = "Reports")]
+    mute_small_moves: bool,
+    /// Mark documents changed within so many days.
+    #[arg(long, value_name = "DAYS", help_heading = "Reports")]
+    changed: Option<u32>,
+    /// Mark documents that expire within so many days.
+    #[arg(long, value_name = "DAYS", help_heading = "Reports")]
+    expiring: Option<u32>,
+    /// What makes the exit code 2.
+    #[arg(
+        long,
+        value_name = "VERDICTS",
+        value_delimiter = ',',
+        default_value = "broken,fragment",
+        value_parser = PossibleValuesParser::new(FAILING.map(Verdict::name)),
+        help_heading = "Reports"
+    )]
+    fail_on: Vec<String>,
+
+    /// Write to nobody, whatever the tasks say.
+    #[arg(long, conflicts_with = "mail_dry_run", help_heading = "Mail")]
+    no_mail: bool,
+    /// Write messages into this folder instead of sending them; they stay new.
+    #[arg(long, value_name = "FOLDER", help_heading = "Mail")]
+    mail_dry_run: Option<PathBuf>,
+    /// Trust the certificates in this PEM file as well when mail is handed over.
+    #[arg(long, value_name = "FILE", help_heading = "Mail")]
+    mail_ca: Option<PathBuf>,
+
+    /// Do not test what lies outside.
+    #[arg(long, help_heading = "How far")]
+    no_external: bool,
+    /// Read documents outside, too, if a link refers to a part of them.
+    #[arg(long, conflicts_with = "no_external", help_heading = "How far")]
+    external_fragments: bool,
+    /// How many links from the top are followed.
+    #[arg(long, value_name = "N", help_heading = "How far")]
+    depth: Option<u16>,
+    /// How many documents are read at most.
+    #[arg(long, value_name = "N", help_heading = "How far")]
+    max_pages: Option<u64>,
+    /// Never ask for what begins with this URL; may be given several times.
+    #[arg(long, value_name = "PREFIX", help_heading = "How far")]
+    avoid: Vec<String>,
+    /// Test what begins with this URL, but do not go on from there; may be given several times.
+    #[arg(long, value_name = "PREFIX", help_heading = "How far")]
+    leaf: Vec<String>,
+
+    /// How many requests at once, over all hosts.
+    #[arg(long, value_name = "N", default_value = "64", value_parser = value_parser!(u16).range(1..=4096), help_heading = "How the server is asked")]
+    connections: u16,
+    /// How many requests at once at one host.
+    #[arg(long, value_name = "N", default_value = "4", value_parser = value_parser!(u16).range(1..=4096), help_heading = "How the server is asked")]
+    per_host: u16,
+    /// Do not obey robots.txt. Only for webs that are all your own.
+    #[arg(long, help_heading = "How the server is asked")]
+    ignore_robots: bool,
+    /// Ask only public hosts: not this machine, nor private networks. For whoever tests what strangers link to.
+    #[arg(long, help_heading = "How the server is asked")]
+    public_only: bool,
+    #[command(flatten)]
+    remote: RemoteArgs,
+}
+
+/// How long a connection is kept that nobody needs: most hosts outside are asked once.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// What may be asked to make the exit code 2.
+const FAILING: [Verdict; 6] =
+    [Verdict::Broken, Verdict::Fragment, Verdict::Moved, Verdict::Changed, Verdict::Expiring, Verdict::NotTested];
+
+impl SpiderCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), CliError> {
+        let mut plan = self.plan()?;
+        for remark in &plan.remarks {
+            tracing::warn!("{remark}");
+        }
+        let client = self.client(&mut plan)?;
+        let table = self.open_table()?;
+        let options = self.options(&plan);
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        let now = jiff::Timestamp::now();
+        let mut traversal = Traversal::begin(plan.clone(), options, table, client, now).map_err(not_begun)?;
+        if traversal.begun().is_resumed && !quiet {
+            tracing::info!("going on with the run that was interrupted");
+        }
+        let cut_short = runtime.block_on(async {
+            let watching = Watching::start(quiet || self.json);
+            let stop = progress::interrupted()?;
+            traversal.run(stop, &mut |progress| watching.show(progress)).await.map_err(table_failed)
+        })?;
+        let survey = Survey::of(traversal, cut_short, self.mute_small_moves).map_err(report_failed)?;
+        self.tell(&survey, quiet)?;
+        self.write_to_owners(&survey, &plan, quiet)?;
+        let (summary, ending) = (survey.run().summary.clone(), survey.run().cut_short.clone());
+        let remarks = survey.run().remarks.clone();
+        survey.close().map_err(report_failed)?;
+        self.judge(&summary, ending, &remarks)
+    }
+
+    fn client(&self, plan: &mut Plan) -> Result<Client, CliError> {
+        let tops: Vec<_> = plan.tasks.iter_mut().map(|task| &mut task.top).collect();
+        let manners = self.remote.spiders_manners(tops)?;
+        let manners = Manners {
+            contact: manners.contact.or_else(|| plan.contact.clone()),
+            per_host: self.per_host.into(),
+            // Each connection is an open file; a thousand hosts must not use them up.
+            at_once: Some(make_room_for_connections().min(self.connections.into())),
+            keep_alive: IDLE,
+            public_only: self.public_only,
+            ..manners
+        };
+        Client::new(manners).map_err(|error| CliError::new(Kind::Usage, "these options cannot be used").because(error))
+    }
+
+    fn options(&self, plan: &Plan) -> Options {
+        let defaults = Options::default();
+        let depth = self.depth.or(plan.max_depth.map(|depth| u16::try_from(depth).unwrap_or(u16::MAX)));
+        Options {
+            connections: self.connections.into(),
+            per_host: self.per_host.into(),
+            external: !self.no_external,
+            external_fragments: self.external_fragments,
+            max_depth: depth.unwrap_or(defaults.max_depth),
+            max_pages: self.max_pages,
+            robots: !self.ignore_robots,
+            ..defaults
+        }
+    }
+
+    fn open_table(&self) -> Result<Table, CliError> {
+        let opened = match (self.no_table, &self.table) {
+            (true, _) => Table::temporary(),
+            (false, Some(file)) => Table::open(file),
+            (false, None) => Table::open(&plan::own_table(&self.target)?),
+        };
+        opened.map_err(table_failed)
+    }
+
+    /// The exit code.
+    fn judge(&self, summary: &Summary, cut_short: Option<String>, remarks: &[String]) -> Result<(), CliError> {
+        if let Some(why) = cut_short {
+            return Err(CliError::new(Kind::Incomplete, format!("the run was cut short: {why}"))
+                .hint("run the same command again; it goes on where it was"));
+        }
+        if summary.pages == 0 {
+            let why = remarks.last().map_or("nothing was read", String::as_str);
+            return Err(CliError::failed(why));
+        }
+        let counted = |name: &str| match name {
+            "broken" => summary.broken,
+            "fragment" => summary.fragments,
+            "moved" => summary.moved,
+            "changed" => summary.changed,
+            "expiring" => summary.expiring,
+            _ => summary.not_tested,
+        };
+        let found: Vec<String> = self
+            .fail_on
+            .iter()
+            .filter(|name| counted(name) > 0)
+            .map(|name| format!("{} {name}", counted(name)))
+            .collect();
+        if found.is_empty() {
+            Ok(())
+        } else {
+            Err(CliError::new(Kind::Findings, format!("found: {}", found.join(", "))))
+        }
+    }
+}
+
+fn not_begun(error: BeginError) -> CliError {
+    match error {
+        BeginError::Table(error) => table_failed(error),
+        error @ BeginError::Owners(_) => CliError::new(Kind::Config, "the tasks cannot be used").because(error),
+    }
+}
+
+fn table_failed(error: TableError) -> CliError {
+    let hint = match &error {
+        TableError::Busy { .. } => "wait for it, or give another table with --table",
+        TableError::Foreign { .. } => "give another file with --table",
+        TableError::Io { .. } | TableError::Engine { .. } => "give another file with --table, or --no-table",
+    };
+    CliError::failed("the table cannot be used").because(error).hint(hint)
+}
+
+fn report_failed(error: ReportError) -> CliError {
+    CliError::failed("the report could not be made").because(error)
+}

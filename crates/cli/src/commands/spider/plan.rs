@@ -1,0 +1,85 @@
+//! What is to be done: a URL is a plan of one task; anything else is a file of tasks.
+
+use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+
+use modoai_fetch::Url;
+use modoai_spider::task::{Action, Plan, Restriction, Scope, Task};
+
+use super::SpiderCommand;
+use crate::error::{CliError, Kind};
+
+impl SpiderCommand {
+    /// The plan, with what the command line adds to it.
+    pub(super) fn plan(&self) -> Result<Plan, CliError> {
+        let mut plan = match url(&self.target) {
+            Some(top) => Plan { tasks: vec![self.task(top)?], ..Plan::default() },
+            None => self.file()?,
+        };
+        let given = [(Action::Avoid, &self.avoid), (Action::Leaf, &self.leaf)];
+        for (action, prefixes) in given {
+            for prefix in prefixes {
+                let url = Url::parse(prefix).map_err(|error| {
+                    CliError::new(Kind::Usage, format!("{prefix:?} is not the beginning of a URL")).because(error)
+                })?;
+                plan.restrictions.push(Restriction { action, prefix: url.into(), until: None });
+            }
+        }
+        for task in &mut plan.tasks {
+            task.change_window = self.changed.or(task.change_window);
+            task.expire_window = self.expiring.or(task.expire_window);
+        }
+        Ok(plan)
+    }
+
+    fn task(&self, top: Url) -> Result<Task, CliError> {
+        let Some(host) = top.host_str() else {
+            return Err(CliError::new(Kind::Usage, format!("{top} has no host")));
+        };
+        let scope = if self.tree { Scope::Tree } else { Scope::Site };
+        Ok(Task { index_file: self.html.clone(), ..Task::new(host.to_owned(), scope, top) })
+    }
+
+    fn file(&self) -> Result<Plan, CliError> {
+        if self.tree || self.html.is_some() {
+            let told = "--tree and --html are for a URL; tasks say themselves how far they go and where their index is";
+            return Err(CliError::new(Kind::Usage, told));
+        }
+        let path = Path::new(&self.target);
+        if !path.exists() {
+            return Err(CliError::new(Kind::Usage, format!("there is no file {}", self.target))
+                .hint("a URL begins with http:// or https://"));
+        }
+        let plan =
+            Plan::read(path).map_err(|error| CliError::new(Kind::Config, "the tasks cannot be used").because(error))?;
+        if plan.tasks.is_empty() {
+            return Err(CliError::new(Kind::Config, format!("{} has no task", self.target)));
+        }
+        Ok(plan)
+    }
+}
+
+fn url(target: &str) -> Option<Url> {
+    Url::parse(target).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
+}
+
+/// Where the table of a target is kept: in the user's state folder, under a name that tells whose it is.
+pub(super) fn own_table(target: &str) -> Result<PathBuf, CliError> {
+    let folder = |variable: &str| std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state"))).ok_or_else(|| {
+        CliError::new(Kind::Usage, "there is no home to keep the table in")
+            .hint("give a file with --table, or --no-table")
+    })?;
+    let (name, whole) = match url(target) {
+        Some(url) => (url.host_str().unwrap_or_default().to_owned(), url.to_string()),
+        None => {
+            let path = std::fs::canonicalize(target).unwrap_or_else(|_| PathBuf::from(target));
+            (path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default().into_owned(), path.display().to_string())
+        }
+    };
+    let mut hasher = DefaultHasher::new();
+    whole.hash(&mut hasher);
+    let name: String = name.chars().filter(|c| c.is_alphanumeric() || matches!(c, '.' | '-')).collect();
+    Ok(state.join("modoai/spider").join(format!("{name}-{:08x}.table", hasher.finish() as u32)))
+}

@@ -1,0 +1,124 @@
+//! URLs in JSON-LD: what a page tells search engines of itself is read by nobody else, and breaks unseen.
+//!
+//! Nothing is expanded by its context. The properties of schema.org whose values are URLs are known by name; of those that
+//! may also be plain words, only what can be nothing else than a URL is believed.
+
+use serde_json::Value;
+
+use super::resolve::starts_with;
+
+/// Properties that hold URLs.
+const URLS: &[&str] = &[
+    "url",
+    "image",
+    "logo",
+    "sameAs",
+    "contentUrl",
+    "thumbnailUrl",
+    "embedUrl",
+    "downloadUrl",
+    "installUrl",
+    "discussionUrl",
+    "photo",
+    "screenshot",
+    "relatedLink",
+    "significantLink",
+    "archivedAt",
+    "codeRepository",
+];
+
+/// Properties that hold URLs, or names, or things.
+const PERHAPS: &[&str] = &[
+    "@id",
+    "item",
+    "mainEntityOfPage",
+    "license",
+    "acquireLicensePage",
+    "usageInfo",
+    "publishingPrinciples",
+    "hasMap",
+    "menu",
+    "isPartOf",
+    "target",
+    "audio",
+    "video",
+    "associatedMedia",
+    "primaryImageOfPage",
+    "thumbnail",
+];
+
+/// Tells each URL of a piece of JSON-LD. What is not JSON has none. The depth is bounded by that of the JSON parser.
+pub(super) fn read(text: &str, mut found: impl FnMut(&str)) {
+    if let Ok(value) = serde_json::from_str::<Value>(text.trim()) {
+        walk(&value, &mut found);
+    }
+}
+
+fn walk(value: &Value, found: &mut impl FnMut(&str)) {
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| walk(value, found)),
+        Value::Object(properties) => {
+            for (name, value) in properties {
+                // Contexts are vocabularies: nobody need fetch them.
+                if name != "@context" {
+                    let is_url = URLS.contains(&name.as_str());
+                    if is_url || PERHAPS.contains(&name.as_str()) {
+                        tell(value, is_url, found);
+                    }
+                    walk(value, found);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn tell(value: &Value, is_url: bool, found: &mut impl FnMut(&str)) {
+    match value {
+        Value::Array(values) => {
+            values.iter().filter(|value| value.is_string()).for_each(|value| tell(value, is_url, found));
+        }
+        Value::String(text) if is_reference(text.trim(), is_url) => found(text.trim()),
+        _ => {}
+    }
+}
+
+fn is_reference(text: &str, is_url: bool) -> bool {
+    // A template is filled in before it is followed; a blank node and a fragment name things of this very text.
+    if text.is_empty() || text.contains(['{', ' ', '\n']) || text.starts_with("_:") || text.starts_with('#') {
+        return false;
+    }
+    is_url
+        || starts_with(text, "http://")
+        || starts_with(text, "https://")
+        || ["/", "./", "../"].iter().any(|start| text.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_told_from_words() {
+        let mut urls = Vec::new();
+        read(
+            r##" {"@context": "https://schema.org", "@graph": [
+                {"@id": "https://h.test/#me", "url": "page.html", "name": "url", "license": "MIT"},
+                {"@id": "#local", "image": ["a.png", {"url": "b.png"}], "sameAs": "https://other.test/"},
+                {"potentialAction": {"target": "https://h.test/?q={q}"}, "item": "/crumb", "@type": "URL"},
+                {"logo": {"contentUrl": "c.png", "caption": "/no"}, "thumbnailUrl": 7, "url": ""}
+            ]} "##,
+            |url| urls.push(url.to_owned()),
+        );
+        urls.sort();
+        let expected = ["/crumb", "a.png", "b.png", "c.png", "https://h.test/#me", "https://other.test/", "page.html"];
+        assert_eq!(urls, expected);
+    }
+
+    #[test]
+    fn what_is_not_json_has_no_urls() {
+        for text in ["", "{", "// comment", &"[".repeat(100_000), &"{\"url\":".repeat(100_000)] {
+            read(text, |url| panic!("{url}"));
+        }
+    }
+}

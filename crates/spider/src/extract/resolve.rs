@@ -1,0 +1,307 @@
+//! What a reference points at: the rules of the URL standard, with the base and the charset of the document.
+
+use std::borrow::Cow;
+
+use encoding_rs::{Encoding, UTF_8};
+use memchr::{memchr, memmem};
+use url::{ParseError, Position, Url};
+
+use super::mailto;
+use super::tokens::beginning;
+use crate::reference::Target;
+
+/// How much is kept of a URL that nobody will ask for.
+const MOST_ELSEWHERE: usize = 200;
+
+/// How much is kept of one that is wrong, or of a message: enough to find it by.
+const MOST_WRITTEN: usize = 2_000;
+
+/// Resolves the references of a document.
+#[derive(Clone)]
+pub(super) struct Resolver {
+    base: Url,
+    encoding: &'static Encoding,
+    /// Of a base of http and https, whose paths are simple.
+    places: Option<Places>,
+}
+
+/// Up to where the text of the base is kept.
+#[derive(Clone, Copy)]
+struct Places {
+    /// All but its fragment.
+    whole: usize,
+    /// Up to its path.
+    origin: usize,
+    /// Up to and with the last slash of its path.
+    folder: usize,
+}
+
+impl Resolver {
+    /// Against this base, for a text without a charset of its own.
+    pub(super) fn new(base: &Url) -> Self {
+        Self::with_encoding(base, UTF_8)
+    }
+
+    /// Against this base; the encoding of the document is that of queries.
+    pub(super) fn with_encoding(base: &Url, encoding: &'static Encoding) -> Self {
+        let places = matches!(base.scheme(), "http" | "https").then(|| {
+            let origin = base[..Position::BeforePath].len();
+            let path = &base[Position::BeforePath..Position::AfterPath];
+            Places {
+                whole: base[..Position::AfterQuery].len(),
+                origin,
+                folder: origin + path.rfind('/').map_or(0, |slash| slash + 1),
+            }
+        });
+        Self { base: base.clone(), encoding, places }
+    }
+
+    /// The same with another base, as a document names one; what cannot be a base changes nothing.
+    pub(super) fn rebased(&self, raw: &str) -> Option<Self> {
+        let base = self.join(raw).ok()?;
+        let is_base = !matches!(base.scheme(), "data" | "javascript");
+        is_base.then(|| Self::with_encoding(&base, self.encoding))
+    }
+
+    /// What a reference points at.
+    pub(super) fn resolve(&self, raw: &str) -> Target {
+        self.plainly(raw).unwrap_or_else(|| self.by_the_standard(raw))
+    }
+
+    /// The same for what most references are, a path and a fragment without anything special in them: some text of the base
+    /// and the text itself.
+    fn plainly(&self, raw: &str) -> Option<Target> {
+        let places = self.places?;
+        let (path, fragment) = match memchr(b'#', raw.as_bytes()) {
+            Some(hash) => (&raw[..hash], &raw[hash + 1..]),
+            None => (raw, ""),
+        };
+        if !path.bytes().all(is_plain_in_path) || !fragment.bytes().all(is_plain_in_fragment) {
+            return None;
+        }
+        if memmem::find(fragment.as_bytes(), b":~:").is_some() || path.starts_with("//") {
+            return None;
+        }
+        let base = self.base.as_str();
+        let mut rest = path;
+        let mut kept = match path.as_bytes().first() {
+            None => places.whole,
+            Some(b'/') => places.origin,
+            Some(_) => places.folder,
+        };
+        loop {
+            if let Some(beyond) = rest.strip_prefix("../") {
+                let above = base[places.origin..kept - 1].rfind('/').map_or(kept, |slash| places.origin + slash + 1);
+                (kept, rest) = (above, beyond);
+            } else if let Some(beyond) = rest.strip_prefix("./") {
+                rest = beyond;
+            } else {
+                break;
+            }
+        }
+        if rest.starts_with('.') || memmem::find(rest.as_bytes(), b"/.").is_some() {
+            return None;
+        }
+        let mut url = String::with_capacity(kept + rest.len());
+        url.push_str(&base[..kept]);
+        url.push_str(rest);
+        Some(Target::Web { url: url.into(), fragment: (!fragment.is_empty()).then(|| fragment.into()) })
+    }
+
+    fn by_the_standard(&self, raw: &str) -> Target {
+        let written = raw.trim_matches(|character: char| character <= ' ');
+        // An image within a page can be megabytes long.
+        if starts_with(written, "data:") {
+            return Target::Elsewhere { url: cut(written, MOST_ELSEWHERE) };
+        }
+        let url = match self.join(written) {
+            Ok(url) => url,
+            Err(error) => return Target::Invalid { text: cut(written, MOST_WRITTEN), fault: fault(error) },
+        };
+        match url.scheme() {
+            "http" | "https" => {
+                let fragment = url.fragment().unwrap_or_default();
+                // What follows is for the browser, to find words on the page by.
+                let fragment = fragment.find(":~:").map_or(fragment, |directive| &fragment[..directive]);
+                Target::Web {
+                    url: url[..Position::AfterQuery].into(),
+                    fragment: (!fragment.is_empty()).then(|| fragment.into()),
+                }
+            }
+            "mailto" => Target::Mail { url: cut(written, MOST_WRITTEN), fault: mailto::fault(url.as_str()) },
+            _ => Target::Elsewhere { url: cut(url.as_str(), MOST_ELSEWHERE) },
+        }
+    }
+
+    fn join(&self, raw: &str) -> Result<Url, ParseError> {
+        let options = Url::options().base_url(Some(&self.base));
+        if self.encoding == UTF_8 {
+            return options.parse(raw);
+        }
+        let encode: &dyn Fn(&str) -> Cow<'_, [u8]> = &|query| encode(self.encoding, query);
+        options.encoding_override(Some(encode)).parse(raw)
+    }
+}
+
+/// A query in the charset of its document. What the charset lacks is written as a reference to the character, as forms do.
+fn encode<'q>(encoding: &'static Encoding, query: &'q str) -> Cow<'q, [u8]> {
+    let (bytes, _, is_lacking) = encoding.encode(query);
+    if !is_lacking {
+        return bytes;
+    }
+    let mut encoded = Vec::new();
+    for character in query.chars() {
+        let mut buffer = [0; 4];
+        let (bytes, _, is_lacking) = encoding.encode(character.encode_utf8(&mut buffer));
+        if is_lacking {
+            encoded.extend_from_slice(format!("%26%23{}%3B", u32::from(character)).as_bytes());
+        } else {
+            encoded.extend_from_slice(&bytes);
+        }
+    }
+    encoded.into()
+}
+
+/// What stands in a path as it is, and means nothing but itself.
+fn is_plain_in_path(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_./~!$&'()*+,;=@".contains(&byte)
+}
+
+/// The same in a fragment.
+fn is_plain_in_fragment(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !b"\"<>`".contains(&byte)
+}
+
+/// Why a URL is none.
+fn fault(error: ParseError) -> &'static str {
+    match error {
+        ParseError::EmptyHost => "there is no host",
+        ParseError::IdnaError | ParseError::InvalidDomainCharacter => "the host name is not legal",
+        ParseError::InvalidPort => "the port is not legal",
+        ParseError::InvalidIpv4Address => "the IPv4 address is not legal",
+        ParseError::InvalidIpv6Address => "the IPv6 address is not legal",
+        ParseError::RelativeUrlWithoutBase | ParseError::RelativeUrlWithCannotBeABaseBase => {
+            "it is relative, and there is nothing that it could be relative to"
+        }
+        ParseError::Overflow => "it is too long",
+        _ => "it is not a URL",
+    }
+}
+
+/// Whether a text starts with some ASCII, in whatever case.
+pub(super) fn starts_with(text: &str, start: &str) -> bool {
+    text.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+}
+
+fn cut(text: &str, most: usize) -> Box<str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let mut kept = String::from(beginning(text, most));
+    kept.push('…');
+    kept.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::WINDOWS_1252;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn resolver(base: &str) -> Resolver {
+        Resolver::new(&Url::parse(base).expect("the base is legal"))
+    }
+
+    fn web(target: Target) -> (String, Option<String>) {
+        match target {
+            Target::Web { url, fragment } => (url.into(), fragment.map(Into::into)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn references_are_resolved_by_the_standard() {
+        let resolver = resolver("http://h.test/a/b.html?q#f");
+        for (raw, url, fragment) in [
+            ("", "http://h.test/a/b.html?q", None),
+            ("#", "http://h.test/a/b.html?q", None),
+            ("#x", "http://h.test/a/b.html?q", Some("x")),
+            ("#x y", "http://h.test/a/b.html?q", Some("x%20y")),
+            ("#:~:text=word", "http://h.test/a/b.html?q", None),
+            ("c.html#x:~:text=word", "http://h.test/a/c.html", Some("x")),
+            (" c\n.html\t", "http://h.test/a/c.html", None),
+            ("..\\up\\c.html", "http://h.test/up/c.html", None),
+            ("\\\\other.test\\c", "http://other.test/c", None),
+            ("//other.test", "http://other.test/", None),
+            ("HTTPS://Other.TEST:443/%7e", "https://other.test/%7e", None),
+            ("?n=1", "http://h.test/a/b.html?n=1", None),
+            ("http:c.html", "http://h.test/a/c.html", None),
+            ("é", "http://h.test/a/%C3%A9", None),
+            ("http://bücher.test/", "http://xn--bcher-kva.test/", None),
+            ("../../../c", "http://h.test/c", None),
+        ] {
+            assert_eq!(web(resolver.resolve(raw)), (url.to_owned(), fragment.map(str::to_owned)), "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_page_is_told_apart() {
+        let resolver = resolver("http://h.test/");
+        assert!(matches!(resolver.resolve("mailto:a@b.test"), Target::Mail { fault: None, .. }));
+        assert!(matches!(resolver.resolve("MAILTO:a"), Target::Mail { fault: Some(_), .. }));
+        assert!(matches!(resolver.resolve("tel:+420"), Target::Elsewhere { .. }));
+        assert!(matches!(resolver.resolve("javascript:void(0)"), Target::Elsewhere { .. }));
+        assert_eq!(
+            resolver.resolve("http://["),
+            Target::Invalid { text: "http://[".into(), fault: "the IPv6 address is not legal" }
+        );
+        assert!(matches!(resolver.resolve("http://h:99999/"), Target::Invalid { .. }));
+        let long = format!("data:image/png;base64,{}", "A".repeat(1_000_000));
+        let Target::Elsewhere { url } = resolver.resolve(&long) else { panic!("data is elsewhere") };
+        assert!(url.len() < 300);
+    }
+
+    #[test]
+    fn queries_are_in_the_charset_of_the_page_and_paths_in_utf8() {
+        let base = Url::parse("http://h.test/").expect("the base is legal");
+        let resolver = Resolver::with_encoding(&base, WINDOWS_1252);
+        assert_eq!(web(resolver.resolve("é?é#é")).0, "http://h.test/%C3%A9?%E9");
+        assert_eq!(web(resolver.resolve("é?é#é")).1.as_deref(), Some("%C3%A9"));
+        assert_eq!(web(resolver.resolve("?ž€☃&b")).0, "http://h.test/?%9E%80%26%239731%3B&b");
+    }
+
+    proptest! {
+        /// The short way leads where the standard leads.
+        #[test]
+        fn plain_references_are_resolved_as_others(
+            base in "https?://h\\.test(:81)?(/[a-z.~;]{0,3}){0,4}(\\?[a-z/]{0,3})?(#[a-z]{0,2})?",
+            raw in "[a-z.~/;@&=!'()*+,$%:?#-]{0,12}",
+        ) {
+            let resolver = resolver(&base);
+            if let Some(target) = resolver.plainly(&raw) {
+                prop_assert_eq!(target, resolver.by_the_standard(&raw));
+            }
+        }
+
+        /// Also if there are many dots and slashes.
+        #[test]
+        fn plain_paths_are_resolved_as_others(
+            base in "http://h\\.test/[a./]{0,8}",
+            raw in "[a./#]{0,10}",
+        ) {
+            let resolver = resolver(&base);
+            if let Some(target) = resolver.plainly(&raw) {
+                prop_assert_eq!(target, resolver.by_the_standard(&raw));
+            }
+        }
+
+        /// Nothing is too odd to be resolved.
+        #[test]
+        fn anything_is_resolved(raw in ".{0,40}") {
+            resolver("http://h.test/a/b?c#d").resolve(&raw);
+            resolver("mailto:a@b").resolve(&raw);
+            resolver("file:///a").resolve(&raw);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! The map proper: a disc for every page, in circles that are the folders of the site. A folder is what people know of a
+//! site, it is where one owner ends and the next begins, and it stays where it is while links come and go.
+//!
+//! Folders that say nothing are not drawn: those of very few pages (`/about/`), and those that have only one folder. Where many pages lie
+//! in one folder, those that are reached from the same page are kept together instead.
+
+use std::collections::BTreeMap;
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+use crate::verdict::Verdict;
+
+use super::pack::{Disc, pack};
+use super::web::{Page, Web, presentable};
+
+/// Folders below this level are one: nobody tells circles within twelve circles apart.
+const DEEPEST: usize = 12;
+/// Folders with more pages than this are divided by how the pages are reached.
+const CROWD: usize = 40;
+/// A folder of so few pages is not drawn.
+const LONELY: usize = 3;
+/// As few pages as this, beside folders or reached from the same page, need no circle of their own.
+const FEW: usize = 5;
+
+/// A circle on the map: a folder, or a group of pages within one.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Place {
+    /// What is written on it; empty if nothing is.
+    pub(crate) label: String,
+    /// Whether it is a folder, and not only pages of one that are kept together.
+    pub(crate) is_folder: bool,
+    /// How many circles are around it.
+    pub(crate) level: usize,
+    pub(crate) disc: Disc,
+}
+
+/// Where everything lies.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Folders {
+    /// The largest first, so that what is inside is drawn later.
+    pub(crate) places: Vec<Place>,
+    /// One for each page.
+    pub(crate) pages: Vec<Disc>,
+    /// The innermost circle of each page, by index.
+    pub(crate) inside: Vec<usize>,
+}
+
+/// Lays a web out by its folders, on a disc of that radius.
+pub(crate) fn lay_out(web: &Web, radius: f64) -> Folders {
+    let mut root = settle_down(Tree::of(&web.pages), 0, web);
+    pack_circle(&mut root, web);
+    let scale = if root.r > 0.0 { radius / root.r } else { 1.0 };
+    let mut folders =
+        Folders { places: Vec::new(), pages: vec![Disc::default(); web.pages.len()], inside: vec![0; web.pages.len()] };
+    place(&root, (0.0, 0.0), 0, scale, web, &mut folders);
+    folders
+}
+
+/// How large a page is: the more pages link to it, the larger, but not much.
+pub(crate) fn size(page: &Page) -> f64 {
+    1.0 + 0.45 * f64::from(page.links_in + 1).log10()
+}
+
+/// How much room it needs: broken ends stick out.
+fn room(page: &Page, web: &Web) -> f64 {
+    let has_ends = page
+        .problems
+        .iter()
+        .any(|problem| matches!(web.ends[problem.end as usize].verdict, Verdict::Broken | Verdict::Fragment));
+    size(page) + if has_ends { 1.25 } else { 0.3 }
+}
+
+/// Folders as the URLs have them.
+#[derive(Default)]
+struct Tree {
+    pages: Vec<usize>,
+    folders: BTreeMap<String, Tree>,
+}
+
+impl Tree {
+    fn of(pages: &[Page]) -> Self {
+        let mut root = Self::default();
+        for (index, page) in pages.iter().enumerate() {
+            let mut tree = &mut root;
+            for folder in folders_of(&page.url) {
+                tree = tree.folders.entry(folder).or_default();
+            }
+            tree.pages.push(index);
+        }
+        root
+    }
+}
+
+/// The host, and the folders of the path. Pages that differ only in their query are in a folder of their own.
+fn folders_of(url: &str) -> Vec<String> {
+    let Ok(url) = Url::parse(url) else { return vec![String::new()] };
+    let mut folders = vec![match (url.host_str(), url.port()) {
+        (Some(host), Some(port)) => format!("{host}:{port}"),
+        (Some(host), None) => host.to_owned(),
+        (None, _) => String::new(),
+    }];
+    let mut segments: Vec<&str> = url.path_segments().map(Iterator::collect).unwrap_or_default();
+    let file = segments.pop().unwrap_or_default();
+    let decoded = |text: &str| presentable(&percent_decode_str(text).decode_utf8_lossy());
+    folders.extend(segments.into_iter().take(DEEPEST).map(decoded));
+    if url.query().is_some_and(|query| !query.is_empty()) && folders.len() <= DEEPEST {
+        folders.push(format!("{}?", decoded(file)));
+    }
+    folders
+}
+
+/// What will be a circle.
+struct Circle {
+    label: String,
+    is_folder: bool,
+    pages: Vec<usize>,
+    circles: Vec<Circle>,
+    /// Of the circles, then of the pages, around the centre of this one.
+    discs: Vec<Disc>,
+    r: f64,
+}
+
+/// From folders to circles.
+fn settle_down(tree: Tree, depth: usize, web: &Web) -> Circle {
+    let mut pages = tree.pages;
+    let mut circles = Vec::new();
+    for (name, folder) in tree.folders {
+        let mut circle = settle_down(folder, depth + 1, web);
+        // Two or three pages need no circle, unless they are all there is of a host. They stay side by side.
+        if circle.circles.is_empty() && circle.pages.len() <= LONELY && depth > 0 {
+            pages.append(&mut circle.pages);
+            continue;
+        }
+        // A folder that has nothing but a folder is written as one.
+        circle.label = if circle.label.is_empty() { name } else { format!("{name}/{}", circle.label) };
+        circles.push(circle);
+    }
+    if pages.is_empty() && circles.len() == 1 {
+        return circles.remove(0);
+    }
+    pages.sort_unstable();
+    let mut circle = Circle { label: String::new(), is_folder: true, pages, circles, discs: Vec::new(), r: 0.0 };
+    if circle.pages.len() > CROWD {
+        divide(&mut circle, web);
+    }
+    // Pages beside folders keep together.
+    if !circle.circles.is_empty() && circle.pages.len() > FEW {
+        let pages = std::mem::take(&mut circle.pages);
+        circle.circles.push(group(String::new(), pages));
+    }
+    circle
+}
+
+fn group(label: String, pages: Vec<usize>) -> Circle {
+    Circle { label, is_folder: false, pages, circles: Vec::new(), discs: Vec::new(), r: 0.0 }
+}
+
+/// Divides the many pages of one folder by the page from which they are reached.
+fn divide(circle: &mut Circle, web: &Web) {
+    let mut families: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let mut rest = Vec::new();
+    for page in circle.pages.drain(..) {
+        match web.pages[page].parent {
+            Some(parent) => families.entry(parent).or_default().push(page),
+            None => rest.push(page),
+        }
+    }
+    families.retain(|_, family| {
+        family.len() > FEW || {
+            rest.append(family);
+            false
+        }
+    });
+    if families.len() == 1 && rest.is_empty() {
+        // All of one family: nothing is gained by saying so.
+        circle.pages = families.into_values().flatten().collect();
+        return;
+    }
+    rest.sort_unstable();
+    circle.pages = rest;
+    circle.circles.extend(
+        families
+            .into_iter()
+            .map(|(parent, family)| group(format!("from {}", web.pages[parent as usize].name()), family)),
+    );
+}
+
+/// Lays out what is in a circle, innermost first.
+fn pack_circle(circle: &mut Circle, web: &Web) {
+    for inner in &mut circle.circles {
+        pack_circle(inner, web);
+    }
+    circle.circles.sort_by(|a, b| b.r.total_cmp(&a.r).then_with(|| a.label.cmp(&b.label)));
+    let size_of = |page: &usize| room(&web.pages[*page], web);
+    let is_top = |page: &usize| web.pages[*page].depth == 0;
+    circle.pages.sort_by(|a, b| {
+        is_top(b).cmp(&is_top(a)).then_with(|| size_of(b).total_cmp(&size_of(a))).then_with(|| a.cmp(b))
+    });
+    // What is laid first is in the middle: two large circles, then the top if it is here, which fits in beside them.
+    let (tops, rest) = circle.pages.split_at(circle.pages.partition_point(is_top));
+    let inner: Vec<f64> = circle.circles.iter().map(|circle| circle.r + 0.6 + circle.r * 0.015).collect();
+    let (first, others) = inner.split_at(inner.len().min(2));
+    let around_tops = first.iter().copied().chain(tops.iter().map(size_of)).chain(others.iter().copied());
+    let sizes = around_tops.chain(rest.iter().map(size_of));
+    circle.discs = sizes.map(|r| Disc { r, ..Disc::default() }).collect();
+    let around = pack(&mut circle.discs);
+    circle.discs[first.len()..inner.len() + tops.len()].rotate_left(tops.len());
+    // Room for what is written along the upper edge.
+    circle.r = around + 0.5 + around * 0.03;
+}
+
+/// Writes down where everything is.
+fn place(circle: &Circle, at: (f64, f64), level: usize, scale: f64, web: &Web, into: &mut Folders) {
+    let index = into.places.len();
+    into.places.push(Place {
+        label: circle.label.clone(),
+        is_folder: circle.is_folder,
+        level,
+        disc: Disc { x: at.0 * scale, y: at.1 * scale, r: circle.r * scale },
+    });
+    let (circles, pages) = circle.discs.split_at(circle.circles.len());
+    for (page, disc) in circle.pages.iter().zip(pages) {
+        let (x, y) = ((at.0 + disc.x) * scale, (at.1 + disc.y) * scale);
+        into.pages[*page] = Disc { x, y, r: size(&web.pages[*page]) * scale };
+        into.inside[*page] = index;
+    }
+    for (inner, disc) in circle.circles.iter().zip(circles) {
+        place(inner, (at.0 + disc.x, at.1 + disc.y), level + 1, scale, web, into);
+    }
+}

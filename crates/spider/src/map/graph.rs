@@ -1,0 +1,104 @@
+//! An infostructure as a graph, for exports: documents, broken or moved targets, and what links what. Nothing
+//! but numbers of what was already told is kept, so that a web of a million pages can be exported as well.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::results::{ReportError, Results, Visit};
+use crate::verdict::Verdict;
+
+use super::residents::Residents;
+use super::web::{presentable, standing};
+
+/// A document, or a target that is none.
+pub(crate) struct Vertex<'a> {
+    /// Unlike that of any other.
+    pub(crate) id: u64,
+    pub(crate) url: &'a str,
+    pub(crate) title: Option<String>,
+    pub(crate) verdict: Verdict,
+    pub(crate) owner: Option<String>,
+    /// None for what is no document.
+    pub(crate) depth: Option<u32>,
+}
+
+/// A link from one to the other, however often it is on the page.
+pub(crate) struct Edge {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) verdict: Verdict,
+}
+
+/// A file format for graphs.
+pub(crate) trait Format {
+    fn begin(&mut self, out: &mut dyn Write, name: &str) -> io::Result<()>;
+    fn vertex(&mut self, out: &mut dyn Write, vertex: &Vertex<'_>) -> io::Result<()>;
+    fn edge(&mut self, out: &mut dyn Write, edge: &Edge) -> io::Result<()>;
+    fn end(&mut self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// Targets that are no documents are numbered from here; documents have the numbers of the table.
+const ENDS: u64 = 1 << 32;
+
+/// Writes an infostructure in a format. If `of` is none of the run, the graph is empty.
+pub(crate) fn write(
+    results: &dyn Results,
+    of: usize,
+    format: &mut dyn Format,
+    what: &str,
+    out: &mut dyn Write,
+) -> Visit {
+    let mut out = io::BufWriter::new(out);
+    let failed = |source: io::Error| ReportError::Write { what: what.to_owned(), source };
+    let task = results.infostructures().get(of).map(|infostructure| &infostructure.task);
+    let name = task.map_or("", |task| task.index_title.as_deref().unwrap_or(&task.name));
+    format.begin(&mut out, name).map_err(failed)?;
+    if task.is_some() {
+        let mut residents = Residents::default();
+        results.documents(of, &mut |document, _| {
+            residents.add(document, document.node);
+            Ok(())
+        })?;
+        let mut ends: HashMap<(u64, Verdict), u64> = HashMap::new();
+        results.documents(of, &mut |document, references| {
+            let from = u64::from(document.node);
+            let vertex = Vertex {
+                id: from,
+                url: &document.url,
+                title: document.title.as_deref().map(presentable),
+                verdict: standing(document, references),
+                owner: document.owner.as_deref().map(presentable),
+                depth: Some(document.depth),
+            };
+            format.vertex(&mut out, &vertex).map_err(failed)?;
+            let mut told = HashSet::new();
+            for reference in references {
+                let resident = residents.at(reference).map(u64::from);
+                let to = match (resident, reference.verdict) {
+                    // The fragment of a page is not the page: the link is to the page, and says what is the matter.
+                    (Some(resident), _) => resident,
+                    // Of what was not tested there may be thousands, and nothing is known of them.
+                    (None, Verdict::Good | Verdict::Changed | Verdict::Expiring | Verdict::NotTested) => continue,
+                    (None, verdict) => {
+                        let next = ENDS + ends.len() as u64;
+                        let id = *ends.entry((xxh3_64(reference.target.as_bytes()), verdict)).or_insert(next);
+                        if id == next {
+                            let title = reference.title.as_deref().map(presentable);
+                            let end = Vertex { id, url: &reference.target, title, verdict, owner: None, depth: None };
+                            format.vertex(&mut out, &end).map_err(failed)?;
+                        }
+                        id
+                    }
+                };
+                if to != from && told.insert((to, reference.verdict)) {
+                    format.edge(&mut out, &Edge { from, to, verdict: reference.verdict }).map_err(failed)?;
+                }
+            }
+            Ok(())
+        })?;
+    }
+    format.end(&mut out).map_err(failed)?;
+    out.flush().map_err(failed)
+}

@@ -1,0 +1,149 @@
+//! The picture of the web: what Fielding's paper left for later. A map of an infostructure that one can walk about in, as one
+//! HTML page that needs nothing else; and the same graph for the programs of others.
+//!
+//! | module | what it owns |
+//! |---|---|
+//! | `web` | what is shown: pages, links, ends that lead nowhere, within limits |
+//! | `residents` | which references lead to documents |
+//! | `folders`, `pack` | the map: pages in circles that are folders |
+//! | `rings` | the same pages around the top, by distance |
+//! | `embed` | all of that, small, for the page's program |
+//! | `still` | the picture without a program |
+//! | [`dot`], [`graphml`] | exports, by way of `graph` |
+//!
+//! Everything is laid out here and not in the browser: the same web is always the same picture, it is there at once, and
+//! what lies where can be tested.
+
+pub mod dot;
+mod embed;
+mod folders;
+mod graph;
+pub mod graphml;
+mod pack;
+mod residents;
+mod rings;
+mod still;
+mod web;
+
+use std::io::Write;
+
+use minijinja::{Environment, Value, context};
+
+use crate::results::{ReportError, Results, Visit};
+use crate::verdict::Verdict;
+
+pub use dot::write_dot;
+pub use graphml::write_graphml;
+
+use web::{Limits, Web, badness};
+
+/// The radius of the picture, in the units of the page's program.
+const RADIUS: f64 = 20_000.0;
+/// The page's program: what it holds, how it is drawn, what people do with it.
+const PROGRAM: &str = concat!(
+    include_str!("../../templates/map-web.js"),
+    include_str!("../../templates/map-draw.js"),
+    include_str!("../../templates/map.js")
+);
+/// How many pages the list names that is there without a program.
+const LISTED: usize = 300;
+
+/// Writes the map of one infostructure: an HTML page that needs nothing else. If `of` is no infostructure of the run, nothing
+/// is written.
+pub fn write_map(results: &dyn Results, of: usize, out: &mut dyn Write) -> Visit {
+    let Some(infostructure) = results.infostructures().get(of) else { return Ok(()) };
+    let web = Web::read(results, of, Limits::default())?;
+    let folders = folders::lay_out(&web, RADIUS);
+    let rings = rings::lay_out(&web, RADIUS);
+    let failed =
+        |error: Box<dyn std::error::Error + Send + Sync>| ReportError::Render { what: "the map".into(), source: error };
+    let data = embed::columns(&web, &folders, &rings).map_err(|error| failed(error.into()))?;
+
+    let mut templates = Environment::new();
+    templates
+        .add_template("map.html", include_str!("../../templates/map.html"))
+        .map_err(|error| failed(error.into()))?;
+    let template = templates.get_template("map.html").map_err(|error| failed(error.into()))?;
+    let run = results.run();
+    let task = &infostructure.task;
+    // The run knows of ends for which there was no room here.
+    let ends = |verdict, known: u64| {
+        web.ends.iter().filter(|end| end.verdict == verdict).count().max(usize::try_from(known).unwrap_or(usize::MAX))
+    };
+    let page = context! {
+        title => task.index_title.as_deref().unwrap_or(&task.name),
+        top => task.top.as_str(),
+        ended => run.ended.strftime("%F %H:%M UTC").to_string(),
+        cut_short => run.cut_short.as_deref(),
+        pages => counted(web.pages.len() + web.pages_left_out, "page"),
+        links => counted(web.links.iter().map(Vec::len).sum::<usize>() + web.links_left_out, "link"),
+        broken => counted(ends(Verdict::Broken, infostructure.summary.broken), "broken target"),
+        fragments => counted(ends(Verdict::Fragment, infostructure.summary.fragments), "missing fragment"),
+        pages_left_out => (web.pages_left_out > 0).then(|| counted(web.pages_left_out, "page")),
+        links_left_out => (web.links_left_out > 0).then(|| counted(web.links_left_out, "link")),
+        listed => listed(&web),
+        troubled => counted(troubled(&web).count(), "page"),
+        style => include_str!("../../templates/map.css"),
+        program => PROGRAM,
+        still => still::svg(&web, &folders, RADIUS),
+        data => data,
+    };
+    let page = template.render(page).map_err(|error| failed(error.into()))?;
+    out.write_all(page.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|source| ReportError::Write { what: "the map".into(), source })
+}
+
+/// The pages with something broken, the worst first.
+fn troubled(web: &Web) -> impl Iterator<Item = usize> {
+    (0..web.pages.len()).filter(|page| badness(web.pages[*page].verdict) <= badness(Verdict::Moved))
+}
+
+/// Rows of the list that is there without a program.
+fn listed(web: &Web) -> Vec<Value> {
+    let count = |page: usize, verdict| web.pages[page].count(&web.ends, verdict);
+    let mut pages: Vec<usize> = troubled(web).collect();
+    pages.sort_by_cached_key(|page| {
+        (badness(web.pages[*page].verdict), usize::MAX - count(*page, web.pages[*page].verdict), *page)
+    });
+    let row = |page: usize| {
+        let told: Vec<String> =
+            [(Verdict::Broken, "broken"), (Verdict::Fragment, "missing fragments"), (Verdict::Moved, "moved")]
+                .into_iter()
+                .map(|(verdict, name)| (count(page, verdict), name))
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, name)| format!("{count} {name}"))
+                .collect();
+        let this = &web.pages[page];
+        let gone = this.is_gone.then(|| "the page itself is broken".to_owned());
+        context! {
+            index => page,
+            // Only what a browser may follow without harm.
+            href => is_web(&this.url).then_some(this.url.as_str()),
+            name => this.name(),
+            verdict => badness(this.verdict),
+            owner => this.owner.map(|owner| web.owners[owner].as_str()),
+            told => gone.into_iter().chain(told).collect::<Vec<_>>().join(", "),
+        }
+    };
+    pages.into_iter().take(LISTED).map(row).collect()
+}
+
+/// Whether a link to it may be offered: `javascript:` may not.
+fn is_web(url: &str) -> bool {
+    let starts = |scheme: &str| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    starts("http://") || starts("https://")
+}
+
+/// A number of things, as people read it.
+fn counted(number: usize, thing: &str) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    format!("{text} {thing}{}", if number == 1 { "" } else { "s" })
+}

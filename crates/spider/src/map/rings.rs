@@ -1,0 +1,122 @@
+//! The other way to lay a web out: the top in the middle, and around it a band for every number of links that one has to
+//! follow. Within a band, a page lies near the page from which it is reached.
+
+use std::f64::consts::TAU;
+
+use super::pack::Disc;
+use super::web::Web;
+
+/// Bands that are fuller than this are filled evenly; in others, pages gather around the page they are reached from.
+const FULL: f64 = 0.6;
+/// What is left free between two bands, in pages.
+const GAP: f64 = 1.0;
+
+/// Where everything lies.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Rings {
+    /// One for each page; all are of the same size.
+    pub(crate) pages: Vec<Disc>,
+    /// The bands, from the middle outwards.
+    pub(crate) bands: Vec<Band>,
+}
+
+/// A band.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Band {
+    /// How many links away.
+    pub(crate) depth: u32,
+    /// Where it ends.
+    pub(crate) radius: f64,
+    /// How many pages are in it.
+    pub(crate) pages: usize,
+}
+
+/// A place in polar coordinates. A unit of distance is the room that one page needs.
+#[derive(Clone, Copy, Default)]
+struct Polar {
+    angle: f64,
+    distance: f64,
+}
+
+/// Lays a web out by distance from the top, on a disc of that radius.
+pub(crate) fn lay_out(web: &Web, radius: f64) -> Rings {
+    let mut places = vec![Polar::default(); web.pages.len()];
+    let mut bands: Vec<Band> = Vec::new();
+    let mut order: Vec<usize> = (0..web.pages.len()).collect();
+    order.sort_by_key(|page| (web.pages[*page].depth, *page));
+    let mut outer = 0.0;
+    for pages in order.chunk_by(|a, b| web.pages[*a].depth == web.pages[*b].depth) {
+        outer = if bands.is_empty() && pages.len() == 1 {
+            1.0
+        } else {
+            lay_band(pages, outer + GAP / 2.0, web, &mut places) + GAP / 2.0
+        };
+        bands.push(Band { depth: web.pages[pages[0]].depth, radius: outer, pages: pages.len() });
+    }
+    let scale = if outer > 0.0 { radius / outer } else { 1.0 };
+    for band in &mut bands {
+        band.radius *= scale;
+    }
+    let disc = |place: &Polar| Disc {
+        x: place.distance * place.angle.cos() * scale,
+        y: place.distance * place.angle.sin() * scale,
+        r: 0.36 * scale,
+    };
+    Rings { pages: places.iter().map(disc).collect(), bands }
+}
+
+/// Lays the pages of one band out, beginning at a distance. Returns where it ends.
+fn lay_band(pages: &[usize], inner: f64, web: &Web, places: &mut [Polar]) -> f64 {
+    // Neighbours are in different rows, one behind the other, so that in a row there is room for as many as there are rows.
+    let count = pages.len() as f64;
+    let rows = (count / (TAU * (inner + 0.5)).floor()).ceil().max(1.0);
+    let step = 1.0 / (inner + 0.5) / rows;
+
+    // Where each would like to be: behind the page from which it is reached.
+    let mut wished: Vec<(f64, usize)> = pages
+        .iter()
+        .enumerate()
+        .map(|(nth, page)| {
+            let parent = web.pages[*page].parent.map(|parent| places[parent as usize]);
+            let angle = parent.filter(|parent| parent.distance > 0.0).map(|parent| parent.angle);
+            (angle.unwrap_or(TAU * nth as f64 / count).rem_euclid(TAU), *page)
+        })
+        .collect();
+    wished.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+
+    let angles =
+        gathered(&wished, step, rows).filter(|_| count * step < FULL * TAU).unwrap_or_else(|| evenly(&wished, rows));
+    for (nth, ((_, page), angle)) in wished.iter().zip(angles).enumerate() {
+        places[*page] = Polar { angle, distance: inner + 0.5 + nth as f64 % rows };
+    }
+    inner + rows
+}
+
+/// Those who wish for the same place, side by side around it; nobody nearer to another than a step. None if that does not go
+/// once round.
+fn gathered(wished: &[(f64, usize)], step: f64, rows: f64) -> Option<Vec<f64>> {
+    let mut angles = Vec::with_capacity(wished.len());
+    let mut free = f64::NEG_INFINITY;
+    for family in wished.chunk_by(|a, b| a.0 == b.0) {
+        let mut angle = (family[0].0 - step * (family.len() - 1) as f64 / 2.0).max(free);
+        for _ in family {
+            angles.push(angle);
+            angle += step;
+        }
+        free = angle;
+    }
+    (free - angles.first()? + step * rows <= TAU).then_some(angles)
+}
+
+/// At equal distances, turned so that most are near to where they wish to be.
+fn evenly(wished: &[(f64, usize)], rows: f64) -> Vec<f64> {
+    // As many places as fill all rows alike: where the last meets the first, they must not be in the same row.
+    let step = TAU / ((wished.len() as f64 / rows).ceil() * rows);
+    let off = |nth: usize, wish: f64| wish - step * nth as f64;
+    let (sin, cos) = wished
+        .iter()
+        .enumerate()
+        .fold((0.0, 0.0), |(sin, cos), (nth, (wish, _))| (sin + off(nth, *wish).sin(), cos + off(nth, *wish).cos()));
+    let turn = f64::atan2(sin, cos);
+    (0..wished.len()).map(|nth| turn + step * nth as f64).collect()
+}

@@ -1,0 +1,186 @@
+//! What a reference is, given what became of its target.
+
+use std::borrow::Cow;
+
+use url::Url;
+
+use super::Survey;
+use crate::anchors::Fragment;
+use crate::table::codec::{Kept, KeptTarget};
+use crate::traverse::web::Stage;
+use crate::verdict::{Fault, Outcome, Reason, Verdict};
+
+/// A reference, judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Judged {
+    pub(super) verdict: Verdict,
+    pub(super) status: Option<u16>,
+    /// The node whose outcome it is: where redirects end, or break.
+    pub(super) end: Option<u32>,
+    /// The new address.
+    pub(super) to: Option<u32>,
+    pub(super) is_permanent: bool,
+    pub(super) is_small_move: bool,
+    /// Whether nobody wants to hear of it: told to avoid, outside, muted, or not come to.
+    pub(super) is_muted: bool,
+}
+
+impl Judged {
+    const GOOD: Self = Self {
+        verdict: Verdict::Good,
+        status: None,
+        end: None,
+        to: None,
+        is_permanent: false,
+        is_small_move: false,
+        is_muted: false,
+    };
+
+    /// Whether it is among the findings.
+    pub(super) fn is_told(&self) -> bool {
+        self.verdict != Verdict::Good && !self.is_muted
+    }
+}
+
+impl Survey {
+    /// Judges one reference.
+    pub(super) fn judge(&self, kept: &Kept<'_>) -> Judged {
+        match kept.target {
+            KeptTarget::Node { id, fragment } => self.judge_node(id, fragment),
+            KeptTarget::Invalid { .. } | KeptTarget::Mail { fault: Some(_), .. } => {
+                Judged { verdict: Verdict::Broken, ..Judged::GOOD }
+            }
+            KeptTarget::Mail { fault: None, .. } | KeptTarget::Elsewhere { .. } => Judged::GOOD,
+        }
+    }
+
+    fn judge_node(&self, id: u32, fragment: Option<&str>) -> Judged {
+        let Some(first) = self.web.nodes.get(id as usize) else { return Judged::GOOD };
+        let Some(end) = self.web.end_of(id) else {
+            let status = Some(first.status).filter(|status| *status != 0);
+            return Judged { verdict: Verdict::Broken, status, end: Some(id), ..Judged::GOOD };
+        };
+        let node = self.web.node(end.node);
+        let judged = Judged {
+            status: Some(node.status).filter(|status| *status != 0),
+            end: Some(end.node),
+            to: end.replacement.or((end.hops > 0).then_some(end.node)),
+            is_permanent: end.replacement.is_some(),
+            ..Judged::GOOD
+        };
+        if node.stage != Stage::Done {
+            return Judged { verdict: Verdict::NotTested, is_muted: true, ..judged };
+        }
+        match node.code {
+            0 => {}
+            10..=19 => return Judged { verdict: Verdict::Broken, ..judged },
+            code => {
+                let is_muted = matches!(
+                    Outcome::from_code(code, None, 0),
+                    Outcome::NotTested(Reason::Avoided | Reason::Outside | Reason::Interrupted)
+                );
+                return Judged { verdict: Verdict::NotTested, is_muted, ..judged };
+            }
+        }
+        if let Some(fragment) = fragment
+            && self.missing.contains(&(id, Fragment::new(fragment)))
+        {
+            return Judged { verdict: Verdict::Fragment, ..judged };
+        }
+        match judged.to {
+            Some(to) => {
+                let is_small_move = is_small_move(self.web.names.name(id), self.web.names.name(to));
+                let is_muted = is_small_move && self.mutes_small_moves;
+                let status = Some(first.status);
+                Judged { verdict: Verdict::Moved, status, is_small_move, is_muted, ..judged }
+            }
+            None => judged,
+        }
+    }
+
+    /// The target as text, and its fragment.
+    pub(super) fn named<'a>(&'a self, target: &KeptTarget<'a>) -> (Cow<'a, str>, Option<&'a str>) {
+        match target {
+            KeptTarget::Node { id, fragment } if (*id as usize) < self.web.nodes.len() => {
+                (Cow::Borrowed(self.web.names.name(*id)), *fragment)
+            }
+            KeptTarget::Node { .. } => (Cow::Borrowed(""), None),
+            KeptTarget::Mail { url: text, .. }
+            | KeptTarget::Elsewhere { url: text }
+            | KeptTarget::Invalid { text, .. } => (Cow::Borrowed(*text), None),
+        }
+    }
+
+    /// In words, if all is not well.
+    pub(super) fn reason(&self, kept: &Kept<'_>, judged: &Judged) -> String {
+        match (kept.target, judged.verdict) {
+            (KeptTarget::Invalid { fault, .. }, _) => format!("cannot be followed: {fault}"),
+            (KeptTarget::Mail { fault: Some(fault), .. }, _) => format!("no address to write to: {fault}"),
+            (_, Verdict::Fragment) => "the page has no such part".to_owned(),
+            (_, Verdict::Moved) if judged.is_permanent => "moved for good".to_owned(),
+            (_, Verdict::Moved) => "redirected for now".to_owned(),
+            (KeptTarget::Node { id, .. }, _) => match judged.end {
+                Some(end) => {
+                    let outcome = self.outcome(end);
+                    let is_circle = judged.to.is_none() && self.web.node(id).redirect != crate::traverse::web::NONE;
+                    match outcome {
+                        _ if is_circle => Fault::RedirectLoop.to_string(),
+                        outcome if judged.to.is_some() => format!("moved to where {outcome}"),
+                        outcome => outcome.to_string(),
+                    }
+                }
+                None => String::new(),
+            },
+            _ => String::new(),
+        }
+    }
+
+    /// What came of testing a node, in full.
+    pub(super) fn outcome(&self, number: u32) -> Outcome {
+        let node = self.web.node(number);
+        if node.stage != Stage::Done {
+            return Outcome::NotTested(Reason::Interrupted);
+        }
+        let in_memory = Outcome::from_code(node.code, None, node.status);
+        if matches!(in_memory, Outcome::NotTested(Reason::Avoided | Reason::Outside)) {
+            return in_memory;
+        }
+        // What cannot be read now was told when it happened; the number says enough.
+        self.table.test(number).ok().flatten().map_or(in_memory, |test| test.outcome)
+    }
+}
+
+/// Whether a move adds or takes away no more than a final slash, or goes from http to https.
+fn is_small_move(from: &str, to: &str) -> bool {
+    let (Ok(mut from), Ok(mut to)) = (Url::parse(from), Url::parse(to)) else { return false };
+    for url in [&mut from, &mut to] {
+        if url.scheme() == "http" {
+            // Cannot fail between the two; if it did, the move would not be a small one.
+            let _ = url.set_scheme("https");
+        }
+        let path = format!("{}/", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+    }
+    from == to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_moves_are_told_from_others() {
+        for (from, to) in [
+            ("http://a/x", "http://a/x/"),
+            ("http://a/x/", "http://a/x"),
+            ("http://a/x?q=1", "https://a/x/?q=1"),
+            ("http://a/", "https://a/"),
+        ] {
+            assert!(is_small_move(from, to), "{from} {to}");
+        }
+        for (from, to) in [("http://a/x", "http://a/y"), ("http://a/", "http://www.a/"), ("http://a/x", "http://a/x?q")]
+        {
+            assert!(!is_small_move(from, to), "{from} {to}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The survey: what a traversal found, as reports and mail read it.
+//!
+//! Pages are read back from the table one at a time, and each of their references is judged by what became of its target.
+//! Nothing but numbers is kept in memory, so that a web of a million URLs can be told of.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `mod` | drawing up the survey: missing fragments, counts, what is new, what was mended |
+//! | `judge` | what a reference is, given what became of its target |
+//! | `tell` | documents, findings and mended links, one by one |
+
+mod judge;
+mod tell;
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::anchors::{Anchors, Fragment};
+use crate::extract::Form;
+use crate::results::{Infostructure, ReportError, Run, Summary};
+use crate::table::codec::{self, KeptTarget};
+use crate::table::{Begun, Past, Table, TableError};
+use crate::task::{Owners, Plan};
+use crate::traverse::Traversal;
+use crate::traverse::web::{NONE, Stage, Web};
+use crate::verdict::Verdict;
+use judge::Judged;
+
+/// What a traversal found.
+pub struct Survey {
+    web: Web,
+    table: Table,
+    plan: Plan,
+    owners: Owners,
+    begun: Begun,
+    run: Run,
+    infostructures: Vec<Infostructure>,
+    /// The nodes that were read and belong to somebody, in the order of their URLs.
+    pages: Vec<u32>,
+    /// Fragments that lead nowhere, by the node that is referred to.
+    missing: HashSet<(u32, Fragment)>,
+    /// Since when, and whether for the first time, by the hash of page, target, fragment and verdict.
+    history: HashMap<u64, (Timestamp, bool)>,
+    mended: Vec<Past>,
+    /// Whether moves of a slash or of the scheme are worth telling.
+    mutes_small_moves: bool,
+    /// What was looked up in the table before, about targets.
+    looked_up: RefCell<HashMap<u32, tell::Target>>,
+}
+
+impl Survey {
+    /// Draws it up. `cut_short` says why the traversal ended early, if it did.
+    pub fn of(traversal: Traversal, cut_short: Option<String>, mutes_small_moves: bool) -> Result<Self, ReportError> {
+        let traffic = traversal.traffic();
+        let Traversal { plan, table, web, begun, wanted, remarks, owners, .. } = traversal;
+        let mut pages: Vec<u32> = (0..web.nodes.len() as u32)
+            .filter(|number| {
+                let node = web.node(*number);
+                node.stage == Stage::Done && node.form != Form::Other && !node.reach.is_empty()
+            })
+            .collect();
+        pages.sort_unstable_by_key(|number| web.names.name(*number));
+        let summary = Summary { requests: traffic.requests, bytes: traffic.bytes, ..Summary::default() };
+        let infostructures =
+            plan.tasks.iter().map(|task| Infostructure { task: task.clone(), summary: summary.clone() }).collect();
+        let run = Run {
+            number: begun.number.into(),
+            began: begun.began,
+            ended: Timestamp::now(),
+            before: begun.before,
+            cut_short,
+            remarks,
+            summary,
+        };
+        let mut survey = Self {
+            missing: missing_fragments(&web, &table, &wanted).map_err(store)?,
+            web,
+            table,
+            plan,
+            owners,
+            begun,
+            run,
+            infostructures,
+            pages,
+            history: HashMap::new(),
+            mended: Vec::new(),
+            mutes_small_moves,
+            looked_up: RefCell::default(),
+        };
+        survey.count()?;
+        survey.find_mended()?;
+        survey.table.commit().map_err(store)?;
+        Ok(survey)
+    }
+
+    /// Ends the run in the table, once everything has been told. A run that was cut short stays open, to be resumed.
+    pub fn close(mut self) -> Result<(), ReportError> {
+        if self.run.cut_short.is_some() {
+            return self.table.commit().map_err(store);
+        }
+        for past in &self.mended {
+            self.table.forget(past).map_err(store)?;
+        }
+        // A summary is numbers and text, which JSON always can hold.
+        let summary = serde_json::to_string(&self.run.summary).unwrap_or_default();
+        self.table.end(self.begun.number, &summary, self.run.ended).map_err(store)
+    }
+
+    /// The table, for what others keep beside it.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// One pass over all references: counts, and what is new.
+    fn count(&mut self) -> Result<(), ReportError> {
+        let mut all = Tally::default();
+        let mut each: Vec<Tally> = (0..self.plan.tasks.len()).map(|_| Tally::default()).collect();
+        for index in 0..self.pages.len() {
+            let page = self.pages[index];
+            let node = *self.web.node(page);
+            let tasks: Vec<usize> = self.web.sets.tasks(node.reach).collect();
+            let is_document = u64::from(node.is_document());
+            all.summary.pages += is_document;
+            for task in &tasks {
+                each[*task].summary.pages += is_document;
+            }
+            let (is_changed, is_expiring) = self.windows(page, None)?;
+            all.summary.changed += u64::from(is_changed);
+            all.summary.expiring += u64::from(is_expiring);
+            for task in &tasks {
+                let (is_changed, is_expiring) = self.windows(page, Some(*task))?;
+                each[*task].summary.changed += u64::from(is_changed);
+                each[*task].summary.expiring += u64::from(is_expiring);
+            }
+            let Some(packed) = self.table.references(page).map_err(store)? else { continue };
+            let bytes = codec::unpack(&packed);
+            for kept in codec::references(&bytes) {
+                let judged = self.judge(&kept);
+                let is_new = judged.is_told() && self.remember(page, &kept.target, &judged)?;
+                all.add(&kept.target, &judged, is_new);
+                for task in &tasks {
+                    each[*task].add(&kept.target, &judged, is_new);
+                }
+            }
+        }
+        let seen = self.web.nodes.iter().filter(|node| node.stage != Stage::Past);
+        all.summary.urls = seen.count() as u64;
+        all.fill(&mut self.run.summary);
+        for (tally, infostructure) in each.into_iter().zip(&mut self.infostructures) {
+            let urls = tally.targets.len() as u64;
+            tally.fill(&mut infostructure.summary);
+            infostructure.summary.urls = urls;
+        }
+        Ok(())
+    }
+
+    /// Writes a finding into the table's memory. Tells whether it is new.
+    fn remember(&mut self, page: u32, target: &KeptTarget<'_>, judged: &Judged) -> Result<bool, ReportError> {
+        let (target, fragment) = self.named(target);
+        let key = history_key(page, &target, fragment, judged.verdict);
+        if let Some((_, is_new)) = self.history.get(&key) {
+            return Ok(*is_new);
+        }
+        let (number, began) = (self.begun.number, self.begun.began);
+        let kept = self.table.remember(number, page, &target, fragment, judged.verdict, began).map_err(store)?;
+        let known = (kept.0, !kept.1);
+        self.history.insert(key, known);
+        Ok(known.1)
+    }
+
+    fn find_mended(&mut self) -> Result<(), ReportError> {
+        let is_whole = self.run.cut_short.is_none();
+        let web = &self.web;
+        let mut mended = Vec::new();
+        let visit = |past: Past| {
+            let is_seen = web.nodes.get(past.page as usize).is_some_and(|node| node.stage == Stage::Done);
+            // Of a page that was not come upon, one only knows something when everything was.
+            if is_seen || is_whole {
+                mended.push(past);
+            }
+        };
+        self.table.gone(self.begun.number, visit).map_err(store)?;
+        mended.retain(|past| past.verdict != Verdict::NotTested);
+        mended
+            .sort_by(|a, b| self.web.names.name(a.page).cmp(self.web.names.name(b.page)).then(a.target.cmp(&b.target)));
+        self.run.summary.mended = mended.len() as u64;
+        for (task, infostructure) in self.infostructures.iter_mut().enumerate() {
+            let web = &self.web;
+            let own = mended.iter().filter(|past| web.sets.has(web.node(past.page).reach, task));
+            infostructure.summary.mended = own.count() as u64;
+        }
+        self.mended = mended;
+        Ok(())
+    }
+}
+
+/// Which of the fragments that somebody refers to lead nowhere.
+fn missing_fragments(
+    web: &Web,
+    table: &Table,
+    wanted: &HashSet<(u32, Fragment)>,
+) -> Result<HashSet<(u32, Fragment)>, TableError> {
+    // By the page that they end at, so that the anchors of each are read once.
+    let mut by_end: Vec<(u32, u32, Fragment)> = wanted
+        .iter()
+        .filter_map(|(node, fragment)| Some((web.end_of(*node)?.node, *node, *fragment)))
+        .filter(|(end, ..)| {
+            let end = web.node(*end);
+            end.stage == Stage::Done && end.code == 0 && matches!(end.form, Form::Html | Form::Markdown)
+        })
+        .collect();
+    by_end.sort_unstable();
+    let mut missing = HashSet::new();
+    let mut current = (NONE, None);
+    for (end, node, fragment) in by_end {
+        if current.0 != end {
+            let anchors = table.anchors(end)?;
+            current = (end, anchors.filter(|(_, is_whole)| *is_whole).map(|(bytes, _)| Anchors::from_bytes(&bytes)));
+        }
+        if current.1.as_ref().is_some_and(|anchors| !anchors.have(fragment)) {
+            missing.insert((node, fragment));
+        }
+    }
+    Ok(missing)
+}
+
+/// Counts over references.
+#[derive(Default)]
+struct Tally {
+    summary: Summary,
+    targets: HashSet<u32>,
+    broken: HashSet<u64>,
+    fragments: HashSet<(u32, u64)>,
+    moved: HashSet<u32>,
+    not_tested: HashSet<u32>,
+}
+
+impl Tally {
+    fn add(&mut self, target: &KeptTarget<'_>, judged: &Judged, is_new: bool) {
+        self.summary.links += 1;
+        self.summary.new += u64::from(is_new);
+        let (node, fragment) = match target {
+            KeptTarget::Node { id, fragment } => (*id, fragment.unwrap_or_default()),
+            KeptTarget::Invalid { text, .. } | KeptTarget::Mail { url: text, .. } => {
+                if judged.verdict == Verdict::Broken {
+                    self.broken.insert(xxh3_64(text.as_bytes()));
+                }
+                return;
+            }
+            KeptTarget::Elsewhere { .. } => return,
+        };
+        self.targets.insert(node);
+        match judged.verdict {
+            Verdict::Broken => _ = self.broken.insert(node.into()),
+            Verdict::Fragment => _ = self.fragments.insert((node, xxh3_64(fragment.as_bytes()))),
+            Verdict::Moved => _ = self.moved.insert(node),
+            Verdict::NotTested => _ = self.not_tested.insert(node),
+            Verdict::Changed | Verdict::Expiring | Verdict::Good => {}
+        }
+    }
+
+    fn fill(self, summary: &mut Summary) {
+        *summary = Summary {
+            requests: summary.requests,
+            bytes: summary.bytes,
+            broken: self.broken.len() as u64,
+            fragments: self.fragments.len() as u64,
+            moved: self.moved.len() as u64,
+            not_tested: self.not_tested.len() as u64,
+            ..self.summary
+        };
+    }
+}
+
+/// What history is found by.
+fn history_key(page: u32, target: &str, fragment: Option<&str>, verdict: Verdict) -> u64 {
+    let mut bytes = Vec::with_capacity(target.len() + 32);
+    bytes.extend_from_slice(&page.to_le_bytes());
+    bytes.push(verdict as u8);
+    bytes.extend_from_slice(target.as_bytes());
+    bytes.push(b'#');
+    bytes.extend_from_slice(fragment.unwrap_or_default().as_bytes());
+    xxh3_64(&bytes)
+}
+
+fn store(error: TableError) -> ReportError {
+    ReportError::Store(error.into())
+}

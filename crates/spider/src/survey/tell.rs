@@ -1,0 +1,289 @@
+//! Documents, findings and mended links, one by one.
+
+use jiff::{SignedDuration, Timestamp};
+use url::Url;
+
+use super::judge::Judged;
+use super::{Survey, history_key, store};
+use crate::reference::Kind;
+use crate::results::{Document, Finding, Infostructure, Mended, Referenced, ReportError, Results, Run, Visit};
+use crate::table::Test;
+use crate::table::codec::{self, Kept, KeptTarget};
+use crate::traverse::web::Stage;
+use crate::verdict::Verdict;
+
+/// How many targets are remembered while documents are told, before they are looked up anew.
+const REMEMBERED: usize = 50_000;
+
+/// What is told of a target beside its verdict.
+#[derive(Clone, Default)]
+pub(super) struct Target {
+    title: Option<String>,
+    last_modified: Option<Timestamp>,
+}
+
+impl Results for Survey {
+    fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn infostructures(&self) -> &[Infostructure] {
+        &self.infostructures
+    }
+
+    fn documents(&self, of: usize, visit: &mut dyn FnMut(&Document, &[Referenced]) -> Visit) -> Visit {
+        for page in self.pages_of(Some(of)) {
+            let node = self.web.node(page);
+            let Some(test) = self.table.test(page).map_err(store)? else { continue };
+            if !node.is_document() {
+                continue;
+            }
+            let document = self.document(page, &test, of)?;
+            let packed = self.table.references(page).map_err(store)?.unwrap_or_default();
+            let bytes = codec::unpack(&packed);
+            let references: Vec<Referenced> =
+                codec::references(&bytes).map(|kept| self.referenced(page, &kept, of)).collect::<Result<_, _>>()?;
+            visit(&document, &references)?;
+        }
+        Ok(())
+    }
+
+    fn findings(&self, of: Option<usize>, visit: &mut dyn FnMut(&Finding) -> Visit) -> Visit {
+        for page in self.pages_of(of) {
+            // The page itself is looked up only if there is something to tell of it.
+            let mut about = None;
+            let (is_changed, is_expiring) = self.windows(page, of)?;
+            for (verdict, reason) in [
+                (Verdict::Changed, is_changed.then_some("changed lately")),
+                (Verdict::Expiring, is_expiring.then_some("expires soon, or has expired")),
+            ] {
+                if let Some(reason) = reason {
+                    visit(&self.known(&mut about, page)?.itself(verdict, reason))?;
+                }
+            }
+            let Some(packed) = self.table.references(page).map_err(store)? else { continue };
+            let bytes = codec::unpack(&packed);
+            for kept in codec::references(&bytes) {
+                let judged = self.judge(&kept);
+                if judged.is_told() {
+                    visit(&self.finding(page, self.known(&mut about, page)?, &kept, &judged))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn mended(&self, of: Option<usize>, visit: &mut dyn FnMut(&Mended) -> Visit) -> Visit {
+        for past in &self.mended {
+            let node = self.web.node(past.page);
+            if of.is_some_and(|task| !self.web.sets.has(node.reach, task)) {
+                continue;
+            }
+            visit(&Mended {
+                page: self.web.names.name(past.page).to_owned(),
+                target: past.target.clone(),
+                fragment: past.fragment.clone(),
+                verdict: past.verdict,
+                since: Some(past.since),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// What findings say of their page.
+struct About {
+    page: String,
+    title: Option<String>,
+    owner: Option<String>,
+    tasks: Vec<String>,
+    status: Option<u16>,
+}
+
+impl About {
+    /// A finding about the page itself.
+    fn itself(&self, verdict: Verdict, reason: &str) -> Finding {
+        Finding {
+            page: self.page.clone(),
+            title: self.title.clone(),
+            target: self.page.clone(),
+            fragment: None,
+            verdict,
+            status: self.status,
+            reason: reason.to_owned(),
+            element: Kind::Top.name(),
+            line: 0,
+            text: String::new(),
+            since: None,
+            is_new: false,
+            to: None,
+            permanent: false,
+            owner: self.owner.clone(),
+            tasks: self.tasks.clone(),
+        }
+    }
+}
+
+impl Survey {
+    fn pages_of(&self, of: Option<usize>) -> impl Iterator<Item = u32> {
+        let is_wanted = move |page: &u32| of.is_none_or(|task| self.web.sets.has(self.web.node(*page).reach, task));
+        self.pages.iter().copied().filter(is_wanted)
+    }
+
+    /// Whether a document changed, and whether it expires, within the days that a task, or any of its tasks, asks for.
+    pub(super) fn windows(&self, page: u32, of: Option<usize>) -> Result<(bool, bool), ReportError> {
+        let node = self.web.node(page);
+        if !node.is_document() {
+            return Ok((false, false));
+        }
+        let tasks = self.web.sets.tasks(node.reach).filter(|task| of.is_none_or(|of| of == *task));
+        let (mut changed, mut expires) = (None, None);
+        for task in tasks.map(|task| &self.plan.tasks[task]) {
+            changed = changed.max(task.tell.changed).max(task.change_window);
+            expires = expires.max(task.tell.expired).max(task.expire_window);
+        }
+        if changed.is_none() && expires.is_none() {
+            return Ok((false, false));
+        }
+        let Some(test) = self.table.test(page).map_err(store)? else { return Ok((false, false)) };
+        let days = |days: u32| SignedDuration::from_hours(i64::from(days) * 24);
+        let began = self.run.began;
+        let last = modified(&test).max(test.changed);
+        let is_changed = changed.zip(last).is_some_and(|(window, last)| began.duration_since(last) <= days(window));
+        let is_expiring =
+            expires.zip(test.expires).is_some_and(|(window, at)| at.duration_since(began) <= days(window));
+        Ok((is_changed, is_expiring))
+    }
+
+    fn known<'a>(&self, about: &'a mut Option<About>, page: u32) -> Result<&'a About, ReportError> {
+        Ok(match about {
+            Some(known) => known,
+            None => about.insert(self.about(page)?),
+        })
+    }
+
+    fn about(&self, page: u32) -> Result<About, ReportError> {
+        let test = self.table.test(page).map_err(store)?;
+        let reach = self.web.node(page).reach;
+        Ok(About {
+            page: self.web.names.name(page).to_owned(),
+            title: test.as_ref().and_then(|test| test.title.clone()),
+            owner: self.owner(page, test.as_ref()),
+            tasks: self.web.sets.tasks(reach).map(|task| self.plan.tasks[task].name.clone()).collect(),
+            status: test.and_then(|test| test.status),
+        })
+    }
+
+    /// Who owns a document: by the map of owners, or as it says itself.
+    fn owner(&self, page: u32, test: Option<&Test>) -> Option<String> {
+        let url = Url::parse(self.web.names.name(page)).ok();
+        let mapped = url.and_then(|url| self.owners.of(&url).map(str::to_owned));
+        mapped.or_else(|| test.and_then(|test| test.owner.clone()))
+    }
+
+    fn document(&self, page: u32, test: &Test, of: usize) -> Result<Document, ReportError> {
+        let (is_changed, is_expiring) = self.windows(page, Some(of))?;
+        Ok(Document {
+            node: page,
+            url: self.web.names.name(page).to_owned(),
+            title: test.title.clone(),
+            owner: self.owner(page, Some(test)),
+            outcome: test.outcome.clone(),
+            status: test.status,
+            media_type: test.media_type.clone(),
+            bytes: test.bytes,
+            last_modified: modified(test),
+            expires: test.expires,
+            changed: test.changed,
+            first_seen: self.table.first_seen(page).map_err(store)?,
+            depth: self.web.node(page).depth.into(),
+            is_changed,
+            is_expiring,
+        })
+    }
+
+    fn referenced(&self, page: u32, kept: &Kept<'_>, of: usize) -> Result<Referenced, ReportError> {
+        let judged = self.judge(kept);
+        let (target, fragment) = self.named(&kept.target);
+        let node = match kept.target {
+            KeptTarget::Node { id, .. } => Some(id),
+            _ => None,
+        };
+        let about = match judged.end {
+            Some(end) => self.target(end)?,
+            None => Target::default(),
+        };
+        let is_well = judged.verdict == Verdict::Good;
+        Ok(Referenced {
+            kind: kept.kind,
+            line: kept.line,
+            text: kept.text.to_owned(),
+            fragment: fragment.map(str::to_owned),
+            node,
+            is_inside: node.is_some_and(|id| {
+                let node = self.web.node(id);
+                node.is_document() && self.web.sets.has(node.reach, of)
+            }),
+            verdict: judged.verdict,
+            status: judged.status,
+            reason: (!is_well).then(|| self.reason(kept, &judged)),
+            to: judged.to.map(|to| self.web.names.name(to).to_owned()),
+            is_permanent: judged.is_permanent,
+            is_small_move: judged.is_small_move,
+            since: self.since(page, &target, fragment, judged.verdict).map(|(since, _)| since),
+            title: about.title,
+            last_modified: about.last_modified,
+            target: target.into_owned(),
+        })
+    }
+
+    fn finding(&self, page: u32, about: &About, kept: &Kept<'_>, judged: &Judged) -> Finding {
+        let (target, fragment) = self.named(&kept.target);
+        let since = self.since(page, &target, fragment, judged.verdict);
+        Finding {
+            page: about.page.clone(),
+            title: about.title.clone(),
+            fragment: fragment.map(str::to_owned),
+            verdict: judged.verdict,
+            status: judged.status,
+            reason: self.reason(kept, judged),
+            element: kept.kind.name(),
+            line: kept.line,
+            text: kept.text.to_owned(),
+            since: since.map(|(since, _)| since),
+            is_new: since.is_some_and(|(_, is_new)| is_new),
+            to: judged.to.map(|to| self.web.names.name(to).to_owned()),
+            permanent: judged.is_permanent,
+            owner: about.owner.clone(),
+            tasks: about.tasks.clone(),
+            target: target.into_owned(),
+        }
+    }
+
+    fn since(&self, page: u32, target: &str, fragment: Option<&str>, verdict: Verdict) -> Option<(Timestamp, bool)> {
+        self.history.get(&history_key(page, target, fragment, verdict)).copied()
+    }
+
+    /// What is told of a target, looked up once for many references.
+    fn target(&self, number: u32) -> Result<Target, ReportError> {
+        if self.web.node(number).stage != Stage::Done {
+            return Ok(Target::default());
+        }
+        let mut known = self.looked_up.borrow_mut();
+        if let Some(target) = known.get(&number) {
+            return Ok(target.clone());
+        }
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        let test = self.table.test(number).map_err(store)?;
+        let target = test.map(|test| Target { last_modified: modified(&test), title: test.title }).unwrap_or_default();
+        known.insert(number, target.clone());
+        Ok(target)
+    }
+}
+
+fn modified(test: &Test) -> Option<Timestamp> {
+    let date = httpdate::parse_http_date(test.modified.as_deref()?).ok()?;
+    Timestamp::try_from(date).ok()
+}

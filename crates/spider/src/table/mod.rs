@@ -1,0 +1,232 @@
+//! The table of every URL that was ever tested: one SQLite file, kept between runs.
+//!
+//! Tests of one moment are committed together twice a second, so kill -9 costs half a second of work; the next run goes on
+//! from there. Conditional requests, "since when" and "what is new" all come out of this table.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `mod` | opening, runs, commits |
+//! | `tests` | URLs and what came of testing them; pages |
+//! | `history` | what was wrong before |
+//! | `manners` | robots.txt and hosts on hold |
+//! | `codec` | the references of a page as bytes |
+
+pub(crate) mod codec;
+mod history;
+mod manners;
+mod tests;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+pub(crate) use history::Past;
+pub(crate) use tests::Test;
+
+/// The layout of the file.
+const VERSION: i64 = 1;
+/// How much work kill -9 may cost.
+const COMMIT_EVERY: Duration = Duration::from_millis(500);
+/// How long an interrupted run can be resumed. Later, what it saw is old, and conditional requests are cheap.
+const RESUMED_WITHIN: i64 = 24 * 3600;
+
+/// The table.
+pub struct Table {
+    db: Connection,
+    path: PathBuf,
+    committed: Instant,
+    /// Held for as long as the run lasts: two at once would overwrite each other.
+    _lock: Option<File>,
+}
+
+/// A run that has begun, or goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Its number.
+    pub number: u32,
+    /// When it began.
+    pub began: Timestamp,
+    /// When the run before began.
+    pub before: Option<Timestamp>,
+    /// Whether it was interrupted and goes on now.
+    pub is_resumed: bool,
+}
+
+/// Why the table cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// Another run is at it.
+    #[error("another run is using {}", path.display())]
+    Busy {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// From a newer version, or not ours.
+    #[error("{} was not written by this version of modoai", path.display())]
+    Foreign {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The folder or the file cannot be written.
+    #[error("failed to open {}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// SQLite failed.
+    #[error("failed to keep the table {}", path.display())]
+    Engine {
+        /// Which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: rusqlite::Error,
+    },
+}
+
+type Result<T> = std::result::Result<T, TableError>;
+
+impl Table {
+    /// Opens or creates a table, for one run at a time.
+    pub fn open(path: &Path) -> Result<Self> {
+        let io = |source| TableError::Io { path: path.to_path_buf(), source };
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(io)?;
+        }
+        let mut lock_path = path.as_os_str().to_owned();
+        lock_path.push(".lock");
+        let lock = File::create(&lock_path).map_err(io)?;
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive)
+            .map_err(|_| TableError::Busy { path: path.to_path_buf() })?;
+        let engine = |source| TableError::Engine { path: path.to_path_buf(), source };
+        let db = Connection::open(path).map_err(engine)?;
+        Self::prepared(db, path.to_path_buf(), Some(lock))
+    }
+
+    /// A table that nobody keeps. It is on disc all the same, since webs may be larger than memory.
+    pub fn temporary() -> Result<Self> {
+        let path = PathBuf::from("(a temporary table)");
+        let db = Connection::open("").map_err(|source| TableError::Engine { path: path.clone(), source })?;
+        Self::prepared(db, path, None)
+    }
+
+    fn prepared(db: Connection, path: PathBuf, lock: Option<File>) -> Result<Self> {
+        let prepare = || -> rusqlite::Result<i64> {
+            db.pragma_update(None, "journal_mode", "WAL")?;
+            db.pragma_update(None, "synchronous", "NORMAL")?;
+            db.pragma_update(None, "cache_size", -8192)?;
+            db.query_row("PRAGMA user_version", [], |row| row.get(0))
+        };
+        let engine = |source| TableError::Engine { path: path.clone(), source };
+        match prepare().map_err(engine)? {
+            0 => {
+                let sql = format!("BEGIN; {} PRAGMA user_version = {VERSION}; COMMIT;", include_str!("schema.sql"));
+                db.execute_batch(&sql).map_err(engine)?;
+            }
+            VERSION => {}
+            _ => return Err(TableError::Foreign { path }),
+        }
+        db.execute_batch("BEGIN").map_err(engine)?;
+        Ok(Self { db, path, committed: Instant::now(), _lock: lock })
+    }
+
+    /// Begins a run, or goes on with the last one if that was interrupted, not long ago, in the same work.
+    pub fn begin(&mut self, plan: u64, now: Timestamp) -> Result<Begun> {
+        let last = self.kept(|db| {
+            db.query_row("SELECT number, plan, began, ended FROM run ORDER BY number DESC LIMIT 1", [], |row| {
+                Ok((row.get::<_, u32>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, row.get::<_, Option<i64>>(3)?))
+            })
+            .optional()
+        })?;
+        let of_before = |number: u32| {
+            move |db: &Connection| {
+                let sql = "SELECT began FROM run WHERE number < ?1 AND ended IS NOT NULL ORDER BY number DESC LIMIT 1";
+                db.query_row(sql, [number], |row| row.get(0)).optional().map(|before| before.map(timestamp))
+            }
+        };
+        if let Some((number, of, began, None)) = last
+            && of == plan as i64
+            && now.as_second() - began / 1000 < RESUMED_WITHIN
+        {
+            let before = self.kept(of_before(number))?;
+            return Ok(Begun { number, began: timestamp(began), before, is_resumed: true });
+        }
+        let number = last.map_or(1, |(number, ..)| number + 1);
+        self.kept(|db| {
+            let sql = "INSERT INTO run (number, plan, began) VALUES (?1, ?2, ?3)";
+            db.execute(sql, params![number, plan as i64, now.as_millisecond()])
+        })?;
+        self.commit()?;
+        let before = self.kept(of_before(number))?;
+        Ok(Begun { number, began: now, before, is_resumed: false })
+    }
+
+    /// Ends a run that has seen everything.
+    pub fn end(&mut self, run: u32, summary: &str, now: Timestamp) -> Result<()> {
+        self.kept(|db| {
+            let sql = "UPDATE run SET ended = ?2, summary = ?3 WHERE number = ?1";
+            db.execute(sql, params![run, now.as_millisecond(), summary])
+        })?;
+        self.commit()
+    }
+
+    /// Commits if it is time to.
+    pub fn tick(&mut self) -> Result<()> {
+        if self.committed.elapsed() >= COMMIT_EVERY { self.commit() } else { Ok(()) }
+    }
+
+    /// Makes everything so far survive.
+    pub fn commit(&mut self) -> Result<()> {
+        self.committed = Instant::now();
+        self.kept(|db| db.execute_batch("COMMIT; BEGIN"))
+    }
+
+    /// The connection, for what is kept beside the table and by others.
+    pub fn connection(&self) -> &Connection {
+        &self.db
+    }
+
+    fn kept<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        work(&self.db).map_err(|source| TableError::Engine { path: self.path.clone(), source })
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        // Whatever is not committed now is tested again; there is nobody to tell.
+        let _ = self.db.execute_batch("COMMIT");
+    }
+}
+
+/// A time of the store. One that no calendar has is the beginning of all times.
+fn timestamp(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod checks {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_run_goes_on_and_a_finished_one_does_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("web.table");
+        let now = Timestamp::from_second(1_800_000_000).expect("a time");
+        let hour = jiff::SignedDuration::from_hours(1);
+        let first = Table::open(&path).expect("opened").begin(7, now).expect("begun");
+        assert_eq!((first.number, first.is_resumed, first.before), (1, false, None));
+        let mut table = Table::open(&path).expect("opened");
+        assert!(matches!(Table::open(&path), Err(TableError::Busy { .. })));
+        let again = table.begin(7, now + hour).expect("begun");
+        assert_eq!((again.number, again.is_resumed, again.began), (1, true, now));
+        assert_eq!(table.begin(8, now + hour).expect("begun").number, 2, "other work is another run");
+        table.end(2, "{}", now + hour).expect("ended");
+        let third = table.begin(8, now + 2 * hour).expect("begun");
+        assert_eq!((third.number, third.is_resumed, third.before), (3, false, Some(now + hour)));
+        assert_eq!(table.begin(8, now + 30 * hour).expect("begun").number, 4, "what it saw is old");
+    }
+}

@@ -1,0 +1,205 @@
+//! What is still to be tested, by host: every host at its own pace, and none in the way of another.
+//!
+//! Documents come first. A URL of the webs themselves that looks like a leaf waits until no document is left: some document
+//! may still refer to it as one, and then one request does for both.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+/// When a URL's turn comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// To be read: as soon as its host has a place.
+    Document,
+    /// A leaf that no task could ever want to read: likewise.
+    Outside,
+    /// A leaf for now.
+    Last,
+}
+
+#[derive(Default)]
+struct Host {
+    documents: VecDeque<u32>,
+    outside: VecDeque<u32>,
+    last: VecDeque<u32>,
+    under_way: usize,
+    /// Whether it stands in the ring.
+    in_ring: bool,
+    not_before: Option<Instant>,
+}
+
+impl Host {
+    fn is_idle(&self) -> bool {
+        self.documents.is_empty() && self.outside.is_empty() && self.last.is_empty()
+    }
+
+    fn queue(&mut self, turn: Turn) -> &mut VecDeque<u32> {
+        match turn {
+            Turn::Document => &mut self.documents,
+            Turn::Outside => &mut self.outside,
+            Turn::Last => &mut self.last,
+        }
+    }
+}
+
+/// The frontier.
+pub(crate) struct Frontier {
+    hosts: Vec<Host>,
+    /// Hosts that have something to do, in the order in which they are served.
+    ring: VecDeque<u32>,
+    per_host: usize,
+    waiting: usize,
+    /// Documents that wait or are under way: while there are any, leaves of the webs wait.
+    documents: usize,
+    /// What is to be asked for again, and when.
+    later: BTreeMap<(Instant, u32), (u32, Turn)>,
+}
+
+impl Frontier {
+    pub(crate) fn new(per_host: usize) -> Self {
+        Self {
+            hosts: Vec::new(),
+            ring: VecDeque::new(),
+            per_host: per_host.max(1),
+            waiting: 0,
+            documents: 0,
+            later: BTreeMap::new(),
+        }
+    }
+
+    /// Something to be tested.
+    pub(crate) fn push(&mut self, node: u32, host: u32, turn: Turn) {
+        let index = host as usize;
+        if self.hosts.len() <= index {
+            self.hosts.resize_with(index + 1, Host::default);
+        }
+        self.waiting += 1;
+        self.documents += usize::from(turn == Turn::Document);
+        let entry = &mut self.hosts[index];
+        entry.queue(turn).push_back(node);
+        if !std::mem::replace(&mut entry.in_ring, true) {
+            self.ring.push_back(host);
+        }
+    }
+
+    /// Something to be asked for again, but not before then.
+    pub(crate) fn push_later(&mut self, node: u32, host: u32, turn: Turn, at: Instant) {
+        self.documents += usize::from(turn == Turn::Document);
+        self.waiting += 1;
+        self.later.insert((at, node), (host, turn));
+    }
+
+    /// Nothing is asked of this host before then.
+    pub(crate) fn hold(&mut self, host: u32, until: Instant) {
+        if let Some(host) = self.hosts.get_mut(host as usize) {
+            host.not_before = Some(until);
+        }
+    }
+
+    /// What may be asked for now, if anything: its number and its turn. [`done`](Self::done) must follow.
+    pub(crate) fn next(&mut self, now: Instant) -> Option<(u32, Turn)> {
+        while let Some(due) = self.later.first_entry().filter(|entry| entry.key().0 <= now) {
+            let ((_, node), (host, turn)) = due.remove_entry();
+            self.waiting -= 1;
+            self.documents -= usize::from(turn == Turn::Document);
+            self.push(node, host, turn);
+        }
+        let is_last_allowed = self.documents == 0;
+        for _ in 0..self.ring.len() {
+            let number = self.ring.pop_front()?;
+            let host = &mut self.hosts[number as usize];
+            let is_held = host.not_before.is_some_and(|until| until > now);
+            let found = if host.under_way >= self.per_host || is_held {
+                None
+            } else if let Some(node) = host.documents.pop_front() {
+                Some((node, Turn::Document))
+            } else if let Some(node) = host.outside.pop_front() {
+                Some((node, Turn::Outside))
+            } else if is_last_allowed {
+                host.last.pop_front().map(|node| (node, Turn::Last))
+            } else {
+                None
+            };
+            if host.is_idle() {
+                host.in_ring = false;
+            } else {
+                self.ring.push_back(number);
+            }
+            if let Some((node, turn)) = found {
+                self.hosts[number as usize].under_way += 1;
+                self.waiting -= 1;
+                return Some((node, turn));
+            }
+        }
+        None
+    }
+
+    /// One that was under way is over.
+    pub(crate) fn done(&mut self, host: u32, turn: Turn) {
+        let host = &mut self.hosts[host as usize];
+        host.under_way -= 1;
+        self.documents -= usize::from(turn == Turn::Document);
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Whether no document waits or is under way.
+    pub(crate) fn is_out_of_documents(&self) -> bool {
+        self.documents == 0
+    }
+
+    /// When to look again if nothing may be asked for now and nothing is under way.
+    pub(crate) fn wake(&self) -> Option<Instant> {
+        let held = self.ring.iter().filter_map(|host| self.hosts[*host as usize].not_before);
+        self.later.keys().next().map(|(at, _)| *at).into_iter().chain(held).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn documents_first_and_hosts_in_turn() {
+        let now = Instant::now();
+        let mut frontier = Frontier::new(1);
+        for (node, host, turn) in
+            [(1, 0, Turn::Last), (2, 0, Turn::Document), (3, 0, Turn::Document), (4, 1, Turn::Outside)]
+        {
+            frontier.push(node, host, turn);
+        }
+        assert_eq!(frontier.next(now), Some((2, Turn::Document)));
+        assert_eq!(frontier.next(now), Some((4, Turn::Outside)), "another host does not wait");
+        assert_eq!(frontier.next(now), None, "one at a time");
+        frontier.done(0, Turn::Document);
+        frontier.done(1, Turn::Outside);
+        assert_eq!(frontier.next(now), Some((3, Turn::Document)));
+        frontier.push(5, 1, Turn::Last);
+        assert_eq!(frontier.next(now), None, "a document is still under way");
+        frontier.done(0, Turn::Document);
+        assert!(frontier.is_out_of_documents());
+        assert_eq!(frontier.next(now), Some((5, Turn::Last)));
+        assert_eq!(frontier.next(now), Some((1, Turn::Last)));
+        assert_eq!((frontier.next(now), frontier.waiting()), (None, 0));
+    }
+
+    #[test]
+    fn what_is_for_later_comes_later() {
+        let now = Instant::now();
+        let soon = now + Duration::from_secs(5);
+        let mut frontier = Frontier::new(4);
+        frontier.push_later(1, 0, Turn::Document, soon);
+        assert_eq!((frontier.next(now), frontier.wake(), frontier.waiting()), (None, Some(soon), 1));
+        assert_eq!(frontier.next(soon), Some((1, Turn::Document)));
+        frontier.done(0, Turn::Document);
+        frontier.push(2, 0, Turn::Outside);
+        frontier.hold(0, soon);
+        assert_eq!((frontier.next(now), frontier.wake()), (None, Some(soon)));
+        assert_eq!(frontier.next(soon), Some((2, Turn::Outside)));
+    }
+}

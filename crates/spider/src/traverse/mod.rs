@@ -1,0 +1,237 @@
+//! The traversal: all tasks at once, every URL at most once.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `mod` | the loop: what is next, what came of it, when it ends |
+//! | `refer` | coming upon a URL: whose is it, how is it looked at, when is its turn |
+//! | `settle` | what came of a visit: into the table, and on to its references |
+//! | `visit` | one URL, tested |
+//! | `outcome` | what an answer says about a URL |
+//! | `web` | the URLs in memory, and what tasks have of them |
+//! | `frontier` | what waits, by host |
+//! | `names`, `sets` | a million URLs, and sets of tasks, in little memory |
+//! | `opaque` | names that promise no document |
+
+mod frontier;
+mod names;
+mod opaque;
+mod options;
+mod outcome;
+mod refer;
+mod sets;
+mod settle;
+mod visit;
+pub(crate) mod web;
+
+use std::collections::{HashMap, HashSet};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use modoai_fetch::{Client, Gate, Traffic};
+use tokio::task::JoinSet;
+
+use crate::anchors::Fragment;
+use crate::table::{Begun, Table, TableError};
+use crate::task::{Owners, OwnersError, Plan, Restrictions, Scoper};
+use frontier::Frontier;
+pub use options::Options;
+use sets::SetId;
+use visit::Visitor;
+use web::Web;
+
+/// How long robots.txt may be used without asking again, by RFC 9309.
+const ROBOTS_LIVE: SignedDuration = SignedDuration::from_hours(24);
+
+/// A traversal under way.
+pub struct Traversal {
+    pub(crate) plan: Plan,
+    pub(crate) options: Options,
+    pub(crate) table: Table,
+    pub(crate) web: Web,
+    pub(crate) begun: Begun,
+    /// Which fragments of which URLs somebody refers to.
+    pub(crate) wanted: HashSet<(u32, Fragment)>,
+    pub(crate) remarks: Vec<String>,
+    frontier: Frontier,
+    scopers: Vec<Scoper>,
+    restrictions: Restrictions,
+    pub(crate) owners: Owners,
+    hosts: HashMap<String, u32>,
+    visitor: Arc<Visitor>,
+    /// Tasks that have not had their fill of documents.
+    hungry: SetId,
+    documents_of: Vec<u64>,
+    progress: Progress,
+    is_cut_by_depth: bool,
+    is_cut_by_pages: bool,
+    /// Hosts whose site maps are known.
+    mapped: HashSet<u32>,
+    dice: fastrand::Rng,
+}
+
+/// Why a traversal cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum BeginError {
+    /// The table cannot be used.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A pattern of owners makes no sense.
+    #[error("the owners make no sense")]
+    Owners(#[from] OwnersError),
+}
+
+/// How far a traversal has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Documents read, or known to be unchanged.
+    pub pages: u64,
+    /// URLs tested.
+    pub tested: u64,
+    /// URLs that wait.
+    pub waiting: u64,
+    /// Broken ones among those tested.
+    pub broken: u64,
+    /// What was sent and received.
+    pub traffic: Traffic,
+}
+
+impl Traversal {
+    /// Begins, or goes on where an interrupted run with the same plan ended.
+    pub fn begin(
+        plan: Plan,
+        options: Options,
+        mut table: Table,
+        client: Client,
+        now: Timestamp,
+    ) -> Result<Self, BeginError> {
+        let begun = table.begin(fingerprint(&plan, &options), now)?;
+        let mut web = Web::default();
+        table.load(|known| {
+            // Numbers are given in order; one that is missing has been taken away by hand, and nothing fits any more.
+            let (number, _) = web.number(known.url);
+            debug_assert_eq!(number, known.id, "the table has every number");
+            let Some((run, outcome, status, form)) = known.test else { return };
+            let node = web.node_mut(number);
+            node.is_known = true;
+            node.is_recent = run == begun.number && settle::is_settled(&outcome);
+            (node.code, node.status, node.form) = (outcome.to_code().0, status, form);
+        })?;
+        table.holds(now, |host, until| client.hold(host, until.into()))?;
+        let hungry = web.sets.of(0..plan.tasks.len());
+        let visitor = Visitor::new(client, options.page_limit, options.robots);
+        if let Some(gate) = &visitor.gate {
+            table.robots(now - ROBOTS_LIVE, |remembered| gate.remember(remembered))?;
+        }
+        Ok(Self {
+            frontier: Frontier::new(options.per_host),
+            scopers: plan.tasks.iter().map(Scoper::new).collect(),
+            restrictions: Restrictions::new(&plan.restrictions),
+            owners: Owners::new(&plan)?,
+            hosts: HashMap::new(),
+            visitor: Arc::new(visitor),
+            documents_of: vec![0; plan.tasks.len()],
+            remarks: plan.remarks.clone(),
+            wanted: HashSet::new(),
+            progress: Progress::default(),
+            is_cut_by_depth: false,
+            is_cut_by_pages: false,
+            mapped: HashSet::new(),
+            dice: fastrand::Rng::new(),
+            plan,
+            options,
+            table,
+            web,
+            begun,
+            hungry,
+        })
+    }
+
+    /// What was sent and received.
+    pub fn traffic(&self) -> Traffic {
+        self.visitor.client.traffic()
+    }
+
+    /// The run that has begun.
+    pub fn begun(&self) -> Begun {
+        self.begun
+    }
+
+    /// Goes until everything is tested or `stop` is ready. Tells why it ended early, if it did.
+    pub async fn run(
+        &mut self,
+        stop: impl Future<Output = String>,
+        watch: &mut dyn FnMut(&Progress),
+    ) -> Result<Option<String>, TableError> {
+        let mut stop = pin!(stop);
+        let mut visits = JoinSet::new();
+        for task in 0..self.plan.tasks.len() {
+            self.begin_task(task)?;
+        }
+        loop {
+            self.table.tick()?;
+            if self.frontier.is_out_of_documents() {
+                self.pass_on()?;
+            }
+            let now = Instant::now();
+            while visits.len() < self.options.connections.max(1)
+                && let Some((node, turn)) = self.frontier.next(now)
+            {
+                if let Some(errand) = self.errand(node, turn)? {
+                    visits.spawn(Arc::clone(&self.visitor).go(errand));
+                }
+            }
+            self.progress.waiting = (self.frontier.waiting() + visits.len()) as u64;
+            self.progress.traffic = self.visitor.client.traffic();
+            watch(&self.progress);
+            if visits.is_empty() && self.frontier.waiting() == 0 {
+                self.keep_robots()?;
+                self.table.commit()?;
+                self.remark_limits();
+                return Ok(None);
+            }
+            let wake = self.frontier.wake().map_or(Duration::from_secs(1), |at| at.saturating_duration_since(now));
+            tokio::select! {
+                biased;
+                why = &mut stop => {
+                    visits.abort_all();
+                    self.keep_robots()?;
+                    self.table.commit()?;
+                    return Ok(Some(why));
+                }
+                Some(visited) = visits.join_next() => {
+                    if let Ok(visited) = visited {
+                        self.settle(visited)?;
+                    }
+                }
+                () = tokio::time::sleep(wake.clamp(Duration::from_millis(1), Duration::from_secs(1))) => {}
+            }
+        }
+    }
+
+    /// What was learnt of robots.txt, for the next run.
+    fn keep_robots(&self) -> Result<(), TableError> {
+        let news = self.visitor.gate.as_ref().map(Gate::news).unwrap_or_default();
+        news.iter().try_for_each(|remembered| self.table.keep_robots(remembered))
+    }
+
+    fn remark_limits(&mut self) {
+        if self.is_cut_by_depth {
+            let depth = self.options.max_depth;
+            self.remarks.push(format!("documents more than {depth} links from the top were tested, but not read"));
+        }
+        if self.is_cut_by_pages {
+            self.remarks.push("the limit of pages was reached: further documents were tested, but not read".to_owned());
+        }
+    }
+}
+
+/// What a run is to do, as a number: only the same can be resumed.
+fn fingerprint(plan: &Plan, options: &Options) -> u64 {
+    let tasks: Vec<_> =
+        plan.tasks.iter().map(|task| (&task.name, task.scope, task.top.as_str(), &task.exclude)).collect();
+    let text = format!("{tasks:?} {} {} {}", options.max_depth, options.external, options.external_fragments);
+    xxhash_rust::xxh3::xxh3_64(text.as_bytes())
+}

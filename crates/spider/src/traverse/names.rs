@@ -1,0 +1,61 @@
+//! Every URL of the web, once: numbers for names and names for numbers, in little more memory than the names themselves.
+
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The URLs.
+#[derive(Default)]
+pub(crate) struct Names {
+    text: String,
+    /// Where each ends.
+    ends: Vec<u64>,
+    numbers: HashTable<u32>,
+}
+
+impl Names {
+    /// The number of a URL, and whether it is new. Numbers are given in order, from 0.
+    pub(crate) fn number(&mut self, url: &str) -> (u32, bool) {
+        let (text, ends) = (&self.text, &self.ends);
+        let hash = xxh3_64(url.as_bytes());
+        let hasher = |number: &u32| xxh3_64(name_of(text, ends, *number).as_bytes());
+        let entry = self.numbers.entry(hash, |number| name_of(text, ends, *number) == url, hasher);
+        match entry {
+            hashbrown::hash_table::Entry::Occupied(known) => (*known.get(), false),
+            hashbrown::hash_table::Entry::Vacant(free) => {
+                let number = ends.len() as u32;
+                free.insert(number);
+                self.text.push_str(url);
+                self.ends.push(self.text.len() as u64);
+                (number, true)
+            }
+        }
+    }
+
+    /// The URL of a number.
+    pub(crate) fn name(&self, number: u32) -> &str {
+        name_of(&self.text, &self.ends, number)
+    }
+}
+
+fn name_of<'a>(text: &'a str, ends: &[u64], number: u32) -> &'a str {
+    let number = number as usize;
+    let start = if number == 0 { 0 } else { ends[number - 1] };
+    &text[start as usize..ends[number] as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_number() {
+        let mut names = Names::default();
+        for round in 0..2 {
+            for number in 0..1000 {
+                let url = format!("http://a/{number}");
+                assert_eq!(names.number(&url), (number, round == 0));
+                assert_eq!(names.name(number), url);
+            }
+        }
+    }
+}

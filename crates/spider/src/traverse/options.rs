@@ -1,0 +1,40 @@
+//! How a web is traversed, beyond what its tasks say.
+
+/// How a web is traversed.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many requests are under way at once, over all hosts. 64: more gains nothing that a polite spider should have.
+    pub connections: usize,
+    /// How many of them at one host. 4: what a browser of old would do, and no server minds.
+    pub per_host: usize,
+    /// Whether what lies outside of all tasks is tested too.
+    pub external: bool,
+    /// Whether documents outside are read for the sake of fragments that refer to them.
+    pub external_fragments: bool,
+    /// How many links from a top are followed. 20, as in 1994: endless calendars end.
+    pub max_depth: u16,
+    /// How many documents are read at most.
+    pub max_pages: Option<u64>,
+    /// How much of a document is read. 32 MB: beyond that, no human maintains it.
+    pub page_limit: usize,
+    /// How often something that failed is asked for, in all.
+    pub attempts: u32,
+    /// Whether robots.txt is asked for and obeyed. Only whoever owns all the hosts may say no.
+    pub robots: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            connections: 64,
+            per_host: 4,
+            external: true,
+            external_fragments: false,
+            max_depth: 20,
+            max_pages: None,
+            page_limit: 32 * 1024 * 1024,
+            attempts: 3,
+            robots: true,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What an answer, or the lack of one, says about a URL. Where in doubt, nothing: not tested.
+
+use modoai_fetch::{FetchError, Fetched, HeaderMap, Kind};
+
+use crate::verdict::{Fault, Outcome, Reason};
+
+/// What is concluded, and whether asking again may lead to another conclusion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Conclusion {
+    pub(crate) outcome: Outcome,
+    pub(crate) is_final: bool,
+}
+
+impl Conclusion {
+    pub(crate) fn certain(outcome: Outcome) -> Self {
+        Self { outcome, is_final: true }
+    }
+
+    pub(crate) fn doubtful(reason: Reason) -> Self {
+        Self { outcome: Outcome::NotTested(reason), is_final: false }
+    }
+}
+
+/// What a status says. `is_home` tells whether the URL is one of the webs that are maintained: there, a refusal is a defect;
+/// elsewhere it may be meant for programs only. `is_action` is for what takes what is sent to it.
+pub(crate) fn of_answer(answer: &Fetched, is_home: bool, is_action: bool) -> Conclusion {
+    match answer.location() {
+        Some(Ok(to)) => {
+            let permanent = matches!(answer.status, 301 | 308);
+            let mut to = to;
+            to.set_fragment(None);
+            return Conclusion::certain(Outcome::Moved { permanent, to: to.as_str().into() });
+        }
+        Some(Err(_)) => return Conclusion::certain(Outcome::Broken(Fault::RedirectNowhere)),
+        None => {}
+    }
+    of_status(answer.status, &answer.headers, is_home, is_action)
+}
+
+fn of_status(status: u16, headers: &HeaderMap, is_home: bool, is_action: bool) -> Conclusion {
+    match status {
+        200..=299 | 304 => Conclusion::certain(Outcome::Good),
+        300 => Conclusion::certain(Outcome::Good),
+        _ if is_challenge(headers) => Conclusion::certain(Outcome::NotTested(Reason::Refused(status))),
+        401 | 407 => Conclusion::certain(Outcome::NotTested(Reason::Login(status))),
+        403 | 451 if !is_home => Conclusion::certain(Outcome::NotTested(Reason::Refused(status))),
+        // What only takes POST is there; and what misses its parameters is there as well.
+        400 | 405 | 411 | 415 | 422 if is_action => Conclusion::certain(Outcome::Good),
+        408 | 425 => Conclusion::doubtful(Reason::TimedOut),
+        429 => Conclusion::doubtful(Reason::Busy(status)),
+        503 if headers.contains_key("retry-after") => Conclusion::doubtful(Reason::Busy(status)),
+        // A status of a server's own making, as bot walls like to send.
+        900.. => Conclusion::certain(Outcome::NotTested(Reason::Refused(status))),
+        // A page that always fails is as broken as one that is gone, but only after having been asked for again.
+        500 | 501 | 505 | 506 | 508 if is_home => {
+            Conclusion { outcome: Outcome::Broken(Fault::Status(status)), is_final: false }
+        }
+        500..=899 => Conclusion::doubtful(Reason::ServerTrouble(status)),
+        100..=199 => Conclusion::doubtful(Reason::Garbled("an answer that never came to its end".into())),
+        _ => Conclusion::certain(Outcome::Broken(Fault::Status(status))),
+    }
+}
+
+/// Whether somebody wants proof that we are no program.
+fn is_challenge(headers: &HeaderMap) -> bool {
+    headers.get("cf-mitigated").is_some_and(|value| value.as_bytes() == b"challenge")
+        || headers.contains_key("x-amzn-waf-action")
+}
+
+/// What a failure says.
+pub(crate) fn of_error(error: &FetchError) -> Conclusion {
+    of_kind(error.kind(), cause(error))
+}
+
+/// What a failure of this sort says.
+pub(crate) fn of_kind(kind: Kind, told: String) -> Conclusion {
+    let told = told.into_boxed_str();
+    match kind {
+        // The resolver may be mistaken for a moment, so it is asked again.
+        Kind::NoSuchHost => Conclusion { outcome: Outcome::Broken(Fault::NoSuchHost), is_final: false },
+        Kind::NotAskable => Conclusion::certain(Outcome::Broken(Fault::NoSuchHost)),
+        Kind::RedirectLoop => Conclusion::certain(Outcome::Broken(Fault::RedirectLoop)),
+        Kind::RedirectNowhere => Conclusion::certain(Outcome::Broken(Fault::RedirectNowhere)),
+        Kind::TimedOut => Conclusion::doubtful(Reason::TimedOut),
+        Kind::Held => Conclusion::doubtful(Reason::Busy(503)),
+        Kind::PrivateAddress => Conclusion::certain(Outcome::NotTested(Reason::PrivateAddress)),
+        Kind::Certificate | Kind::Tls => Conclusion::certain(Outcome::NotTested(Reason::Certificate(told))),
+        Kind::CutShort | Kind::Garbled | Kind::TooLarge => Conclusion::doubtful(Reason::Garbled(told)),
+        Kind::Resolver | Kind::Refused | Kind::Unreachable | Kind::Ours => {
+            Conclusion::doubtful(Reason::Connection(told))
+        }
+    }
+}
+
+/// The innermost cause: the outer ones name the URL, which whoever reads this has before them.
+fn cause(error: &dyn std::error::Error) -> String {
+    let mut inner = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_to_test_is_never_a_broken_link() {
+        let none = HeaderMap::new();
+        let outcome = |status, is_home| of_status(status, &none, is_home, false);
+        for status in [404, 410, 400] {
+            assert_eq!(outcome(status, false), Conclusion::certain(Outcome::Broken(Fault::Status(status))));
+        }
+        for status in [401, 407, 408, 429, 502, 503, 504, 999] {
+            assert!(matches!(outcome(status, true).outcome, Outcome::NotTested(_)), "{status}");
+        }
+        assert!(matches!(outcome(403, false).outcome, Outcome::NotTested(Reason::Refused(403))));
+        assert_eq!(outcome(403, true).outcome, Outcome::Broken(Fault::Status(403)));
+        assert!(matches!(outcome(500, false).outcome, Outcome::NotTested(_)), "of others, one does not know");
+        assert!(!outcome(500, true).is_final, "asked for again before it is believed");
+        assert_eq!(of_status(405, &none, true, true).outcome, Outcome::Good);
+        let wall = HeaderMap::from_iter([(
+            modoai_fetch::HeaderName::from_static("cf-mitigated"),
+            modoai_fetch::HeaderValue::from_static("challenge"),
+        )]);
+        assert!(matches!(of_status(404, &wall, false, false).outcome, Outcome::NotTested(Reason::Refused(404))));
+    }
+}

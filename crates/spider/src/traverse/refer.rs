@@ -1,0 +1,273 @@
+//! Coming upon a URL: whose it is, how it is looked at, and when its turn is.
+
+use modoai_fetch::{HeaderValue, Url};
+
+use super::frontier::Turn;
+use super::opaque::is_opaque;
+use super::sets::SetId;
+use super::visit::{Errand, Look};
+use super::web::{NONE, Stage};
+use super::{Traversal, settle};
+use crate::reference::Leads;
+use crate::table::TableError;
+use crate::task::{Action, Scope, Scoping};
+use crate::verdict::{Outcome, Reason};
+
+/// How one comes upon a URL.
+#[derive(Clone, Copy)]
+pub(super) struct Way {
+    /// From which document.
+    pub(super) from: u32,
+    /// By what kind of reference.
+    pub(super) leads: Leads,
+    /// The tasks that have the document.
+    pub(super) tasks: SetId,
+    /// How many links from the nearest top.
+    pub(super) depth: u16,
+    /// Whether some part of it is referred to.
+    pub(super) has_fragment: bool,
+}
+
+impl Traversal {
+    /// The top of a task.
+    pub(super) fn begin_task(&mut self, task: usize) -> Result<(), TableError> {
+        let mut top = self.plan.tasks[task].top.clone();
+        top.set_fragment(None);
+        let number = self.number(top.as_str())?;
+        let tasks = self.web.sets.of([task]);
+        let way = Way { from: NONE, leads: Leads::ToDocument, tasks, depth: 0, has_fragment: false };
+        self.come_upon(number, way)
+    }
+
+    /// The number of a URL; the table learns of new ones.
+    pub(super) fn number(&mut self, url: &str) -> Result<u32, TableError> {
+        let (number, is_new) = self.web.number(url);
+        if is_new {
+            self.table.add(number, url, self.begun.began)?;
+        }
+        Ok(number)
+    }
+
+    /// One comes upon a URL, perhaps again.
+    pub(super) fn come_upon(&mut self, number: u32, way: Way) -> Result<(), TableError> {
+        if self.web.node(number).host == NONE {
+            self.prepare(number);
+        }
+        let is_wanted = matches!(way.leads, Leads::ToDocument | Leads::ToSource);
+        let mut tasks = SetId::EMPTY;
+        if is_wanted {
+            let scope = self.web.node(number).scope;
+            tasks = self.web.sets.meet(way.tasks, scope);
+            if way.depth > self.options.max_depth {
+                self.is_cut_by_depth |= !tasks.is_empty();
+                tasks = SetId::EMPTY;
+            }
+            tasks = self.fed(number, tasks);
+        }
+        self.web.grow(number, tasks, way.depth);
+        let node = self.web.node_mut(number);
+        node.is_wanted |= is_wanted;
+        node.is_action &= way.leads == Leads::ToAction;
+        node.is_quoted |= way.has_fragment && is_wanted;
+        match node.stage {
+            Stage::Past => {
+                node.referer = way.from;
+                self.enqueue(number)
+            }
+            // What looked like a leaf turns out to be a document.
+            Stage::Waiting if node.look != Look::Read => {
+                if self.look(number) == Look::Read {
+                    self.enqueue(number)
+                } else {
+                    Ok(())
+                }
+            }
+            Stage::Done if node.look != Look::Read && node.code == 0 => {
+                if self.look(number) == Look::Read {
+                    self.enqueue(number)
+                } else {
+                    Ok(())
+                }
+            }
+            Stage::Waiting | Stage::UnderWay | Stage::Done => Ok(()),
+        }
+    }
+
+    /// What of these tasks may still have more documents; they are counted.
+    fn fed(&mut self, number: u32, tasks: SetId) -> SetId {
+        let reach = self.web.node(number).reach;
+        let grown = self.web.sets.union(reach, tasks);
+        if grown == reach {
+            return tasks;
+        }
+        let hungry = self.web.sets.meet(tasks, self.hungry);
+        self.is_cut_by_pages |= hungry != tasks;
+        let new: Vec<usize> = self.web.sets.tasks(hungry).filter(|task| !self.web.sets.has(reach, *task)).collect();
+        let mut full = false;
+        for task in new {
+            self.documents_of[task] += 1;
+            full |= self.limit_of(task).is_some_and(|limit| self.documents_of[task] >= limit);
+        }
+        if full {
+            let left: Vec<usize> = (0..self.plan.tasks.len())
+                .filter(|task| self.limit_of(*task).is_none_or(|limit| self.documents_of[*task] < limit))
+                .collect();
+            self.hungry = self.web.sets.of(left);
+        }
+        hungry
+    }
+
+    fn limit_of(&self, task: usize) -> Option<u64> {
+        self.plan.tasks[task].max_pages.into_iter().chain(self.options.max_pages).min()
+    }
+
+    /// Finds out whose a URL would be, and on which host it is.
+    pub(super) fn prepare(&mut self, number: u32) {
+        let Ok(url) = Url::parse(self.web.names.name(number)) else { return };
+        let origin = url.origin().ascii_serialization();
+        let next = self.hosts.len() as u32;
+        let host = *self.hosts.entry(origin).or_insert(next);
+        let owner = self.owners.of(&url);
+        let mut tasks = Vec::new();
+        for (task, scoper) in self.scopers.iter().enumerate() {
+            // Whatever its name or its owner, the top of a task is part of it.
+            if scoper.scoping(&url, owner) != Scoping::Outside || self.is_top_of(task, url.as_str()) {
+                tasks.push(task);
+            }
+        }
+        let scope = self.web.sets.of(tasks);
+        let node = self.web.node_mut(number);
+        (node.host, node.scope) = (host, scope);
+    }
+
+    pub(super) fn is_top_of(&self, task: usize, url: &str) -> bool {
+        self.plan.tasks[task].top.as_str().split('#').next() == Some(url)
+    }
+
+    /// The owner of a document is known: tasks by owner keep it or do not.
+    pub(super) fn settle_owner(&mut self, number: u32, url: &Url, owner: Option<&str>) {
+        let node = *self.web.node(number);
+        let kept: Vec<usize> = self
+            .web
+            .sets
+            .tasks(node.scope)
+            .filter(|task| {
+                self.plan.tasks[*task].scope != Scope::Owner
+                    || self.is_top_of(*task, url.as_str())
+                    || self.scopers[*task].scoping(url, Some(owner.unwrap_or_default())) == Scoping::Inside
+            })
+            .collect();
+        let scope = self.web.sets.of(kept);
+        let reach = self.web.sets.meet(node.reach, scope);
+        let node = self.web.node_mut(number);
+        (node.scope, node.reach) = (scope, reach);
+    }
+
+    /// How a URL is looked at, by all that is known of it.
+    pub(super) fn look(&self, number: u32) -> Look {
+        let node = self.web.node(number);
+        let url = self.web.names.name(number);
+        let is_leaf = self.restrictions.action(url, self.begun.began) == Some(Action::Leaf);
+        let is_read_outside = self.options.external_fragments && node.is_quoted && node.scope.is_empty();
+        if is_leaf || !node.is_wanted {
+            Look::Head
+        } else if !node.reach.is_empty() && (!is_opaque(url) || node.is_promising) || is_read_outside {
+            Look::Read
+        } else {
+            Look::Head
+        }
+    }
+
+    /// Gives a URL its turn, unless nothing is to be asked.
+    pub(super) fn enqueue(&mut self, number: u32) -> Result<(), TableError> {
+        if self.web.node(number).is_recent {
+            return self.recall(number);
+        }
+        let look = self.look(number);
+        let action = self.restrictions.action(self.web.names.name(number), self.begun.began);
+        let node = self.web.node_mut(number);
+        let is_outside = node.scope.is_empty();
+        let skipped = if action == Some(Action::Avoid) {
+            Some(Reason::Avoided)
+        } else if is_outside && !self.options.external {
+            Some(Reason::Outside)
+        } else {
+            None
+        };
+        if let Some(reason) = skipped {
+            (node.stage, node.code, node.status) = (Stage::Done, Outcome::NotTested(reason).to_code().0, 0);
+            return Ok(());
+        }
+        (node.stage, node.look) = (Stage::Waiting, look);
+        let turn = turn_of(look, is_outside);
+        let host = node.host;
+        self.frontier.push(number, host, turn);
+        Ok(())
+    }
+
+    /// What is to be done about a URL whose turn has come; nothing, if it has got another turn meanwhile.
+    pub(super) fn errand(&mut self, number: u32, turn: Turn) -> Result<Option<Errand>, TableError> {
+        let node = *self.web.node(number);
+        if node.stage != Stage::Waiting || turn_of(node.look, node.scope.is_empty()) != turn {
+            self.frontier.done(node.host, turn);
+            return Ok(None);
+        }
+        let Ok(url) = Url::parse(self.web.names.name(number)) else {
+            self.frontier.done(node.host, turn);
+            return Ok(None);
+        };
+        let (mut etag, mut modified) = (None, None);
+        if node.is_known
+            && let Some(test) = self.table.test(number)?
+            && test.outcome == Outcome::Good
+            // What an earlier version read, or nobody, must come whole.
+            && (node.look != Look::Read || self.table.has_page(number, settle::READER)?)
+        {
+            (etag, modified) = (test.etag, test.modified);
+        }
+        let referer = (node.referer != NONE).then(|| self.web.names.name(node.referer));
+        let referer = referer.and_then(|url| HeaderValue::from_str(url).ok());
+        let node = self.web.node_mut(number);
+        node.stage = Stage::UnderWay;
+        node.attempts = node.attempts.saturating_add(1);
+        Ok(Some(Errand {
+            node: number,
+            url,
+            look: node.look,
+            referer,
+            etag,
+            modified,
+            is_home: !node.scope.is_empty(),
+            is_action: node.is_action,
+        }))
+    }
+
+    /// Passes on what documents have learnt since their references were followed.
+    pub(super) fn pass_on(&mut self) -> Result<(), TableError> {
+        while let Some(from) = self.web.next_stirred() {
+            let node = *self.web.node(from);
+            // A redirect is no step away from the top.
+            let step = u16::from(node.redirect == NONE);
+            for target in self.web.edges(from) {
+                let way = Way {
+                    from,
+                    leads: Leads::ToDocument,
+                    tasks: node.reach,
+                    depth: node.depth.saturating_add(step),
+                    has_fragment: false,
+                };
+                self.come_upon(target, way)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// When it is the turn of what is looked at in this way.
+pub(super) fn turn_of(look: Look, is_outside: bool) -> Turn {
+    match (look, is_outside) {
+        (Look::Read, _) => Turn::Document,
+        (Look::Head, true) => Turn::Outside,
+        (Look::Head, false) => Turn::Last,
+    }
+}
