@@ -92,6 +92,8 @@ pub struct Summary {
     pub bytes: u64,
     /// Distinct broken targets.
     pub broken: u64,
+    /// Distinct mail addresses that nobody can write to.
+    pub addresses: u64,
     /// Distinct fragments that lead nowhere.
     pub fragments: u64,
     /// Distinct targets that have moved, for good or for now.

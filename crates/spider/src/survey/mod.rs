@@ -233,6 +233,7 @@ struct Tally {
     summary: Summary,
     targets: HashSet<u32>,
     broken: HashSet<u64>,
+    addresses: HashSet<u64>,
     fragments: HashSet<(u32, u64)>,
     moved: HashSet<u32>,
     not_tested: HashSet<u32>,
@@ -244,9 +245,13 @@ impl Tally {
         self.summary.new += u64::from(is_new);
         let (node, fragment) = match target {
             KeptTarget::Node { id, fragment } => (*id, fragment.unwrap_or_default()),
-            KeptTarget::Invalid { text, .. } | KeptTarget::Mail { url: text, .. } => {
-                if judged.verdict == Verdict::Broken {
-                    self.broken.insert(xxh3_64(text.as_bytes()));
+            KeptTarget::Invalid { text, .. } => {
+                self.broken.insert(xxh3_64(text.as_bytes()));
+                return;
+            }
+            KeptTarget::Mail { url, fault } => {
+                if fault.is_some() {
+                    self.addresses.insert(xxh3_64(url.as_bytes()));
                 }
                 return;
             }
@@ -267,6 +272,7 @@ impl Tally {
             requests: summary.requests,
             bytes: summary.bytes,
             broken: self.broken.len() as u64,
+            addresses: self.addresses.len() as u64,
             fragments: self.fragments.len() as u64,
             moved: self.moved.len() as u64,
             not_tested: self.not_tested.len() as u64,

@@ -67,6 +67,10 @@ pub struct Traversal {
     progress: Progress,
     is_cut_by_depth: bool,
     is_cut_by_pages: bool,
+    /// How often HEAD was answered well, by host and ending of the name.
+    heads: HashMap<(u32, Box<str>), u32>,
+    /// Hosts that said by HEAD that something is not there, and by GET that it is.
+    liars: HashSet<u32>,
     /// Hosts whose site maps are known.
     mapped: HashSet<u32>,
     dice: fastrand::Rng,
@@ -138,6 +142,8 @@ impl Traversal {
             progress: Progress::default(),
             is_cut_by_depth: false,
             is_cut_by_pages: false,
+            heads: HashMap::new(),
+            liars: HashSet::new(),
             mapped: HashSet::new(),
             dice: fastrand::Rng::new(),
             plan,

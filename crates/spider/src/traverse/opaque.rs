@@ -2,12 +2,11 @@
 
 /// Endings of names, in order. What is not here is asked for as a document, and merely costs more if it is none.
 const ENDINGS: &[&str] = &[
-    "7z", "aac", "apk", "avi", "avif", "bib", "bin", "bmp", "bz2", "c", "cpp", "csv", "deb", "diff", "dmg", "doc",
-    "docx", "eot", "eps", "epub", "exe", "flac", "gif", "gz", "h", "ico", "ics", "iso", "jar", "jpeg", "jpg", "js",
-    "json", "log", "m4a", "m4v", "map", "mjs", "mkv", "mobi", "mov", "mp3", "mp4", "mpeg", "mpg", "msi", "odp", "ods",
-    "odt", "ogg", "ogv", "opus", "otf", "patch", "pdf", "png", "ppt", "pptx", "ps", "py", "rar", "rpm", "rs", "rtf",
-    "sh", "sig", "sql", "svgz", "tar", "tex", "tgz", "tif", "tiff", "toml", "ts", "ttf", "txt", "vcf", "wasm", "wav",
-    "webm", "webp", "whl", "wmv", "woff", "woff2", "xls", "xlsx", "xz", "yaml", "yml", "zip", "zst",
+    "7z", "aac", "apk", "avi", "avif", "bin", "bmp", "bz2", "csv", "deb", "dmg", "doc", "docx", "eot", "eps", "epub",
+    "exe", "flac", "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "mjs", "mkv", "mobi", "mov",
+    "mp3", "mp4", "mpeg", "mpg", "msi", "odp", "ods", "odt", "ogg", "ogv", "opus", "otf", "pdf", "png", "ppt", "pptx",
+    "ps", "rar", "rpm", "svgz", "tar", "tgz", "tif", "tiff", "ttf", "txt", "wasm", "wav", "webm", "webp", "whl", "wmv",
+    "woff", "woff2", "xls", "xlsx", "xz", "zip", "zst",
 ];
 
 /// Whether the name of a URL promises no document.

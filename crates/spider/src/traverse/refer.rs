@@ -5,7 +5,7 @@ use modoai_fetch::{HeaderValue, Url};
 use super::frontier::Turn;
 use super::opaque::is_opaque;
 use super::sets::SetId;
-use super::visit::{Errand, Look};
+use super::visit::{Errand, Look, Visited};
 use super::web::{NONE, Stage};
 use super::{Traversal, settle};
 use crate::reference::Leads;
@@ -67,6 +67,7 @@ impl Traversal {
         self.web.grow(number, tasks, way.depth);
         let node = self.web.node_mut(number);
         node.is_wanted |= is_wanted;
+        node.is_ornament &= way.leads == Leads::ToOrnament;
         node.is_action &= way.leads == Leads::ToAction;
         node.is_quoted |= way.has_fragment && is_wanted;
         match node.stage {
@@ -168,8 +169,11 @@ impl Traversal {
         let node = self.web.node(number);
         let url = self.web.names.name(number);
         let is_leaf = self.restrictions.action(url, self.begun.began) == Some(Action::Leaf);
-        let is_read_outside = self.options.external_fragments && node.is_quoted && node.scope.is_empty();
-        if is_leaf || !node.is_wanted {
+        let is_home = !node.scope.is_empty();
+        let is_read_outside = self.options.external_fragments && node.is_quoted && !is_home;
+        if node.is_ornament && is_home && !is_leaf {
+            Look::Get
+        } else if is_leaf || !node.is_wanted {
             Look::Head
         } else if !node.reach.is_empty() && (!is_opaque(url) || node.is_promising) || is_read_outside {
             Look::Read
@@ -216,6 +220,12 @@ impl Traversal {
             self.frontier.done(node.host, turn);
             return Ok(None);
         };
+        // In the meantime, the host may have shown that its answers to HEAD can be believed.
+        if node.is_doubted && self.is_head_believed(number) {
+            let said = Visited::by_head(number, node.status);
+            self.settle(said)?;
+            return Ok(None);
+        }
         let (mut etag, mut modified) = (None, None);
         if node.is_known
             && let Some(test) = self.table.test(number)?
@@ -267,7 +277,7 @@ impl Traversal {
 pub(super) fn turn_of(look: Look, is_outside: bool) -> Turn {
     match (look, is_outside) {
         (Look::Read, _) => Turn::Document,
-        (Look::Head, true) => Turn::Outside,
-        (Look::Head, false) => Turn::Last,
+        (Look::Head | Look::Get, true) => Turn::Outside,
+        (Look::Head | Look::Get, false) => Turn::Last,
     }
 }

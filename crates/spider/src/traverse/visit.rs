@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::outcome::{self, Conclusion};
 use crate::extract::{self, Page, Source};
-use crate::verdict::{Outcome, Reason};
+use crate::verdict::{Fault, Outcome, Reason};
 
 /// What any body may have in memory. Larger ones wait for one of a few large places, so that five hundred connections at
 /// once cannot fill the memory.
@@ -28,6 +28,8 @@ pub(crate) enum Look {
     Head,
     /// GET, and what it says.
     Read,
+    /// GET, but not to read it.
+    Get,
 }
 
 /// What is to be done.
@@ -52,6 +54,8 @@ pub(crate) struct Visited {
     pub(crate) headers: HeaderMap,
     pub(crate) read: Option<Read>,
     pub(crate) wait: Option<Duration>,
+    /// Whether HEAD said that it is not there, which GET might not.
+    pub(crate) is_hearsay: bool,
     /// What the host's robots.txt says, which may name site maps.
     pub(crate) robots: Option<Arc<Robots>>,
 }
@@ -105,6 +109,10 @@ impl Visitor {
             let answer = self.client.get(errand.ask(Ask::head(errand.url.clone()))).await;
             match answer {
                 Ok(answer) if is_believed(answer.status) => return Ok(errand.visited(answer, None)),
+                // Whether that is the truth, the host's other answers will tell.
+                Ok(answer) if matches!(answer.status, 404 | 410) => {
+                    return Ok(Visited { is_hearsay: true, ..errand.visited(answer, None) });
+                }
                 // Some answer HEAD with an error, with nonsense, or never: only GET knows.
                 Ok(answer) => tracing::debug!(url = %errand.url, status = answer.status, "HEAD may lie: asking by GET"),
                 Err(error @ (FetchError::Resolve { .. } | FetchError::Connect { .. } | FetchError::Held { .. })) => {
@@ -186,7 +194,14 @@ impl Visitor {
 
 impl Visited {
     fn without_answer(node: u32, conclusion: Conclusion) -> Self {
-        Self { node, conclusion, status: None, headers: HeaderMap::new(), read: None, wait: None, robots: None }
+        let headers = HeaderMap::new();
+        Self { node, conclusion, status: None, headers, read: None, wait: None, is_hearsay: false, robots: None }
+    }
+
+    /// What HEAD said, and can be believed.
+    pub(crate) fn by_head(node: u32, status: u16) -> Self {
+        let conclusion = Conclusion::certain(Outcome::Broken(Fault::Status(status)));
+        Self { status: Some(status), ..Self::without_answer(node, conclusion) }
     }
 
     fn failed(node: u32, error: &FetchError) -> Self {
@@ -241,6 +256,7 @@ impl Errand {
             headers: answer.headers,
             read,
             wait,
+            is_hearsay: false,
             robots: None,
         }
     }

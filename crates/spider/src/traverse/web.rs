@@ -53,6 +53,8 @@ pub(crate) struct Node {
     pub(crate) attempts: u8,
     /// Whether something refers to it as a document, or as something that is read.
     pub(crate) is_wanted: bool,
+    /// Whether a style sheet needs it, and nobody else refers to it.
+    pub(crate) is_ornament: bool,
     /// Whether all that refers to it wants to send something to it.
     pub(crate) is_action: bool,
     /// Whether somebody refers to a part of it.
@@ -63,6 +65,8 @@ pub(crate) struct Node {
     pub(crate) is_known: bool,
     /// Whether that test is of this very run, which was interrupted.
     pub(crate) is_recent: bool,
+    /// Whether HEAD said that it is not there, and GET is to be asked.
+    pub(crate) is_doubted: bool,
     /// How many redirects led to it, one after the other.
     pub(crate) hops: u8,
 }
@@ -84,11 +88,13 @@ impl Node {
             look: Look::Head,
             attempts: 0,
             is_wanted: false,
+            is_ornament: true,
             is_action: true,
             is_quoted: false,
             is_promising: false,
             is_known: false,
             is_recent: false,
+            is_doubted: false,
             hops: 0,
         }
     }
