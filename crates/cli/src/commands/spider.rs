@@ -216,7 +216,7 @@ impl SpiderCommand {
             return Err(CliError::failed(why));
         }
         let counted = |name: &str| match name {
-            "broken" => summary.broken,
+            "broken" => summary.broken + summary.addresses,
             "fragment" => summary.fragments,
             "moved" => summary.moved,
             "changed" => summary.changed,
