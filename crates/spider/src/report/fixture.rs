@@ -181,6 +181,7 @@ impl Fixture {
             requests: 16,
             bytes: 48_213,
             broken: 4,
+            addresses: 0,
             fragments: 1,
             moved: 2,
             not_tested: 3,

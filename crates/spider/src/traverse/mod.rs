@@ -7,12 +7,14 @@
 //! | `settle` | what came of a visit: into the table, and on to its references |
 //! | `visit` | one URL, tested |
 //! | `outcome` | what an answer says about a URL |
+//! | `hearsay` | whether HEAD is to be believed |
 //! | `web` | the URLs in memory, and what tasks have of them |
 //! | `frontier` | what waits, by host |
 //! | `names`, `sets` | a million URLs, and sets of tasks, in little memory |
 //! | `opaque` | names that promise no document |
 
 mod frontier;
+mod hearsay;
 mod names;
 mod opaque;
 mod options;
@@ -37,6 +39,7 @@ use crate::anchors::Fragment;
 use crate::table::{Begun, Table, TableError};
 use crate::task::{Owners, OwnersError, Plan, Restrictions, Scoper};
 use frontier::Frontier;
+use hearsay::Hearsay;
 pub use options::Options;
 use sets::SetId;
 use visit::Visitor;
@@ -67,10 +70,7 @@ pub struct Traversal {
     progress: Progress,
     is_cut_by_depth: bool,
     is_cut_by_pages: bool,
-    /// How often HEAD was answered well, by host and ending of the name.
-    heads: HashMap<(u32, Box<str>), u32>,
-    /// Hosts that said by HEAD that something is not there, and by GET that it is.
-    liars: HashSet<u32>,
+    hearsay: Hearsay,
     /// Hosts whose site maps are known.
     mapped: HashSet<u32>,
     dice: fastrand::Rng,
@@ -142,8 +142,7 @@ impl Traversal {
             progress: Progress::default(),
             is_cut_by_depth: false,
             is_cut_by_pages: false,
-            heads: HashMap::new(),
-            liars: HashSet::new(),
+            hearsay: Hearsay::default(),
             mapped: HashSet::new(),
             dice: fastrand::Rng::new(),
             plan,

@@ -221,7 +221,7 @@ impl Traversal {
             return Ok(None);
         };
         // In the meantime, the host may have shown that its answers to HEAD can be believed.
-        if node.is_doubted && self.is_head_believed(number) {
+        if node.look == Look::Get && self.is_head_believed(number) {
             let said = Visited::by_head(number, node.status);
             self.settle(said)?;
             return Ok(None);

@@ -24,8 +24,6 @@ const MOST_HOPS: u8 = 20;
 /// When silence becomes a verdict: so many runs in a row, over so long a time.
 const MISSED_RUNS: u32 = 3;
 const MISSED_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// How many good answers to HEAD make a bad one believable.
-const ENOUGH_HEADS: u32 = 5;
 /// How many more attempts a server gets that says when to come back.
 const MORE_ATTEMPTS_WHEN_BUSY: u32 = 3;
 
@@ -55,16 +53,15 @@ impl Traversal {
         if let Some(robots) = &visited.robots
             && self.mapped.insert(node.host)
         {
-            self.come_upon_sitemaps(number, &robots.sitemaps().to_vec())?;
+            self.come_upon_sitemaps(number, robots.sitemaps())?;
         }
         if !visited.conclusion.is_final && self.is_put_off(&visited)? {
             return Ok(());
         }
-        if visited.is_hearsay && !self.is_head_believed(number) {
-            self.doubt(number, visited.status.unwrap_or(0));
+        if visited.is_hearsay && self.is_doubted(&visited) {
             return Ok(());
         }
-        self.learn_of_head(number, &visited);
+        self.learn_of_head(&visited);
         self.progress.tested += 1;
         let outcome = self.record(&visited)?;
         let node = self.web.node_mut(number);
@@ -81,39 +78,6 @@ impl Traversal {
         let Some(read) = visited.read else { return self.look_again(number, &visited.headers) };
         self.progress.pages += 1;
         self.go_on_with(number, &visited.headers, read)
-    }
-
-    /// Whether a host's word that something is not there can be taken from HEAD alone: it has answered HEAD well for names of
-    /// the same ending, and was never caught lying.
-    pub(super) fn is_head_believed(&self, number: u32) -> bool {
-        let kind = self.kind_of_name(number);
-        !self.liars.contains(&kind.0) && self.heads.get(&kind).is_some_and(|good| *good >= ENOUGH_HEADS)
-    }
-
-    /// Something that HEAD calls missing is asked for by GET, after everything else.
-    fn doubt(&mut self, number: u32, status: u16) {
-        let node = self.web.node_mut(number);
-        (node.stage, node.look, node.is_doubted, node.status) = (Stage::Waiting, Look::Get, true, status);
-        let (host, turn) = (node.host, turn_of(node.look, node.scope.is_empty()));
-        self.frontier.push(number, host, turn);
-    }
-
-    fn learn_of_head(&mut self, number: u32, visited: &Visited) {
-        let node = *self.web.node(number);
-        let is_good = matches!(visited.status, Some(200..=399));
-        if node.look == Look::Head && is_good {
-            *self.heads.entry(self.kind_of_name(number)).or_default() += 1;
-        } else if node.is_doubted && is_good {
-            self.liars.insert(node.host);
-        }
-    }
-
-    /// The host, and the ending of the name: what is served by the same hand.
-    fn kind_of_name(&self, number: u32) -> (u32, Box<str>) {
-        let path = self.web.names.name(number).split('?').next().unwrap_or_default();
-        let name = path.rsplit('/').next().unwrap_or_default();
-        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        (self.web.node(number).host, ending.to_ascii_lowercase().into())
     }
 
     /// The site maps that robots.txt names: read for the tasks that have the URL which led there.

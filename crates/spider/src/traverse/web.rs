@@ -65,8 +65,6 @@ pub(crate) struct Node {
     pub(crate) is_known: bool,
     /// Whether that test is of this very run, which was interrupted.
     pub(crate) is_recent: bool,
-    /// Whether HEAD said that it is not there, and GET is to be asked.
-    pub(crate) is_doubted: bool,
     /// How many redirects led to it, one after the other.
     pub(crate) hops: u8,
 }
@@ -94,7 +92,6 @@ impl Node {
             is_promising: false,
             is_known: false,
             is_recent: false,
-            is_doubted: false,
             hops: 0,
         }
     }
