@@ -9,6 +9,7 @@
 //! | [`http`] | a small HTTP client that shares no code with the product |
 //! | [`curl`] | the same by way of curl, for HTTP/2 and TLS |
 //! | [`endpoint`] | an OAI-PMH endpoint that does everything wrong that real ones do |
+//! | [`web`] | webs for spiders: every verdict, redirect, way to refer, robots.txt and trap |
 //! | [`peer`] | repositories made with the libraries of others |
 //! | [`xsd`] | judgement by the official schemas |
 //!
@@ -23,6 +24,7 @@ pub mod http;
 pub mod peer;
 pub mod process;
 pub mod site;
+pub mod web;
 pub mod xsd;
 
 use std::io::Write as _;

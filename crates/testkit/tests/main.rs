@@ -13,6 +13,8 @@ mod mounts;
 mod oai;
 mod permissions;
 mod rules;
+mod running;
+mod spider;
 
 #[test]
 fn every_file_of_tests_is_part_of_this_binary() {

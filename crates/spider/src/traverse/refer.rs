@@ -2,12 +2,12 @@
 
 use modoai_fetch::{HeaderValue, Url};
 
+use super::Traversal;
 use super::frontier::Turn;
 use super::opaque::is_opaque;
 use super::sets::SetId;
 use super::visit::{Errand, Look, Visited};
 use super::web::{NONE, Stage};
-use super::{Traversal, settle};
 use crate::reference::Leads;
 use crate::table::TableError;
 use crate::task::{Action, Scope, Scoping};
@@ -230,8 +230,7 @@ impl Traversal {
         if node.is_known
             && let Some(test) = self.table.test(number)?
             && test.outcome == Outcome::Good
-            // What an earlier version read, or nobody, must come whole.
-            && (node.look != Look::Read || self.table.has_page(number, settle::READER)?)
+            && !(node.look == Look::Read && self.is_unread(number, &test)?)
         {
             (etag, modified) = (test.etag, test.modified);
         }
@@ -256,6 +255,10 @@ impl Traversal {
     pub(super) fn pass_on(&mut self) -> Result<(), TableError> {
         while let Some(from) = self.web.next_stirred() {
             let node = *self.web.node(from);
+            if node.is_nobodys {
+                self.follow_kept(from)?;
+                continue;
+            }
             // A redirect is no step away from the top.
             let step = u16::from(node.redirect == NONE);
             for target in self.web.edges(from) {

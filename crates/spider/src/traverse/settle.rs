@@ -10,7 +10,7 @@ use super::refer::{Way, turn_of};
 use super::visit::{Look, Read, Visited};
 use super::web::{NONE, Stage};
 use crate::anchors::Fragment;
-use crate::extract::{Form, Page};
+use crate::extract::{self, Form, Page};
 use crate::reference::{Leads, Target};
 use crate::table::codec::{self, KeptTarget, Packer};
 use crate::table::{TableError, Test};
@@ -18,7 +18,7 @@ use crate::task::Scoper;
 use crate::verdict::{Fault, Outcome, Reason};
 
 /// The version of the extraction. Whoever changes what is found in documents adds one, and pages are read again.
-pub(super) const READER: u32 = 1;
+const READER: u32 = 1;
 /// One redirect after the other: more than any browser follows.
 const MOST_HOPS: u8 = 20;
 /// When silence becomes a verdict: so many runs in a row, over so long a time.
@@ -240,7 +240,10 @@ impl Traversal {
         let is_html = text(headers, "content-type").is_some_and(|media| media.starts_with("text/html"));
         if node.look != Look::Read && node.code == 0 && node.is_wanted && !node.reach.is_empty() && is_html {
             node.is_promising = true;
-            return self.enqueue(number);
+            // What is a leaf by somebody's word stays one, whatever it turns out to be.
+            if self.look(number) == Look::Read {
+                return self.enqueue(number);
+            }
         }
         Ok(())
     }
@@ -256,6 +259,7 @@ impl Traversal {
             self.settle_owner(number, url, owner.as_deref());
         }
         let Page { references, anchors, .. } = read.page;
+        let is_followed = self.is_followed(number);
         let way = self.way_from(number);
         let mut packer = Packer::default();
         let mut edges = Vec::new();
@@ -264,7 +268,9 @@ impl Traversal {
             if let Target::Web { url, fragment } = &reference.target {
                 let to = self.number(url)?;
                 target = Some(to);
-                self.refer(to, way, reference.kind.leads(), fragment.as_deref(), &mut edges)?;
+                if is_followed {
+                    self.refer(to, way, reference.kind.leads(), fragment.as_deref(), &mut edges)?;
+                }
             }
             packer.push(reference, target);
         }
@@ -280,11 +286,29 @@ impl Traversal {
             return Ok(());
         }
         self.progress.pages += 1;
-        let Some(packed) = self.table.references(number)? else { return Ok(()) };
         if let (Ok(url), Some(test)) = (Url::parse(self.web.names.name(number)), self.table.test(number)?) {
             let owner = self.owners.of(&url).map(str::to_owned).or(test.owner);
             self.settle_owner(number, &url, owner.as_deref());
         }
+        if !self.is_followed(number) {
+            self.web.keep_edges(number, Vec::new());
+            return Ok(());
+        }
+        self.follow_kept(number)
+    }
+
+    /// Whether the references of a document are followed: not if it turns out to be nobody's, or was read for its anchors
+    /// only. A task that comes upon it later makes up for that.
+    fn is_followed(&mut self, number: u32) -> bool {
+        let node = self.web.node_mut(number);
+        node.is_nobodys = node.reach.is_empty();
+        !node.is_nobodys
+    }
+
+    /// Goes on to the references that the table has of a document.
+    pub(super) fn follow_kept(&mut self, number: u32) -> Result<(), TableError> {
+        self.web.node_mut(number).is_nobodys = false;
+        let Some(packed) = self.table.references(number)? else { return Ok(()) };
         let way = self.way_from(number);
         let mut edges = Vec::new();
         let bytes = codec::unpack(&packed);
@@ -303,14 +327,19 @@ impl Traversal {
     pub(super) fn recall(&mut self, number: u32) -> Result<(), TableError> {
         let look = self.look(number);
         let node = *self.web.node(number);
-        if look == Look::Read && node.code == 0 && !self.table.has_page(number, READER)? {
+        let test = self.table.test(number)?;
+        if look == Look::Read
+            && node.code == 0
+            && let Some(test) = &test
+            && self.is_unread(number, test)?
+        {
             self.web.node_mut(number).is_recent = false;
             return self.enqueue(number);
         }
         let node = self.web.node_mut(number);
         (node.stage, node.look) = (Stage::Done, look);
         self.progress.tested += 1;
-        match self.table.test(number)?.map(|test| test.outcome) {
+        match test.map(|test| test.outcome) {
             Some(Outcome::Moved { to, .. }) => self.follow_redirect(number, &to),
             Some(Outcome::Broken(_)) => {
                 self.progress.broken += 1;
@@ -318,6 +347,15 @@ impl Traversal {
             }
             _ => self.go_on_with_kept(number),
         }
+    }
+
+    /// Whether a document was tested and not read, or by another version of the reader: then it must come whole.
+    pub(super) fn is_unread(&self, number: u32, test: &Test) -> Result<bool, TableError> {
+        let media_type = test.media_type.as_deref().map(|text| text.split(';').next().unwrap_or(text).trim());
+        let media_type = media_type.map(str::to_ascii_lowercase);
+        let url = Url::parse(self.web.names.name(number));
+        let may_be_read = url.is_ok_and(|url| extract::is_read(media_type.as_deref(), &url));
+        Ok(may_be_read && !self.table.has_page(number, READER)?)
     }
 
     fn way_from(&self, number: u32) -> Way {

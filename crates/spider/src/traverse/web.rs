@@ -65,6 +65,8 @@ pub(crate) struct Node {
     pub(crate) is_known: bool,
     /// Whether that test is of this very run, which was interrupted.
     pub(crate) is_recent: bool,
+    /// Whether its references were left alone, because no task has it.
+    pub(crate) is_nobodys: bool,
     /// How many redirects led to it, one after the other.
     pub(crate) hops: u8,
 }
@@ -92,6 +94,7 @@ impl Node {
             is_promising: false,
             is_known: false,
             is_recent: false,
+            is_nobodys: false,
             hops: 0,
         }
     }

@@ -33,7 +33,7 @@ mod reply;
 mod repository;
 mod request;
 mod script;
-mod server;
+pub(crate) mod server;
 
 use std::collections::HashMap;
 use std::net::TcpListener;

@@ -34,6 +34,10 @@ pub enum Delivery {
     StallAt(usize),
     /// In chunks; closed without the last one.
     ChunkedWithoutEnd,
+    /// With its length, so many times over: bodies larger than memory should have to be.
+    Repeated(u64),
+    /// Without a head: the body is all that is said, and then the connection is closed.
+    Bare,
 }
 
 impl Reply {
@@ -60,6 +64,25 @@ impl Reply {
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.set_header(name, value);
         self
+    }
+
+    /// The same, delivered in another way.
+    #[must_use]
+    pub fn delivered(mut self, delivery: Delivery) -> Self {
+        self.delivery = delivery;
+        self
+    }
+
+    /// The same, after a while.
+    #[must_use]
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// The value of a header, by its name in any case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
     /// Adds a header or gives it another value.

@@ -21,7 +21,7 @@ const LONGEST_HEAD: usize = 64 * 1024;
 type Open = Mutex<HashMap<usize, TcpStream>>;
 
 /// A listener and its connections; all of it ends when it is dropped.
-pub(super) struct Server {
+pub(crate) struct Server {
     address: String,
     stopping: Arc<AtomicBool>,
     open: Arc<Open>,
@@ -30,7 +30,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Answers requests on a free port of this machine until it is dropped.
-    pub(super) fn start(listener: TcpListener, answer: impl Fn(Request) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(listener: TcpListener, answer: impl Fn(Request) -> Reply + Send + Sync + 'static) -> Self {
         let address = listener.local_addr().expect("it is bound").to_string();
         let stopping = Arc::new(AtomicBool::new(false));
         let open = Arc::new(Open::default());
@@ -137,6 +137,10 @@ fn read(mut stream: &TcpStream) -> io::Result<Option<Request>> {
 
 /// Sends an answer; tells whether the connection goes on.
 fn send(mut stream: &TcpStream, reply: &Reply, head_only: bool, stopping: &AtomicBool) -> io::Result<bool> {
+    if reply.delivery == Delivery::Bare {
+        stream.write_all(&reply.body)?;
+        return finish(stream);
+    }
     let mut head = format!("HTTP/1.1 {} Said\r\n", reply.status);
     for (name, value) in &reply.headers {
         head.extend([name, ": ", value, "\r\n"]);
@@ -144,17 +148,24 @@ fn send(mut stream: &TcpStream, reply: &Reply, head_only: bool, stopping: &Atomi
     match reply.delivery {
         Delivery::Chunked | Delivery::ChunkedWithoutEnd => head.push_str("Transfer-Encoding: chunked\r\n"),
         Delivery::UntilClose => head.push_str("Connection: close\r\n"),
+        // Such an answer has no body, so that there is nothing to tell the length of.
+        Delivery::Length if reply.status == 304 => {}
+        Delivery::Repeated(times) => {
+            head.push_str(&format!("Content-Length: {}\r\n", reply.body.len() as u64 * times));
+        }
         _ => head.push_str(&format!("Content-Length: {}\r\n", reply.body.len())),
     }
     head.push_str("\r\n");
     stream.write_all(head.as_bytes())?;
-    if head_only {
+    if head_only || reply.status == 304 {
         return Ok(reply.delivery != Delivery::UntilClose);
     }
     let whole = &reply.body[..];
     let up_to = |end: usize| &whole[..end.min(whole.len())];
     match reply.delivery {
         Delivery::Length => stream.write_all(whole).map(|()| true),
+        Delivery::Repeated(times) => (0..times).try_for_each(|_| stream.write_all(whole)).map(|()| true),
+        Delivery::Bare => Ok(false),
         Delivery::UntilClose => {
             stream.write_all(whole)?;
             finish(stream)

@@ -10,15 +10,14 @@
 //! | `stored` | reads back what harvests left behind |
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use modoai_testkit::process::binary;
 use serde_json::Value;
-use tempfile::NamedTempFile;
+
+use crate::running::{Told, to_its_end};
 
 mod certificates;
 mod defects;
@@ -69,27 +68,8 @@ impl Harvest {
 
     /// Runs it to its end. One that does not end is killed, and that is the error.
     pub(crate) fn run(mut self) -> Result<Ended, String> {
-        // Files, not pipes: nobody needs to read along, and whatever it said is there when it is killed, too.
-        let (out, err) = (NamedTempFile::new().expect("a file"), NamedTempFile::new().expect("a file"));
-        let handle = |file: &NamedTempFile| File::options().append(true).open(file.path()).expect("just made");
-        let mut child = self.command.stdout(handle(&out)).stderr(handle(&err)).spawn().expect("the command runs");
-        let deadline = Instant::now() + PATIENCE;
-        let mut peak = 0;
-        let status = loop {
-            peak = peak.max(peak_memory(child.id()));
-            match child.try_wait().expect("our own child") {
-                Some(status) => break Some(status),
-                None if Instant::now() > deadline => {
-                    child.kill().and_then(|()| child.wait()).expect("our own child");
-                    break None;
-                }
-                None => thread::sleep(Duration::from_millis(10)),
-            }
-        };
-        let text = |file: &NamedTempFile| std::fs::read_to_string(file.path()).unwrap_or_default();
-        let (out, err) = (text(&out), text(&err));
+        let Told { status, out, err, peak } = to_its_end(&mut self.command, PATIENCE)?;
         let said = format!("{out}{err}");
-        let Some(status) = status else { return Err(format!("it does not end\n{said}")) };
         let last = out.trim_end().lines().last().unwrap_or_default();
         let report = match serde_json::from_str(last) {
             Ok(report) => report,
@@ -123,11 +103,4 @@ impl Ended {
     pub(crate) fn repaired(&self, quirk: &str) -> bool {
         self.report["repaired"].as_array().is_some_and(|all| all.iter().any(|repair| repair["quirk"] == quirk))
     }
-}
-
-/// The most memory a process ever had, while it is there to be asked.
-fn peak_memory(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
-    line.and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) * 1024
 }

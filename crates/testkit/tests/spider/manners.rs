@@ -1,0 +1,73 @@
+//! Who we say we are, and how often we ask.
+
+use modoai_testkit::web::{Host, Web, html};
+
+use super::Spider;
+
+/// A host with some pages, and pictures on each of them.
+fn host() -> Host {
+    let page = |number: usize| {
+        let links: String =
+            (0..20).map(|other| format!("<a href=\"/page/{other}\">x</a><img src=\"/picture/{other}\">")).collect();
+        format!("<h1 id=h>{number}</h1>{links}<a href=\"/page/0#h\">x</a>")
+    };
+    let web = Web::default()
+        .page("/", &page(0))
+        .below("/picture/", |_| modoai_testkit::web::Reply::of(200, "image/png", "x"));
+    (0..20).fold(web, |web, number| web.page(&format!("/page/{number}"), &page(number))).start()
+}
+
+#[test]
+fn every_url_is_asked_for_once_and_leaves_by_head() {
+    let host = host();
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = Spider::new(host.at("/"), &folder.path().join("table")).complete();
+    assert!(ended.findings.is_empty(), "{}", ended.said);
+    assert_eq!(host.repeated(), []);
+    let log = host.log();
+    assert_eq!(log.len(), 1 + 1 + 20 + 20);
+    let by = |method: &str| log.iter().filter(|asked| asked.request.method == method).count();
+    assert_eq!((by("GET"), by("HEAD")), (22, 20));
+    assert!(
+        log.iter().filter(|asked| asked.request.method == "HEAD").all(|asked| asked.request.target.contains("picture"))
+    );
+    assert_eq!(ended.count("requests"), 42);
+    assert_eq!(ended.count("pages"), 21);
+    assert_eq!(ended.count("urls"), 41);
+}
+
+#[test]
+fn requests_say_who_asks_why_and_for_whom() {
+    let host = host();
+    let folder = tempfile::tempdir().expect("a folder");
+    let spider = Spider::new(host.at("/"), &folder.path().join("table"));
+    spider.with(["--contact", "webmaster@example.org"]).complete();
+    for asked in host.log() {
+        let agent = asked.request.header("User-Agent").unwrap_or_default();
+        assert!(agent.starts_with("modoai"), "{agent}");
+        assert_eq!(asked.request.header("From"), Some("webmaster@example.org"), "{asked}");
+        let referer = asked.request.header("Referer").unwrap_or_default();
+        let has_none = asked.request.target == "/" || asked.request.target == "/robots.txt";
+        assert!(has_none || referer.starts_with(host.url()), "{asked}: {referer}");
+    }
+}
+
+#[test]
+fn no_more_at_once_than_was_asked_for() {
+    let page: String = (0..40).map(|number| format!("<a href=\"/slow/{number}\">x</a>")).collect();
+    let slow = |_: &modoai_testkit::web::Visit<'_>| html("x").after(std::time::Duration::from_millis(100));
+    for most in [1, 3] {
+        let host = Web::default().page("/", &page).below("/slow/", slow).start();
+        let folder = tempfile::tempdir().expect("a folder");
+        Spider::new(host.at("/"), &folder.path().join("table")).with(["--per-host", &most.to_string()]).complete();
+        let log = host.log();
+        let at: Vec<_> =
+            log.iter().filter(|asked| asked.request.target.starts_with("/slow/")).map(|asked| asked.at).collect();
+        assert_eq!(at.len(), 40);
+        // Each is logged when it arrives, and takes a tenth of a second; so of the next ones, at most so many come within that.
+        for window in at.windows(most + 1) {
+            let time = window[most] - window[0];
+            assert!(time.as_millis() >= 90, "{} requests within {time:?}", most + 1);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! One run after the other: what is asked again, what is new, what is mended; and runs that do not come to their end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use modoai_testkit::web::{Host, Reply, Visit, Web, html};
+
+use super::{Ended, Spider, whole};
+use crate::running::signal;
+
+/// What is not committed when it is killed is asked for again: half a second of work, and machines may be busy.
+const LOST: Duration = Duration::from_millis(2_500);
+
+/// A page with a tag, so that it need not be sent twice.
+fn tagged(body: &str) -> impl Fn(&Visit<'_>) -> Reply + Send + Sync + use<> {
+    let tag = format!("\"{}\"", body.len());
+    let body = body.to_owned();
+    move |_| html(&body).with("ETag", &tag)
+}
+
+#[test]
+fn the_second_run_is_conditional() {
+    let dated = |_: &Visit<'_>| html(r#"<a href="/gone">x</a>"#).with("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT");
+    let weak = |_: &Visit<'_>| html(r##"<p id="p"><a href="#q">x</a>"##).with("ETag", "W/\"1\"");
+    let host = Web::default()
+        .on("/", tagged(r#"<a href="/dated">1</a><a href="/weak#p">2</a><a href="/plain">3</a><img src="/picture">"#))
+        .on("/dated", dated)
+        .on("/weak", weak)
+        .page("/plain", r#"<a href="/">back</a>"#)
+        .file("/picture", "image/png", "x")
+        .start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = folder.path().join("table");
+    let first = Spider::new(host.at("/"), &table).complete();
+    assert_eq!(told(&first, &host), ["broken /gone", "fragment /weak#q"], "{}", first.said);
+    assert_eq!((first.count("new"), first.count("mended")), (2, 0), "{}", first.said);
+    let before = host.take_log();
+
+    let second = Spider::new(host.at("/"), &table).complete();
+    assert_eq!(told(&second, &host), told(&first, &host), "{}", second.said);
+    assert_eq!((second.count("new"), second.count("mended")), (0, 0), "{}", second.said);
+    for name in ["pages", "links", "urls", "broken", "fragments"] {
+        assert_eq!(second.count(name), first.count(name), "{name}\n{}", second.said);
+    }
+    let log = host.log();
+    assert!(log.len() <= before.len(), "{log:#?}");
+    assert_eq!(host.repeated(), []);
+    for (path, status, header) in
+        [("/", 304, "If-None-Match"), ("/dated", 304, "If-Modified-Since"), ("/weak", 304, "If-None-Match")]
+    {
+        let asked = log.iter().find(|asked| asked.request.target == path).expect("it is asked for again");
+        assert_eq!(asked.status, status, "{asked}");
+        assert!(asked.request.header(header).is_some(), "{asked}");
+    }
+    let bodies: usize = log.iter().filter(|asked| asked.status == 200).map(|asked| asked.length).sum();
+    assert!(bodies < 400, "{bodies} bytes");
+}
+
+#[test]
+fn what_is_new_what_remains_and_what_is_mended() {
+    let links = r#"<a href="/remains">1</a><a href="/mended">2</a><a href="/breaks">3</a><a href="/other#p">4</a>"#;
+    let host = Web::default().on("/", tagged(links)).page("/breaks", "x").on("/other", tagged("<p id=p>")).start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = folder.path().join("table");
+    let first = Spider::new(host.at("/"), &table).complete();
+    assert_eq!(told(&first, &host), ["broken /mended", "broken /remains"]);
+    assert!(first.findings.iter().all(|finding| finding["is_new"] == true), "{}", first.said);
+
+    // The page that has the links is as it was; what they lead to is not.
+    host.change(|web| web.without("/breaks").page("/mended", "x").on("/other", tagged("<p id=another>")));
+    let second = Spider::new(host.at("/"), &table).complete();
+    assert_eq!(told(&second, &host), ["broken /breaks", "broken /remains", "fragment /other#p"]);
+    let is_new: BTreeMap<String, bool> = second
+        .findings
+        .iter()
+        .map(|finding| (whole(finding).replace(host.url(), ""), finding["is_new"] == true))
+        .collect();
+    assert_eq!(
+        is_new,
+        [("/breaks", true), ("/other#p", true), ("/remains", false)].map(|(path, new)| (path.to_owned(), new)).into()
+    );
+    assert_eq!((second.count("new"), second.count("mended")), (2, 1), "{}", second.said);
+    let since = |ended: &Ended| {
+        let of_it = ended.findings.iter().find(|finding| whole(finding).ends_with("/remains"));
+        of_it.and_then(|finding| finding["since"].as_str()).map(str::to_owned)
+    };
+    assert!(since(&first).is_some());
+    assert_eq!(since(&first), since(&second), "it has been broken since it was first seen to be");
+
+    // A link that is taken away is mended, too.
+    host.change(|web| web.on("/", tagged(r#"<a href="/breaks">3</a>"#)));
+    let third = Spider::new(host.at("/"), &table).complete();
+    assert_eq!(told(&third, &host), ["broken /breaks"]);
+    assert_eq!((third.count("new"), third.count("mended")), (0, 2), "{}", third.said);
+}
+
+#[test]
+fn an_interrupted_run_says_so_and_is_gone_on_with() {
+    let host = slow_host();
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = folder.path().join("table");
+    let mut interrupted = None;
+    let first = spider(&host, &table).run_while(|pid| {
+        if interrupted.is_none() && host.log().len() > 100 {
+            interrupted = Some(Instant::now());
+            signal(pid, "INT");
+        }
+    });
+    let first = first.unwrap_or_else(|error| panic!("{error}"));
+    let code = first.code.expect("it ends by itself");
+    assert!(code != 0 && code != 2, "exit status {code}\n{}", first.said);
+    assert_eq!(first.summary["complete"], false, "{}", first.said);
+    assert!(interrupted.is_some_and(|at| at.elapsed() < Duration::from_secs(30)), "it takes too long to end");
+    let before = asked_for(&host);
+    assert!(before.len() < SLOW, "it went on to the end");
+
+    host.take_log();
+    let second = spider(&host, &table).complete();
+    let again: Vec<_> = asked_for(&host).intersection(&before).cloned().collect();
+    // Those that were under way.
+    assert!(again.len() <= 10, "asked for again: {again:?}");
+    assert_eq!(findings(&second), findings(&undisturbed(&host)), "{}", second.said);
+}
+
+#[test]
+fn a_killed_run_is_gone_on_with() {
+    let host = slow_host();
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = folder.path().join("table");
+    for part in 1..=2 {
+        let mut child = spider(&host, &table).start();
+        let deadline = Instant::now() + super::PATIENCE;
+        while asked_for(&host).len() < SLOW * part / 3 {
+            assert!(
+                child.try_wait().expect("our own child").is_none() && Instant::now() < deadline,
+                "it does not get there"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child.kill().and_then(|()| child.wait()).expect("our own child");
+    }
+    let last = spider(&host, &table).complete();
+    // Whatever was asked for twice had been asked for shortly before the run was killed.
+    let log = host.log();
+    let mut first: BTreeMap<&str, Duration> = BTreeMap::new();
+    let mut killed = Duration::ZERO;
+    for asked in log.iter().filter(|asked| asked.request.target != "/robots.txt") {
+        let pause = asked.at.saturating_sub(killed);
+        if let Some(before) = first.insert(&asked.request.target, asked.at) {
+            assert!(asked.at - before < LOST + pause + Duration::from_secs(5), "{asked}");
+        }
+        killed = killed.max(asked.at);
+    }
+    let repeated = host.repeated().len();
+    assert!(repeated < SLOW / 3, "{repeated} of {SLOW} were asked for again");
+    host.take_log();
+    assert_eq!(findings(&last), findings(&undisturbed(&host)), "{}", last.said);
+}
+
+/// How many URLs the slow host has.
+const SLOW: usize = 300;
+
+/// A host that takes its time, so that there is time to be interrupted: pages in a chain of bunches, some links broken.
+fn slow_host() -> Host {
+    let page = |visit: &Visit<'_>| {
+        let number: usize = visit.request.path().trim_start_matches("/slow/").parse().unwrap_or(0);
+        let next = (number * 5 + 1..=number * 5 + 5)
+            .filter(|next| *next < SLOW)
+            .map(|next| format!("<a href=\"/slow/{next}\">x</a>"));
+        let missing = if number.is_multiple_of(10) {
+            format!("<a href=\"/missing/{number}\">x</a><a href=\"#no\">y</a>")
+        } else {
+            String::new()
+        };
+        html(&(next.collect::<String>() + &missing)).after(Duration::from_millis(50))
+    };
+    Web::default().page("/", r#"<a href="/slow/0">x</a>"#).below("/slow/", page).start()
+}
+
+fn spider(host: &Host, table: &Path) -> Spider {
+    Spider::new(host.at("/"), table).with(["--per-host", "2"])
+}
+
+/// A run with a table of its own.
+fn undisturbed(host: &Host) -> Ended {
+    let folder = tempfile::tempdir().expect("a folder");
+    Spider::new(host.at("/"), &folder.path().join("table")).with(["--per-host", "16"]).complete()
+}
+
+fn asked_for(host: &Host) -> BTreeSet<String> {
+    host.log().into_iter().map(|asked| asked.request.target).filter(|target| target != "/robots.txt").collect()
+}
+
+/// What is found where, but for when.
+fn findings(ended: &Ended) -> BTreeSet<[String; 3]> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    ended.findings.iter().map(|finding| [text(&finding["page"]), whole(finding), text(&finding["verdict"])]).collect()
+}
+
+/// The same in short.
+fn told(ended: &Ended, host: &Host) -> Vec<String> {
+    let mut told: Vec<String> = findings(ended)
+        .into_iter()
+        .map(|[_, target, verdict]| format!("{verdict} {}", target.replace(host.url(), "")))
+        .collect();
+    told.sort();
+    told
+}
