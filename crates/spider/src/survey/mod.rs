@@ -26,7 +26,7 @@ use crate::table::{Begun, Past, Table, TableError};
 use crate::task::{Owners, Plan};
 use crate::traverse::Traversal;
 use crate::traverse::web::{NONE, Stage, Web};
-use crate::verdict::Verdict;
+use crate::verdict::{Outcome, Verdict};
 use judge::Judged;
 
 /// What a traversal found.
@@ -90,6 +90,7 @@ impl Survey {
             mutes_small_moves,
             looked_up: RefCell::default(),
         };
+        survey.remark_tops();
         survey.count()?;
         survey.find_mended()?;
         survey.table.commit().map_err(store)?;
@@ -112,6 +113,23 @@ impl Survey {
     /// The table, for what others keep beside it.
     pub fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// A task whose top cannot be read has nothing to tell; that is not to be taken for good news.
+    fn remark_tops(&mut self) {
+        for task in 0..self.plan.tasks.len() {
+            let top = self.plan.tasks[task].top.as_str().split('#').next().unwrap_or_default().to_owned();
+            let (number, _) = self.web.number(&top);
+            let node = *self.web.node(number);
+            if !(node.stage == Stage::Done && node.code == 0 && node.form != Form::Other) {
+                let name = &self.plan.tasks[task].name;
+                let outcome = match self.outcome(number) {
+                    Outcome::Good => "it is no document".to_owned(),
+                    outcome => outcome.to_string(),
+                };
+                self.run.remarks.push(format!("the top {top} of {name} could not be read: {outcome}"));
+            }
+        }
     }
 
     /// One pass over all references: counts, and what is new.

@@ -69,6 +69,8 @@ pub struct Traversal {
     documents_of: Vec<u64>,
     progress: Progress,
     is_cut_by_depth: bool,
+    /// How many documents there were when depths were measured last.
+    measured: u64,
     is_cut_by_pages: bool,
     hearsay: Hearsay,
     /// Hosts whose site maps are known.
@@ -141,6 +143,7 @@ impl Traversal {
             wanted: HashSet::new(),
             progress: Progress::default(),
             is_cut_by_depth: false,
+            measured: 0,
             is_cut_by_pages: false,
             hearsay: Hearsay::default(),
             mapped: HashSet::new(),
@@ -179,6 +182,7 @@ impl Traversal {
             self.table.tick()?;
             if self.frontier.is_out_of_documents() {
                 self.pass_on()?;
+                self.measure_depth()?;
             }
             let now = Instant::now();
             while visits.len() < self.options.connections.max(1)

@@ -274,6 +274,40 @@ impl Traversal {
         }
         Ok(())
     }
+
+    /// Measures anew how far documents are from the top, if some were left out for that. Answers come in any order, so a longer
+    /// way may have been found before a shorter one.
+    pub(super) fn measure_depth(&mut self) -> Result<(), TableError> {
+        if !self.is_cut_by_depth || self.measured == self.progress.pages {
+            return Ok(());
+        }
+        self.measured = self.progress.pages;
+        self.is_cut_by_depth = false;
+        let mut is_seen = vec![false; self.web.nodes.len()];
+        let mut level: Vec<u32> =
+            (0..self.web.nodes.len() as u32).filter(|node| self.web.node(*node).depth == 0).collect();
+        let mut depth = 0;
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            // A redirect is no step away from the top, so what it leads to is still of this level.
+            while let Some(from) = level.pop() {
+                if std::mem::replace(&mut is_seen[from as usize], true) {
+                    continue;
+                }
+                let node = *self.web.node(from);
+                let is_redirect = node.redirect != NONE;
+                let depth = if is_redirect { depth } else { depth + 1 };
+                for target in self.web.edges(from) {
+                    let way = Way { from, leads: Leads::ToDocument, tasks: node.reach, depth, has_fragment: false };
+                    self.come_upon(target, way)?;
+                    if is_redirect { level.push(target) } else { next.push(target) }
+                }
+            }
+            level = next;
+            depth += 1;
+        }
+        Ok(())
+    }
 }
 
 /// When it is the turn of what is looked at in this way.

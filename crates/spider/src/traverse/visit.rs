@@ -14,8 +14,9 @@ use super::outcome::{self, Conclusion};
 use crate::extract::{self, Page, Source};
 use crate::verdict::{Fault, Outcome, Reason};
 
-/// What any body may have in memory. Larger ones wait for one of a few large places, so that five hundred connections at
-/// once cannot fill the memory.
+/// How many bodies are read at once, whatever the number of connections; the others wait on the line. And what each may have
+/// in memory: larger ones wait for one of a few large places. So five hundred connections cannot fill the memory.
+const READ_AT_ONCE: usize = 64;
 const SMALL: usize = 64 * 1024;
 const LARGE_AT_ONCE: usize = 2;
 /// How much of a document that is not read is taken off the line for the sake of its connection.
@@ -75,13 +76,14 @@ pub(crate) struct Visitor {
     /// Who knows robots.txt; none if nobody is asked.
     pub(crate) gate: Option<Gate>,
     page_limit: usize,
+    readers: Semaphore,
     large: Semaphore,
 }
 
 impl Visitor {
     pub(crate) fn new(client: Client, page_limit: usize, robots: bool) -> Self {
         let gate = robots.then(|| Gate::new(client.clone()));
-        Self { client, gate, page_limit, large: Semaphore::new(LARGE_AT_ONCE) }
+        Self { client, gate, page_limit, readers: Semaphore::new(READ_AT_ONCE), large: Semaphore::new(LARGE_AT_ONCE) }
     }
 
     /// Goes, and comes back with an answer whatever happens.
@@ -136,6 +138,8 @@ impl Visitor {
             return Ok(errand.visited_unread(answer).await);
         }
         let links: Vec<String> = text_headers(&answer.headers, "link");
+        // Held until the document is read, since until then its bytes are in memory.
+        let _reader = self.readers.acquire().await.ok();
         let (body, is_whole) = self.body(&mut answer).await?;
         let bytes = body.len() as u64;
         let url = errand.url.clone();

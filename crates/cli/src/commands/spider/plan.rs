@@ -38,7 +38,8 @@ impl SpiderCommand {
             return Err(CliError::new(Kind::Usage, format!("{top} has no host")));
         };
         let scope = if self.tree { Scope::Tree } else { Scope::Site };
-        Ok(Task { index_file: self.html.clone(), ..Task::new(host.to_owned(), scope, top) })
+        let name = top.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        Ok(Task { index_file: self.html.clone(), ..Task::new(name, scope, top) })
     }
 
     fn file(&self) -> Result<Plan, CliError> {
