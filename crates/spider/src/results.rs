@@ -100,6 +100,8 @@ pub struct Summary {
     pub moved: u64,
     /// Distinct targets that could not be tested.
     pub not_tested: u64,
+    /// Distinct targets that nobody wanted tested: outside, to be avoided, or not come to.
+    pub left_alone: u64,
     /// Documents that changed within the task's window.
     pub changed: u64,
     /// Documents that expire within the task's window.

@@ -247,7 +247,7 @@ fn not_begun(error: BeginError) -> CliError {
 fn table_failed(error: TableError) -> CliError {
     let hint = match &error {
         TableError::Busy { .. } => "wait for it, or give another table with --table",
-        TableError::Foreign { .. } => "give another file with --table",
+        TableError::Foreign { .. } | TableError::Damaged { .. } => "give another file with --table",
         TableError::Io { .. } | TableError::Engine { .. } => "give another file with --table, or --no-table",
     };
     CliError::failed("the table cannot be used").because(error).hint(hint)

@@ -58,7 +58,7 @@ impl Resolver {
 
     /// The same with another base, as a document names one; what cannot be a base changes nothing.
     pub(super) fn rebased(&self, raw: &str) -> Option<Self> {
-        let base = self.join(raw).ok()?;
+        let base = without_user(self.join(raw).ok()?);
         let is_base = !matches!(base.scheme(), "data" | "javascript");
         is_base.then(|| Self::with_encoding(&base, self.encoding))
     }
@@ -115,7 +115,7 @@ impl Resolver {
             return Target::Elsewhere { url: cut(written, MOST_ELSEWHERE) };
         }
         let url = match self.join(written) {
-            Ok(url) => url,
+            Ok(url) => without_user(url),
             Err(error) => return Target::Invalid { text: cut(written, MOST_WRITTEN), fault: fault(error) },
         };
         match url.scheme() {
@@ -141,6 +141,15 @@ impl Resolver {
         let encode: &dyn Fn(&str) -> Cow<'_, [u8]> = &|query| encode(self.encoding, query);
         options.encoding_override(Some(encode)).parse(raw)
     }
+}
+
+/// Without a user and a password: they are nobody's business, whoever wrote them into a page, and not ours to use.
+fn without_user(mut url: Url) -> Url {
+    if !url.username().is_empty() || url.password().is_some() {
+        // Whatever has a user can be without one.
+        let _ = (url.set_username(""), url.set_password(None));
+    }
+    url
 }
 
 /// A query in the charset of its document. What the charset lacks is written as a reference to the character, as forms do.
@@ -225,6 +234,7 @@ mod tests {
         let resolver = resolver("http://h.test/a/b.html?q#f");
         for (raw, url, fragment) in [
             ("", "http://h.test/a/b.html?q", None),
+            ("http://admin:secret@other.test/x", "http://other.test/x", None),
             ("#", "http://h.test/a/b.html?q", None),
             ("#x", "http://h.test/a/b.html?q", Some("x")),
             ("#x y", "http://h.test/a/b.html?q", Some("x%20y")),

@@ -185,6 +185,7 @@ impl Fixture {
             fragments: 1,
             moved: 2,
             not_tested: 3,
+            left_alone: 0,
             changed: 1,
             expiring: 1,
             new: 9,

@@ -54,7 +54,7 @@ impl Survey {
         }
     }
 
-    fn judge_node(&self, id: u32, fragment: Option<&str>) -> Judged {
+    pub(super) fn judge_node(&self, id: u32, fragment: Option<&str>) -> Judged {
         let Some(first) = self.web.nodes.get(id as usize) else { return Judged::GOOD };
         let Some(end) = self.web.end_of(id) else {
             let status = Some(first.status).filter(|status| *status != 0);
@@ -142,7 +142,10 @@ impl Survey {
             return Outcome::NotTested(Reason::Interrupted);
         }
         let in_memory = Outcome::from_code(node.code, None, node.status);
-        if matches!(in_memory, Outcome::NotTested(Reason::Avoided | Reason::Outside)) {
+        if matches!(
+            in_memory,
+            Outcome::NotTested(Reason::Avoided | Reason::Outside) | Outcome::Broken(Fault::RedirectLoop)
+        ) {
             return in_memory;
         }
         // What cannot be read now was told when it happened; the number says enough.

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::anchors::{Anchors, Fragment};
 use crate::extract::Form;
@@ -44,7 +44,10 @@ pub struct Survey {
     missing: HashSet<(u32, Fragment)>,
     /// Since when, and whether for the first time, by the hash of page, target, fragment and verdict.
     history: HashMap<u64, (Timestamp, bool)>,
-    mended: Vec<Past>,
+    /// What earlier runs had and this one has not, for certain.
+    gone: Vec<Past>,
+    /// Tops that could not be read, and the tasks that begin there.
+    dead_tops: Vec<(usize, u32)>,
     /// Whether moves of a slash or of the scheme are worth telling.
     mutes_small_moves: bool,
     /// What was looked up in the table before, about targets.
@@ -86,23 +89,24 @@ impl Survey {
             infostructures,
             pages,
             history: HashMap::new(),
-            mended: Vec::new(),
+            gone: Vec::new(),
+            dead_tops: Vec::new(),
             mutes_small_moves,
             looked_up: RefCell::default(),
         };
-        survey.remark_tops();
-        survey.count()?;
-        survey.find_mended()?;
-        survey.table.commit().map_err(store)?;
+        survey.find_dead_tops();
+        let open = survey.count()?;
+        survey.find_gone(&open)?;
+        survey.table.rest().map_err(store)?;
         Ok(survey)
     }
 
     /// Ends the run in the table, once everything has been told. A run that was cut short stays open, to be resumed.
     pub fn close(mut self) -> Result<(), ReportError> {
         if self.run.cut_short.is_some() {
-            return self.table.commit().map_err(store);
+            return self.table.rest().map_err(store);
         }
-        for past in &self.mended {
+        for past in &self.gone {
             self.table.forget(past).map_err(store)?;
         }
         // A summary is numbers and text, which JSON always can hold.
@@ -116,63 +120,75 @@ impl Survey {
     }
 
     /// A task whose top cannot be read has nothing to tell; that is not to be taken for good news.
-    fn remark_tops(&mut self) {
-        for task in 0..self.plan.tasks.len() {
-            let top = self.plan.tasks[task].top.as_str().split('#').next().unwrap_or_default().to_owned();
-            let (number, _) = self.web.number(&top);
-            let node = *self.web.node(number);
-            if !(node.stage == Stage::Done && node.code == 0 && node.form != Form::Other) {
-                let name = &self.plan.tasks[task].name;
-                let outcome = match self.outcome(number) {
-                    Outcome::Good => "it is no document".to_owned(),
-                    outcome => outcome.to_string(),
-                };
-                self.run.remarks.push(format!("the top {top} of {name} could not be read: {outcome}"));
+    fn find_dead_tops(&mut self) {
+        for (task, of) in self.plan.tasks.iter().enumerate() {
+            let top = of.top.as_str().split('#').next().unwrap_or_default();
+            let Some(number) = self.web.find(top) else { continue };
+            let end = self.web.end_of(number).map_or(number, |end| end.node);
+            let node = self.web.node(end);
+            if node.is_good() && node.form != Form::Other {
+                continue;
             }
+            let outcome = match self.outcome(end) {
+                Outcome::Good => "it is no document".to_owned(),
+                outcome => outcome.to_string(),
+            };
+            self.run.remarks.push(format!("the top {top} of {} could not be read: {outcome}", of.name));
+            self.dead_tops.push((task, number));
         }
     }
 
-    /// One pass over all references: counts, and what is new.
-    fn count(&mut self) -> Result<(), ReportError> {
+    /// One pass over all references: counts, and what is new. Returns what is not well, by the hash of page, target and fragment,
+    /// whatever the matter with it is.
+    fn count(&mut self) -> Result<HashSet<u64>, ReportError> {
+        let mut open = HashSet::new();
         let mut all = Tally::default();
         let mut each: Vec<Tally> = (0..self.plan.tasks.len()).map(|_| Tally::default()).collect();
+        for (task, number) in self.dead_tops.clone() {
+            let target = KeptTarget::Node { id: number, fragment: None };
+            let judged = self.judge_node(number, None);
+            let is_new = judged.is_told() && self.remember(number, &target, &judged)?;
+            open.insert(place_of(number, self.web.names.name(number), None));
+            all.add(&target, &judged, is_new);
+            each[task].add(&target, &judged, is_new);
+        }
         for index in 0..self.pages.len() {
             let page = self.pages[index];
             let node = *self.web.node(page);
             let tasks: Vec<usize> = self.web.sets.tasks(node.reach).collect();
-            let is_document = u64::from(node.is_document());
-            all.summary.pages += is_document;
-            for task in &tasks {
-                each[*task].summary.pages += is_document;
-            }
-            let (is_changed, is_expiring) = self.windows(page, None)?;
-            all.summary.changed += u64::from(is_changed);
-            all.summary.expiring += u64::from(is_expiring);
-            for task in &tasks {
-                let (is_changed, is_expiring) = self.windows(page, Some(*task))?;
-                each[*task].summary.changed += u64::from(is_changed);
-                each[*task].summary.expiring += u64::from(is_expiring);
+            for (tally, of) in std::iter::once((&mut all, None)).chain(each_of(&mut each, &tasks)) {
+                let (is_changed, is_expiring) = self.windows(page, of)?;
+                tally.summary.pages += u64::from(node.is_document());
+                tally.summary.changed += u64::from(is_changed);
+                tally.summary.expiring += u64::from(is_expiring);
             }
             let Some(packed) = self.table.references(page).map_err(store)? else { continue };
             let bytes = codec::unpack(&packed);
             for kept in codec::references(&bytes) {
                 let judged = self.judge(&kept);
                 let is_new = judged.is_told() && self.remember(page, &kept.target, &judged)?;
-                all.add(&kept.target, &judged, is_new);
-                for task in &tasks {
-                    each[*task].add(&kept.target, &judged, is_new);
+                if judged.verdict != Verdict::Good {
+                    let (target, fragment) = self.named(&kept.target);
+                    open.insert(place_of(page, &target, fragment));
+                }
+                for (tally, _) in std::iter::once((&mut all, None)).chain(each_of(&mut each, &tasks)) {
+                    tally.add(&kept.target, &judged, is_new);
                 }
             }
         }
         let seen = self.web.nodes.iter().filter(|node| node.stage != Stage::Past);
         all.summary.urls = seen.count() as u64;
+        if all.left_alone.len() > 1 {
+            let count = all.left_alone.len();
+            self.run.remarks.push(format!("{count} targets were left alone: outside, to be avoided, or not come to"));
+        }
         all.fill(&mut self.run.summary);
         for (tally, infostructure) in each.into_iter().zip(&mut self.infostructures) {
             let urls = tally.targets.len() as u64;
             tally.fill(&mut infostructure.summary);
             infostructure.summary.urls = urls;
         }
-        Ok(())
+        Ok(open)
     }
 
     /// Writes a finding into the table's memory. Tells whether it is new.
@@ -189,30 +205,51 @@ impl Survey {
         Ok(known.1)
     }
 
-    fn find_mended(&mut self) -> Result<(), ReportError> {
-        let is_whole = self.run.cut_short.is_none();
+    /// What earlier runs had and this one has not, as far as that is certain. A page that could not be read, or a target that could
+    /// not be tested, mends nothing; then the past is kept as it is.
+    fn find_gone(&mut self, open: &HashSet<u64>) -> Result<(), ReportError> {
+        let is_whole = self.run.cut_short.is_none()
+            && !self.web.nodes.iter().any(|node| node.is_wanted && !node.scope.is_empty() && node.is_untested());
         let web = &self.web;
-        let mut mended = Vec::new();
+        let mut gone = Vec::new();
         let visit = |past: Past| {
-            let is_seen = web.nodes.get(past.page as usize).is_some_and(|node| node.stage == Stage::Done);
-            // Of a page that was not come upon, one only knows something when everything was.
-            if is_seen || is_whole {
-                mended.push(past);
+            let Some(node) = web.nodes.get(past.page as usize) else { return };
+            let is_known = match node.stage {
+                Stage::Done => !node.is_untested(),
+                // A page that was not come upon is gone only if everything was.
+                Stage::Past => is_whole,
+                Stage::Waiting | Stage::UnderWay => false,
+            };
+            if is_known && !open.contains(&place_of(past.page, &past.target, past.fragment.as_deref())) {
+                gone.push(past);
             }
         };
         self.table.gone(self.begun.number, visit).map_err(store)?;
-        mended.retain(|past| past.verdict != Verdict::NotTested);
-        mended
-            .sort_by(|a, b| self.web.names.name(a.page).cmp(self.web.names.name(b.page)).then(a.target.cmp(&b.target)));
-        self.run.summary.mended = mended.len() as u64;
-        for (task, infostructure) in self.infostructures.iter_mut().enumerate() {
-            let web = &self.web;
-            let own = mended.iter().filter(|past| web.sets.has(web.node(past.page).reach, task));
-            infostructure.summary.mended = own.count() as u64;
+        gone.sort_by(|a, b| {
+            let page = |past: &Past| self.web.names.name(past.page);
+            page(a).cmp(page(b)).then_with(|| a.target.cmp(&b.target))
+        });
+        self.gone = gone;
+        self.run.summary.mended = self.mended_of(None).count() as u64;
+        for task in 0..self.infostructures.len() {
+            self.infostructures[task].summary.mended = self.mended_of(Some(task)).count() as u64;
         }
-        self.mended = mended;
         Ok(())
     }
+
+    /// What was broken, of a task or of all. What merely could not be tested before is nothing that anybody has mended.
+    fn mended_of(&self, of: Option<usize>) -> impl Iterator<Item = &Past> {
+        self.gone.iter().filter(move |past| {
+            let reach = self.web.node(past.page).reach;
+            past.verdict != Verdict::NotTested && of.is_none_or(|task| self.web.sets.has(reach, task))
+        })
+    }
+}
+
+/// The tallies of these tasks.
+fn each_of<'a>(each: &'a mut [Tally], tasks: &'a [usize]) -> impl Iterator<Item = (&'a mut Tally, Option<usize>)> {
+    let is_of = |(task, _): &(usize, &mut Tally)| tasks.contains(task);
+    each.iter_mut().enumerate().filter(is_of).map(|(task, tally)| (tally, Some(task)))
 }
 
 /// Which of the fragments that somebody refers to lead nowhere.
@@ -255,6 +292,7 @@ struct Tally {
     fragments: HashSet<(u32, u64)>,
     moved: HashSet<u32>,
     not_tested: HashSet<u32>,
+    left_alone: HashSet<u32>,
 }
 
 impl Tally {
@@ -277,6 +315,8 @@ impl Tally {
         };
         self.targets.insert(node);
         match judged.verdict {
+            Verdict::NotTested if judged.is_muted => _ = self.left_alone.insert(node),
+            _ if judged.is_muted => {}
             Verdict::Broken => _ = self.broken.insert(node.into()),
             Verdict::Fragment => _ = self.fragments.insert((node, xxh3_64(fragment.as_bytes()))),
             Verdict::Moved => _ = self.moved.insert(node),
@@ -294,6 +334,7 @@ impl Tally {
             fragments: self.fragments.len() as u64,
             moved: self.moved.len() as u64,
             not_tested: self.not_tested.len() as u64,
+            left_alone: self.left_alone.len() as u64,
             ..self.summary
         };
     }
@@ -301,13 +342,12 @@ impl Tally {
 
 /// What history is found by.
 fn history_key(page: u32, target: &str, fragment: Option<&str>, verdict: Verdict) -> u64 {
-    let mut bytes = Vec::with_capacity(target.len() + 32);
-    bytes.extend_from_slice(&page.to_le_bytes());
-    bytes.push(verdict as u8);
-    bytes.extend_from_slice(target.as_bytes());
-    bytes.push(b'#');
-    bytes.extend_from_slice(fragment.unwrap_or_default().as_bytes());
-    xxh3_64(&bytes)
+    place_of(page, target, fragment).rotate_left(8) ^ verdict as u64
+}
+
+/// A reference, whatever is the matter with it.
+fn place_of(page: u32, target: &str, fragment: Option<&str>) -> u64 {
+    xxh3_64_with_seed(format!("{target}#{}", fragment.unwrap_or_default()).as_bytes(), page.into())
 }
 
 fn store(error: TableError) -> ReportError {

@@ -33,11 +33,10 @@ impl Results for Survey {
 
     fn documents(&self, of: usize, visit: &mut dyn FnMut(&Document, &[Referenced]) -> Visit) -> Visit {
         for page in self.pages_of(Some(of)) {
-            let node = self.web.node(page);
-            let Some(test) = self.table.test(page).map_err(store)? else { continue };
-            if !node.is_document() {
+            if !self.web.node(page).is_document() {
                 continue;
             }
+            let Some(test) = self.table.test(page).map_err(store)? else { continue };
             let document = self.document(page, &test, of)?;
             let packed = self.table.references(page).map_err(store)?.unwrap_or_default();
             let bytes = codec::unpack(&packed);
@@ -49,6 +48,15 @@ impl Results for Survey {
     }
 
     fn findings(&self, of: Option<usize>, visit: &mut dyn FnMut(&Finding) -> Visit) -> Visit {
+        for (task, top) in self.dead_tops.iter().filter(|(task, _)| of.is_none_or(|of| of == *task)) {
+            let target = KeptTarget::Node { id: *top, fragment: None };
+            let kept = Kept { kind: Kind::Top, line: 0, text: "", target };
+            let judged = self.judge(&kept);
+            if judged.is_told() {
+                let about = About { tasks: vec![self.plan.tasks[*task].name.clone()], ..self.about(*top)? };
+                visit(&self.finding(*top, &about, &kept, &judged))?;
+            }
+        }
         for page in self.pages_of(of) {
             // The page itself is looked up only if there is something to tell of it.
             let mut about = None;
@@ -74,11 +82,7 @@ impl Results for Survey {
     }
 
     fn mended(&self, of: Option<usize>, visit: &mut dyn FnMut(&Mended) -> Visit) -> Visit {
-        for past in &self.mended {
-            let node = self.web.node(past.page);
-            if of.is_some_and(|task| !self.web.sets.has(node.reach, task)) {
-                continue;
-            }
+        for past in self.mended_of(of) {
             visit(&Mended {
                 page: self.web.names.name(past.page).to_owned(),
                 target: past.target.clone(),
@@ -139,8 +143,8 @@ impl Survey {
         let tasks = self.web.sets.tasks(node.reach).filter(|task| of.is_none_or(|of| of == *task));
         let (mut changed, mut expires) = (None, None);
         for task in tasks.map(|task| &self.plan.tasks[task]) {
-            changed = changed.max(task.tell.changed).max(task.change_window);
-            expires = expires.max(task.tell.expired).max(task.expire_window);
+            changed = changed.max(task.change_window.or(task.tell.changed));
+            expires = expires.max(task.expire_window.or(task.tell.expired));
         }
         if changed.is_none() && expires.is_none() {
             return Ok((false, false));

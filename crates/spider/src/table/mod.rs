@@ -6,7 +6,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `mod` | opening, runs, commits |
-//! | `tests` | URLs and what came of testing them; pages |
+//! | `urls` | URLs and what came of testing them; pages |
 //! | `history` | what was wrong before |
 //! | `manners` | robots.txt and hosts on hold |
 //! | `codec` | the references of a page as bytes |
@@ -14,7 +14,7 @@
 pub(crate) mod codec;
 mod history;
 mod manners;
-mod tests;
+mod urls;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 pub(crate) use history::Past;
-pub(crate) use tests::Test;
+pub(crate) use urls::Test;
 
 /// The layout of the file.
 const VERSION: i64 = 1;
@@ -70,6 +70,12 @@ pub enum TableError {
         /// Which file.
         path: PathBuf,
     },
+    /// Somebody has changed it.
+    #[error("{} is damaged", path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+    },
     /// The folder or the file cannot be written.
     #[error("failed to open {}", path.display())]
     Io {
@@ -100,8 +106,12 @@ impl Table {
         let mut lock_path = path.as_os_str().to_owned();
         lock_path.push(".lock");
         let lock = File::create(&lock_path).map_err(io)?;
-        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_| TableError::Busy { path: path.to_path_buf() })?;
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(
+            |error| match error {
+                rustix::io::Errno::WOULDBLOCK => TableError::Busy { path: path.to_path_buf() },
+                error => io(error.into()),
+            },
+        )?;
         let engine = |source| TableError::Engine { path: path.to_path_buf(), source };
         let db = Connection::open(path).map_err(engine)?;
         Self::prepared(db, path.to_path_buf(), Some(lock))
@@ -181,8 +191,19 @@ impl Table {
 
     /// Makes everything so far survive.
     pub fn commit(&mut self) -> Result<()> {
+        self.rest()?;
+        self.kept(|db| db.execute_batch("BEGIN"))
+    }
+
+    /// The same, and leaves it at that: others may keep something of their own in the same file now.
+    pub fn rest(&mut self) -> Result<()> {
         self.committed = Instant::now();
-        self.kept(|db| db.execute_batch("COMMIT; BEGIN"))
+        self.kept(|db| if db.is_autocommit() { Ok(()) } else { db.execute_batch("COMMIT") })
+    }
+
+    /// What to say if the table does not fit together.
+    pub(crate) fn damaged(&self) -> TableError {
+        TableError::Damaged { path: self.path.clone() }
     }
 
     /// The connection, for what is kept beside the table and by others.
@@ -198,7 +219,7 @@ impl Table {
 impl Drop for Table {
     fn drop(&mut self) {
         // Whatever is not committed now is tested again; there is nobody to tell.
-        let _ = self.db.execute_batch("COMMIT");
+        let _ = self.rest();
     }
 }
 

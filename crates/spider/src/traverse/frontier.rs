@@ -4,7 +4,7 @@
 //! may still refer to it as one, and then one request does for both.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// When a URL's turn comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ struct Host {
     /// Whether it stands in the ring.
     in_ring: bool,
     not_before: Option<Instant>,
+    /// The least time between two requests, if the host asks for one; then there is one at a time.
+    pause: Option<Duration>,
 }
 
 impl Host {
@@ -92,8 +94,20 @@ impl Frontier {
     /// Nothing is asked of this host before then.
     pub(crate) fn hold(&mut self, host: u32, until: Instant) {
         if let Some(host) = self.hosts.get_mut(host as usize) {
-            host.not_before = Some(until);
+            host.not_before = host.not_before.max(Some(until));
         }
+    }
+
+    /// Requests to this host are so far apart from now on.
+    pub(crate) fn pace(&mut self, host: u32, pause: Duration) {
+        if let Some(host) = self.hosts.get_mut(host as usize) {
+            host.pause = host.pause.max(Some(pause));
+        }
+    }
+
+    /// How far apart requests to this host are to be.
+    pub(crate) fn pause(&self, host: u32) -> Option<Duration> {
+        self.hosts.get(host as usize)?.pause
     }
 
     /// What may be asked for now, if anything: its number and its turn. [`done`](Self::done) must follow.
@@ -109,7 +123,8 @@ impl Frontier {
             let number = self.ring.pop_front()?;
             let host = &mut self.hosts[number as usize];
             let is_held = host.not_before.is_some_and(|until| until > now);
-            let found = if host.under_way >= self.per_host || is_held {
+            let places = if host.pause.is_some() { 1 } else { self.per_host };
+            let found = if host.under_way >= places || is_held {
                 None
             } else if let Some(node) = host.documents.pop_front() {
                 Some((node, Turn::Document))
@@ -126,7 +141,11 @@ impl Frontier {
                 self.ring.push_back(number);
             }
             if let Some((node, turn)) = found {
-                self.hosts[number as usize].under_way += 1;
+                let host = &mut self.hosts[number as usize];
+                host.under_way += 1;
+                if let Some(pause) = host.pause {
+                    host.not_before = host.not_before.max(Some(now + pause));
+                }
                 self.waiting -= 1;
                 return Some((node, turn));
             }
@@ -152,16 +171,15 @@ impl Frontier {
     }
 
     /// When to look again if nothing may be asked for now and nothing is under way.
-    pub(crate) fn wake(&self) -> Option<Instant> {
+    pub(crate) fn wake(&self, now: Instant) -> Option<Instant> {
         let held = self.ring.iter().filter_map(|host| self.hosts[*host as usize].not_before);
+        let held = held.filter(|until| *until > now);
         self.later.keys().next().map(|(at, _)| *at).into_iter().chain(held).min()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -195,12 +213,26 @@ mod tests {
         let soon = now + Duration::from_secs(5);
         let mut frontier = Frontier::new(4);
         frontier.push_later(1, 0, Turn::Document, soon);
-        assert_eq!((frontier.next(now), frontier.wake(), frontier.waiting()), (None, Some(soon), 1));
+        assert_eq!((frontier.next(now), frontier.wake(now), frontier.waiting()), (None, Some(soon), 1));
         assert_eq!(frontier.next(soon), Some((1, Turn::Document)));
         frontier.done(0, Turn::Document);
         frontier.push(2, 0, Turn::Outside);
         frontier.hold(0, soon);
-        assert_eq!((frontier.next(now), frontier.wake()), (None, Some(soon)));
+        assert_eq!((frontier.next(now), frontier.wake(now)), (None, Some(soon)));
         assert_eq!(frontier.next(soon), Some((2, Turn::Outside)));
+        assert_eq!(frontier.wake(soon), None, "what is over wakes nobody");
+    }
+
+    #[test]
+    fn a_host_that_asks_for_a_pace_gets_it() {
+        let now = Instant::now();
+        let mut frontier = Frontier::new(4);
+        frontier.push(1, 0, Turn::Document);
+        frontier.push(2, 0, Turn::Document);
+        frontier.pace(0, Duration::from_secs(9));
+        assert_eq!(frontier.next(now), Some((1, Turn::Document)));
+        frontier.done(0, Turn::Document);
+        assert_eq!((frontier.next(now), frontier.wake(now)), (None, Some(now + Duration::from_secs(9))));
+        assert_eq!(frontier.next(now + Duration::from_secs(9)), Some((2, Turn::Document)));
     }
 }

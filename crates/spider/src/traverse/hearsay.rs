@@ -10,7 +10,6 @@ use modoai_fetch::{HeaderMap, HeaderValue};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Traversal;
-use super::refer::turn_of;
 use super::visit::{Look, Visited};
 use super::web::Stage;
 
@@ -44,7 +43,7 @@ impl Traversal {
         }
         let node = self.web.node_mut(number);
         (node.stage, node.look, node.status) = (Stage::Waiting, Look::Get, visited.status.unwrap_or(0));
-        let (host, turn) = (node.host, turn_of(node.look, node.scope.is_empty()));
+        let (host, turn) = (node.host, node.turn);
         self.frontier.push(number, host, turn);
         true
     }
@@ -63,6 +62,10 @@ impl Traversal {
 
     /// What an answer says about the host's answers.
     pub(super) fn learn_of_head(&mut self, visited: &Visited) {
+        // What was only heard is not learnt from.
+        if visited.is_hearsay {
+            return;
+        }
         let node = *self.web.node(visited.node);
         match (node.look, visited.status) {
             (Look::Head, Some(200..=399)) => {
@@ -70,7 +73,7 @@ impl Traversal {
                 *self.hearsay.good.entry(kind).or_default() += 1;
                 *self.hearsay.good_of_any.entry(node.host).or_default() += 1;
             }
-            (Look::Get, Some(200..=399)) if self.hearsay.doubted.contains_key(&visited.node) => {
+            (Look::Get | Look::Read, Some(200..=399)) if self.hearsay.doubted.contains_key(&visited.node) => {
                 self.hearsay.liars.insert(node.host);
             }
             (Look::Get | Look::Read, Some(404 | 410)) => {
@@ -85,6 +88,8 @@ impl Traversal {
         let path = self.web.names.name(number).split('?').next().unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default();
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        // Endings are foreign text; of those that are none, there may be a million.
+        let ending = if ending.len() > 8 { "" } else { ending };
         (self.web.node(number).host, ending.to_ascii_lowercase().into())
     }
 }

@@ -5,6 +5,8 @@
 //! | `mod` | the loop: what is next, what came of it, when it ends |
 //! | `refer` | coming upon a URL: whose is it, how is it looked at, when is its turn |
 //! | `settle` | what came of a visit: into the table, and on to its references |
+//! | `record` | the same beside what was known: since when, whether changed |
+//! | `kept` | what is known already: unchanged documents, and the first part of an interrupted run |
 //! | `visit` | one URL, tested |
 //! | `outcome` | what an answer says about a URL |
 //! | `hearsay` | whether HEAD is to be believed |
@@ -15,17 +17,19 @@
 
 mod frontier;
 mod hearsay;
+mod kept;
 mod names;
 mod opaque;
 mod options;
 mod outcome;
+mod record;
 mod refer;
 mod sets;
 mod settle;
 mod visit;
 pub(crate) mod web;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -38,11 +42,12 @@ use tokio::task::JoinSet;
 use crate::anchors::Fragment;
 use crate::table::{Begun, Table, TableError};
 use crate::task::{Owners, OwnersError, Plan, Restrictions, Scoper};
+use crate::verdict::Reason;
 use frontier::Frontier;
 use hearsay::Hearsay;
 pub use options::Options;
 use sets::SetId;
-use visit::Visitor;
+use visit::{Visited, Visitor};
 use web::Web;
 
 /// How long robots.txt may be used without asking again, by RFC 9309.
@@ -73,8 +78,10 @@ pub struct Traversal {
     measured: u64,
     is_cut_by_pages: bool,
     hearsay: Hearsay,
-    /// Hosts whose site maps are known.
-    mapped: HashSet<u32>,
+    /// Hosts whose site maps are known, and to which tasks.
+    mapped: HashMap<u32, SetId>,
+    /// What this run has tested before it was interrupted, and is come upon again.
+    recalled: VecDeque<u32>,
     dice: fastrand::Rng,
 }
 
@@ -115,16 +122,20 @@ impl Traversal {
     ) -> Result<Self, BeginError> {
         let begun = table.begin(fingerprint(&plan, &options), now)?;
         let mut web = Web::default();
+        let mut is_damaged = false;
         table.load(|known| {
-            // Numbers are given in order; one that is missing has been taken away by hand, and nothing fits any more.
             let (number, _) = web.number(known.url);
-            debug_assert_eq!(number, known.id, "the table has every number");
+            is_damaged |= number != known.id;
             let Some((run, outcome, status, form)) = known.test else { return };
             let node = web.node_mut(number);
             node.is_known = true;
             node.is_recent = run == begun.number && settle::is_settled(&outcome);
             (node.code, node.status, node.form) = (outcome.to_code().0, status, form);
         })?;
+        // Numbers are given in order. If one is missing, somebody has taken it away, and no reference fits any more.
+        if is_damaged {
+            return Err(table.damaged().into());
+        }
         table.holds(now, |host, until| client.hold(host, until.into()))?;
         let hungry = web.sets.of(0..plan.tasks.len());
         let visitor = Visitor::new(client, options.page_limit, options.robots);
@@ -146,7 +157,8 @@ impl Traversal {
             measured: 0,
             is_cut_by_pages: false,
             hearsay: Hearsay::default(),
-            mapped: HashSet::new(),
+            mapped: HashMap::new(),
+            recalled: VecDeque::new(),
             dice: fastrand::Rng::new(),
             plan,
             options,
@@ -175,33 +187,38 @@ impl Traversal {
     ) -> Result<Option<String>, TableError> {
         let mut stop = pin!(stop);
         let mut visits = JoinSet::new();
+        let mut under_way = HashMap::new();
         for task in 0..self.plan.tasks.len() {
             self.begin_task(task)?;
         }
         loop {
             self.table.tick()?;
+            while let Some(number) = self.recalled.pop_front() {
+                self.recall(number)?;
+            }
             if self.frontier.is_out_of_documents() {
                 self.pass_on()?;
-                self.measure_depth()?;
+                self.measure_depth();
             }
             let now = Instant::now();
             while visits.len() < self.options.connections.max(1)
                 && let Some((node, turn)) = self.frontier.next(now)
             {
                 if let Some(errand) = self.errand(node, turn)? {
-                    visits.spawn(Arc::clone(&self.visitor).go(errand));
+                    let visit = visits.spawn(Arc::clone(&self.visitor).go(errand));
+                    under_way.insert(visit.id(), node);
                 }
             }
             self.progress.waiting = (self.frontier.waiting() + visits.len()) as u64;
             self.progress.traffic = self.visitor.client.traffic();
             watch(&self.progress);
-            if visits.is_empty() && self.frontier.waiting() == 0 {
+            if visits.is_empty() && self.frontier.waiting() == 0 && self.recalled.is_empty() {
                 self.keep_robots()?;
                 self.table.commit()?;
                 self.remark_limits();
                 return Ok(None);
             }
-            let wake = self.frontier.wake().map_or(Duration::from_secs(1), |at| at.saturating_duration_since(now));
+            let wake = self.frontier.wake(now).map_or(Duration::from_secs(1), |at| at.saturating_duration_since(now));
             tokio::select! {
                 biased;
                 why = &mut stop => {
@@ -210,10 +227,15 @@ impl Traversal {
                     self.table.commit()?;
                     return Ok(Some(why));
                 }
-                Some(visited) = visits.join_next() => {
-                    if let Ok(visited) = visited {
-                        self.settle(visited)?;
-                    }
+                Some(ended) = visits.join_next_with_id() => {
+                    let (id, visited) = match ended {
+                        Ok((id, visited)) => (id, Some(visited)),
+                        Err(error) => (error.id(), None),
+                    };
+                    let Some(node) = under_way.remove(&id) else { continue };
+                    // A visit that panics is our failure, and says nothing of the URL.
+                    let failed = || Visited::not_asked(node, Reason::Garbled("we failed".into()));
+                    self.settle(visited.unwrap_or_else(failed))?;
                 }
                 () = tokio::time::sleep(wake.clamp(Duration::from_millis(1), Duration::from_secs(1))) => {}
             }
@@ -241,6 +263,8 @@ impl Traversal {
 fn fingerprint(plan: &Plan, options: &Options) -> u64 {
     let tasks: Vec<_> =
         plan.tasks.iter().map(|task| (&task.name, task.scope, task.top.as_str(), &task.exclude)).collect();
-    let text = format!("{tasks:?} {} {} {}", options.max_depth, options.external, options.external_fragments);
+    let Options { external, external_fragments, max_depth, max_pages, robots, .. } = options;
+    let limits = (external, external_fragments, max_depth, max_pages, robots);
+    let text = format!("{tasks:?} {limits:?} {:?} {:?}", plan.restrictions, plan.owners);
     xxhash_rust::xxh3::xxh3_64(text.as_bytes())
 }

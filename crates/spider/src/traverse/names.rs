@@ -31,6 +31,12 @@ impl Names {
         }
     }
 
+    /// The number of a URL that is known.
+    pub(crate) fn find(&self, url: &str) -> Option<u32> {
+        let (text, ends) = (&self.text, &self.ends);
+        self.numbers.find(xxh3_64(url.as_bytes()), |number| name_of(text, ends, *number) == url).copied()
+    }
+
     /// The URL of a number.
     pub(crate) fn name(&self, number: u32) -> &str {
         name_of(&self.text, &self.ends, number)
@@ -54,8 +60,9 @@ mod tests {
             for number in 0..1000 {
                 let url = format!("http://a/{number}");
                 assert_eq!(names.number(&url), (number, round == 0));
-                assert_eq!(names.name(number), url);
+                assert_eq!((names.name(number), names.find(&url)), (url.as_str(), Some(number)));
             }
         }
+        assert_eq!(names.find("http://b/"), None);
     }
 }

@@ -1,5 +1,7 @@
 //! Coming upon a URL: whose it is, how it is looked at, and when its turn is.
 
+use std::time::Duration;
+
 use modoai_fetch::{HeaderValue, Url};
 
 use super::Traversal;
@@ -8,10 +10,14 @@ use super::opaque::is_opaque;
 use super::sets::SetId;
 use super::visit::{Errand, Look, Visited};
 use super::web::{NONE, Stage};
+use crate::extract::Form;
 use crate::reference::Leads;
 use crate::table::TableError;
 use crate::task::{Action, Scope, Scoping};
-use crate::verdict::{Outcome, Reason};
+use crate::verdict::{Fault, Outcome, Reason};
+
+/// How long a pause a host may ask for that is outside of all tasks. Beyond that, a link or two would take hours.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// How one comes upon a URL.
 #[derive(Clone, Copy)]
@@ -36,7 +42,8 @@ impl Traversal {
         let number = self.number(top.as_str())?;
         let tasks = self.web.sets.of([task]);
         let way = Way { from: NONE, leads: Leads::ToDocument, tasks, depth: 0, has_fragment: false };
-        self.come_upon(number, way)
+        self.come_upon(number, way);
+        Ok(())
     }
 
     /// The number of a URL; the table learns of new ones.
@@ -49,17 +56,23 @@ impl Traversal {
     }
 
     /// One comes upon a URL, perhaps again.
-    pub(super) fn come_upon(&mut self, number: u32, way: Way) -> Result<(), TableError> {
+    pub(super) fn come_upon(&mut self, number: u32, way: Way) {
         if self.web.node(number).host == NONE {
             self.prepare(number);
+        }
+        if self.web.node(number).host == NONE {
+            // Every name was a URL once; one that is none any more comes from a table that somebody has edited.
+            let node = self.web.node_mut(number);
+            (node.stage, node.code) = (Stage::Done, Outcome::Broken(Fault::NoSuchHost).to_code().0);
+            return;
         }
         let is_wanted = matches!(way.leads, Leads::ToDocument | Leads::ToSource);
         let mut tasks = SetId::EMPTY;
         if is_wanted {
-            let scope = self.web.node(number).scope;
+            let (scope, reach) = (self.web.node(number).scope, self.web.node(number).reach);
             tasks = self.web.sets.meet(way.tasks, scope);
             if way.depth > self.options.max_depth {
-                self.is_cut_by_depth |= !tasks.is_empty();
+                self.is_cut_by_depth |= self.web.sets.union(reach, tasks) != reach;
                 tasks = SetId::EMPTY;
             }
             tasks = self.fed(number, tasks);
@@ -73,24 +86,17 @@ impl Traversal {
         match node.stage {
             Stage::Past => {
                 node.referer = way.from;
-                self.enqueue(number)
+                self.enqueue(number);
             }
-            // What looked like a leaf turns out to be a document.
-            Stage::Waiting if node.look != Look::Read => {
+            // What looked like a leaf may turn out to be a document.
+            Stage::Waiting | Stage::Done
+                if node.look != Look::Read && (node.stage == Stage::Waiting || node.is_good()) =>
+            {
                 if self.look(number) == Look::Read {
-                    self.enqueue(number)
-                } else {
-                    Ok(())
+                    self.enqueue(number);
                 }
             }
-            Stage::Done if node.look != Look::Read && node.code == 0 => {
-                if self.look(number) == Look::Read {
-                    self.enqueue(number)
-                } else {
-                    Ok(())
-                }
-            }
-            Stage::Waiting | Stage::UnderWay | Stage::Done => Ok(()),
+            Stage::Waiting | Stage::UnderWay | Stage::Done => {}
         }
     }
 
@@ -102,7 +108,7 @@ impl Traversal {
             return tasks;
         }
         let hungry = self.web.sets.meet(tasks, self.hungry);
-        self.is_cut_by_pages |= hungry != tasks;
+        self.is_cut_by_pages |= self.web.sets.union(reach, hungry) != grown;
         let new: Vec<usize> = self.web.sets.tasks(hungry).filter(|task| !self.web.sets.has(reach, *task)).collect();
         let mut full = false;
         for task in new {
@@ -183,9 +189,11 @@ impl Traversal {
     }
 
     /// Gives a URL its turn, unless nothing is to be asked.
-    pub(super) fn enqueue(&mut self, number: u32) -> Result<(), TableError> {
+    pub(super) fn enqueue(&mut self, number: u32) {
         if self.web.node(number).is_recent {
-            return self.recall(number);
+            self.web.node_mut(number).stage = Stage::Waiting;
+            self.recalled.push_back(number);
+            return;
         }
         let look = self.look(number);
         let action = self.restrictions.action(self.web.names.name(number), self.begun.began);
@@ -199,21 +207,27 @@ impl Traversal {
             None
         };
         if let Some(reason) = skipped {
+            // What an earlier run has read there is nothing of this one.
             (node.stage, node.code, node.status) = (Stage::Done, Outcome::NotTested(reason).to_code().0, 0);
-            return Ok(());
+            node.form = Form::Other;
+            return;
         }
-        (node.stage, node.look) = (Stage::Waiting, look);
         let turn = turn_of(look, is_outside);
+        (node.stage, node.look, node.turn) = (Stage::Waiting, look, turn);
         let host = node.host;
         self.frontier.push(number, host, turn);
-        Ok(())
     }
 
     /// What is to be done about a URL whose turn has come; nothing, if it has got another turn meanwhile.
     pub(super) fn errand(&mut self, number: u32, turn: Turn) -> Result<Option<Errand>, TableError> {
         let node = *self.web.node(number);
-        if node.stage != Stage::Waiting || turn_of(node.look, node.scope.is_empty()) != turn {
+        if node.stage != Stage::Waiting || node.turn != turn {
             self.frontier.done(node.host, turn);
+            return Ok(None);
+        }
+        if turn == Turn::Outside && self.frontier.pause(node.host).is_some_and(|pause| pause > LONGEST_PAUSE) {
+            let reason = Reason::Robots("the pause that it asks for is too long".into());
+            self.settle(Visited::not_asked(number, reason))?;
             return Ok(None);
         }
         let Ok(url) = Url::parse(self.web.names.name(number)) else {
@@ -235,6 +249,8 @@ impl Traversal {
             (etag, modified) = (test.etag, test.modified);
         }
         let referer = (node.referer != NONE).then(|| self.web.names.name(node.referer));
+        // What is told in confidence is not repeated in the open.
+        let referer = referer.filter(|from| !(from.starts_with("https:") && url.scheme() == "http"));
         let referer = referer.and_then(|url| HeaderValue::from_str(url).ok());
         let node = self.web.node_mut(number);
         node.stage = Stage::UnderWay;
@@ -269,7 +285,7 @@ impl Traversal {
                     depth: node.depth.saturating_add(step),
                     has_fragment: false,
                 };
-                self.come_upon(target, way)?;
+                self.come_upon(target, way);
             }
         }
         Ok(())
@@ -277,9 +293,9 @@ impl Traversal {
 
     /// Measures anew how far documents are from the top, if some were left out for that. Answers come in any order, so a longer
     /// way may have been found before a shorter one.
-    pub(super) fn measure_depth(&mut self) -> Result<(), TableError> {
+    pub(super) fn measure_depth(&mut self) {
         if !self.is_cut_by_depth || self.measured == self.progress.pages {
-            return Ok(());
+            return;
         }
         self.measured = self.progress.pages;
         self.is_cut_by_depth = false;
@@ -299,19 +315,18 @@ impl Traversal {
                 let depth = if is_redirect { depth } else { depth + 1 };
                 for target in self.web.edges(from) {
                     let way = Way { from, leads: Leads::ToDocument, tasks: node.reach, depth, has_fragment: false };
-                    self.come_upon(target, way)?;
+                    self.come_upon(target, way);
                     if is_redirect { level.push(target) } else { next.push(target) }
                 }
             }
             level = next;
             depth += 1;
         }
-        Ok(())
     }
 }
 
 /// When it is the turn of what is looked at in this way.
-pub(super) fn turn_of(look: Look, is_outside: bool) -> Turn {
+fn turn_of(look: Look, is_outside: bool) -> Turn {
     match (look, is_outside) {
         (Look::Read, _) => Turn::Document,
         (Look::Head | Look::Get, true) => Turn::Outside,

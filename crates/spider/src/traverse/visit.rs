@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use modoai_fetch::{
-    Ask, Client, FetchError, Fetched, Gate, HeaderMap, HeaderName, HeaderValue, Permission, Robots, Unknown, Url,
+    Ask, Client, FetchError, Fetched, Gate, HeaderMap, HeaderName, HeaderValue, Permission, Robots, Unknown, Url, Wait,
 };
 use tokio::sync::Semaphore;
 use xxhash_rust::xxh3::xxh3_64;
@@ -18,7 +18,9 @@ use crate::verdict::{Fault, Outcome, Reason};
 /// in memory: larger ones wait for one of a few large places. So five hundred connections cannot fill the memory.
 const READ_AT_ONCE: usize = 64;
 const SMALL: usize = 64 * 1024;
-const LARGE_AT_ONCE: usize = 2;
+const LARGE_AT_ONCE: usize = 4;
+/// How long a body may take in all: whoever trickles must not keep the others from being read.
+const LONGEST_BODY: Duration = Duration::from_secs(300);
 /// How much of a document that is not read is taken off the line for the sake of its connection.
 const WORTH_READING: usize = 256 * 1024;
 
@@ -140,7 +142,10 @@ impl Visitor {
         let links: Vec<String> = text_headers(&answer.headers, "link");
         // Held until the document is read, since until then its bytes are in memory.
         let _reader = self.readers.acquire().await.ok();
-        let (body, is_whole) = self.body(&mut answer).await?;
+        let body = tokio::time::timeout(LONGEST_BODY, self.body(&mut answer)).await;
+        let (body, is_whole) = body.unwrap_or_else(|_| {
+            Err(FetchError::TimedOut { what: Wait::MoreThanATrickle, url: errand.url.to_string() })
+        })?;
         let bytes = body.len() as u64;
         let url = errand.url.clone();
         let work = move || {
@@ -172,7 +177,7 @@ impl Visitor {
     async fn body(&self, answer: &mut Fetched) -> Result<(Bytes, bool), FetchError> {
         let mut all = Vec::new();
         let mut first = Bytes::new();
-        let mut _place = None;
+        let mut place = None;
         while let Some(piece) = answer.body.chunk().await? {
             if all.is_empty() && first.is_empty() {
                 first = piece;
@@ -187,9 +192,9 @@ impl Visitor {
                 return Ok((all.into(), false));
             }
             all.extend_from_slice(&piece);
-            if all.len() > SMALL && _place.is_none() {
+            if all.len() > SMALL && place.is_none() {
                 // Whoever has the place gives it back when its document is in: nobody waits while holding another's.
-                _place = self.large.acquire().await.ok();
+                place = self.large.acquire().await.ok();
             }
         }
         Ok(if all.is_empty() { (first, true) } else { (all.into(), true) })
@@ -202,10 +207,15 @@ impl Visited {
         Self { node, conclusion, status: None, headers, read: None, wait: None, is_hearsay: false, robots: None }
     }
 
+    /// What was not asked for, for this reason.
+    pub(crate) fn not_asked(node: u32, reason: Reason) -> Self {
+        Self::without_answer(node, Conclusion::certain(Outcome::NotTested(reason)))
+    }
+
     /// What HEAD said, and can be believed.
     pub(crate) fn by_head(node: u32, status: u16) -> Self {
         let conclusion = Conclusion::certain(Outcome::Broken(Fault::Status(status)));
-        Self { status: Some(status), ..Self::without_answer(node, conclusion) }
+        Self { status: Some(status), is_hearsay: true, ..Self::without_answer(node, conclusion) }
     }
 
     fn failed(node: u32, error: &FetchError) -> Self {

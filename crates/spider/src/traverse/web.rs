@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::frontier::Turn;
 use super::names::Names;
 use super::sets::{SetId, Sets};
 use super::visit::Look;
@@ -14,6 +15,8 @@ use crate::table::codec::{push_number, take_number};
 
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
+/// One redirect after the other: more than any browser follows.
+pub(crate) const MOST_HOPS: u8 = 20;
 
 /// How far a URL has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +53,8 @@ pub(crate) struct Node {
     pub(crate) form: Form,
     pub(crate) stage: Stage,
     pub(crate) look: Look,
+    /// When its turn is, or was.
+    pub(crate) turn: Turn,
     pub(crate) attempts: u8,
     /// Whether something refers to it as a document, or as something that is read.
     pub(crate) is_wanted: bool,
@@ -86,6 +91,7 @@ impl Node {
             form: Form::Other,
             stage: Stage::Past,
             look: Look::Head,
+            turn: Turn::Last,
             attempts: 0,
             is_wanted: false,
             is_ornament: true,
@@ -97,6 +103,16 @@ impl Node {
             is_nobodys: false,
             hops: 0,
         }
+    }
+
+    /// Whether it is there.
+    pub(crate) fn is_good(&self) -> bool {
+        self.stage == Stage::Done && self.code == 0
+    }
+
+    /// Whether it was to be tested, and could not be.
+    pub(crate) fn is_untested(&self) -> bool {
+        self.stage == Stage::Done && self.code >= 40
     }
 
     /// Whether it is a document that readers go to.
@@ -133,6 +149,11 @@ impl Web {
             self.nodes.push(Node::unknown());
         }
         (number, is_new)
+    }
+
+    /// The number of a URL that is known.
+    pub(crate) fn find(&self, url: &str) -> Option<u32> {
+        self.names.find(url)
     }
 
     /// Keeps the documents that a document refers to.
@@ -195,7 +216,7 @@ impl Web {
             if is_permanent {
                 end.replacement = Some(end.node);
             }
-            if end.hops > 20 {
+            if end.hops > u32::from(MOST_HOPS) {
                 return None;
             }
         }

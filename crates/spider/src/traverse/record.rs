@@ -1,0 +1,130 @@
+//! What came of a visit, beside what was known: since when, whether it has changed, and when silence becomes an answer.
+
+use jiff::{SignedDuration, Timestamp};
+use modoai_fetch::HeaderMap;
+
+use super::Traversal;
+use super::visit::Visited;
+use crate::extract::Form;
+use crate::table::{TableError, Test};
+use crate::verdict::{Fault, Outcome, Reason};
+
+/// When silence becomes a verdict: so many runs in a row, over so long a time.
+const MISSED_RUNS: u32 = 3;
+const MISSED_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+impl Traversal {
+    /// Writes the test into the table, beside what was known. Returns the outcome, which may have become one by long silence.
+    pub(super) fn record(&mut self, visited: &Visited) -> Result<Outcome, TableError> {
+        let now = Timestamp::now();
+        let known = self.web.node(visited.node).is_known;
+        let old = if known { self.table.test(visited.node)? } else { None };
+        let is_unchanged = visited.status == Some(304);
+        let mut test = match (&old, is_unchanged) {
+            (Some(old), true) => Test { run: self.begun.number, at: now, outcome: Outcome::Good, ..old.clone() },
+            _ => self.fresh(visited, old.as_ref(), now),
+        };
+        let is_missed = matches!(
+            test.outcome,
+            Outcome::NotTested(
+                Reason::TimedOut | Reason::Connection(_) | Reason::Garbled(_) | Reason::ServerTrouble(_)
+            )
+        );
+        test.missed = if is_missed { old.as_ref().map_or(0, |old| old.missed) + 1 } else { 0 };
+        test.since = match &old {
+            // Silence counts from its beginning, whatever kept us from testing before.
+            Some(old) if is_missed && old.missed > 0 => old.since,
+            Some(old) if !is_missed && class(&old.outcome) == class(&test.outcome) => old.since,
+            _ => now,
+        };
+        if is_missed && test.missed >= MISSED_RUNS && test.at.duration_since(test.since) >= MISSED_FOR {
+            test.outcome = Outcome::Broken(Fault::Unreachable);
+        }
+        self.table.record(visited.node, &test)?;
+        let node = self.web.node_mut(visited.node);
+        node.is_known = true;
+        node.form = test.form;
+        Ok(test.outcome)
+    }
+
+    fn fresh(&self, visited: &Visited, old: Option<&Test>, now: Timestamp) -> Test {
+        let headers = &visited.headers;
+        let page = visited.read.as_ref().map(|read| &read.page);
+        let etag = text(headers, "etag");
+        let modified = text(headers, "last-modified");
+        let length = || text(headers, "content-length").and_then(|length| length.parse().ok());
+        let bytes = visited.read.as_ref().map(|read| read.bytes).or_else(length);
+        let digest = visited.read.as_ref().map(|read| read.digest);
+        let is_changed = old.is_some_and(|old| match (old.digest, digest) {
+            (Some(before), Some(now)) => before != now,
+            // A document that was read, and is only asked for now, or the other way round: nothing can be compared.
+            (Some(_), None) | (None, Some(_)) => false,
+            (None, None) => {
+                old.outcome == Outcome::Good
+                    && visited.conclusion.outcome == Outcome::Good
+                    && (&old.etag, &old.modified, old.bytes) != (&etag, &modified, bytes)
+            }
+        });
+        let expires = page.and_then(|page| page.expires.as_deref().and_then(date));
+        Test {
+            run: self.begun.number,
+            at: now,
+            outcome: visited.conclusion.outcome.clone(),
+            status: visited.status,
+            etag,
+            modified,
+            expires: expires.or_else(|| expiry(headers)),
+            media_type: text(headers, "content-type"),
+            bytes,
+            owner: text(headers, "owner").or_else(|| page.and_then(|page| page.owner.as_deref().map(str::to_owned))),
+            title: page.and_then(|page| page.title.as_deref().map(str::to_owned)),
+            form: page.map_or(Form::Other, |page| page.form),
+            digest,
+            changed: if is_changed { Some(now) } else { old.and_then(|old| old.changed) },
+            since: now,
+            missed: 0,
+        }
+    }
+}
+
+/// What stays the same as long as "since" does.
+fn class(outcome: &Outcome) -> u8 {
+    match outcome {
+        Outcome::Good => 0,
+        Outcome::Broken(_) => 1,
+        Outcome::Moved { .. } => 2,
+        Outcome::NotTested(_) => 3,
+    }
+}
+
+/// A header, as far as it is text.
+pub(super) fn text(headers: &HeaderMap, name: &'static str) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+
+/// When a document expires by its header. Most of those only say how long a copy may be kept: such as come with Cache-Control,
+/// and those of less than a day.
+fn expiry(headers: &HeaderMap) -> Option<Timestamp> {
+    if headers.contains_key("cache-control") {
+        return None;
+    }
+    let expires = date(&text(headers, "expires")?)?;
+    let sent = text(headers, "date").as_deref().and_then(date)?;
+    (expires.duration_since(sent) >= SignedDuration::from_hours(24)).then_some(expires)
+}
+
+/// A date as HTTP writes it, or as people do in documents.
+fn date(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    httpdate::parse_http_date(text)
+        .ok()
+        .and_then(|date| Timestamp::try_from(date).ok())
+        .or_else(|| text.parse().ok())
+        .or_else(|| {
+            text.parse::<jiff::civil::Date>()
+                .ok()?
+                .to_zoned(jiff::tz::TimeZone::UTC)
+                .ok()
+                .map(|zoned| zoned.timestamp())
+        })
+}
