@@ -103,14 +103,14 @@ pub(super) fn text(headers: &HeaderMap, name: &'static str) -> Option<String> {
 }
 
 /// When a document expires by its header. Most of those only say how long a copy may be kept: such as come with Cache-Control,
-/// and those of less than a day.
+/// and those within half a day.
 fn expiry(headers: &HeaderMap) -> Option<Timestamp> {
     if headers.contains_key("cache-control") {
         return None;
     }
     let expires = date(&text(headers, "expires")?)?;
-    let sent = text(headers, "date").as_deref().and_then(date)?;
-    (expires.duration_since(sent) >= SignedDuration::from_hours(24)).then_some(expires)
+    let sent = text(headers, "date").as_deref().and_then(date).unwrap_or_else(Timestamp::now);
+    (expires.duration_since(sent).abs() >= SignedDuration::from_hours(12)).then_some(expires)
 }
 
 /// A date as HTTP writes it, or as people do in documents.

@@ -71,3 +71,26 @@ fn no_more_at_once_than_was_asked_for() {
         }
     }
 }
+
+#[test]
+fn pages_outside_are_read_for_their_parts_and_not_gone_on_from() {
+    let other = Web::default().page("/page", r#"<p id=p><a href="/behind">x</a>"#).page("/behind", "x").start();
+    let links = format!(r##"<a href="{0}#p">1</a><a href="{0}#q">2</a>"##, other.at("/page"));
+    let host = Web::default().page("/", &links).start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = Spider::new(host.at("/"), &folder.path().join("table")).with(["--external-fragments"]).complete();
+    assert_eq!(ended.targets("fragment").into_iter().collect::<Vec<_>>(), [other.at("/page#q")], "{}", ended.said);
+    assert_eq!((other.times("/page"), other.times("/behind")), (1, 0));
+}
+
+#[test]
+fn a_form_behind_a_redirect_takes_what_is_sent_to_it() {
+    let host = Web::default()
+        .page("/", r#"<form method=post action="/form"></form>"#)
+        .redirect("/form", 301, "/new-form")
+        .status("/new-form", 405)
+        .start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = Spider::new(host.at("/"), &folder.path().join("table")).complete();
+    assert_eq!(ended.count("broken"), 0, "{}", ended.said);
+}

@@ -247,3 +247,37 @@ SitesCheck  7
         assert!(plain.contains(title) && text.contains(has), "{index} lacks {title} or {has}");
     }
 }
+
+#[test]
+fn an_owner_is_written_to_once_about_each_thing() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let host = Web::default().page("/", r#"<a href="/gone">1</a>"#).start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (program, letters) = (folder.path().join("sendmail"), folder.path().join("letters"));
+    let script = format!("#!/bin/sh\ncat >> '{}'\n", letters.display());
+    std::fs::write(&program, script).expect("room for it");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("our own file");
+    let tasks = Tasks::new(&format!(
+        "[mail]\nsendmail = {:?}\nfrom = \"spider@example.org\"\n[[task]]\nname = \"web\"\nsite = \"{}\"\nmail = [\"ann@example.org\"]\n",
+        program.display().to_string(),
+        host.at("/")
+    ));
+    let written = || std::fs::read_to_string(&letters).unwrap_or_default().matches("Message-ID:").count();
+    tasks.run();
+    assert_eq!(written(), 1);
+    let second = tasks.run();
+    assert_eq!(written(), 1, "nothing is new\n{}", second.said);
+    host.change(|web| web.page("/", r#"<a href="/gone">1</a><a href="/gone-too">2</a>"#));
+    tasks.run();
+    assert_eq!(written(), 2);
+}
+
+#[test]
+fn a_top_that_cannot_be_read_is_no_good_news() {
+    let host = Web::default().page("/there/", "<p>").start();
+    let task = |name: &str, path: &str| format!("[[task]]\nname = \"{name}\"\ntree = \"{}\"\n", host.at(path));
+    let ended = Tasks::new(&(task("there", "/there/") + &task("gone", "/gone/"))).run();
+    assert_eq!((ended.code, ended.count("broken")), (Some(2), 1), "{}", ended.said);
+    assert_eq!(ended.findings[0]["tasks"], serde_json::json!(["gone"]));
+}

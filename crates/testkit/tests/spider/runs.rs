@@ -96,6 +96,50 @@ fn what_is_new_what_remains_and_what_is_mended() {
 }
 
 #[test]
+fn what_could_not_be_tested_is_not_mended() {
+    let host = Web::default()
+        .page("/", r#"<a href="/hub">1</a>"#)
+        .page("/hub", r#"<a href="/gone">2</a><a href="/far">3</a>"#)
+        .page("/far", r#"<a href="/gone-too">4</a>"#)
+        .start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = folder.path().join("table");
+    let first = Spider::new(host.at("/"), &table).complete();
+    assert_eq!(told(&first, &host), ["broken /gone", "broken /gone-too"]);
+
+    // The target cannot be tested, then the page that has the link, and with it whatever is behind it.
+    for trouble in ["/gone", "/hub"] {
+        host.change(|web| web.status(trouble, 502));
+        let ended = Spider::new(host.at("/"), &table).complete();
+        assert_eq!(ended.count("mended"), 0, "{trouble}\n{}", ended.said);
+        host.change(|web| match trouble {
+            "/gone" => web.without(trouble),
+            _ => web.page(trouble, r#"<a href="/gone">2</a><a href="/far">3</a>"#),
+        });
+    }
+    let last = Spider::new(host.at("/"), &table).complete();
+    assert_eq!(told(&last, &host), ["broken /gone", "broken /gone-too"]);
+    assert_eq!((last.count("new"), last.count("mended")), (0, 0), "{}", last.said);
+}
+
+#[test]
+fn a_page_that_was_only_asked_for_is_read_whole_the_next_time() {
+    let page = |body: &'static str, tag: &'static str| move |_: &Visit<'_>| html(body).with("ETag", tag);
+    let host = Web::default()
+        .page("/", r#"<a href="/page">1</a>"#)
+        .on("/page", page(r#"<a href="/old">1</a>"#, "\"1\""))
+        .start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = folder.path().join("table");
+    let first = Spider::new(host.at("/"), &table).complete();
+    assert_eq!(told(&first, &host), ["broken /old"]);
+    host.change(|web| web.on("/page", page(r#"<a href="/new">1</a>"#, "\"2\"")));
+    Spider::new(host.at("/"), &table).with(["--leaf", &host.at("/page")]).complete();
+    let last = Spider::new(host.at("/"), &table).complete();
+    assert_eq!(told(&last, &host), ["broken /new"], "{}", last.said);
+}
+
+#[test]
 fn an_interrupted_run_says_so_and_is_gone_on_with() {
     let host = slow_host();
     let folder = tempfile::tempdir().expect("a folder");
