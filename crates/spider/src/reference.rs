@@ -178,8 +178,7 @@ kinds! {
     MarkdownLink = 42 "markdown link" ToDocument,
     /// An image in Markdown.
     MarkdownImage = 43 "markdown image" ToPart,
-    /// A `Content-Location`, or anything else that leads to a document.
-    OtherDocument = 44 "other" ToDocument,
+    // 44 was anything else that leads to a document, which nothing ever did; it is not given again.
     /// `<form action>` that is sent by GET: a page like any other, such as that of a search.
     FormPage = 45 "form action (get)" ToDocument,
 }

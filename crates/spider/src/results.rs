@@ -130,7 +130,7 @@ pub struct Document {
     pub url: String,
     /// Its title.
     pub title: Option<String>,
-    /// Who owns it: by header, by the document itself, or by the owners map.
+    /// Who owns it: the map of owners says so, or else the header of its answer, or else the document itself.
     pub owner: Option<String>,
     /// What came of testing it.
     pub outcome: Outcome,
@@ -154,6 +154,29 @@ pub struct Document {
     pub is_changed: bool,
     /// Whether it expires within the task's window.
     pub is_expiring: bool,
+}
+
+impl Document {
+    /// A document that is there, and of which no more is known.
+    pub fn new(node: u32, url: impl Into<String>) -> Self {
+        Self {
+            node,
+            url: url.into(),
+            title: None,
+            owner: None,
+            outcome: Outcome::Good,
+            status: Some(200),
+            media_type: None,
+            bytes: None,
+            last_modified: None,
+            expires: None,
+            changed: None,
+            first_seen: Timestamp::UNIX_EPOCH,
+            depth: 0,
+            is_changed: false,
+            is_expiring: false,
+        }
+    }
 }
 
 /// A reference of a document, and what became of it.
@@ -191,6 +214,30 @@ pub struct Referenced {
     pub title: Option<String>,
     /// When the target was last modified.
     pub last_modified: Option<Timestamp>,
+}
+
+impl Referenced {
+    /// A good reference to somewhere outside, of which no more is known.
+    pub fn new(kind: Kind, line: u32, text: impl Into<String>, target: impl Into<String>) -> Self {
+        Self {
+            kind,
+            line,
+            text: text.into(),
+            target: target.into(),
+            fragment: None,
+            node: None,
+            is_inside: false,
+            verdict: Verdict::Good,
+            status: Some(200),
+            reason: None,
+            to: None,
+            is_permanent: false,
+            is_small_move: false,
+            since: None,
+            title: None,
+            last_modified: None,
+        }
+    }
 }
 
 /// What somebody has to look at.

@@ -48,8 +48,6 @@ pub enum Reason {
     Avoided,
     /// It is outside, and what is outside was not to be tested.
     Outside,
-    /// The limit of pages or depth was reached.
-    Limit(&'static str),
     /// Its host is private, and only public ones may be asked.
     PrivateAddress,
     /// No answer in time.
@@ -89,7 +87,7 @@ impl Outcome {
                 Reason::RobotsUnknown => (41, None, 0),
                 Reason::Avoided => (42, None, 0),
                 Reason::Outside => (43, None, 0),
-                Reason::Limit(which) => (44, Some(which), 0),
+                // 44 was a limit that was reached, which is no URL's outcome; it is not given again.
                 Reason::PrivateAddress => (45, None, 0),
                 Reason::TimedOut => (46, None, 0),
                 Reason::Connection(what) => (47, Some(what), 0),
@@ -119,7 +117,6 @@ impl Outcome {
             41 => Self::NotTested(Reason::RobotsUnknown),
             42 => Self::NotTested(Reason::Avoided),
             43 => Self::NotTested(Reason::Outside),
-            44 => Self::NotTested(Reason::Limit(if detail == Some("depth") { "depth" } else { "pages" })),
             45 => Self::NotTested(Reason::PrivateAddress),
             46 => Self::NotTested(Reason::TimedOut),
             47 => Self::NotTested(Reason::Connection(text())),
@@ -167,7 +164,6 @@ impl fmt::Display for Reason {
             Self::RobotsUnknown => f.write_str("robots.txt could not be had"),
             Self::Avoided => f.write_str("to be avoided"),
             Self::Outside => f.write_str("outside of what is tested"),
-            Self::Limit(which) => write!(f, "the limit of {which} was reached"),
             Self::PrivateAddress => f.write_str("the host is private"),
             Self::TimedOut => f.write_str("no answer in time"),
             Self::Connection(what) => write!(f, "no connection: {what}"),
@@ -238,8 +234,6 @@ mod tests {
             Outcome::NotTested(Reason::RobotsUnknown),
             Outcome::NotTested(Reason::Avoided),
             Outcome::NotTested(Reason::Outside),
-            Outcome::NotTested(Reason::Limit("depth")),
-            Outcome::NotTested(Reason::Limit("pages")),
             Outcome::NotTested(Reason::PrivateAddress),
             Outcome::NotTested(Reason::TimedOut),
             Outcome::NotTested(Reason::Connection(text())),

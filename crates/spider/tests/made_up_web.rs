@@ -7,8 +7,8 @@ use std::collections::{HashMap, VecDeque};
 use jiff::Timestamp;
 use modoai_spider::reference::Kind;
 use modoai_spider::results::{Document, Finding, Infostructure, Mended, Referenced, Results, Run, Summary, Visit};
-use modoai_spider::task::{Scope, Task, Tell};
-use modoai_spider::verdict::{Outcome, Verdict};
+use modoai_spider::task::{Scope, Task};
+use modoai_spider::verdict::Verdict;
 
 /// A finished run that never was.
 pub(crate) struct MadeUpWeb {
@@ -272,73 +272,31 @@ impl Grown {
 /// A document with which nothing is the matter.
 pub(crate) fn document(node: u32, url: &str, title: &str, depth: u32) -> Document {
     Document {
-        node,
-        url: url.to_owned(),
         title: Some(title.to_owned()),
-        owner: None,
-        outcome: Outcome::Good,
-        status: Some(200),
         media_type: Some("text/html".into()),
         bytes: Some(4_096),
-        last_modified: None,
-        expires: None,
-        changed: None,
-        first_seen: Timestamp::UNIX_EPOCH,
         depth,
-        is_changed: false,
-        is_expiring: false,
+        ..Document::new(node, url)
     }
 }
 
 /// A reference to a document of the web.
 pub(crate) fn good(node: u32, url: &str, text: &str, line: u32) -> Referenced {
-    Referenced {
-        kind: Kind::Anchor,
-        line,
-        text: text.to_owned(),
-        target: url.to_owned(),
-        fragment: None,
-        node: Some(node),
-        is_inside: true,
-        verdict: Verdict::Good,
-        status: Some(200),
-        reason: None,
-        to: None,
-        is_permanent: false,
-        is_small_move: false,
-        since: None,
-        title: None,
-        last_modified: None,
-    }
+    Referenced { node: Some(node), is_inside: true, ..Referenced::new(Kind::Anchor, line, text, url) }
 }
 
 /// A reference to what is not there.
 pub(crate) fn broken(url: &str, reason: &str, kind: Kind, line: u32) -> Referenced {
     Referenced {
-        kind,
-        node: None,
-        is_inside: false,
         verdict: Verdict::Broken,
         status: (reason == "404 not found").then_some(404),
         reason: Some(reason.to_owned()),
         since: Timestamp::from_second(1_780_000_000).ok(),
-        ..good(0, url, "further reading", line)
+        ..Referenced::new(kind, line, "further reading", url)
     }
 }
 
 fn task() -> Task {
-    Task {
-        name: "somewhere".into(),
-        scope: Scope::Site,
-        top: "https://www.somewhere.example/".parse().expect("a URL"),
-        index_file: None,
-        index_url: None,
-        index_title: Some("University of Somewhere".into()),
-        addresses: Vec::new(),
-        tell: Tell::default(),
-        change_window: None,
-        expire_window: None,
-        exclude: Vec::new(),
-        max_pages: None,
-    }
+    let top = "https://www.somewhere.example/".parse().expect("a URL");
+    Task { index_title: Some("University of Somewhere".into()), ..Task::new("somewhere", Scope::Site, top) }
 }

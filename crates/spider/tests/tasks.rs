@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use modoai_spider::task::{
-    Action, MailRoute, OwnerRule, Owners, Plan, Restriction, Restrictions, SaidIn, Scope, Scoping, Task, TaskError,
-    Tell,
+    Action, MailRoute, OwnerRule, Owners, Plan, Restriction, Restrictions, SaidIn, Scope, Scoper, Scoping, Task,
+    TaskError, Tell,
 };
 use modoai_testkit::workspace;
 use proptest::prelude::*;
@@ -96,7 +96,6 @@ fn the_files_of_the_paper_are_read_as_they_were_meant() {
             avoid("http://betelgeuse.com/name.html", Some("1999-12-31T09:30:00Z")),
             avoid("http://simplon.ics.uci.edu:8001/", Some("1994-09-29T23:59:59Z")),
         ],
-        sites_check: Some(1),
         remarks: texts([
             "tasks:5: SitesCheck 7: RFC 9309 lets robots.txt be believed for 24 hours, so it is asked for once a day",
             "tasks:1: there is no file /usr/local/httpd/admin/avoid.mom, and it is taken for empty",
@@ -117,7 +116,7 @@ fn the_files_of_the_paper_are_read_as_they_were_meant() {
     assert_eq!(action("http://www.ics.uci.edu/Test/momtest.html"), None, "that was in April");
     assert_eq!(action("http://simplon.ics.uci.edu:8001/x"), Some(Action::Avoid));
 
-    let paper = &plan.tasks[1];
+    let paper = Scoper::new(&plan.tasks[1]);
     let beside = url("http://www.ics.uci.edu/WebSoft/MOMspider/WWW94/appendix-B.html");
     assert_eq!(paper.scoping(&beside, None), Scoping::Inside);
     assert_eq!(paper.scoping(&url("http://www.ics.uci.edu/WebSoft/"), None), Scoping::Outside);
@@ -315,8 +314,9 @@ proptest! {
                 let owners = Owners::new(&plan).expect("it was tried before");
                 Restrictions::new(&plan.restrictions).action(page.as_str(), Timestamp::UNIX_EPOCH);
                 for task in &plan.tasks {
-                    prop_assert_eq!(task.scoping(&task.top, None), Scoping::Inside);
-                    task.scoping(&page, owners.of(&page));
+                    let scoper = Scoper::new(task);
+                    prop_assert_eq!(scoper.scoping(&task.top, None), Scoping::Inside);
+                    scoper.scoping(&page, owners.of(&page));
                 }
             }
             Err(error) => prop_assert!(!error.to_string().is_empty()),

@@ -3,11 +3,14 @@
 use lettre::Address;
 use lettre::message::Mailbox;
 
-use super::text::words;
+use crate::foreign::{is_joiner, one_line};
 
 /// An address, with or without a name, if a message can be sent to it.
 pub(super) fn mailbox(written: &str) -> Result<Mailbox, String> {
-    if written.len() > 500 || written.chars().any(char::is_control) || words(written, 500) != written.trim() {
+    if written.len() > 500
+        || written.contains(|c: char| c.is_control() || is_joiner(c))
+        || one_line(written, 500) != written.trim()
+    {
         return Err("this is no address of mail: it has characters in it that none has, or too many".to_owned());
     }
     let mut mailbox: Mailbox =
@@ -51,6 +54,7 @@ mod tests {
             "a@example.org\r\nBcc: all@example.org",
             "a@example.org\nRCPT TO:<b@example.org>",
             "\u{202e}a@example.org",
+            "a\u{200d}b@example.org",
             "\"a>b\"@example.org",
             "\"a b\"@example.org",
             "-oQ/tmp@example.org",

@@ -11,8 +11,10 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::Quiet;
 use super::gather::{Addressee, Gathered, MOST, Section, Tally};
-use super::text::{count, enumerated, words};
+use super::text::enumerated;
 use super::view::{Bodies, title_of};
+use crate::foreign::one_line;
+use crate::report::words;
 use crate::results::{Infostructure, ReportError, Results};
 
 /// How many characters of findings one message holds, however few they are: URLs can be long, and servers refuse large messages.
@@ -77,7 +79,7 @@ pub(super) fn compose(
 fn why_quiet(silent: &[Section]) -> String {
     match silent.iter().flat_map(|section| section.tally).map(|[_, told]| told).sum() {
         0 => "nothing to tell".to_owned(),
-        told => format!("nothing new ({} told before)", count(told, "finding was", "findings were")),
+        told => format!("nothing new ({} told before)", words::counted(told, ("finding was", "findings were"))),
     }
 }
 
@@ -174,10 +176,10 @@ fn subject(sections: &[Section], infostructures: &[Infostructure]) -> String {
     let is_news = sections.iter().any(|section| section.news() > 0);
     let counts = counted(&tally, usize::from(!is_news), if is_news { "new " } else { "" });
     let mut titles: Vec<_> =
-        sections.iter().map(|section| format!("'{}'", words(title_of(&infostructures[section.of]), 60))).collect();
+        sections.iter().map(|section| format!("'{}'", one_line(title_of(&infostructures[section.of]), 60))).collect();
     titles.dedup();
     if titles.len() > 2 {
-        let others = count(titles.len() as u64 - 1, "other", "others");
+        let others = words::counted(titles.len() as u64 - 1, ("other", "others"));
         titles.truncate(1);
         titles.push(others);
     }
@@ -197,7 +199,7 @@ pub(super) fn counted(tally: &Tally, which: usize, mut first: &str) -> Vec<Strin
     ];
     let mut words = Vec::new();
     for (number, name) in counts.into_iter().filter(|(number, _)| *number > 0) {
-        words.push(count(number, &format!("{first}{name}"), &format!("{first}{name}s")));
+        words.push(words::counted(number, (&format!("{first}{name}"), &format!("{first}{name}s"))));
         first = "";
     }
     words

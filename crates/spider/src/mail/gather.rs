@@ -13,10 +13,10 @@ use lettre::message::Mailbox;
 use super::address::{ledger_name, mailbox};
 use super::ledger::{Ledger, LedgerError, key};
 use super::matter::{KINDS, Matter, moment_key, place_of};
-use super::text::words;
 use super::{Failed, Quiet};
+use crate::foreign::one_line;
 use crate::results::{Finding, Infostructure, ReportError, Results};
-use crate::task::Tell;
+use crate::task::{Tell, folded_owner};
 use crate::verdict::Verdict;
 
 /// How many findings one message lists. More would not be read, and an index does that better.
@@ -79,14 +79,14 @@ pub(super) fn gather(
     let mut owners: HashMap<String, (Rc<str>, Vec<usize>)> = HashMap::new();
     for (owner, addresses) in people {
         let known = gathered.addressees_of(addresses);
-        let name = Rc::from(words(owner, 80));
-        owners.entry(folded(owner)).or_insert_with(|| (name, Vec::new())).1.extend(known);
+        let name = Rc::from(one_line(owner, 80));
+        owners.entry(folded_owner(owner)).or_insert_with(|| (name, Vec::new())).1.extend(known);
     }
     for (of, infostructure) in results.infostructures().iter().enumerate() {
         let task = &infostructure.task;
         let mut everything = gathered.addressees_of(&task.addresses);
         if asks_nothing(&task.tell) && !everything.is_empty() {
-            let why = format!("the task {} asks for no mail", words(&task.name, 80));
+            let why = format!("the task {} asks for no mail", one_line(&task.name, 80));
             for place in everything.drain(..) {
                 let address = gathered.addressees[place].address.clone();
                 gathered.quiet.push(Quiet { address, why: why.clone() });
@@ -125,7 +125,7 @@ impl Gathered {
                     }
                 }
                 Err(what) => {
-                    let failed = Failed { address: words(written, 254), route: String::new(), what };
+                    let failed = Failed { address: one_line(written, 254), route: String::new(), what };
                     if !self.failed.contains(&failed) {
                         self.failed.push(failed);
                     }
@@ -225,7 +225,7 @@ impl Round<'_> {
     /// Who is told of a page with that owner, and as whose page.
     fn concerned(&self, owner: Option<&str>) -> Vec<(usize, Option<Rc<str>>)> {
         let mut all: Vec<_> = self.everything.iter().map(|place| (*place, None)).collect();
-        if let Some((name, places)) = owner.and_then(|owner| self.owners.get(&folded(owner))) {
+        if let Some((name, places)) = owner.and_then(|owner| self.owners.get(&folded_owner(owner))) {
             let others = places.iter().filter(|place| !self.everything.contains(place));
             all.extend(others.map(|place| (*place, Some(Rc::clone(name)))));
         }
@@ -276,11 +276,6 @@ impl Addressee {
 
 fn asks_nothing(tell: &Tell) -> bool {
     !tell.broken && !tell.redirected && tell.changed.is_none() && tell.expired.is_none()
-}
-
-/// Names of owners are compared as people would.
-fn folded(owner: &str) -> String {
-    owner.trim().trim_start_matches('@').to_lowercase()
 }
 
 /// A moment some days away, or the end of time.

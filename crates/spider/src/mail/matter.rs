@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 
 use super::ledger::key;
-use super::text::{address_of, words};
+use super::text::address_of;
+use crate::foreign::one_line;
 use crate::results::{Document, Finding, Referenced};
 use crate::verdict::Verdict;
 
@@ -44,13 +45,13 @@ impl Matter {
         Self {
             key,
             page: address_of(&finding.page),
-            title: words(finding.title.as_deref().unwrap_or_default(), 120),
+            title: one_line(finding.title.as_deref().unwrap_or_default(), 120),
             verdict: finding.verdict,
             target,
-            reason: words(&finding.reason, 200),
+            reason: one_line(&finding.reason, 200),
             element: finding.element,
             line: finding.line,
-            text: words(&finding.text, 120),
+            text: one_line(&finding.text, 120),
             since: finding.since,
             to: finding.to.as_deref().map(address_of),
             permanent: finding.permanent,
@@ -61,7 +62,7 @@ impl Matter {
         Self {
             key,
             page: address_of(&document.url),
-            title: words(document.title.as_deref().unwrap_or_default(), 120),
+            title: one_line(document.title.as_deref().unwrap_or_default(), 120),
             verdict,
             target: String::new(),
             reason: String::new(),
@@ -79,7 +80,7 @@ impl Matter {
             target: address_of(&reference.target),
             element: reference.kind.name(),
             line: reference.line,
-            text: words(&reference.text, 120),
+            text: one_line(&reference.text, 120),
             ..Self::of_document(key, document, Verdict::Changed, when)
         }
     }

@@ -9,7 +9,9 @@ use serde::Serialize;
 use super::compose::counted;
 use super::gather::Section;
 use super::matter::Matter;
-use super::text::{address_of, count, day, enumerated, grouped, words, wrap};
+use super::text::{address_of, day, enumerated, wrap};
+use crate::foreign::{is_web, one_line};
+use crate::report::words;
 use crate::results::{Infostructure, ReportError, Results};
 use crate::verdict::Verdict;
 
@@ -91,7 +93,7 @@ impl Bodies {
                 format!(
                     "The run was cut short ({}). What is not listed here may be broken all the same: nothing follows \
                      from its absence.",
-                    words(why, 200)
+                    one_line(why, 200)
                 )
             }),
             sections: sections
@@ -105,7 +107,7 @@ impl Bodies {
                 sender.email
             ),
             program: concat!("modoai spider ", env!("CARGO_PKG_VERSION")),
-            run: format!("run {} of {}", grouped(run.number), day(run.began)),
+            run: format!("run {} of {}", words::number(run.number), day(run.began)),
         };
         let view = Value::from(Serde(view));
         let write = |name| {
@@ -123,7 +125,7 @@ pub(super) fn title_of(infostructure: &Infostructure) -> &str {
 }
 
 fn section_view(section: &Section, infostructure: &Infostructure, results: &dyn Results) -> SectionView {
-    let title = words(title_of(infostructure), 120);
+    let title = one_line(title_of(infostructure), 120);
     let task = &infostructure.task;
     // Together by page, whatever the matter is; within a page as they were found.
     let mut listed: Vec<_> = section.listed.iter().collect();
@@ -139,7 +141,7 @@ fn section_view(section: &Section, infostructure: &Infostructure, results: &dyn 
         .collect();
     let index = task.index_url.as_ref().map(|url| address_of(url.as_str()));
     let beyond = (!section.beyond.is_empty()).then(|| {
-        let left = count(section.beyond.len() as u64, "more finding does", "more findings do");
+        let left = words::counted(section.beyond.len() as u64, ("more finding does", "more findings do"));
         let where_to = match (&index, task.tell.always) {
             (Some(_), _) => ": see the index.",
             (None, true) => ".",
@@ -165,8 +167,8 @@ fn summary(section: &Section, infostructure: &Infostructure, results: &dyn Resul
     let mut sentences = vec![match section.pages_of {
         None => format!(
             "{} with {} tested; the run ended on {}.",
-            count(tested.pages, "document", "documents"),
-            count(tested.links, "link was", "links were"),
+            words::counted(tested.pages, ("document", "documents")),
+            words::counted(tested.links, ("link was", "links were")),
             day(run.ended)
         ),
         Some(_) => format!("The run ended on {}.", day(run.ended)),
@@ -179,7 +181,7 @@ fn summary(section: &Section, infostructure: &Infostructure, results: &dyn Resul
     }
     // A run that did not see everything cannot know what is mended.
     if section.pages_of.is_none() && tested.mended > 0 && run.cut_short.is_none() {
-        sentences.push(format!("Mended since the run before: {}.", grouped(tested.mended)));
+        sentences.push(format!("Mended since the run before: {}.", words::number(tested.mended)));
     }
     sentences.join(" ")
 }
@@ -238,7 +240,7 @@ fn place(matter: &Matter) -> String {
 fn why(sections: &[Section], infostructures: &[Infostructure]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for section in sections {
-        let task = words(&infostructures[section.of].task.name, 80);
+        let task = one_line(&infostructures[section.of].task.name, 80);
         let reason = match &section.pages_of {
             None => format!("You get this because the spider's task \u{201c}{task}\u{201d} names your address."),
             Some(owner) => format!(
@@ -257,7 +259,7 @@ fn why(sections: &[Section], infostructures: &[Infostructure]) -> Vec<String> {
 
 /// Whether it may be made a link: nothing but the web is.
 fn can_follow(url: &str) -> bool {
-    (url.starts_with("http://") || url.starts_with("https://")) && !url.ends_with('…')
+    is_web(url) && !url.ends_with('…')
 }
 
 fn unmade(what: &str, source: minijinja::Error) -> ReportError {

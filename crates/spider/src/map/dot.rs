@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::foreign::is_invisible;
 use crate::results::{Results, Visit};
 use crate::verdict::Verdict;
 
@@ -74,7 +75,7 @@ fn colour(verdict: Verdict) -> Option<&'static str> {
 }
 
 /// A string of the language. Graphviz reads escapes within labels and HTML entities everywhere, so backslashes and ampersands
-/// are written as what stands for them; zero bytes and line breaks have no place in a name.
+/// are written as what stands for them; what is invisible has no place in a name.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -83,7 +84,7 @@ fn quoted(text: &str) -> String {
             '"' => quoted.push_str("&quot;"),
             '\\' => quoted.push_str("&#92;"),
             '&' => quoted.push_str("&amp;"),
-            c if c.is_control() => quoted.push(' '),
+            c if is_invisible(c) => quoted.push(' '),
             c => quoted.push(c),
         }
     }

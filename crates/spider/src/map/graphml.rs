@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use quick_xml::escape::escape;
-
+use crate::foreign::Legal;
 use crate::results::{Results, Visit};
 
 use super::graph::{self, Edge, Format, Vertex};
@@ -33,7 +32,7 @@ impl Format for GraphMl {
             writeln!(out, "  <key id=\"{id}\" for=\"{whose}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>")?;
         }
         writeln!(out, "  <graph id=\"web\" edgedefault=\"directed\">")?;
-        writeln!(out, "    <desc>{}</desc>", legal(name))
+        writeln!(out, "    <desc>{}</desc>", Legal(name))
     }
 
     fn vertex(&mut self, out: &mut dyn Write, vertex: &Vertex<'_>) -> io::Result<()> {
@@ -61,20 +60,5 @@ impl Format for GraphMl {
 
 /// One attribute; what is empty is not told.
 fn data(out: &mut dyn Write, key: &str, value: &str) -> io::Result<()> {
-    if value.is_empty() { Ok(()) } else { write!(out, "<data key=\"{key}\">{}</data>", legal(value)) }
-}
-
-/// Text as XML 1.0 allows it: some characters may not stand in a document in any way.
-fn legal(text: &str) -> String {
-    let allowed: String = text
-        .chars()
-        .map(|c| {
-            if (c.is_control() && !matches!(c, '\t' | '\n' | '\r')) || matches!(c, '\u{fffe}' | '\u{ffff}') {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect();
-    escape(allowed.as_str()).into_owned()
+    if value.is_empty() { Ok(()) } else { write!(out, "<data key=\"{key}\">{}</data>", Legal(value)) }
 }

@@ -29,6 +29,8 @@ use std::io::Write;
 
 use minijinja::{Environment, Value, context};
 
+use crate::foreign::is_web;
+use crate::report::words;
 use crate::results::{ReportError, Results, Visit};
 use crate::verdict::Verdict;
 
@@ -129,21 +131,7 @@ fn listed(web: &Web) -> Vec<Value> {
     pages.into_iter().take(LISTED).map(row).collect()
 }
 
-/// Whether a link to it may be offered: `javascript:` may not.
-fn is_web(url: &str) -> bool {
-    let starts = |scheme: &str| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    starts("http://") || starts("https://")
-}
-
 /// A number of things, as people read it.
 fn counted(number: usize, thing: &str) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    format!("{text} {thing}{}", if number == 1 { "" } else { "s" })
+    words::counted(number as u64, (thing, &format!("{thing}s")))
 }

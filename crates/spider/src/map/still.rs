@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use crate::foreign::Escaped;
+
 use super::folders::Folders;
 use super::web::{WORST_FIRST, Web, badness};
 
@@ -45,7 +47,7 @@ pub(crate) fn svg(web: &Web, folders: &Folders, radius: f64) -> String {
         }
     }
     for place in folders.places.iter().filter(|place| place.is_folder && place.disc.r > radius * 0.12) {
-        let text = place.label.replace('&', "&amp;").replace('<', "&lt;");
+        let text = Escaped(&place.label);
         let (x, y) = (small(place.disc.x), small(place.disc.y - place.disc.r) + edge / 40);
         add(format_args!("<text x=\"{x}\" y=\"{y}\" font-size=\"{}\">{text}</text>", edge / 45));
     }

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use crate::foreign::{Printable, cut, one_line};
 use crate::results::{Document, Referenced, ReportError, Results, Visit};
 use crate::verdict::{Outcome, Verdict};
 
@@ -211,10 +212,10 @@ impl Web {
                 };
                 let end = *ends.entry((url, reference.verdict)).or_insert_with_key(|(url, verdict)| {
                     self.ends.push(End {
-                        url: cut(url, 2_000),
+                        url: presentable_url(url),
                         verdict: *verdict,
                         reason: presentable(reference.reason.as_deref().unwrap_or(verdict.name())),
-                        to: reference.to.as_deref().map(|to| cut(to, 2_000)),
+                        to: reference.to.as_deref().map(presentable_url),
                         since: reference.since.map(|since| since.strftime("%F").to_string()),
                     });
                     number(self.ends.len() - 1)
@@ -313,20 +314,14 @@ fn rank(document: &Document, references: &[Referenced]) -> usize {
     if depth == 0 { 0 } else { usize::from(is_well) * 200 + depth }
 }
 
-/// Text as it can be shown: one line, of a length that makes sense, without what reverses or hides other text.
+/// Text as it can be shown: one line, of a length that makes sense.
 pub(crate) fn presentable(text: &str) -> String {
-    let is_odd = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let plain: String = text.chars().take(LONGEST_TEXT * 4).map(|c| if is_odd(c) { ' ' } else { c }).collect();
-    cut(&plain.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST_TEXT)
+    one_line(text, LONGEST_TEXT)
 }
 
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+/// A URL as it can be shown.
+fn presentable_url(url: &str) -> String {
+    Printable(&cut(url, 2_000)).to_string()
 }
 
 /// How many bytes of two URLs are the same, up to the last slash that both have.

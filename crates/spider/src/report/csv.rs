@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use super::escape::Printable;
 use super::{words, writing};
+use crate::foreign::Printable;
 use crate::results::{Finding, Results, Visit};
 
 const COLUMNS: [&str; 16] = [

@@ -7,8 +7,8 @@ use url::Url;
 use super::Format;
 use crate::reference::Kind;
 use crate::results::{Document, Finding, Infostructure, Mended, Referenced, Results, Run, Summary, Visit};
-use crate::task::{Scope, Task, Tell};
-use crate::verdict::{Outcome, Verdict};
+use crate::task::{Scope, Task};
+use crate::verdict::Verdict;
 
 /// A run that is held in memory.
 #[derive(Clone)]
@@ -275,18 +275,12 @@ impl Fixture {
 
 fn task() -> Task {
     Task {
-        name: "tidewater".to_owned(),
-        scope: Scope::Site,
-        top: Url::parse(SITE).expect("a URL"),
-        index_file: None,
-        index_url: None,
         index_title: Some("Tidewater field station".to_owned()),
         addresses: vec!["maria@tidewater.example".to_owned()],
-        tell: Tell::default(),
         change_window: Some(7),
         expire_window: Some(14),
         exclude: vec![format!("{SITE}/archive/")],
-        max_pages: None,
+        ..Task::new("tidewater", Scope::Site, Url::parse(SITE).expect("a URL"))
     }
 }
 
@@ -298,44 +292,21 @@ fn page(
     references: Vec<Referenced>,
 ) -> (Document, Vec<Referenced>) {
     let document = Document {
-        node,
-        url: format!("{SITE}{path}"),
         title: Some(title.to_owned()),
         owner: owner.map(str::to_owned),
-        outcome: Outcome::Good,
-        status: Some(200),
         media_type: Some("text/html".to_owned()),
         bytes: Some(12_345),
         last_modified: Some(at("2026-08-30T12:00:00Z")),
-        expires: None,
-        changed: None,
         first_seen: at("2026-05-01T05:45:00Z"),
         depth: u32::from(node > 0),
-        is_changed: false,
-        is_expiring: false,
+        ..Document::new(node, format!("{SITE}{path}"))
     };
     (document, references)
 }
 
 fn good(line: u32, text: &str, target: &str) -> Referenced {
-    Referenced {
-        kind: Kind::Anchor,
-        line,
-        text: text.to_owned(),
-        target: if target.starts_with('/') { format!("{SITE}{target}") } else { target.to_owned() },
-        fragment: None,
-        node: None,
-        is_inside: false,
-        verdict: Verdict::Good,
-        status: Some(200),
-        reason: None,
-        to: None,
-        is_permanent: false,
-        is_small_move: false,
-        since: None,
-        title: None,
-        last_modified: None,
-    }
+    let site = if target.starts_with('/') { SITE } else { "" };
+    Referenced::new(Kind::Anchor, line, text, format!("{site}{target}"))
 }
 
 fn link(line: u32, text: &str, target: &str, node: Option<u32>) -> Referenced {

@@ -7,8 +7,8 @@
 
 use std::io::Write;
 
-use super::escape::Escaped;
 use super::{words, writing};
+use crate::foreign::Legal;
 use crate::results::{Document, Infostructure, Referenced, Results, Run, Visit};
 use crate::verdict::Verdict;
 
@@ -41,7 +41,7 @@ fn suite(results: &dyn Results, at: usize, infostructure: &Infostructure, out: &
     })?;
 
     let Run { number, began, ended, cut_short, .. } = results.run();
-    let name = Escaped(&infostructure.task.name);
+    let name = Legal(&infostructure.task.name);
     let errors = u8::from(cut_short.is_some());
     let seconds = ended.as_second().saturating_sub(began.as_second()).max(0);
     send(
@@ -58,7 +58,7 @@ fn suite(results: &dyn Results, at: usize, infostructure: &Infostructure, out: &
     match cut_short {
         None => send(out, "/>\n")?,
         Some(why) => {
-            let why = Escaped(why);
+            let why = Legal(why);
             send(
                 out,
                 &format!(">\n<error type=\"cut short\" message=\"the run was cut short: {why}\"/>\n</testcase>\n"),
@@ -91,9 +91,9 @@ fn is_fault(verdict: Verdict) -> bool {
     words::told(verdict).is_some_and(words::Told::is_fault)
 }
 
-fn case(suite: &Escaped<'_>, document: &Document, references: &[Referenced], xml: &mut String) {
+fn case(suite: &Legal<'_>, document: &Document, references: &[Referenced], xml: &mut String) {
     let Case { faults, untested } = Case::of(references);
-    put!(xml, "<testcase classname=\"{suite}\" name=\"{}\" time=\"0\"", Escaped(&document.url));
+    put!(xml, "<testcase classname=\"{suite}\" name=\"{}\" time=\"0\"", Legal(&document.url));
     if faults == 0 && untested == 0 {
         xml.push_str("/>\n");
         return;
@@ -131,9 +131,9 @@ fn list(references: &[Referenced], of: fn(Verdict) -> bool, xml: &mut String) {
         if reference.line > 0 {
             put!(xml, "line {}: ", reference.line);
         }
-        put!(xml, "{} {}: {}", reference.kind.name(), Escaped(&target), Escaped(reason));
+        put!(xml, "{} {}: {}", reference.kind.name(), Legal(&target), Legal(reason));
         if !reference.text.is_empty() {
-            put!(xml, " (“{}”)", Escaped(&reference.text));
+            put!(xml, " (“{}”)", Legal(&reference.text));
         }
         if let Some(since) = reference.since {
             put!(xml, ", since {}", words::day(since));

@@ -10,7 +10,6 @@
 //! | `junit`, `sarif` | the same for what watches over builds |
 //! | [`index`] | the index document of one infostructure, in HTML |
 //! | `words` | how verdicts, dates and numbers are put, everywhere alike |
-//! | `escape` | foreign text, made harmless |
 
 /// Adds to a string, which takes everything.
 macro_rules! put {
@@ -20,7 +19,6 @@ macro_rules! put {
 }
 
 mod csv;
-mod escape;
 #[cfg(test)]
 mod fixture;
 pub mod index;
@@ -28,7 +26,7 @@ mod json;
 mod junit;
 mod sarif;
 pub mod terminal;
-mod words;
+pub(crate) mod words;
 
 use std::io::{self, Write};
 

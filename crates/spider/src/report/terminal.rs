@@ -9,9 +9,9 @@ use std::io::Write;
 
 use jiff::Timestamp;
 
-use super::escape::{Printable, cut};
 use super::words::{self, TOLD, Told};
 use super::writing;
+use crate::foreign::{Printable, cut};
 use crate::results::{Finding, Mended, Results, Run, Summary, Visit};
 use crate::verdict::Verdict;
 

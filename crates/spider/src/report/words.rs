@@ -130,7 +130,7 @@ pub(super) fn count(summary: &Summary, verdict: Verdict) -> u64 {
 }
 
 /// A number as people read it.
-pub(super) fn number(n: u64) -> String {
+pub(crate) fn number(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.char_indices() {
@@ -143,7 +143,7 @@ pub(super) fn number(n: u64) -> String {
 }
 
 /// So many of something.
-pub(super) fn counted(n: u64, (one, many): (&str, &str)) -> String {
+pub(crate) fn counted(n: u64, (one, many): (&str, &str)) -> String {
     format!("{} {}", number(n), if n == 1 { one } else { many })
 }
 

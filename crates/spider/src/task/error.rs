@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::owners::OwnersError;
+use crate::foreign::{Printable, cut};
 
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
@@ -78,12 +79,7 @@ pub(super) fn unknown(word: &str, known: &[&str]) -> String {
 /// What somebody wrote, as a message can hold it: not too long, and nothing that a terminal would obey.
 pub(super) fn shown(text: &str) -> String {
     const LONGEST: usize = 80;
-    let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    let mut shown: String = text.chars().take(LONGEST).map(plain).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        shown.push('…');
-    }
-    shown
+    Printable(&cut(text, LONGEST)).to_string()
 }
 
 #[cfg(test)]
@@ -100,6 +96,6 @@ mod tests {
     #[test]
     fn what_is_shown_is_short_and_harmless() {
         assert_eq!(shown("a\u{1b}[2Jb"), "a\u{fffd}[2Jb");
-        assert_eq!(shown(&"x".repeat(1000)).chars().count(), 81);
+        assert_eq!(shown(&"x".repeat(1000)).chars().count(), 80);
     }
 }

@@ -27,6 +27,7 @@ pub use owners::{Owners, OwnersError};
 pub use restrictions::Restrictions;
 pub use scope::{Scoper, Scoping};
 
+pub(crate) use owners::folded_owner;
 use owners::same_owner;
 
 /// Everything one run is to do: the tasks of all owners, and what holds for all of them.
@@ -44,9 +45,6 @@ pub struct Plan {
     pub contact: Option<String>,
     /// How many links from a top are followed (`MaxDepth`). 20 unless said otherwise, as in 1994.
     pub max_depth: Option<u32>,
-    /// How long robots.txt is believed, in days (`SitesCheck`). RFC 9309 allows no more than one, so it is never more here;
-    /// if more was asked for, a remark says so.
-    pub sites_check: Option<u32>,
     /// How messages go out.
     pub mail: Option<MailRoute>,
     /// What was odd about the file and is worth telling: directives that mean something else today, days that are too many.

@@ -61,7 +61,6 @@ pub(super) const GLOBALS: &[Directive<Draft>] = &[
                 );
                 draft.remarks.push(Note::new(line, what));
             }
-            draft.plan.sites_check = Some(days.min(1));
             Ok(())
         },
     },

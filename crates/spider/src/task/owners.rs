@@ -134,8 +134,12 @@ impl Owners {
 
 /// Whether two names mean the same owner: `@Physics` is physics.
 pub(super) fn same_owner(one: &str, other: &str) -> bool {
-    let [one, other] = [one, other].map(|name| name.trim().trim_start_matches('@'));
-    one.eq_ignore_ascii_case(other)
+    folded_owner(one) == folded_owner(other)
+}
+
+/// The name of an owner as names are compared: whatever its case, with `@` or without.
+pub(crate) fn folded_owner(name: &str) -> String {
+    name.trim().trim_start_matches('@').to_lowercase()
 }
 
 fn host_of(key: &str) -> &str {
@@ -245,7 +249,7 @@ pub(super) fn parse_owners(text: &str) -> OwnersFile {
 /// Adds addresses of somebody who may be known already.
 fn add_person(people: &mut Vec<(String, Vec<String>)>, owner: &str, addresses: impl Iterator<Item = String>) {
     for address in addresses {
-        match people.iter_mut().find(|(known, _)| known == owner) {
+        match people.iter_mut().find(|(known, _)| same_owner(known, owner)) {
             Some((_, known)) if known.contains(&address) => {}
             Some((_, known)) => known.push(address),
             None => people.push((owner.to_owned(), vec![address])),

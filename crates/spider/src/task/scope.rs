@@ -17,14 +17,6 @@ pub enum Scoping {
     Ask,
 }
 
-impl Task {
-    /// Whether a document belongs to this task; `owner` is who owns it, if that is known. For more than a few, make a
-    /// [`Scoper`].
-    pub fn scoping(&self, url: &Url, owner: Option<&str>) -> Scoping {
-        Scoper::new(self).scoping(url, owner)
-    }
-}
-
 /// The bounds of one task, ready to be asked about every link.
 #[derive(Clone, Debug)]
 pub struct Scoper {
@@ -128,7 +120,7 @@ mod tests {
             ],
         );
         let whole = Task::new("a", Scope::Tree, url("http://h"));
-        assert_eq!(whole.scoping(&url("http://h/any/where"), None), Scoping::Inside);
+        expect(&whole, &[("http://h/any/where", None, Scoping::Inside)]);
     }
 
     #[test]

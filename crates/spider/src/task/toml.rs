@@ -9,6 +9,7 @@ use url::Url;
 
 use super::draft::{Content, Draft, Include, TaskDraft};
 use super::error::{Note, shown, unknown};
+use super::owners::same_owner;
 use super::{Action, MailRoute, OwnerRule, Restriction, SaidIn, Scope, Tell, values};
 
 /// A key of a table that fills a `T`.
@@ -286,8 +287,8 @@ fn know(draft: &mut Draft, at: &At<'_>) -> Result<(), Note> {
         if addresses.is_empty() {
             return Err(entry.wrong("needs an address, or a list of addresses"));
         }
-        if draft.plan.people.iter().any(|(known, _)| *known == owner) {
-            return Err(entry.wrong("is there twice, once with @ and once without; make it one"));
+        if draft.plan.people.iter().any(|(known, _)| same_owner(known, &owner)) {
+            return Err(entry.wrong("is there twice, but for an @ or for its case; make it one"));
         }
         draft.plan.people.push((owner, addresses));
     }
@@ -384,6 +385,7 @@ mod tests {
             ("[owners]\nphysics = 'x'\n", 2, "is no path and no URL"),
             ("[people]\nx = []\n", 2, "needs an address"),
             ("[people]\nx = 'a@b'\n'@x' = 'a@b'\n", 3, "is there twice"),
+            ("[people]\nx = 'a@b'\nX = 'c@d'\n", 3, "is there twice"),
         ] {
             let note = parse(text).expect_err("something is wrong with it");
             assert!(note.line == line && note.what.contains(part), "{text:?}: {note:?}");

@@ -9,7 +9,7 @@ use modoai_spider::mail::{Delivery, Letter, Route, RouteError, SqliteLedger, del
 use modoai_spider::reference::Kind;
 use modoai_spider::results::{Document, Finding, Infostructure, Mended, Referenced, Results, Run, Summary, Visit};
 use modoai_spider::task::{Scope, Task, Tell};
-use modoai_spider::verdict::{Outcome, Verdict};
+use modoai_spider::verdict::Verdict;
 use rusqlite::Connection;
 
 pub(super) fn moment(text: &str) -> Timestamp {
@@ -44,18 +44,11 @@ impl Made {
             .iter()
             .map(|(name, addresses, tell)| Infostructure {
                 task: Task {
-                    name: (*name).to_owned(),
-                    scope: Scope::Site,
-                    top: "https://example.org/".parse().expect("a URL"),
-                    index_file: None,
                     index_url: Some(format!("https://example.org/index/{name}.html").parse().expect("a URL")),
                     index_title: Some(format!("All of {}", name.to_uppercase())),
                     addresses: addresses.iter().map(|&address| address.to_owned()).collect(),
                     tell: tell.clone(),
-                    change_window: None,
-                    expire_window: None,
-                    exclude: Vec::new(),
-                    max_pages: None,
+                    ..Task::new(*name, Scope::Site, "https://example.org/".parse().expect("a URL"))
                 },
                 summary: Summary { pages: 312, links: 4_210, mended: 2, ..Summary::default() },
             })
@@ -116,43 +109,14 @@ pub(super) fn finding(web: &str, page: &str, target: &str, verdict: Verdict) -> 
 
 pub(super) fn document(url: &str) -> Document {
     Document {
-        node: 1,
-        url: url.to_owned(),
         title: Some("A document".to_owned()),
-        owner: None,
-        outcome: Outcome::Good,
-        status: Some(200),
-        media_type: Some("text/html".to_owned()),
-        bytes: None,
-        last_modified: None,
-        expires: None,
-        changed: None,
         first_seen: moment("2020-01-01T00:00:00Z"),
-        depth: 0,
-        is_changed: false,
-        is_expiring: false,
+        ..Document::new(1, url)
     }
 }
 
 pub(super) fn referenced(target: &str) -> Referenced {
-    Referenced {
-        kind: Kind::Anchor,
-        line: 7,
-        text: "elsewhere".to_owned(),
-        target: target.to_owned(),
-        fragment: None,
-        node: None,
-        is_inside: false,
-        verdict: Verdict::Good,
-        status: Some(200),
-        reason: None,
-        to: None,
-        is_permanent: false,
-        is_small_move: false,
-        since: None,
-        title: None,
-        last_modified: None,
-    }
+    Referenced::new(Kind::Anchor, 7, "elsewhere", target)
 }
 
 impl Results for Made {

@@ -177,5 +177,5 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
         }
         next = cause.source();
     }
-    super::text::words(&text, 1_000)
+    crate::foreign::one_line(&text, 1_000)
 }

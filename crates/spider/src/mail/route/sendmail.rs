@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use lettre::message::Mailbox;
 
 use super::{Refused, Route, RouteError};
+use crate::foreign::one_line;
 use crate::mail::compose::Letter;
-use crate::mail::text::words;
 
 /// How much of what a program complains about is kept.
 const COMPLAINTS: u64 = 4_096;
@@ -77,7 +77,7 @@ impl Sendmail {
         };
         if !status.success() {
             let said = reader.join().unwrap_or_default();
-            return Ok((status, words(&String::from_utf8_lossy(&said), 500)));
+            return Ok((status, one_line(&String::from_utf8_lossy(&said), 500)));
         }
         // A program that does not read the message to its end cannot have taken it.
         match writer.join() {

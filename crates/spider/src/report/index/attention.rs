@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::super::escape::Escaped;
 use super::super::words::{self, TOLD, Told};
 use super::super::writing;
 use super::contents::Links;
 use super::entry::anchor;
 use super::{IN_INDEX, TO_A_PAGE};
+use crate::foreign::Escaped;
 use crate::results::{ReportError, Results, Run, Visit};
 
 /// The findings of an infostructure, sorted by verdict.

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::super::escape::{Escaped, is_followable, is_web};
 use super::super::words::{self, TOLD};
 use super::contents::Links;
+use crate::foreign::{Escaped, is_followable, is_web};
 use crate::reference::Kind;
 use crate::results::{Document, Referenced};
 use crate::verdict::{Outcome, Verdict};

@@ -3,10 +3,10 @@
 
 use serde::Serialize;
 
-use super::super::escape::{Printable, is_web};
 use super::super::words::{self, TOLD};
 use super::attention::Attention;
 use super::{Index, contents, pile_name};
+use crate::foreign::{Printable, is_web};
 use crate::results::{ReportError, Summary};
 use crate::task::{Scope, Task};
 

@@ -130,5 +130,6 @@ fn lines_that_make_no_sense_are_remarked_and_left_out() {
 #[test]
 fn names_of_owners_are_compared_generously() {
     assert!(same_owner("@Physics", " physics "));
+    assert!(same_owner("ÖKONOMIE", "@ökonomie"));
     assert!(!same_owner("physics", "physics2"));
 }
