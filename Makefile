@@ -39,6 +39,7 @@ test: tools check doc ## Install what is missing, then check and test everything
 	$(CARGO) test --package modoai-httpd --features bindgen
 	fuzz/run $(FUZZ_SMOKE_SECONDS)
 	MODOAI_PROFILE=debug bench/harvest --quick --no-build --no-peers
+	MODOAI_PROFILE=debug bench/spider --quick --no-build --no-peers
 
 .PHONY: check
 check: ## Formatting, lints, and what may depend on what
@@ -69,6 +70,10 @@ bench-apache: ## Measure the module in a real httpd (BENCH_FLAGS=--quick for a s
 .PHONY: bench-harvest
 bench-harvest: ## Measure the harvester beside others (BENCH_FLAGS=--quick for a smoke run)
 	bench/harvest $(BENCH_FLAGS)
+
+.PHONY: bench-spider
+bench-spider: ## Measure the spider beside other checkers of links (BENCH_FLAGS=--quick for a smoke run)
+	bench/spider $(BENCH_FLAGS)
 
 .PHONY: install
 install: build ## Install command, man pages and completions (PREFIX=/usr/local, DESTDIR=)

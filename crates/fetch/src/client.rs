@@ -163,7 +163,7 @@ impl Client {
             let place = self.turn(&url).await?;
             let response = self.send(method.clone(), &url, headers, secret, ask.form.as_deref()).await?;
             let status = response.status().as_u16();
-            if matches!(status, 429 | 503)
+            if (status == 429 || status == 503 && self.inner.manners.holds_on_503)
                 && let Some(wait) = asked_to_wait(response.headers())
             {
                 tracing::info!(host = url.host_str(), ?wait, status, "asked to come back later");

@@ -45,6 +45,9 @@ pub struct Manners {
     pub least_rate: u64,
     /// How many redirects are followed. 10: more than any honest path needs, fewer than a browser would.
     pub redirects: usize,
+    /// Whether 503 with Retry-After speaks for the whole host, as 429 does. True by default: a repository is one service. A
+    /// spider asks for many things of a host, one of which may be out of order by itself.
+    pub holds_on_503: bool,
     /// Where everything is asked through, but for what `NO_PROXY` names. If none is given, the environment decides
     /// (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`), as for other tools.
     pub proxy: Option<Url>,
@@ -87,6 +90,7 @@ impl Default for Manners {
             idle_timeout: Duration::from_secs(120),
             least_rate: 100,
             redirects: 10,
+            holds_on_503: true,
             proxy: None,
             trust: Trust::System,
             credentials: Vec::new(),

@@ -68,7 +68,9 @@ impl Fragment {
     /// A fragment without its `#`.
     pub fn new(text: &str) -> Self {
         let decoded = percent_decode_str(text).decode_utf8_lossy();
-        let is_top = text.is_empty() || decoded.eq_ignore_ascii_case("top");
+        // What begins like this is a place within a program that runs in the page, and no name.
+        let is_route = text.starts_with('/') || text.starts_with('!');
+        let is_top = text.is_empty() || decoded.eq_ignore_ascii_case("top") || is_route;
         let raw = hash(text);
         let decoded = match decoded {
             Cow::Borrowed(_) => raw,
@@ -85,7 +87,7 @@ mod tests {
     #[test]
     fn fragments_are_found_by_the_rules_of_html() {
         let anchors = Anchors::of(["good", "späť", "a%20b", "50%25"]);
-        for there in ["good", "", "top", "TOP", "sp%C3%A4%C5%A5", "a%20b", "50%25"] {
+        for there in ["good", "", "top", "TOP", "sp%C3%A4%C5%A5", "a%20b", "50%25", "/route", "!x"] {
             assert!(anchors.have(Fragment::new(there)), "{there}");
         }
         for missing in ["GOOD", "bad", "sp%E4t", "a b"] {

@@ -15,7 +15,7 @@ pub enum Outcome {
     Moved {
         /// Whether for good (301, 308), so that links should be changed.
         permanent: bool,
-        /// Where, without a fragment.
+        /// Where.
         to: Box<str>,
     },
     /// Nobody knows, and this is why.
@@ -66,6 +66,10 @@ pub enum Reason {
     Certificate(Box<str>),
     /// An answer that is not HTTP, or is cut short.
     Garbled(Box<str>),
+    /// It redirects in a circle, but sets cookies on the way, as pages for browsers do.
+    Cookies,
+    /// It takes what is sent to it, and says nothing to whoever only looks.
+    OnlyPost(u16),
     /// The run ended first.
     Interrupted,
 }
@@ -98,6 +102,8 @@ impl Outcome {
                 Reason::Certificate(what) => (52, Some(what), 0),
                 Reason::Garbled(what) => (53, Some(what), 0),
                 Reason::Interrupted => (54, None, 0),
+                Reason::Cookies => (55, None, 0),
+                Reason::OnlyPost(status) => (56, None, *status),
             },
         }
     }
@@ -126,6 +132,8 @@ impl Outcome {
             51 => Self::NotTested(Reason::ServerTrouble(status)),
             52 => Self::NotTested(Reason::Certificate(text())),
             53 => Self::NotTested(Reason::Garbled(text())),
+            55 => Self::NotTested(Reason::Cookies),
+            56 => Self::NotTested(Reason::OnlyPost(status)),
             _ => Self::NotTested(Reason::Interrupted),
         }
     }
@@ -173,6 +181,8 @@ impl fmt::Display for Reason {
             Self::ServerTrouble(status) => write!(f, "the server has trouble ({status})"),
             Self::Certificate(what) => write!(f, "the certificate is not trusted: {what}"),
             Self::Garbled(what) => write!(f, "no answer that makes sense: {what}"),
+            Self::Cookies => f.write_str("only browsers get there, with cookies"),
+            Self::OnlyPost(status) => write!(f, "it may be there for what is sent to it ({status})"),
             Self::Interrupted => f.write_str("the run ended first"),
         }
     }
@@ -244,6 +254,8 @@ mod tests {
             Outcome::NotTested(Reason::Certificate(text())),
             Outcome::NotTested(Reason::Garbled(text())),
             Outcome::NotTested(Reason::Interrupted),
+            Outcome::NotTested(Reason::Cookies),
+            Outcome::NotTested(Reason::OnlyPost(404)),
         ];
         for outcome in all {
             let (code, detail, status) = outcome.to_code();

@@ -134,6 +134,10 @@ impl Gate {
 
     async fn learn(&self, origin: &Origin, url: &Url) -> Result<Copy, FetchError> {
         let mut asked = self.ask(url).await;
+        if matches!(asked, Ok((429, _))) {
+            // The client waits as long as it was asked to, if that can be sat through.
+            asked = self.ask(url).await;
+        }
         if let Err(error) = &asked
             && matches!(error.kind(), Kind::Unreachable | Kind::Refused | Kind::CutShort | Kind::Resolver)
         {

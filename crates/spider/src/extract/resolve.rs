@@ -13,6 +13,8 @@ use crate::reference::Target;
 /// How much is kept of a URL that nobody will ask for.
 const MOST_ELSEWHERE: usize = 200;
 
+/// How long a URL may be: twice what the most generous servers take.
+const MOST_OF_A_URL: usize = 64 * 1024;
 /// How much is kept of one that is wrong, or of a message: enough to find it by.
 const MOST_WRITTEN: usize = 2_000;
 
@@ -116,8 +118,11 @@ impl Resolver {
         }
         let url = match self.join(written) {
             Ok(url) => without_user(url),
-            Err(error) => return Target::Invalid { text: cut(written, MOST_WRITTEN), fault: fault(error) },
+            Err(error) => return Target::Invalid { text: masked(written), fault: fault(error) },
         };
+        if url.as_str().len() > MOST_OF_A_URL {
+            return Target::Invalid { text: masked(written), fault: "it is longer than any server takes" };
+        }
         match url.scheme() {
             "http" | "https" => {
                 let fragment = url.fragment().unwrap_or_default();
@@ -140,6 +145,18 @@ impl Resolver {
         }
         let encode: &dyn Fn(&str) -> Cow<'_, [u8]> = &|query| encode(self.encoding, query);
         options.encoding_override(Some(encode)).parse(raw)
+    }
+}
+
+/// What was written, without what may be a password.
+fn masked(written: &str) -> Box<str> {
+    let user = written.find("//").and_then(|start| {
+        let rest = &written[start + 2..];
+        Some((start + 2, start + 2 + rest.split(['/', '?', '#']).next()?.rfind('@')?))
+    });
+    match user {
+        Some((start, end)) => cut(&format!("{}…{}", &written[..start], &written[end..]), MOST_WRITTEN),
+        None => cut(written, MOST_WRITTEN),
     }
 }
 

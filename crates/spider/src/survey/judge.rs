@@ -58,7 +58,8 @@ impl Survey {
         let Some(first) = self.web.nodes.get(id as usize) else { return Judged::GOOD };
         let Some(end) = self.web.end_of(id) else {
             let status = Some(first.status).filter(|status| *status != 0);
-            return Judged { verdict: Verdict::Broken, status, end: Some(id), ..Judged::GOOD };
+            let verdict = if self.web.is_cookie_circle(id) { Verdict::NotTested } else { Verdict::Broken };
+            return Judged { verdict, status, end: Some(id), ..Judged::GOOD };
         };
         let node = self.web.node(end.node);
         let judged = Judged {
@@ -124,6 +125,7 @@ impl Survey {
                     let outcome = self.outcome(end);
                     let is_circle = judged.to.is_none() && self.web.node(id).redirect != crate::traverse::web::NONE;
                     match outcome {
+                        _ if is_circle && judged.verdict == Verdict::NotTested => Reason::Cookies.to_string(),
                         _ if is_circle => Fault::RedirectLoop.to_string(),
                         outcome if judged.to.is_some() => format!("moved to where {outcome}"),
                         outcome => outcome.to_string(),

@@ -25,7 +25,7 @@ use crate::table::codec::{self, KeptTarget};
 use crate::table::{Begun, Past, Table, TableError};
 use crate::task::{Owners, Plan};
 use crate::traverse::Traversal;
-use crate::traverse::web::{NONE, Stage, Web};
+use crate::traverse::web::{Look, NONE, Node, Stage, Web};
 use crate::verdict::{Outcome, Verdict};
 use judge::Judged;
 
@@ -42,6 +42,10 @@ pub struct Survey {
     pages: Vec<u32>,
     /// Fragments that lead nowhere, by the node that is referred to.
     missing: HashSet<(u32, Fragment)>,
+    /// Whether a limit kept documents from being read.
+    is_cut: bool,
+    /// Pages that were too long to be read to their end.
+    partial: HashSet<u32>,
     /// Since when, and whether for the first time, by the hash of page, target, fragment and verdict.
     history: HashMap<u64, (Timestamp, bool)>,
     /// What earlier runs had and this one has not, for certain.
@@ -58,7 +62,9 @@ impl Survey {
     /// Draws it up. `cut_short` says why the traversal ended early, if it did.
     pub fn of(traversal: Traversal, cut_short: Option<String>, mutes_small_moves: bool) -> Result<Self, ReportError> {
         let traffic = traversal.traffic();
-        let Traversal { plan, table, web, begun, wanted, remarks, owners, .. } = traversal;
+        let Traversal { plan, table, web, begun, wanted, remarks, owners, is_cut_by_depth, is_cut_by_pages, .. } =
+            traversal;
+        let partial = table.partial_pages().map_err(store)?;
         let mut pages: Vec<u32> = (0..web.nodes.len() as u32)
             .filter(|number| {
                 let node = web.node(*number);
@@ -88,6 +94,8 @@ impl Survey {
             run,
             infostructures,
             pages,
+            is_cut: is_cut_by_depth || is_cut_by_pages,
+            partial,
             history: HashMap::new(),
             gone: Vec::new(),
             dead_tops: Vec::new(),
@@ -162,6 +170,11 @@ impl Survey {
                 tally.summary.changed += u64::from(is_changed);
                 tally.summary.expiring += u64::from(is_expiring);
             }
+            if self.partial.contains(&page) {
+                for (tally, _) in std::iter::once((&mut all, None)).chain(each_of(&mut each, &tasks)) {
+                    tally.not_tested.insert(page);
+                }
+            }
             let Some(packed) = self.table.references(page).map_err(store)? else { continue };
             let bytes = codec::unpack(&packed);
             for kept in codec::references(&bytes) {
@@ -208,13 +221,17 @@ impl Survey {
     /// What earlier runs had and this one has not, as far as that is certain. A page that could not be read, or a target that could
     /// not be tested, mends nothing; then the past is kept as it is.
     fn find_gone(&mut self, open: &HashSet<u64>) -> Result<(), ReportError> {
+        let is_trouble = |node: &Node| node.is_wanted && !node.scope.is_empty() && node.is_troubled();
         let is_whole = self.run.cut_short.is_none()
-            && !self.web.nodes.iter().any(|node| node.is_wanted && !node.scope.is_empty() && node.is_untested());
+            && !self.is_cut
+            && self.begun.is_like_the_last
+            && !self.web.nodes.iter().any(is_trouble);
         let web = &self.web;
         let mut gone = Vec::new();
         let visit = |past: Past| {
             let Some(node) = web.nodes.get(past.page as usize) else { return };
             let is_known = match node.stage {
+                Stage::Done if node.is_good() => (node.look == Look::Read && !node.reach.is_empty()) || is_whole,
                 Stage::Done => !node.is_untested(),
                 // A page that was not come upon is gone only if everything was.
                 Stage::Past => is_whole,
@@ -259,9 +276,14 @@ fn missing_fragments(
     wanted: &HashSet<(u32, Fragment)>,
 ) -> Result<HashSet<(u32, Fragment)>, TableError> {
     // By the page that they end at, so that the anchors of each are read once.
-    let mut by_end: Vec<(u32, u32, Fragment)> = wanted
+    let mut by_end: Vec<(u32, u32, Fragment, Fragment)> = wanted
         .iter()
-        .filter_map(|(node, fragment)| Some((web.end_of(*node)?.node, *node, *fragment)))
+        .filter_map(|(node, fragment)| {
+            let end = web.end_of(*node)?;
+            // A part that a redirect names counts more than that of the link.
+            let part = end.part_by.and_then(|redirect| web.redirected_to.get(&redirect));
+            Some((end.node, *node, *fragment, part.map_or(*fragment, |part| Fragment::new(part))))
+        })
         .filter(|(end, ..)| {
             let end = web.node(*end);
             end.stage == Stage::Done && end.code == 0 && matches!(end.form, Form::Html | Form::Markdown)
@@ -270,12 +292,12 @@ fn missing_fragments(
     by_end.sort_unstable();
     let mut missing = HashSet::new();
     let mut current = (NONE, None);
-    for (end, node, fragment) in by_end {
+    for (end, node, fragment, part) in by_end {
         if current.0 != end {
             let anchors = table.anchors(end)?;
             current = (end, anchors.filter(|(_, is_whole)| *is_whole).map(|(bytes, _)| Anchors::from_bytes(&bytes)));
         }
-        if current.1.as_ref().is_some_and(|anchors| !anchors.have(fragment)) {
+        if current.1.as_ref().is_some_and(|anchors| !anchors.have(part)) {
             missing.insert((node, fragment));
         }
     }

@@ -64,6 +64,7 @@ impl Results for Survey {
             for (verdict, reason) in [
                 (Verdict::Changed, is_changed.then_some("changed lately")),
                 (Verdict::Expiring, is_expiring.then_some("expires soon, or has expired")),
+                (Verdict::NotTested, self.partial.contains(&page).then_some("too long to be read to its end")),
             ] {
                 if let Some(reason) = reason {
                     visit(&self.known(&mut about, page)?.itself(verdict, reason))?;

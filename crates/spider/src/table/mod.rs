@@ -53,6 +53,8 @@ pub struct Begun {
     pub before: Option<Timestamp>,
     /// Whether it was interrupted and goes on now.
     pub is_resumed: bool,
+    /// Whether the last run that came to its end had the same to do, so that the two can be compared.
+    pub is_like_the_last: bool,
 }
 
 /// Why the table cannot be used.
@@ -152,18 +154,12 @@ impl Table {
             })
             .optional()
         })?;
-        let of_before = |number: u32| {
-            move |db: &Connection| {
-                let sql = "SELECT began FROM run WHERE number < ?1 AND ended IS NOT NULL ORDER BY number DESC LIMIT 1";
-                db.query_row(sql, [number], |row| row.get(0)).optional().map(|before| before.map(timestamp))
-            }
-        };
         if let Some((number, of, began, None)) = last
             && of == plan as i64
             && now.as_second() - began / 1000 < RESUMED_WITHIN
         {
-            let before = self.kept(of_before(number))?;
-            return Ok(Begun { number, began: timestamp(began), before, is_resumed: true });
+            let (before, is_like_the_last) = self.before(number, plan)?;
+            return Ok(Begun { number, began: timestamp(began), before, is_resumed: true, is_like_the_last });
         }
         let number = last.map_or(1, |(number, ..)| number + 1);
         self.kept(|db| {
@@ -171,8 +167,18 @@ impl Table {
             db.execute(sql, params![number, plan as i64, now.as_millisecond()])
         })?;
         self.commit()?;
-        let before = self.kept(of_before(number))?;
-        Ok(Begun { number, began: now, before, is_resumed: false })
+        let (before, is_like_the_last) = self.before(number, plan)?;
+        Ok(Begun { number, began: now, before, is_resumed: false, is_like_the_last })
+    }
+
+    /// When the last run before this one began that came to its end, and whether it had the same to do.
+    fn before(&self, number: u32, plan: u64) -> Result<(Option<Timestamp>, bool)> {
+        self.kept(|db| {
+            let sql =
+                "SELECT began, plan FROM run WHERE number < ?1 AND ended IS NOT NULL ORDER BY number DESC LIMIT 1";
+            let last = db.query_row(sql, [number], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?))).optional()?;
+            Ok((last.map(|(began, _)| timestamp(began)), last.is_some_and(|(_, of)| of == plan as i64)))
+        })
     }
 
     /// Ends a run that has seen everything.

@@ -1,5 +1,7 @@
 //! URLs, what came of testing them, and what was read in pages.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, params};
 
@@ -132,6 +134,14 @@ impl Table {
     pub(crate) fn has_page(&self, node: u32, reader: u32) -> Result<bool> {
         self.kept(|db| {
             db.prepare_cached("SELECT 1 FROM page WHERE node = ?1 AND reader = ?2")?.exists(params![node, reader])
+        })
+    }
+
+    /// The pages that were too long to be read to their end.
+    pub(crate) fn partial_pages(&self) -> Result<HashSet<u32>> {
+        self.kept(|db| {
+            let mut statement = db.prepare("SELECT node FROM page WHERE partial")?;
+            statement.query_map([], |row| row.get(0))?.collect()
         })
     }
 

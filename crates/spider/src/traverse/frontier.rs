@@ -105,11 +105,6 @@ impl Frontier {
         }
     }
 
-    /// How far apart requests to this host are to be.
-    pub(crate) fn pause(&self, host: u32) -> Option<Duration> {
-        self.hosts.get(host as usize)?.pause
-    }
-
     /// What may be asked for now, if anything: its number and its turn. [`done`](Self::done) must follow.
     pub(crate) fn next(&mut self, now: Instant) -> Option<(u32, Turn)> {
         while let Some(due) = self.later.first_entry().filter(|entry| entry.key().0 <= now) {

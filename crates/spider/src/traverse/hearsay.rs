@@ -13,9 +13,10 @@ use super::Traversal;
 use super::visit::{Look, Visited};
 use super::web::Stage;
 
-/// How many good answers to HEAD, for names of the same ending, make a bad one believable.
+/// How many good answers to HEAD, for names of the same ending, make a bad one believable, if that looks just like what GET
+/// gives for what is not there.
 const ENOUGH_ALIKE: u32 = 5;
-/// How many for names of any ending, if the bad one looks just like what GET gives for what is not there.
+/// How many for names of any ending.
 const ENOUGH_OF_ANY: u32 = 100;
 
 /// What is known of hosts and HEAD.
@@ -29,8 +30,10 @@ pub(super) struct Hearsay {
     misses: HashSet<(u32, u64)>,
     /// Hosts that said by HEAD that something is not there, and by GET that it is.
     liars: HashSet<u32>,
-    /// What waits for better knowledge, and what the answer to HEAD looked like.
+    /// What waits for better knowledge, or has it, and what the answer to HEAD looked like.
     doubted: HashMap<u32, u64>,
+    /// What HEAD was believed about, by host; until the host is caught lying.
+    believed: HashMap<u32, Vec<u32>>,
 }
 
 impl Traversal {
@@ -41,32 +44,38 @@ impl Traversal {
         if self.is_head_believed(number) {
             return false;
         }
+        self.web.node_mut(number).status = visited.status.unwrap_or(0);
+        self.ask_by_get(number);
+        true
+    }
+
+    fn ask_by_get(&mut self, number: u32) {
         let node = self.web.node_mut(number);
-        (node.stage, node.look, node.status) = (Stage::Waiting, Look::Get, visited.status.unwrap_or(0));
+        (node.stage, node.look) = (Stage::Waiting, Look::Get);
         let (host, turn) = (node.host, node.turn);
         self.frontier.push(number, host, turn);
-        true
     }
 
     /// Whether what HEAD said of a node has become believable. Of nodes that HEAD said nothing bad of, it has not.
     pub(super) fn is_head_believed(&self, number: u32) -> bool {
-        let Hearsay { good, good_of_any, misses, liars, doubted } = &self.hearsay;
+        let Hearsay { good, good_of_any, misses, liars, doubted, .. } = &self.hearsay;
         let Some(look) = doubted.get(&number) else { return false };
         let kind = self.kind_of_name(number);
         let has = |count: Option<&u32>, enough| count.is_some_and(|count| *count >= enough);
         let host = kind.0;
         !liars.contains(&host)
-            && (has(good.get(&kind), ENOUGH_ALIKE)
-                || has(good_of_any.get(&host), ENOUGH_OF_ANY) && misses.contains(&(host, *look)))
+            && misses.contains(&(host, *look))
+            && (has(good.get(&kind), ENOUGH_ALIKE) || has(good_of_any.get(&host), ENOUGH_OF_ANY))
     }
 
     /// What an answer says about the host's answers.
     pub(super) fn learn_of_head(&mut self, visited: &Visited) {
+        let node = *self.web.node(visited.node);
         // What was only heard is not learnt from.
         if visited.is_hearsay {
+            self.hearsay.believed.entry(node.host).or_default().push(visited.node);
             return;
         }
-        let node = *self.web.node(visited.node);
         match (node.look, visited.status) {
             (Look::Head, Some(200..=399)) => {
                 let kind = self.kind_of_name(visited.node);
@@ -75,6 +84,9 @@ impl Traversal {
             }
             (Look::Get | Look::Read, Some(200..=399)) if self.hearsay.doubted.contains_key(&visited.node) => {
                 self.hearsay.liars.insert(node.host);
+                for number in self.hearsay.believed.remove(&node.host).unwrap_or_default() {
+                    self.ask_by_get(number);
+                }
             }
             (Look::Get | Look::Read, Some(404 | 410)) => {
                 self.hearsay.misses.insert((node.host, look_of(&visited.headers)));

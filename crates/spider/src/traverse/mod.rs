@@ -9,12 +9,14 @@
 //! | `kept` | what is known already: unchanged documents, and the first part of an interrupted run |
 //! | `visit` | one URL, tested |
 //! | `outcome` | what an answer says about a URL |
+//! | `appetite` | how many documents a task may have |
 //! | `hearsay` | whether HEAD is to be believed |
 //! | `web` | the URLs in memory, and what tasks have of them |
 //! | `frontier` | what waits, by host |
 //! | `names`, `sets` | a million URLs, and sets of tasks, in little memory |
 //! | `opaque` | names that promise no document |
 
+mod appetite;
 mod frontier;
 mod hearsay;
 mod kept;
@@ -43,6 +45,7 @@ use crate::anchors::Fragment;
 use crate::table::{Begun, Table, TableError};
 use crate::task::{Owners, OwnersError, Plan, Restrictions, Scoper};
 use crate::verdict::Reason;
+use appetite::Appetite;
 use frontier::Frontier;
 use hearsay::Hearsay;
 pub use options::Options;
@@ -69,15 +72,16 @@ pub struct Traversal {
     pub(crate) owners: Owners,
     hosts: HashMap<String, u32>,
     visitor: Arc<Visitor>,
-    /// Tasks that have not had their fill of documents.
-    hungry: SetId,
-    documents_of: Vec<u64>,
+    /// How many documents each task has, and how many more are being read for it.
+    appetites: Vec<Appetite>,
     progress: Progress,
-    is_cut_by_depth: bool,
+    pub(crate) is_cut_by_depth: bool,
     /// How many documents there were when depths were measured last.
     measured: u64,
-    is_cut_by_pages: bool,
+    pub(crate) is_cut_by_pages: bool,
     hearsay: Hearsay,
+    /// How often hosts were asked in vain, one time after the other, and why.
+    silences: HashMap<u32, (u32, Reason)>,
     /// Hosts whose site maps are known, and to which tasks.
     mapped: HashMap<u32, SetId>,
     /// What this run has tested before it was interrupted, and is come upon again.
@@ -137,7 +141,6 @@ impl Traversal {
             return Err(table.damaged().into());
         }
         table.holds(now, |host, until| client.hold(host, until.into()))?;
-        let hungry = web.sets.of(0..plan.tasks.len());
         let visitor = Visitor::new(client, options.page_limit, options.robots);
         if let Some(gate) = &visitor.gate {
             table.robots(now - ROBOTS_LIVE, |remembered| gate.remember(remembered))?;
@@ -149,7 +152,7 @@ impl Traversal {
             owners: Owners::new(&plan)?,
             hosts: HashMap::new(),
             visitor: Arc::new(visitor),
-            documents_of: vec![0; plan.tasks.len()],
+            appetites: plan.tasks.iter().map(|task| Appetite::new(task, &options)).collect(),
             remarks: plan.remarks.clone(),
             wanted: HashSet::new(),
             progress: Progress::default(),
@@ -157,6 +160,7 @@ impl Traversal {
             measured: 0,
             is_cut_by_pages: false,
             hearsay: Hearsay::default(),
+            silences: HashMap::new(),
             mapped: HashMap::new(),
             recalled: VecDeque::new(),
             dice: fastrand::Rng::new(),
@@ -165,7 +169,6 @@ impl Traversal {
             table,
             web,
             begun,
-            hungry,
         })
     }
 

@@ -27,8 +27,6 @@ pub(crate) fn of_answer(answer: &Fetched, is_home: bool, is_action: bool) -> Con
     match answer.location() {
         Some(Ok(to)) => {
             let permanent = matches!(answer.status, 301 | 308);
-            let mut to = to;
-            to.set_fragment(None);
             return Conclusion::certain(Outcome::Moved { permanent, to: to.as_str().into() });
         }
         Some(Err(_)) => return Conclusion::certain(Outcome::Broken(Fault::RedirectNowhere)),
@@ -46,6 +44,7 @@ fn of_status(status: u16, headers: &HeaderMap, is_home: bool, is_action: bool) -
         403 | 451 if !is_home => Conclusion::certain(Outcome::NotTested(Reason::Refused(status))),
         // What only takes POST is there; and what misses its parameters is there as well.
         400 | 405 | 411 | 415 | 422 if is_action => Conclusion::certain(Outcome::Good),
+        404 | 410 if is_action => Conclusion::certain(Outcome::NotTested(Reason::OnlyPost(status))),
         408 | 425 => Conclusion::doubtful(Reason::TimedOut),
         429 => Conclusion::doubtful(Reason::Busy(status)),
         503 if headers.contains_key("retry-after") => Conclusion::doubtful(Reason::Busy(status)),
@@ -56,6 +55,10 @@ fn of_status(status: u16, headers: &HeaderMap, is_home: bool, is_action: bool) -
             Conclusion { outcome: Outcome::Broken(Fault::Status(status)), is_final: false }
         }
         500..=899 => Conclusion::doubtful(Reason::ServerTrouble(status)),
+        // Of others, one believes what is said of the address, and not what is said of the one who asks.
+        _ if !is_home && !matches!(status, 400 | 404 | 405 | 410 | 414) && (400..500).contains(&status) => {
+            Conclusion::certain(Outcome::NotTested(Reason::Refused(status)))
+        }
         100..=199 => Conclusion::doubtful(Reason::Garbled("an answer that never came to its end".into())),
         _ => Conclusion::certain(Outcome::Broken(Fault::Status(status))),
     }
@@ -109,6 +112,10 @@ mod tests {
     fn a_failure_to_test_is_never_a_broken_link() {
         let none = HeaderMap::new();
         let outcome = |status, is_home| of_status(status, &none, is_home, false);
+        for status in [418, 421, 426, 444] {
+            assert!(matches!(outcome(status, false).outcome, Outcome::NotTested(Reason::Refused(_))), "{status}");
+        }
+        assert!(matches!(of_status(404, &none, true, true).outcome, Outcome::NotTested(Reason::OnlyPost(404))));
         for status in [404, 410, 400] {
             assert_eq!(outcome(status, false), Conclusion::certain(Outcome::Broken(Fault::Status(status))));
         }

@@ -1,7 +1,5 @@
 //! Coming upon a URL: whose it is, how it is looked at, and when its turn is.
 
-use std::time::Duration;
-
 use modoai_fetch::{HeaderValue, Url};
 
 use super::Traversal;
@@ -15,9 +13,6 @@ use crate::reference::Leads;
 use crate::table::TableError;
 use crate::task::{Action, Scope, Scoping};
 use crate::verdict::{Fault, Outcome, Reason};
-
-/// How long a pause a host may ask for that is outside of all tasks. Beyond that, a link or two would take hours.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// How one comes upon a URL.
 #[derive(Clone, Copy)]
@@ -75,7 +70,6 @@ impl Traversal {
                 self.is_cut_by_depth |= self.web.sets.union(reach, tasks) != reach;
                 tasks = SetId::EMPTY;
             }
-            tasks = self.fed(number, tasks);
         }
         self.web.grow(number, tasks, way.depth);
         let node = self.web.node_mut(number);
@@ -98,34 +92,6 @@ impl Traversal {
             }
             Stage::Waiting | Stage::UnderWay | Stage::Done => {}
         }
-    }
-
-    /// What of these tasks may still have more documents; they are counted.
-    fn fed(&mut self, number: u32, tasks: SetId) -> SetId {
-        let reach = self.web.node(number).reach;
-        let grown = self.web.sets.union(reach, tasks);
-        if grown == reach {
-            return tasks;
-        }
-        let hungry = self.web.sets.meet(tasks, self.hungry);
-        self.is_cut_by_pages |= self.web.sets.union(reach, hungry) != grown;
-        let new: Vec<usize> = self.web.sets.tasks(hungry).filter(|task| !self.web.sets.has(reach, *task)).collect();
-        let mut full = false;
-        for task in new {
-            self.documents_of[task] += 1;
-            full |= self.limit_of(task).is_some_and(|limit| self.documents_of[task] >= limit);
-        }
-        if full {
-            let left: Vec<usize> = (0..self.plan.tasks.len())
-                .filter(|task| self.limit_of(*task).is_none_or(|limit| self.documents_of[*task] < limit))
-                .collect();
-            self.hungry = self.web.sets.of(left);
-        }
-        hungry
-    }
-
-    fn limit_of(&self, task: usize) -> Option<u64> {
-        self.plan.tasks[task].max_pages.into_iter().chain(self.options.max_pages).min()
     }
 
     /// Finds out whose a URL would be, and on which host it is.
@@ -225,15 +191,18 @@ impl Traversal {
             self.frontier.done(node.host, turn);
             return Ok(None);
         }
-        if turn == Turn::Outside && self.frontier.pause(node.host).is_some_and(|pause| pause > LONGEST_PAUSE) {
-            let reason = Reason::Robots("the pause that it asks for is too long".into());
-            self.settle(Visited::not_asked(number, reason))?;
-            return Ok(None);
-        }
         let Ok(url) = Url::parse(self.web.names.name(number)) else {
             self.frontier.done(node.host, turn);
             return Ok(None);
         };
+        if let Some((_, reason)) = self.silences.get(&node.host).filter(|_| self.is_given_up(number)) {
+            let reason = reason.clone();
+            self.settle(Visited::not_asked(number, reason))?;
+            return Ok(None);
+        }
+        if turn == Turn::Document && !self.is_served(number, turn) {
+            return Ok(None);
+        }
         // In the meantime, the host may have shown that its answers to HEAD can be believed.
         if node.look == Look::Get && self.is_head_believed(number) {
             let said = Visited::by_head(number, node.status);

@@ -55,12 +55,17 @@ impl Traversal {
             return Ok(());
         }
         self.learn_of_head(&visited);
+        self.give_back(&visited);
+        self.learn_of_silence(&visited);
         self.progress.tested += 1;
         let outcome = self.record(&visited)?;
         let node = self.web.node_mut(number);
         (node.stage, node.code, node.status) = (Stage::Done, outcome.to_code().0, visited.status.unwrap_or(0));
         match outcome {
-            Outcome::Moved { to, .. } => return self.follow_redirect(number, &to),
+            Outcome::Moved { to, .. } => {
+                node.sets_cookie = visited.headers.contains_key("set-cookie");
+                return self.follow_redirect(number, &to);
+            }
             Outcome::Broken(_) => self.progress.broken += 1,
             Outcome::Good | Outcome::NotTested(_) => {}
         }
@@ -93,11 +98,39 @@ impl Traversal {
         }
         self.mapped.insert(node.host, tasks);
         let way = Way { from: number, leads: Leads::ToSource, tasks, depth: 1, has_fragment: false };
-        for sitemap in robots.sitemaps().iter().filter_map(|text| Url::parse(text).ok()) {
+        for mut sitemap in robots.sitemaps().iter().filter_map(|text| Url::parse(text).ok()) {
+            // A user in it is nobody's business; whatever has one can be without.
+            let _ = (sitemap.set_username(""), sitemap.set_password(None));
             let sitemap = self.number(sitemap.as_str())?;
+            // A tree may have pages in a site map that lies outside of it.
+            self.prepare(sitemap);
+            let scope = self.web.node(sitemap).scope;
+            self.web.node_mut(sitemap).scope = self.web.sets.union(scope, tasks);
             self.come_upon(sitemap, way);
         }
         Ok(())
+    }
+
+    /// Hosts that do not answer are not asked for ever.
+    fn learn_of_silence(&mut self, visited: &Visited) {
+        let node = self.web.node(visited.node);
+        match &visited.conclusion.outcome {
+            Outcome::NotTested(
+                reason @ (Reason::TimedOut | Reason::Connection(_) | Reason::Busy(_) | Reason::Garbled(_)),
+            ) if !self.is_given_up(visited.node) => {
+                let silence = self.silences.entry(node.host).or_insert((0, reason.clone()));
+                *silence = (silence.0 + 1, reason.clone());
+            }
+            Outcome::NotTested(_) => {}
+            _ => _ = self.silences.remove(&node.host),
+        }
+    }
+
+    /// Whether a host has been asked in vain often enough: more often if it is one of those that are maintained.
+    pub(super) fn is_given_up(&self, number: u32) -> bool {
+        let node = self.web.node(number);
+        let enough = if node.scope.is_empty() { 3 } else { 12 };
+        self.silences.get(&node.host).is_some_and(|(times, _)| *times >= enough)
     }
 
     /// Whether a doubtful answer is asked for again, later.
@@ -109,13 +142,15 @@ impl Traversal {
         match patience.next(node.attempts.into(), visited.wait, &mut self.dice) {
             Next::Wait(wait) => {
                 let at = Instant::now() + wait;
-                if is_busy {
+                // 429 is about the one who asks; 503 may be about this page alone.
+                if matches!(visited.status, Some(429)) {
                     self.frontier.hold(node.host, at);
                 }
                 self.web.node_mut(visited.node).stage = Stage::Waiting;
                 self.frontier.push_later(visited.node, node.host, node.turn, at);
                 Ok(true)
             }
+            Next::Postpone(_) if visited.status == Some(503) => Ok(false),
             Next::Postpone(wait) => {
                 let host = Url::parse(self.web.names.name(visited.node)).ok();
                 let until = Timestamp::now() + SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
@@ -130,7 +165,11 @@ impl Traversal {
 
     /// A redirect: its target is a URL of its own.
     pub(super) fn follow_redirect(&mut self, number: u32, to: &str) -> Result<(), TableError> {
+        let (to, part) = to.split_once('#').unwrap_or((to, ""));
         let target = self.number(to)?;
+        if !part.is_empty() {
+            self.web.redirected_to.insert(number, part.into());
+        }
         let node = self.web.node_mut(number);
         let hops = node.hops.saturating_add(1);
         if hops > MOST_HOPS {
@@ -187,16 +226,16 @@ impl Traversal {
         }
     }
 
-    /// A leaf was tested; if it turns out to be a document of some task, it is read after all.
+    /// A leaf was tested; if it turns out to be a document of some task, or has come to be referred to as one meanwhile, it is
+    /// read after all.
     fn look_again(&mut self, number: u32, headers: &HeaderMap) {
         let node = self.web.node_mut(number);
-        let is_html = text(headers, "content-type").is_some_and(|media| media.starts_with("text/html"));
-        if node.look != Look::Read && node.is_good() && node.is_wanted && !node.reach.is_empty() && is_html {
-            node.is_promising = true;
-            // What is a leaf by somebody's word stays one, whatever it turns out to be.
-            if self.look(number) == Look::Read {
-                self.enqueue(number);
-            }
+        if node.look == Look::Read || !node.is_good() {
+            return;
+        }
+        node.is_promising = text(headers, "content-type").is_some_and(|media| media.starts_with("text/html"));
+        if self.look(number) == Look::Read {
+            self.enqueue(number);
         }
     }
 
@@ -210,7 +249,7 @@ impl Traversal {
             let owner = owner.map(str::to_owned);
             self.settle_owner(number, url, owner.as_deref());
         }
-        let Page { references, anchors, .. } = read.page;
+        let Page { references, anchors, left_out, .. } = read.page;
         let is_followed = self.is_followed(number);
         let way = self.way_from(number);
         let mut packer = Packer::default();
@@ -229,7 +268,7 @@ impl Traversal {
         self.web.keep_edges(number, edges);
         // Compression into memory fails for want of memory only; such a page is read again next time.
         let refs = packer.finish().unwrap_or_default();
-        self.table.keep_page(number, READER, !read.is_whole, &refs, &anchors.to_bytes())
+        self.table.keep_page(number, READER, !read.is_whole || left_out > 0, &refs, &anchors.to_bytes())
     }
 
     /// Whether the references of a document are followed: not if it turns out to be nobody's, or was read for its anchors

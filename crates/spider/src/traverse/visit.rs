@@ -1,13 +1,14 @@
 //! One URL, tested: robots.txt, HEAD or GET, and what the document says.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use modoai_fetch::{
-    Ask, Client, FetchError, Fetched, Gate, HeaderMap, HeaderName, HeaderValue, Permission, Robots, Unknown, Url, Wait,
+    Ask, Client, FetchError, Fetched, Gate, HeaderMap, HeaderName, HeaderValue, Kind, Permission, Robots, Unknown, Url,
+    Wait,
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::outcome::{self, Conclusion};
@@ -19,8 +20,14 @@ use crate::verdict::{Fault, Outcome, Reason};
 const READ_AT_ONCE: usize = 64;
 const SMALL: usize = 64 * 1024;
 const LARGE_AT_ONCE: usize = 4;
-/// How long a body may take in all: whoever trickles must not keep the others from being read.
+/// How long a body may take to come in all, and what must come in a second of one that has a large place: whoever trickles
+/// must not keep the others from being read.
 const LONGEST_BODY: Duration = Duration::from_secs(300);
+const LEAST_RATE: f64 = 10_000.0;
+/// After what time that is looked at.
+const SETTLED: Duration = Duration::from_secs(10);
+/// How long a pause a host may ask for that is outside of all tasks. Beyond that, a link or two would take hours.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// How much of a document that is not read is taken off the line for the sake of its connection.
 const WORTH_READING: usize = 256 * 1024;
 
@@ -70,6 +77,8 @@ pub(crate) struct Read {
     pub(crate) digest: u64,
     pub(crate) bytes: u64,
     pub(crate) is_whole: bool,
+    /// The large place, which is free again when all that was read has been kept.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 /// Who goes on errands.
@@ -79,13 +88,19 @@ pub(crate) struct Visitor {
     pub(crate) gate: Option<Gate>,
     page_limit: usize,
     readers: Semaphore,
-    large: Semaphore,
+    large: Arc<Semaphore>,
 }
 
 impl Visitor {
     pub(crate) fn new(client: Client, page_limit: usize, robots: bool) -> Self {
         let gate = robots.then(|| Gate::new(client.clone()));
-        Self { client, gate, page_limit, readers: Semaphore::new(READ_AT_ONCE), large: Semaphore::new(LARGE_AT_ONCE) }
+        Self {
+            client,
+            gate,
+            page_limit,
+            readers: Semaphore::new(READ_AT_ONCE),
+            large: Arc::new(Semaphore::new(LARGE_AT_ONCE)),
+        }
     }
 
     /// Goes, and comes back with an answer whatever happens.
@@ -99,8 +114,10 @@ impl Visitor {
             Ok(robots) => robots,
             Err(error) => return Visited::failed(node, &error),
         };
-        if let Some(conclusion) = robots.as_ref().and_then(|robots| refusal(robots, &errand.url)) {
-            return Visited { robots, ..Visited::without_answer(node, conclusion) };
+        if let Some(robots) = &robots
+            && let Some(conclusion) = refusal(robots, &errand).await
+        {
+            return Visited { robots: Some(Arc::clone(robots)), ..Visited::without_answer(node, conclusion) };
         }
         match self.attempt(errand).await {
             Ok(visited) => Visited { robots, ..visited },
@@ -142,10 +159,7 @@ impl Visitor {
         let links: Vec<String> = text_headers(&answer.headers, "link");
         // Held until the document is read, since until then its bytes are in memory.
         let _reader = self.readers.acquire().await.ok();
-        let body = tokio::time::timeout(LONGEST_BODY, self.body(&mut answer)).await;
-        let (body, is_whole) = body.unwrap_or_else(|_| {
-            Err(FetchError::TimedOut { what: Wait::MoreThanATrickle, url: errand.url.to_string() })
-        })?;
+        let Taken { bytes: body, is_whole, place } = self.body(&mut answer).await?;
         let bytes = body.len() as u64;
         let url = errand.url.clone();
         let work = move || {
@@ -170,15 +184,23 @@ impl Visitor {
             };
             read
         };
-        Ok(errand.visited(answer, Some(Read { page, digest, bytes, is_whole })))
+        Ok(errand.visited(answer, Some(Read { page, digest, bytes, is_whole, _place: place })))
     }
 
     /// The body, up to the limit.
-    async fn body(&self, answer: &mut Fetched) -> Result<(Bytes, bool), FetchError> {
+    async fn body(&self, answer: &mut Fetched) -> Result<Taken, FetchError> {
         let mut all = Vec::new();
         let mut first = Bytes::new();
         let mut place = None;
-        while let Some(piece) = answer.body.chunk().await? {
+        let mut waited = Duration::ZERO;
+        loop {
+            let began = Instant::now();
+            let Some(piece) = answer.body.chunk().await? else { break };
+            waited += began.elapsed();
+            let is_slow = place.is_some() && waited > SETTLED && all.len() as f64 / waited.as_secs_f64() < LEAST_RATE;
+            if is_slow || waited > LONGEST_BODY {
+                return Err(FetchError::TimedOut { what: Wait::MoreThanATrickle, url: answer.url.to_string() });
+            }
             if all.is_empty() && first.is_empty() {
                 first = piece;
                 continue;
@@ -189,16 +211,22 @@ impl Visitor {
             let room = self.page_limit.saturating_sub(all.len());
             if piece.len() > room {
                 all.extend_from_slice(&piece[..room]);
-                return Ok((all.into(), false));
+                return Ok(Taken { bytes: all.into(), is_whole: false, place });
             }
             all.extend_from_slice(&piece);
             if all.len() > SMALL && place.is_none() {
-                // Whoever has the place gives it back when its document is in: nobody waits while holding another's.
-                place = self.large.acquire().await.ok();
+                place = Arc::clone(&self.large).acquire_owned().await.ok();
             }
         }
-        Ok(if all.is_empty() { (first, true) } else { (all.into(), true) })
+        Ok(Taken { bytes: if all.is_empty() { first } else { all.into() }, is_whole: true, place })
     }
+}
+
+/// A body that was taken in.
+struct Taken {
+    bytes: Bytes,
+    is_whole: bool,
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl Visited {
@@ -228,20 +256,33 @@ impl Visited {
 }
 
 /// Why robots.txt keeps us away, if it does.
-fn refusal(robots: &Robots, url: &Url) -> Option<Conclusion> {
-    match robots.allows_url(url) {
-        Permission::Allowed => None,
-        Permission::Forbidden { line, rule } => {
-            let rule = format!("{rule}, line {line}").into();
-            Some(Conclusion::certain(Outcome::NotTested(Reason::Robots(rule))))
+async fn refusal(robots: &Robots, errand: &Errand) -> Option<Conclusion> {
+    let not_tested = |reason| Some(Conclusion::certain(Outcome::NotTested(reason)));
+    match robots.allows_url(&errand.url) {
+        Permission::Allowed if !errand.is_home && robots.crawl_delay().is_some_and(|pause| pause > LONGEST_PAUSE) => {
+            not_tested(Reason::Robots("the pause that it asks for is too long".into()))
         }
-        Permission::Unknown(Unknown::Status(_)) => Some(Conclusion::certain(Outcome::NotTested(Reason::RobotsUnknown))),
+        Permission::Allowed => None,
+        Permission::Forbidden { line, rule } => not_tested(Reason::Robots(format!("{rule}, line {line}").into())),
+        Permission::Unknown(Unknown::Failed(Kind::NoSuchHost)) if !has_address(&errand.url).await => {
+            Some(Conclusion { outcome: Outcome::Broken(Fault::NoSuchHost), is_final: false })
+        }
+        // That of a redirect may be missing, too, and says nothing of this one.
+        Permission::Unknown(Unknown::Status(_) | Unknown::Failed(Kind::NoSuchHost)) => {
+            not_tested(Reason::RobotsUnknown)
+        }
         // Nobody answers there, whatever one asks for; that says as much of the URL as of robots.txt.
         Permission::Unknown(Unknown::Failed(kind)) => {
             let Conclusion { outcome, .. } = outcome::of_kind(kind, "not even robots.txt could be had".to_owned());
             Some(Conclusion::certain(outcome))
         }
     }
+}
+
+/// Whether the host of a URL has an address.
+async fn has_address(url: &Url) -> bool {
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
+    tokio::net::lookup_host((host, port)).await.is_ok_and(|mut addresses| addresses.next().is_some())
 }
 
 impl Errand {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::frontier::Turn;
 use super::names::Names;
 use super::sets::{SetId, Sets};
-use super::visit::Look;
+pub(crate) use super::visit::Look;
 use crate::extract::Form;
 use crate::table::codec::{push_number, take_number};
 
@@ -72,6 +72,8 @@ pub(crate) struct Node {
     pub(crate) is_recent: bool,
     /// Whether its references were left alone, because no task has it.
     pub(crate) is_nobodys: bool,
+    /// Whether it sets a cookie while it redirects.
+    pub(crate) sets_cookie: bool,
     /// How many redirects led to it, one after the other.
     pub(crate) hops: u8,
 }
@@ -101,6 +103,7 @@ impl Node {
             is_known: false,
             is_recent: false,
             is_nobodys: false,
+            sets_cookie: false,
             hops: 0,
         }
     }
@@ -113,6 +116,11 @@ impl Node {
     /// Whether it was to be tested, and could not be.
     pub(crate) fn is_untested(&self) -> bool {
         self.stage == Stage::Done && self.code >= 40
+    }
+
+    /// Whether that was for a reason that may be another tomorrow.
+    pub(crate) fn is_troubled(&self) -> bool {
+        self.stage == Stage::Done && matches!(self.code, 41 | 46..=48 | 51 | 53 | 54)
     }
 
     /// Whether it is a document that readers go to.
@@ -129,6 +137,8 @@ pub(crate) struct Web {
     pub(crate) sets: Sets,
     /// For each document, the documents that it refers to, packed.
     edges: HashMap<u32, Box<[u8]>>,
+    /// The fragments that redirects lead to, which count more than those of links.
+    pub(crate) redirected_to: HashMap<u32, Box<str>>,
     /// Documents that have something to pass on.
     stirred: Vec<u32>,
 }
@@ -201,9 +211,25 @@ impl Web {
         self.stirred.pop()
     }
 
+    /// Whether a circle of redirects sets cookies on its way round.
+    pub(crate) fn is_cookie_circle(&self, number: u32) -> bool {
+        let mut at = number;
+        for _ in 0..MOST_HOPS {
+            let node = self.node(at);
+            if node.sets_cookie {
+                return true;
+            }
+            if node.redirect == NONE {
+                return false;
+            }
+            at = node.redirect;
+        }
+        false
+    }
+
     /// Where a node leads at last, and whether all the way is for good. A circle leads nowhere.
     pub(crate) fn end_of(&self, number: u32) -> Option<End> {
-        let mut end = End { node: number, replacement: None, hops: 0 };
+        let mut end = End { node: number, replacement: None, hops: 0, part_by: None };
         let mut is_permanent = true;
         loop {
             let node = self.node(end.node);
@@ -211,6 +237,9 @@ impl Web {
                 return Some(end);
             }
             is_permanent &= matches!(node.status, 301 | 308);
+            if self.redirected_to.contains_key(&end.node) {
+                end.part_by = Some(end.node);
+            }
             end.node = node.redirect;
             end.hops += 1;
             if is_permanent {
@@ -230,6 +259,8 @@ pub(crate) struct End {
     /// The address that links should have: as far as moves are for good.
     pub(crate) replacement: Option<u32>,
     pub(crate) hops: u32,
+    /// The redirect that says which part of it is meant, if one does.
+    pub(crate) part_by: Option<u32>,
 }
 
 #[cfg(test)]
@@ -264,8 +295,8 @@ mod tests {
             let node = web.node_mut(from);
             (node.redirect, node.status) = (to, status);
         }
-        assert_eq!(web.end_of(0), Some(End { node: 2, replacement: Some(1), hops: 2 }));
-        assert_eq!(web.end_of(1), Some(End { node: 2, replacement: None, hops: 1 }));
+        assert_eq!(web.end_of(0), Some(End { node: 2, replacement: Some(1), hops: 2, part_by: None }));
+        assert_eq!(web.end_of(1), Some(End { node: 2, replacement: None, hops: 1, part_by: None }));
         web.node_mut(3).redirect = 3;
         assert_eq!(web.end_of(3), None);
     }

@@ -1,0 +1,79 @@
+//! How many documents a task may have. Counted are those that were read; while one is being read, a place is kept for it.
+
+use std::time::{Duration, Instant};
+
+use super::frontier::Turn;
+use super::visit::Visited;
+use super::{Options, Traversal};
+use crate::task::Task;
+
+/// When to look again whether a place that is kept was needed.
+const SOON: Duration = Duration::from_millis(20);
+
+/// What a task has, and how much more it may have.
+pub(super) struct Appetite {
+    limit: Option<u64>,
+    read: u64,
+    kept: u64,
+}
+
+impl Appetite {
+    /// Of a task that has nothing yet.
+    pub(super) fn new(task: &Task, options: &Options) -> Self {
+        Self { limit: task.max_pages.into_iter().chain(options.max_pages).min(), read: 0, kept: 0 }
+    }
+
+    fn is_full(&self) -> bool {
+        self.limit.is_some_and(|limit| self.read >= limit)
+    }
+
+    fn has_room(&self) -> bool {
+        self.limit.is_none_or(|limit| self.read + self.kept < limit)
+    }
+}
+
+impl Traversal {
+    /// Keeps a place for a document with every task that has it and is not full; tasks that are full do not have it any more. If
+    /// it cannot be read now, it gets another turn: as a leaf if all are full, or later if places may become free.
+    pub(super) fn is_served(&mut self, number: u32, turn: Turn) -> bool {
+        let node = *self.web.node(number);
+        // What is read for its anchors only is nobody's document.
+        if node.reach.is_empty() {
+            return true;
+        }
+        let tasks: Vec<usize> = self.web.sets.tasks(node.reach).collect();
+        let (hungry, full): (Vec<_>, Vec<_>) = tasks.iter().partition(|task| !self.appetites[**task].is_full());
+        if !full.is_empty() {
+            self.is_cut_by_pages = true;
+            self.web.node_mut(number).reach = self.web.sets.of(hungry.iter().copied());
+        }
+        if hungry.is_empty() {
+            self.frontier.done(node.host, turn);
+            self.enqueue(number);
+            return false;
+        }
+        if !hungry.iter().any(|task| self.appetites[*task].has_room()) {
+            self.frontier.done(node.host, turn);
+            self.frontier.push_later(number, node.host, turn, Instant::now() + SOON);
+            return false;
+        }
+        for task in hungry {
+            self.appetites[task].kept += 1;
+        }
+        true
+    }
+
+    /// A visit is over: what was read is counted, and places that were kept are free again.
+    pub(super) fn give_back(&mut self, visited: &Visited) {
+        let node = self.web.node(visited.node);
+        if node.turn != Turn::Document {
+            return;
+        }
+        let is_read = visited.read.is_some() || visited.status == Some(304);
+        for task in self.web.sets.tasks(node.reach) {
+            let appetite = &mut self.appetites[task];
+            appetite.kept = appetite.kept.saturating_sub(1);
+            appetite.read += u64::from(is_read);
+        }
+    }
+}
