@@ -60,9 +60,11 @@ impl RemoteArgs {
         self.with(credential.into_iter().collect())
     }
 
-    /// Manners for the webs that begin at these URLs; credentials in them are taken out and told there only. A spider asks
-    /// for pages that people wait for, so it does not wait as long as a harvester.
-    pub(crate) fn spiders_manners(&self, tops: Vec<&mut Url>) -> Result<Manners, CliError> {
+    /// Credentials for the webs that begin at these URLs, to be told there only. Those in the URLs are taken out of them.
+    pub(crate) fn credentials_of<'a>(
+        &self,
+        tops: impl IntoIterator<Item = &'a mut Url>,
+    ) -> Result<Vec<Credential>, CliError> {
         let secret = self.secret()?;
         let mut credentials = Vec::new();
         for top in tops {
@@ -70,7 +72,12 @@ impl RemoteArgs {
             let known = || secret.clone().zip(Origin::of(top)).map(|(secret, origin)| Credential { origin, secret });
             credentials.extend(given.or_else(known));
         }
-        Ok(self.manners(credentials, SPIDERS_PATIENCE))
+        Ok(credentials)
+    }
+
+    /// Manners for a spider. It asks for pages that people wait for, so it does not wait as long as a harvester.
+    pub(crate) fn spiders_manners(&self, credentials: Vec<Credential>) -> Manners {
+        self.manners(credentials, SPIDERS_PATIENCE)
     }
 
     /// A client for many repositories, with the credentials that their URLs had. One secret for all of them would be told

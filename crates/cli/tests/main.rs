@@ -11,6 +11,7 @@ mod judged;
 mod records;
 mod serve;
 mod settings;
+mod spider;
 mod validate;
 
 #[test]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use modoai_spider::task::{
-    Action, MailRoute, OwnerRule, Owners, Plan, Restriction, Restrictions, SaidIn, Scope, Scoper, Scoping, Task,
-    TaskError, Tell,
+    Action, MailRoute, OwnerRule, Owners, Plan, Restriction, Restrictions, SaidIn, Scope, Scoper, Scoping, Syntax,
+    Task, TaskError, Tell,
 };
 use modoai_testkit::workspace;
 use proptest::prelude::*;
@@ -54,6 +54,7 @@ fn the_files_of_the_paper_are_read_as_they_were_meant() {
     let plan = read(&files, "1994-05-25T00:00:00Z").expect("a plan");
     let broken = Tell { broken: true, ..Tell::default() };
     let expected = Plan {
+        syntax: Syntax::Momspider,
         tasks: vec![
             Task {
                 index_file: Some(PathBuf::from("/usr/local/httpd/documentroot/MOM/ICS.html")),

@@ -1,5 +1,6 @@
 //! `modoai spider`.
 
+mod ending;
 mod mail;
 mod plan;
 mod progress;
@@ -8,18 +9,17 @@ mod reports;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
-use modoai_fetch::{Client, Manners, make_room_for_connections};
-use modoai_spider::results::{ReportError, Results as _, Summary};
+use modoai_fetch::{Client, Credential, Manners, make_room_for_connections};
+use modoai_spider::results::{ReportError, Results as _};
 use modoai_spider::survey::Survey;
 use modoai_spider::table::{Table, TableError};
 use modoai_spider::task::Plan;
 use modoai_spider::traverse::{BeginError, Options, Traversal};
-use modoai_spider::verdict::Verdict;
 
 use crate::error::{CliError, Kind};
 use crate::remote::RemoteArgs;
+use ending::{Failing, Failures};
 use progress::Watching;
 use reports::ReportFile;
 
@@ -58,8 +58,13 @@ pub(crate) struct SpiderCommand {
     /// Write an interactive map of the web here, as one HTML page. With several tasks, their names are added.
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     map: Option<PathBuf>,
-    /// Write a report for machines; may be given several times. The formats: text, json, csv, junit, sarif, dot, graphml.
-    #[arg(long = "report", value_name = "FORMAT=FILE", help_heading = "Reports")]
+    #[arg(
+        long = "report",
+        value_name = "FORMAT=FILE",
+        help = ReportFile::help(),
+        long_help = ReportFile::long_help(),
+        help_heading = "Reports"
+    )]
     reports: Vec<ReportFile>,
     /// Print an object for each finding on standard output, one to a line, and a summary at the end.
     #[arg(long, help_heading = "Reports")]
@@ -79,10 +84,10 @@ pub(crate) struct SpiderCommand {
         value_name = "VERDICTS",
         value_delimiter = ',',
         default_value = "broken,fragment",
-        value_parser = PossibleValuesParser::new(FAILING.map(Verdict::name)),
+        value_enum,
         help_heading = "Reports"
     )]
-    fail_on: Vec<String>,
+    fail_on: Vec<Failing>,
 
     /// Write to nobody, whatever the tasks say.
     #[arg(long, conflicts_with = "mail_dry_run", help_heading = "Mail")]
@@ -132,21 +137,18 @@ pub(crate) struct SpiderCommand {
 /// How long a connection is kept that nobody needs: most hosts outside are asked once.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// What may be asked to make the exit code 2.
-const FAILING: [Verdict; 6] =
-    [Verdict::Broken, Verdict::Fragment, Verdict::Moved, Verdict::Changed, Verdict::Expiring, Verdict::NotTested];
-
 impl SpiderCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), CliError> {
-        let mut plan = self.plan()?;
+        let (plan, credentials) = self.plan()?;
         for remark in &plan.remarks {
             tracing::warn!("{remark}");
         }
-        let client = self.client(&mut plan)?;
+        let client = self.client(&plan, credentials)?;
         let table = self.open_table()?;
         let options = self.options(&plan);
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        let stop = progress::interrupted(runtime.handle())?;
         let now = jiff::Timestamp::now();
         let mut traversal = Traversal::begin(plan.clone(), options, table, client, now).map_err(not_begun)?;
         if traversal.begun().is_resumed && !quiet {
@@ -154,27 +156,27 @@ impl SpiderCommand {
         }
         let cut_short = runtime.block_on(async {
             let watching = Watching::start(quiet || self.json);
-            let stop = progress::interrupted()?;
             traversal.run(stop, &mut |progress| watching.show(progress)).await.map_err(table_failed)
         })?;
         let survey = Survey::of(traversal, cut_short, self.mute_small_moves).map_err(report_failed)?;
-        self.tell(&survey, quiet)?;
-        self.write_to_owners(&survey, &plan, quiet)?;
-        let (summary, ending) = (survey.run().summary.clone(), survey.run().cut_short.clone());
-        let remarks = survey.run().remarks.clone();
-        survey.close().map_err(report_failed)?;
-        self.judge(&summary, ending, &remarks)
+        let mut failures = Failures::default();
+        self.tell(&survey, quiet, &mut failures);
+        let told = self.write_to_owners(&survey, &plan, quiet, &mut failures);
+        failures.note(told);
+        let judged = self.judge(survey.run());
+        failures.note(survey.close().map_err(report_failed));
+        failures.end(judged)
     }
 
-    fn client(&self, plan: &mut Plan) -> Result<Client, CliError> {
-        let tops: Vec<_> = plan.tasks.iter_mut().map(|task| &mut task.top).collect();
-        let manners = self.remote.spiders_manners(tops)?;
+    fn client(&self, plan: &Plan, credentials: Vec<Credential>) -> Result<Client, CliError> {
+        let manners = self.remote.spiders_manners(credentials);
         let manners = Manners {
             contact: manners.contact.or_else(|| plan.contact.clone()),
             per_host: self.per_host.into(),
             // Each connection is an open file; a thousand hosts must not use them up.
             at_once: Some(make_room_for_connections().min(self.connections.into())),
             keep_alive: IDLE,
+            holds_on_503: false,
             public_only: self.public_only,
             ..manners
         };
@@ -203,37 +205,6 @@ impl SpiderCommand {
             (false, None) => Table::open(&plan::own_table(&self.target)?),
         };
         opened.map_err(table_failed)
-    }
-
-    /// The exit code.
-    fn judge(&self, summary: &Summary, cut_short: Option<String>, remarks: &[String]) -> Result<(), CliError> {
-        if let Some(why) = cut_short {
-            return Err(CliError::new(Kind::Incomplete, format!("the run was cut short: {why}"))
-                .hint("run the same command again; it goes on where it was"));
-        }
-        if summary.pages == 0 {
-            let why = remarks.last().map_or("nothing was read", String::as_str);
-            return Err(CliError::failed(why));
-        }
-        let counted = |name: &str| match name {
-            "broken" => summary.broken + summary.addresses,
-            "fragment" => summary.fragments,
-            "moved" => summary.moved,
-            "changed" => summary.changed,
-            "expiring" => summary.expiring,
-            _ => summary.not_tested,
-        };
-        let found: Vec<String> = self
-            .fail_on
-            .iter()
-            .filter(|name| counted(name) > 0)
-            .map(|name| format!("{} {name}", counted(name)))
-            .collect();
-        if found.is_empty() {
-            Ok(())
-        } else {
-            Err(CliError::new(Kind::Findings, format!("found: {}", found.join(", "))))
-        }
     }
 }
 

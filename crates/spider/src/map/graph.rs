@@ -33,7 +33,8 @@ pub(crate) struct Edge {
 
 /// A file format for graphs.
 pub(crate) trait Format {
-    fn begin(&mut self, out: &mut dyn Write, name: &str) -> io::Result<()>;
+    /// `cut_short` says why the run ended early, if it did.
+    fn begin(&mut self, out: &mut dyn Write, name: &str, cut_short: Option<&str>) -> io::Result<()>;
     fn vertex(&mut self, out: &mut dyn Write, vertex: &Vertex<'_>) -> io::Result<()>;
     fn edge(&mut self, out: &mut dyn Write, edge: &Edge) -> io::Result<()>;
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()>;
@@ -54,7 +55,8 @@ pub(crate) fn write(
     let failed = |source: io::Error| ReportError::Write { what: what.to_owned(), source };
     let task = results.infostructures().get(of).map(|infostructure| &infostructure.task);
     let name = task.map_or("", |task| task.index_title.as_deref().unwrap_or(&task.name));
-    format.begin(&mut out, name).map_err(failed)?;
+    let cut_short = results.run().cut_short.as_ref().map(|why| format!("the run was cut short: {why}"));
+    format.begin(&mut out, name, cut_short.as_deref()).map_err(failed)?;
     if task.is_some() {
         let mut residents = Residents::default();
         results.documents(of, &mut |document, _| {

@@ -25,14 +25,16 @@ const KEYS: [(&str, &str, &str, &str); 6] = [
 ];
 
 impl Format for GraphMl {
-    fn begin(&mut self, out: &mut dyn Write, name: &str) -> io::Result<()> {
+    fn begin(&mut self, out: &mut dyn Write, name: &str, cut_short: Option<&str>) -> io::Result<()> {
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
         writeln!(out, "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">")?;
         for (id, whose, name, kind) in KEYS {
             writeln!(out, "  <key id=\"{id}\" for=\"{whose}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>")?;
         }
         writeln!(out, "  <graph id=\"web\" edgedefault=\"directed\">")?;
-        writeln!(out, "    <desc>{}</desc>", Legal(name))
+        // The schema has room for one description.
+        let cut_short = cut_short.map(|why| format!("; {why}")).unwrap_or_default();
+        writeln!(out, "    <desc>{}{}</desc>", Legal(name), Legal(&cut_short))
     }
 
     fn vertex(&mut self, out: &mut dyn Write, vertex: &Vertex<'_>) -> io::Result<()> {

@@ -1,10 +1,12 @@
 //! Runs to test reports with: a small one with every verdict, one that found nothing, one whose pages were written by
 //! somebody hostile, and one of any size that is made up as it is read.
 
+use std::io::Write;
+
 use jiff::Timestamp;
 use url::Url;
 
-use super::Format;
+use super::{Format, Writer};
 use crate::reference::Kind;
 use crate::results::{Document, Finding, Infostructure, Mended, Referenced, Results, Run, Summary, Visit};
 use crate::task::{Scope, Task};
@@ -45,8 +47,16 @@ impl Results for Fixture {
 /// What a format makes of a run.
 pub(super) fn written(format: &Format, results: &dyn Results) -> String {
     let mut out = Vec::new();
-    (format.write)(results, &mut out).expect("memory takes everything");
+    write(format, results, &mut out).expect("memory takes everything");
     String::from_utf8(out).expect("UTF-8")
+}
+
+/// A format of a run, which here has one infostructure.
+pub(super) fn write(format: &Format, results: &dyn Results, out: &mut dyn Write) -> Visit {
+    match format.writer {
+        Writer::Run(write) => write(results, out),
+        Writer::Picture(write) => write(results, 0, out),
+    }
 }
 
 pub(super) fn at(text: &str) -> Timestamp {
@@ -197,7 +207,7 @@ impl Fixture {
             ended: at("2026-11-16T05:45:19Z"),
             before: Some(at("2026-11-09T05:45:03Z")),
             cut_short: None,
-            remarks: vec!["the limit of depth was reached: 3 documents were not entered".to_owned()],
+            remarks: vec!["documents more than 20 links from the top were tested, but not read".to_owned()],
             summary: summary.clone(),
         };
         let mended = vec![Mended {

@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::writing;
 use crate::results::{Results, Run, Summary, Visit};
 
-pub(super) fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
+/// Writes every finding, and the summary.
+pub fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
     results.findings(None, &mut |finding| line(finding, out))?;
     line(&Last { summary: Whole::of(results.run()) }, out)?;
     out.flush().map_err(writing("JSON"))

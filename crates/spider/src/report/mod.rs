@@ -2,11 +2,12 @@
 //!
 //! Formats write to a stream, one finding after the other, so a run of any size needs no memory to be told. The index
 //! document is more than one file and has its own door: [`index::write`]. Every report says whether the run was complete.
+//! Pictures of the web are drawn by [`map`](crate::map); those that are one stream are formats, too.
 //!
 //! | file | what it makes |
 //! |---|---|
 //! | [`terminal`] | what a person sees first, and never more than that |
-//! | `json`, `csv` | every finding, for programs and spreadsheets |
+//! | [`json`], `csv` | every finding, for programs and spreadsheets |
 //! | `junit`, `sarif` | the same for what watches over builds |
 //! | [`index`] | the index document of one infostructure, in HTML |
 //! | `words` | how verdicts, dates and numbers are put, everywhere alike |
@@ -22,7 +23,7 @@ mod csv;
 #[cfg(test)]
 mod fixture;
 pub mod index;
-mod json;
+pub mod json;
 mod junit;
 mod sarif;
 pub mod terminal;
@@ -30,34 +31,33 @@ pub(crate) mod words;
 
 use std::io::{self, Write};
 
+use crate::map;
 use crate::results::{ReportError, Results, Visit};
 
-/// Every format that is one stream.
+/// Every format that is one stream, as the command line, its help and the guide know it.
 pub const FORMATS: &[Format] = &[
     Format {
         name: "text",
-        extension: "txt",
         about: "every finding, page by page, as the terminal shows it",
-        write: terminal::write_all,
+        writer: Writer::Run(terminal::write_all),
     },
     Format {
         name: "json",
-        extension: "jsonl",
         about: "an object for each finding, one to a line, and a summary at the end",
-        write: json::write,
+        writer: Writer::Run(json::write),
     },
-    Format { name: "csv", extension: "csv", about: "a row for each finding, for spreadsheets", write: csv::write },
+    Format { name: "csv", about: "a row for each finding, for spreadsheets", writer: Writer::Run(csv::write) },
     Format {
         name: "junit",
-        extension: "xml",
         about: "a test case for each page, for continuous integration",
-        write: junit::write,
+        writer: Writer::Run(junit::write),
     },
+    Format { name: "sarif", about: "SARIF 2.1.0, for code scanning and editors", writer: Writer::Run(sarif::write) },
+    Format { name: "dot", about: "the web as a graph, for Graphviz", writer: Writer::Picture(map::write_dot) },
     Format {
-        name: "sarif",
-        extension: "sarif",
-        about: "SARIF 2.1.0, for code scanning and editors",
-        write: sarif::write,
+        name: "graphml",
+        about: "the same graph, for Gephi, yEd and other programs",
+        writer: Writer::Picture(map::write_graphml),
     },
 ];
 
@@ -67,15 +67,23 @@ pub fn named(name: &str) -> Option<&'static Format> {
 }
 
 /// One row of [`FORMATS`].
+#[derive(Debug)]
 pub struct Format {
     /// What it is called on the command line.
     pub name: &'static str,
-    /// How its files are called.
-    pub extension: &'static str,
     /// What it holds, in a few words.
     pub about: &'static str,
-    /// Writes it. The stream should be buffered.
-    pub write: fn(&dyn Results, &mut dyn Write) -> Visit,
+    /// What writes it.
+    pub writer: Writer,
+}
+
+/// What writes a format. Streams should be buffered.
+#[derive(Clone, Copy, Debug)]
+pub enum Writer {
+    /// Everything that a run found, in one stream.
+    Run(fn(&dyn Results, &mut dyn Write) -> Visit),
+    /// One infostructure, by its number among those of the run.
+    Picture(fn(&dyn Results, usize, &mut dyn Write) -> Visit),
 }
 
 /// For `map_err`: what was being written.
@@ -85,14 +93,14 @@ fn writing(what: impl Into<String>) -> impl FnOnce(io::Error) -> ReportError {
 
 #[cfg(test)]
 mod tests {
-    use super::fixture::{Fixture, written};
+    use super::fixture::{Fixture, write, written};
     use super::*;
 
     #[test]
-    fn names_and_extensions_are_nobody_elses() {
+    fn names_are_nobody_elses() {
         for (at, format) in FORMATS.iter().enumerate() {
-            assert!(FORMATS[..at].iter().all(|other| other.name != format.name && other.extension != format.extension));
-            assert_eq!(named(format.name).expect("it is there").extension, format.extension);
+            assert!(FORMATS[..at].iter().all(|other| other.name != format.name), "{}", format.name);
+            assert_eq!(named(format.name).expect("it is there").about, format.about);
         }
         assert!(named("html").is_none(), "that is more than a stream");
     }
@@ -152,7 +160,7 @@ mod tests {
             }
         }
         for format in FORMATS {
-            let error = (format.write)(&Fixture::small(), &mut Full).expect_err("nothing can be written");
+            let error = write(format, &Fixture::small(), &mut Full).expect_err("nothing can be written");
             let ReportError::Write { source, .. } = error else { panic!("{}: {error}", format.name) };
             assert_eq!(source.kind(), io::ErrorKind::BrokenPipe, "{}", format.name);
         }

@@ -33,6 +33,8 @@ use owners::same_owner;
 /// Everything one run is to do: the tasks of all owners, and what holds for all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
+    /// In which words it was written.
+    pub syntax: Syntax,
     /// The tasks, in the order in which they were written.
     pub tasks: Vec<Task>,
     /// What is avoided or leafed, whoever's task it is.
@@ -45,7 +47,7 @@ pub struct Plan {
     pub contact: Option<String>,
     /// How many links from a top are followed (`MaxDepth`). 20 unless said otherwise, as in 1994.
     pub max_depth: Option<u32>,
-    /// How messages go out.
+    /// How messages go out, if it says so.
     pub mail: Option<MailRoute>,
     /// What was odd about the file and is worth telling: directives that mean something else today, days that are too many.
     pub remarks: Vec<String>,
@@ -58,6 +60,17 @@ impl Plan {
         let person = self.people.iter().find(|(known, _)| same_owner(known, owner));
         person.map(|(_, addresses)| addresses.as_slice()).unwrap_or_default()
     }
+}
+
+/// In which words a plan was written. They say the same, but for what they have no words for: how messages go out, in those
+/// of 1994.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Syntax {
+    /// Those of today.
+    #[default]
+    Toml,
+    /// MOMspider's.
+    Momspider,
 }
 
 /// One task: one infostructure, and its owner.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::draft::{Content, Draft, Include, TaskDraft};
 use super::error::{Note, shown, unknown};
-use super::{Scope, values};
+use super::{Scope, Syntax, values};
 
 /// A directive about a `T`.
 pub(super) struct Directive<T> {
@@ -176,6 +176,7 @@ fn include(draft: &mut Draft, line: usize, path: &str, content: Content) -> Resu
 /// Parses an instruction file.
 pub(super) fn parse(text: &str) -> Result<Draft, Note> {
     let mut draft = Draft::default();
+    draft.plan.syntax = Syntax::Momspider;
     let mut given = Given::default();
     let mut open: Option<(TaskDraft, Given)> = None;
     for (index, raw) in text.lines().enumerate() {

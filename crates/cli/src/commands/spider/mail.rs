@@ -1,48 +1,62 @@
 //! Mail to owners, as the tasks say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use modoai_spider::mail::route::{self, Dry, Means, PASSWORD_VARIABLE, Route};
 use modoai_spider::mail::{self, Delivery, SqliteLedger};
 use modoai_spider::survey::Survey;
-use modoai_spider::task::{MailRoute, Plan};
+use modoai_spider::task::{MailRoute, Plan, Syntax};
 
+use super::ending::Failures;
 use super::{SpiderCommand, report_failed};
 use crate::error::CliError;
 
-/// What sends mail on most machines, and did in 1994.
+/// What sends mail on most machines, and did in 1994. Whoever writes TOML has words for another way, and must say it.
 const SENDMAIL: &str = "/usr/sbin/sendmail";
 
 impl SpiderCommand {
-    /// Writes to everybody whom the tasks name, if there is something to tell.
-    pub(super) fn write_to_owners(&self, survey: &Survey, plan: &Plan, quiet: bool) -> Result<(), CliError> {
+    /// Writes to everybody whom the tasks name, if there is something to tell. Whoever could not be written to is among the
+    /// failures.
+    pub(super) fn write_to_owners(
+        &self,
+        survey: &Survey,
+        plan: &Plan,
+        quiet: bool,
+        failures: &mut Failures,
+    ) -> Result<(), CliError> {
         let is_anybody_told = plan.tasks.iter().any(|task| !task.addresses.is_empty()) || !plan.people.is_empty();
         if self.no_mail || !is_anybody_told {
             return Ok(());
         }
-        let Some(mut route) = self.route(plan)? else {
-            tracing::warn!("nobody was written to: the tasks name no way to send mail, and there is no {SENDMAIL}");
-            return Ok(());
-        };
+        let Some(mut route) = self.route(plan)? else { return Ok(()) };
         let mut ledger = SqliteLedger::open(survey.table().connection())
             .map_err(|error| CliError::failed("what owners were told is not known").because(error))?;
         let now = jiff::Timestamp::now();
         let delivery = mail::deliver(survey, &plan.people, &mut *route, &mut ledger, now).map_err(report_failed)?;
-        tell(&delivery, quiet);
+        tell(delivery, quiet, failures);
         Ok(())
     }
 
+    /// How messages go out. If there is no way, that is told.
     fn route(&self, plan: &Plan) -> Result<Option<Box<dyn Route>>, CliError> {
         let failed = |error| CliError::failed("mail cannot be sent").because(error);
-        let default = || MailRoute::Sendmail { program: PathBuf::from(SENDMAIL), from: sender(plan) };
-        let route = plan.mail.clone().unwrap_or_else(default);
+        let own = || MailRoute::Sendmail { program: PathBuf::from(SENDMAIL), from: sender(plan) };
         if let Some(folder) = &self.mail_dry_run {
-            let sender = route::sender_of(&route).map_err(failed)?;
+            let sender = route::sender_of(&plan.mail.clone().unwrap_or_else(own)).map_err(failed)?;
             return Ok(Some(Box::new(Dry::new(folder, sender))));
         }
-        if plan.mail.is_none() && !PathBuf::from(SENDMAIL).exists() {
-            return Ok(None);
-        }
+        let route = match (&plan.mail, plan.syntax) {
+            (Some(route), _) => route.clone(),
+            (None, Syntax::Momspider) if Path::new(SENDMAIL).exists() => own(),
+            (None, Syntax::Momspider) => {
+                tracing::warn!("nobody was written to: there is no {SENDMAIL}");
+                return Ok(None);
+            }
+            (None, Syntax::Toml) => {
+                tracing::warn!("nobody was written to: the tasks have no [mail] that says how");
+                return Ok(None);
+            }
+        };
         let means = Means {
             password: std::env::var(PASSWORD_VARIABLE).ok(),
             authority: self.mail_ca.clone(),
@@ -58,9 +72,9 @@ fn sender(plan: &Plan) -> String {
     plan.contact.clone().or_else(first).unwrap_or_else(|| "modoai@localhost".to_owned())
 }
 
-fn tell(delivery: &Delivery, quiet: bool) {
-    for failed in &delivery.failed {
-        tracing::error!("{} was not written to: {}", failed.address, failed.what);
+fn tell(delivery: Delivery, quiet: bool, failures: &mut Failures) {
+    for failed in delivery.failed {
+        failures.note(Err(CliError::failed(format!("{} was not written to: {}", failed.address, failed.what))));
     }
     if !quiet {
         for written in &delivery.written {

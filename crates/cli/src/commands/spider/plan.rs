@@ -4,19 +4,21 @@ use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
-use modoai_fetch::Url;
+use modoai_fetch::{Credential, Url};
 use modoai_spider::task::{Action, Plan, Restriction, Scope, Task};
 
 use super::SpiderCommand;
 use crate::error::{CliError, Kind};
 
 impl SpiderCommand {
-    /// The plan, with what the command line adds to it.
-    pub(super) fn plan(&self) -> Result<Plan, CliError> {
+    /// The plan, with what the command line adds to it; and the credentials that its URLs had, which nobody else gets to
+    /// see: not the table, nor a report, nor mail.
+    pub(super) fn plan(&self) -> Result<(Plan, Vec<Credential>), CliError> {
         let mut plan = match url(&self.target) {
             Some(top) => Plan { tasks: vec![self.task(top)?], ..Plan::default() },
             None => self.file()?,
         };
+        let credentials = self.remote.credentials_of(plan.tasks.iter_mut().map(|task| &mut task.top))?;
         let given = [(Action::Avoid, &self.avoid), (Action::Leaf, &self.leaf)];
         for (action, prefixes) in given {
             for prefix in prefixes {
@@ -30,7 +32,7 @@ impl SpiderCommand {
             task.change_window = self.changed.or(task.change_window);
             task.expire_window = self.expiring.or(task.expire_window);
         }
-        Ok(plan)
+        Ok((plan, credentials))
     }
 
     fn task(&self, top: Url) -> Result<Task, CliError> {
@@ -73,7 +75,11 @@ pub(super) fn own_table(target: &str) -> Result<PathBuf, CliError> {
             .hint("give a file with --table, or --no-table")
     })?;
     let (name, whole) = match url(target) {
-        Some(url) => (url.host_str().unwrap_or_default().to_owned(), url.to_string()),
+        Some(mut url) => {
+            // Another password is no other web.
+            let _ = Credential::from_url(&mut url);
+            (url.host_str().unwrap_or_default().to_owned(), url.to_string())
+        }
         None => {
             let path = std::fs::canonicalize(target).unwrap_or_else(|_| PathBuf::from(target));
             (path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default().into_owned(), path.display().to_string())

@@ -6,10 +6,16 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use modoai_spider::traverse::Progress;
+use tokio::runtime::Handle;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 
 use crate::error::CliError;
 
 const FRAME: Duration = Duration::from_millis(150);
+
+/// The exit code that shells know of commands ended by Ctrl-C.
+const INTERRUPTED: i32 = 130;
 
 /// Shows how far a traversal has come, until it is dropped.
 pub(super) struct Watching {
@@ -58,23 +64,32 @@ impl Drop for Watching {
     }
 }
 
-/// Ready at the first interrupt, with what to say; the second ends the process at once, which does no harm either.
-pub(super) fn interrupted() -> Result<impl Future<Output = String>, CliError> {
-    use tokio::signal::unix::{SignalKind, signal};
+/// Listens for signals from now on to the end of the process. What is returned is ready at the first of them, with what to
+/// say, so that a traversal can end in order. Any further one, or one after the traversal, ends the process at once, which
+/// does no harm either: whatever is half done then is done again by the next run.
+pub(super) fn interrupted(runtime: &Handle) -> Result<impl Future<Output = String> + use<>, CliError> {
+    let _inside = runtime.enter();
     let listen = |kind| signal(kind).map_err(|error| CliError::failed("failed to listen for signals").because(error));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-        tokio::spawn(async move {
+    let (tell, told) = oneshot::channel();
+    runtime.spawn(async move {
+        let mut tell = Some(tell);
+        loop {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            std::process::exit(130);
-        });
-        "it was interrupted".to_owned()
+            let is_heard = tell.take().is_some_and(|tell| tell.send("it was interrupted".to_owned()).is_ok());
+            if !is_heard {
+                std::process::exit(INTERRUPTED);
+            }
+        }
+    });
+    Ok(async {
+        match told.await {
+            Ok(why) => why,
+            // Nobody listens any more, so nobody will ever say so.
+            Err(_) => std::future::pending().await,
+        }
     })
 }

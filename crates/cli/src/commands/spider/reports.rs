@@ -1,15 +1,18 @@
 //! Where reports go.
 
-use std::fs::File;
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use modoai_spider::map;
-use modoai_spider::report::{self, FORMATS, index, terminal};
+use modoai_spider::report::{self, FORMATS, Format, Writer, index, json, terminal};
 use modoai_spider::results::{ReportError, Results, Visit};
 use modoai_spider::survey::Survey;
 
+use super::ending::Failures;
 use super::{SpiderCommand, report_failed};
 use crate::error::CliError;
 use crate::output::tolerate_broken_pipe;
@@ -17,15 +20,21 @@ use crate::output::tolerate_broken_pipe;
 /// A report for machines, and its file.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportFile {
-    format: Writer,
+    format: &'static Format,
     path: PathBuf,
 }
 
-/// Formats of a whole run, and pictures of one infostructure each.
-#[derive(Clone, Copy, Debug)]
-enum Writer {
-    Run(fn(&dyn Results, &mut dyn Write) -> Visit),
-    Picture(fn(&dyn Results, usize, &mut dyn Write) -> Visit),
+impl ReportFile {
+    /// What the help says of it, in a line.
+    pub(super) fn help() -> String {
+        format!("Write a report for machines; may be given several times. The formats: {}", names())
+    }
+
+    /// The same with what each format holds.
+    pub(super) fn long_help() -> String {
+        let rows = FORMATS.iter().map(|format| format!("\n- {}: {}", format.name, format.about));
+        format!("Write a report for machines; may be given several times. The formats:\n{}", rows.collect::<String>())
+    }
 }
 
 impl FromStr for ReportFile {
@@ -34,44 +43,41 @@ impl FromStr for ReportFile {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, path) =
             text.split_once('=').ok_or("a report is asked for as FORMAT=FILE, such as junit=links.xml")?;
-        let format = match name {
-            "dot" => Writer::Picture(map::write_dot),
-            "graphml" => Writer::Picture(map::write_graphml),
-            _ => match report::named(name) {
-                Some(format) => Writer::Run(format.write),
-                None => {
-                    let known: Vec<_> = FORMATS.iter().map(|format| format.name).chain(["dot", "graphml"]).collect();
-                    return Err(format!("there is no format {name:?}; there are {}", known.join(", ")));
-                }
-            },
-        };
+        let format =
+            report::named(name).ok_or_else(|| format!("there is no format {name:?}; there are {}", names()))?;
         Ok(Self { format, path: path.into() })
     }
 }
 
+fn names() -> String {
+    FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ")
+}
+
 impl SpiderCommand {
-    /// Writes everything that was asked for, and tells the rest on the terminal.
-    pub(super) fn tell(&self, survey: &Survey, quiet: bool) -> Result<(), CliError> {
+    /// Writes everything that was asked for, and tells the rest on the terminal. What cannot be written is among the failures.
+    pub(super) fn tell(&self, survey: &Survey, quiet: bool, failures: &mut Failures) {
         for (of, infostructure) in survey.infostructures().iter().enumerate() {
             if let Some(file) = &infostructure.task.index_file {
-                let written = index::write(survey, of, file).map_err(report_failed)?;
-                tracing::info!("the index of {} is in {}", infostructure.task.name, written.index.display());
+                let written = index::write(survey, of, file).map_err(report_failed);
+                failures.note(written.map(|written| {
+                    tracing::info!("the index of {} is in {}", infostructure.task.name, written.index.display());
+                }));
             }
         }
         if let Some(file) = &self.map {
-            pictures(survey, file, map::write_map)?;
+            pictures(survey, file, map::write_map, failures);
         }
         for report in &self.reports {
-            match report.format {
-                Writer::Run(write) => into_file(&report.path, |out| write(survey, out))?,
-                Writer::Picture(write) => pictures(survey, &report.path, write)?,
+            match report.format.writer {
+                Writer::Run(write) => failures.note(into_file(&report.path, |out| write(survey, out))),
+                Writer::Picture(write) => pictures(survey, &report.path, write, failures),
             }
         }
         if self.json {
-            let json = report::named("json").expect("a row of the table");
-            return on_stdout(|out| (json.write)(survey, out));
+            failures.note(on_stdout(|out| json::write(survey, out)));
+        } else if !quiet {
+            failures.note(on_stdout(|out| terminal::write(survey, &self.look(), out)));
         }
-        if quiet { Ok(()) } else { on_stdout(|out| terminal::write(survey, &self.look(), out)) }
     }
 
     fn look(&self) -> terminal::Look {
@@ -90,25 +96,44 @@ fn pictures(
     survey: &Survey,
     path: &Path,
     write: impl Fn(&dyn Results, usize, &mut dyn Write) -> Visit,
-) -> Result<(), CliError> {
+    failures: &mut Failures,
+) {
     let all = survey.infostructures();
-    for (of, infostructure) in all.iter().enumerate() {
-        let path = if all.len() > 1 { named_after(path, &infostructure.task.name) } else { path.to_owned() };
-        into_file(&path, |out| write(survey, of, out))?;
+    let paths = match all {
+        [_] => vec![path.to_owned()],
+        several => named_after(path, several.iter().map(|infostructure| infostructure.task.name.as_str())),
+    };
+    for (of, path) in paths.iter().enumerate() {
+        failures.note(into_file(path, |out| write(survey, of, out)));
     }
-    Ok(())
 }
 
-fn named_after(path: &Path, task: &str) -> PathBuf {
-    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let task: String = task.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
+/// A file for each task, named after it. Where that would be another task's file, the number of the task is added.
+fn named_after<'a>(path: &Path, tasks: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
+    let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, extension) = (part(path.file_stem()), part(path.extension()));
-    let name = if extension.is_empty() { format!("{stem}-{task}") } else { format!("{stem}-{task}.{extension}") };
-    path.with_file_name(name)
+    let mut taken = HashSet::new();
+    let names = tasks.zip(1..).map(|(task, number)| {
+        let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+        let mut name: String = task.chars().map(safe).collect();
+        // Some file systems take A for a.
+        while !taken.insert(name.to_lowercase()) {
+            name = format!("{name}-{number}");
+        }
+        name
+    });
+    let file = |name: String| {
+        let name = if extension.is_empty() { format!("{stem}-{name}") } else { format!("{stem}-{name}.{extension}") };
+        path.with_file_name(name)
+    };
+    names.map(file).collect()
 }
 
+/// Writes a file, in a folder that is made if it is missing.
 fn into_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Visit) -> Result<(), CliError> {
     let failed = |source| report_failed(ReportError::Write { what: path.display().to_string(), source });
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
     write(&mut out).map_err(report_failed)?;
     out.flush().map_err(failed)
@@ -121,5 +146,21 @@ fn on_stdout(write: impl FnOnce(&mut dyn Write) -> Visit) -> Result<(), CliError
         Ok(()) => tolerate_broken_pipe(out.flush()),
         Err(ReportError::Write { source, .. }) => tolerate_broken_pipe(Err(source)),
         Err(error) => Err(report_failed(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_task_gets_the_file_of_another() {
+        let named = |path: &str, tasks: &[&str]| -> Vec<String> {
+            let files = named_after(Path::new(path), tasks.iter().copied());
+            files.iter().map(|file| file.display().to_string()).collect()
+        };
+        assert_eq!(named("out/web.dot", &["a", "../b"]), ["out/web-a.dot", "out/web-.._b.dot"]);
+        assert_eq!(named("web", &["a b", "a_b", "A_b"]), ["web-a_b", "web-a_b-2", "web-A_b-3"]);
+        assert_eq!(named("web", &["a", "a", "a-2"]), ["web-a", "web-a-2", "web-a-2-3"]);
     }
 }

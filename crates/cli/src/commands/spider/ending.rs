@@ -1,0 +1,94 @@
+//! How a run ends: what failed while it was told, and the exit code.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use modoai_spider::results::{Run, Summary};
+use modoai_spider::verdict::Verdict;
+
+use super::SpiderCommand;
+use crate::error::{CliError, Kind};
+
+/// A verdict that may be asked to make the exit code 2.
+#[derive(Clone, Debug)]
+pub(crate) struct Failing {
+    /// What it is called where words are not to be quoted.
+    name: &'static str,
+    verdict: Verdict,
+    counted: fn(&Summary) -> u64,
+}
+
+/// All of them.
+const FAILING: &[Failing] = &[
+    Failing { name: "broken", verdict: Verdict::Broken, counted: |summary| summary.broken + summary.addresses },
+    Failing { name: "fragment", verdict: Verdict::Fragment, counted: |summary| summary.fragments },
+    Failing { name: "moved", verdict: Verdict::Moved, counted: |summary| summary.moved },
+    Failing { name: "changed", verdict: Verdict::Changed, counted: |summary| summary.changed },
+    Failing { name: "expiring", verdict: Verdict::Expiring, counted: |summary| summary.expiring },
+    Failing { name: "not-tested", verdict: Verdict::NotTested, counted: |summary| summary.not_tested },
+];
+
+impl ValueEnum for Failing {
+    fn value_variants<'a>() -> &'a [Self] {
+        FAILING
+    }
+
+    /// The name that reports use is understood as well.
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name).alias(self.verdict.name()))
+    }
+}
+
+impl SpiderCommand {
+    /// Whether all is well, if nothing failed.
+    pub(super) fn judge(&self, run: &Run) -> Result<(), CliError> {
+        if let Some(why) = &run.cut_short {
+            return Err(CliError::new(Kind::Incomplete, format!("the run was cut short: {why}"))
+                .hint("run the same command again; it goes on where it was"));
+        }
+        if run.summary.pages == 0 {
+            let why = run.remarks.last().map_or("nothing was read", String::as_str);
+            return Err(CliError::failed(why));
+        }
+        // In the order of the table, and each once, however they were asked for.
+        let asked = FAILING.iter().filter(|row| self.fail_on.iter().any(|asked| asked.verdict == row.verdict));
+        let found: Vec<String> = asked
+            .map(|row| (row.verdict.name(), (row.counted)(&run.summary)))
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| format!("{count} {name}"))
+            .collect();
+        if found.is_empty() {
+            Ok(())
+        } else {
+            Err(CliError::new(Kind::Findings, format!("found: {}", found.join(", "))))
+        }
+    }
+}
+
+/// What failed after the traversal. A report that cannot be written must not keep the others from being written, nor owners
+/// from being told, nor the run from being closed; but in the end it counts more than any finding.
+#[derive(Debug, Default)]
+pub(super) struct Failures {
+    count: usize,
+}
+
+impl Failures {
+    /// Tells of a failure at once.
+    pub(super) fn note(&mut self, done: Result<(), CliError>) {
+        if let Err(error) = done {
+            tracing::error!("{}", error.what_happened());
+            self.count += 1;
+        }
+    }
+
+    /// How the command ends.
+    pub(super) fn end(self, judged: Result<(), CliError>) -> Result<(), CliError> {
+        if self.count == 0 {
+            return judged;
+        }
+        if let Err(error) = judged {
+            tracing::error!("{}", error.what_happened());
+        }
+        let things = if self.count == 1 { "one thing".to_owned() } else { format!("{} things", self.count) };
+        Err(CliError::failed(format!("{things} failed, as told above; all else was done")))
+    }
+}
