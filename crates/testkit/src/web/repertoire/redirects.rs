@@ -49,6 +49,26 @@ pub(super) const CASES: &[Case] = &[
     found("to itself", LINK, |web| web.redirect("/x", 302, "/x"), "broken", X).because("circle"),
     found("in a circle", LINK, |web| web.redirect("/x", 302, "/y").redirect("/y", 302, "/x"), "broken", X)
         .because("circle"),
+    found(
+        "in a circle, with a cookie",
+        LINK,
+        |web| {
+            web.on("/x", |_| Reply::of(302, "text/html", "").with("Location", "/y").with("Set-Cookie", "seen=1"))
+                .redirect("/y", 302, "/x")
+        },
+        "not tested",
+        X,
+    )
+    .because("cookies"),
+    found(
+        "to a fragment, of a link with another",
+        r##"<a href="/x#old">a link</a>"##,
+        |web| web.redirect("/x", 301, "/y#new").page("/y", "<p id=new>"),
+        "moved",
+        X,
+    )
+    .fragment("old")
+    .to(Y, true),
     found("to nothing", LINK, |web| web.status("/x", 301), "broken", X).because("nowhere"),
     found("to what is no URL", LINK, |web| web.redirect("/x", 301, "http://["), "broken", X).because("nowhere"),
     found("to an address", LINK, |web| web.redirect("/x", 301, "mailto:a@example.org"), "broken", X).because("nowhere"),
