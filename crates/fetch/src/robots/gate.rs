@@ -134,7 +134,8 @@ impl Gate {
 
     async fn learn(&self, origin: &Origin, url: &Url) -> Result<Copy, FetchError> {
         let mut asked = self.ask(url).await;
-        if matches!(asked, Ok((429, _))) {
+        let is_held = || url.host_str().is_some_and(|host| self.client.held_until(host).is_some());
+        if matches!(asked, Ok((429, _))) && is_held() {
             // The client waits as long as it was asked to, if that can be sat through.
             asked = self.ask(url).await;
         }
