@@ -56,6 +56,9 @@ use web::Web;
 /// How long robots.txt may be used without asking again, by RFC 9309.
 const ROBOTS_LIVE: SignedDuration = SignedDuration::from_hours(24);
 
+/// However many are asked for, more requests at once gain nothing from one host, and each takes memory.
+const MOST_PER_HOST: usize = 128;
+
 /// A traversal under way.
 pub struct Traversal {
     pub(crate) plan: Plan,
@@ -146,7 +149,7 @@ impl Traversal {
             table.robots(now - ROBOTS_LIVE, |remembered| gate.remember(remembered))?;
         }
         Ok(Self {
-            frontier: Frontier::new(options.per_host),
+            frontier: Frontier::new(options.per_host.min(MOST_PER_HOST)),
             scopers: plan.tasks.iter().map(Scoper::new).collect(),
             restrictions: Restrictions::new(&plan.restrictions),
             owners: Owners::new(&plan)?,
