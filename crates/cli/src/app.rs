@@ -3,7 +3,9 @@
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-use crate::commands::{ask, completions, harvest, index, man, records, serve, settings, spider, status, validate};
+use crate::commands::{
+    ask, completions, count, harvest, index, man, records, serve, settings, spider, status, validate,
+};
 use crate::error::{CliError, EXIT_CODES};
 
 /// Make a web site countable, harvestable and maintainable.
@@ -34,6 +36,7 @@ enum Command {
     Records(records::Records),
     Validate(validate::Validate),
     Spider(spider::SpiderCommand),
+    Count(Box<count::CountCommand>),
     Settings(settings::SettingsCommand),
     Completions(completions::Completions),
     Man(man::Man),
@@ -57,6 +60,7 @@ pub(crate) fn run() -> Result<(), CliError> {
         Command::Records(command) => command.run(),
         Command::Validate(command) => command.run(app.quiet),
         Command::Spider(command) => command.run(app.quiet),
+        Command::Count(command) => command.run(app.quiet),
         Command::Settings(command) => command.run(),
         Command::Completions(command) => command.run(&mut App::command()),
         Command::Man(command) => command.run(App::command()),

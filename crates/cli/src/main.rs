@@ -7,6 +7,7 @@ mod error;
 mod httpd;
 mod open;
 mod output;
+mod place;
 mod remote;
 mod source;
 

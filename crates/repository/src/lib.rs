@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`site`] | a folder as a site: its URLs, and what a GET of each returns |
 //! | [`ingest`] | keeping the catalogue equal to the site |
+//! | [`crawled`] | a site that somebody else serves, as a crawl saw it |
 //! | [`catalogue`] | what the site holds and held, and when that changed |
 //! | [`host`] | what the provider asks whoever serves the site |
 //! | [`formats`] | items in XML |
@@ -16,6 +17,7 @@
 mod answer;
 mod browse;
 pub mod catalogue;
+pub mod crawled;
 mod error;
 pub mod formats;
 pub mod host;

@@ -68,6 +68,13 @@ impl Repository {
         Self { formats: None, ..Self::new(catalogue, settings, base_url, "") }
     }
 
+    /// A repository at `base_url` of a site that somebody else serves. The names of its items are their URLs.
+    pub fn of_urls(catalogue: Arc<dyn Catalogue>, settings: Settings, base_url: &str) -> Self {
+        // Identifiers are the site's own URLs; any other would have to be explained.
+        let settings = Settings { repository_identifier: None, ..settings };
+        Self::new(catalogue, settings, base_url, "")
+    }
+
     /// The same repository, telling in Identify which encodings its host can apply.
     pub fn with_compressions(self, compressions: &'static [&'static str]) -> Self {
         Self { compressions, ..self }

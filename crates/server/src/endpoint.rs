@@ -144,7 +144,11 @@ fn write(
     writer: Writer,
 ) -> Result<(), Failure> {
     let folder = served.site.as_ref().map(|site| FolderHost::new(site, &served.areas, requester, (served.health)()));
-    let host: &dyn Host = folder.as_ref().map_or(&CatalogueHost, |folder| folder);
+    let host: &dyn Host = match (&folder, &served.shelf) {
+        (Some(folder), _) => folder,
+        (None, Some(shelf)) => &**shelf,
+        (None, None) => &CatalogueHost,
+    };
     if wish.html {
         let page = served.repository.page_for_people(arguments, host)?;
         send(wish, writer, |out| Ok(out.write_all(page.as_bytes())?))

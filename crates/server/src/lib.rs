@@ -34,6 +34,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use modoai_repository::Repository;
+use modoai_repository::crawled::Shelf;
 use modoai_repository::site::Site;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpSocket};
@@ -66,8 +67,11 @@ pub enum Health {
 /// What a server serves.
 #[derive(Clone)]
 pub struct Served {
-    /// The folder; opened with the repository's path and [`HEALTH_PATH`] reserved. None for a catalogue of records.
+    /// The folder; opened with the repository's path and [`HEALTH_PATH`] reserved. None for a catalogue of records,
+    /// or of a site that somebody else serves.
     pub site: Option<Arc<Site>>,
+    /// What a crawl has kept of a site that somebody else serves.
+    pub shelf: Option<Arc<Shelf>>,
     /// Its repository, made for [`Server::base_url`] and [`Server::site_url`].
     pub repository: Repository,
     /// What needs a password.

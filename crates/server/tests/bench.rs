@@ -65,6 +65,7 @@ impl Folder {
         let health = Arc::new(Mutex::new(Health::Current));
         let served = Served {
             site: Some(site),
+            shelf: None,
             repository,
             areas: Arc::new(Areas::open(&settings.area).expect("good password files")),
             health: Arc::new({

@@ -15,9 +15,11 @@
 //! | [`report`] | what is told of a run: terminal, JSON, CSV, JUnit, SARIF, index documents |
 //! | [`map`] | the picture of the web, and the same graph for other programs |
 //! | [`mail`] | messages to owners |
+//! | [`count`] | the counting problem: files, crawl, site map and log, side by side |
 //! | `foreign` | text of strangers, made harmless for all of these |
 
 pub mod anchors;
+pub mod count;
 pub mod extract;
 mod foreign;
 pub mod mail;

@@ -35,6 +35,7 @@ pub struct Launch {
 enum Subject {
     Folder(PathBuf),
     Catalogue(PathBuf),
+    Elsewhere(String),
 }
 
 #[derive(Debug)]
@@ -52,6 +53,11 @@ impl Launch {
     /// Serve this catalogue of records instead of a folder of files.
     pub fn of_catalogue(file: impl AsRef<Path>) -> Self {
         Self::of_subject(Subject::Catalogue(file.as_ref().to_owned()))
+    }
+
+    /// Crawl the site at this URL and serve what was found.
+    pub fn of_crawl(url: &str) -> Self {
+        Self::of_subject(Subject::Elsewhere(url.to_owned()))
     }
 
     fn of_subject(subject: Subject) -> Self {
@@ -108,6 +114,7 @@ impl Launch {
         command.arg("serve").args(["--listen", &self.listen]);
         match &self.subject {
             Subject::Folder(folder) => command.arg(folder).arg("--data").arg(state),
+            Subject::Elsewhere(url) => command.args(["--crawl", url, "--data"]).arg(state),
             // A catalogue is all the state there is.
             Subject::Catalogue(file) => command.arg("--catalogue").arg(file),
         };

@@ -3,7 +3,9 @@
 mod access;
 mod any_tree;
 mod apache;
+mod count;
 mod crash;
+mod crawl;
 mod example_site;
 mod formats;
 mod freshness;

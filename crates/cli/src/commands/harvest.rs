@@ -3,7 +3,7 @@
 mod endpoints;
 mod footprints;
 mod many;
-mod names;
+pub(crate) mod names;
 mod progress;
 mod report;
 

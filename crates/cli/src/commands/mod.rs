@@ -2,6 +2,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod completions;
+pub(crate) mod count;
 pub(crate) mod harvest;
 pub(crate) mod index;
 pub(crate) mod man;

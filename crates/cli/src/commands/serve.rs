@@ -1,6 +1,8 @@
 //! `modoai serve`.
 
+mod crawl;
 mod records;
+mod subject;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,6 +19,7 @@ use crate::error::CliError;
 use crate::open::{Opened, open_areas, open_site};
 use crate::output::{self, Counting};
 use crate::source::Source;
+use subject::Subject;
 
 /// How long the first rescan may hold up the ready line, so that a small site is current when it is printed.
 const SETTLING: Duration = Duration::from_millis(500);
@@ -28,12 +31,16 @@ const SETTLING: Duration = Duration::from_millis(500);
 ///
 /// With --catalogue there is no folder: the records in the catalogue, which `modoai harvest` put there, are the
 /// repository. What a harvest adds is seen at once.
+///
+/// With --crawl there is no folder either: a site that somebody else serves is crawled, now and again, and is the repository.
+/// Its URLs are the identifiers; what is new, changed or gone is what the crawls find.
 #[derive(Debug, Args)]
 #[command(override_usage = "modoai serve [OPTIONS] <DIR>
-       modoai serve [OPTIONS] --catalogue <FILE>")]
+       modoai serve [OPTIONS] --catalogue <FILE>
+       modoai serve [OPTIONS] --crawl <URL>")]
 pub(crate) struct Serve {
     #[command(flatten)]
-    source: Source,
+    subject: Subject,
     /// Address and port to listen on; port 0 takes a free one.
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
@@ -46,25 +53,31 @@ impl Serve {
     pub(crate) fn run(self) -> Result<(), CliError> {
         let flags = [("listen", self.listen.as_deref())];
         if self.check_config {
-            let config = match &self.source {
-                Source::Folder(site) => open_site(site, &flags)?.0,
-                Source::Records(records) => records.config(&flags)?,
+            let config = match &self.subject {
+                Subject::Here(Source::Folder(site)) => open_site(site, &flags)?.0,
+                Subject::Here(Source::Records(records)) => records.config(&flags)?,
+                Subject::Elsewhere(crawl) => crawl.config(&flags)?,
             };
             open_areas(&config)?;
             return output::print("the configuration is good\n");
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
-        match self.source {
-            Source::Folder(site) => {
+        match self.subject {
+            Subject::Here(Source::Folder(site)) => {
                 let opened = Opened::new(&site, &flags)?;
                 let areas = open_areas(&opened.config)?;
                 runtime.block_on(serve(opened, areas))
             }
-            Source::Records(records) => {
+            Subject::Here(Source::Records(records)) => {
                 let opened = records.open(&flags)?;
                 let areas = open_areas(&opened.config)?;
                 runtime.block_on(records::serve(opened, areas))
+            }
+            Subject::Elsewhere(crawl) => {
+                let opened = crawl.open(&flags)?;
+                let areas = open_areas(&opened.config)?;
+                runtime.block_on(crawl::serve(opened, areas))
             }
         }
     }
@@ -91,6 +104,7 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
     let address = server.address();
     let served = Served {
         site: Some(site.clone()),
+        shelf: None,
         repository: repository.with_compressions(ENCODINGS),
         areas: Arc::new(areas),
         health: health(filled, status.clone()),

@@ -3,7 +3,7 @@
 mod ending;
 mod mail;
 mod plan;
-mod progress;
+pub(crate) mod progress;
 mod reports;
 
 use std::path::PathBuf;

@@ -76,6 +76,10 @@ impl Format for OaiDc {
 /// The last segment of the name as a person would write it.
 fn file_name(item_name: &str) -> Cow<'_, str> {
     let segment = item_name.rsplit('/').next().unwrap_or_default();
+    if segment.is_empty() {
+        // The URL of a folder; there are such where names are whole URLs.
+        return Cow::Borrowed(item_name);
+    }
     if !segment.contains('%') {
         return Cow::Borrowed(segment);
     }
@@ -110,6 +114,7 @@ mod tests {
     fn a_file_name_is_shown_as_people_write_it() {
         assert_eq!(file_name("a/100%25%20sure.txt"), "100% sure.txt");
         assert_eq!(file_name("%C3%A9"), "é");
+        assert_eq!(file_name("http://h/a/"), "http://h/a/");
         assert_eq!(file_name("%FF"), "\u{fffd}");
     }
 }

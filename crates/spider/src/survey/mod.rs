@@ -110,16 +110,23 @@ impl Survey {
     }
 
     /// Ends the run in the table, once everything has been told. A run that was cut short stays open, to be resumed.
-    pub fn close(mut self) -> Result<(), ReportError> {
+    pub fn close(self) -> Result<(), ReportError> {
+        self.close_into_table().map(drop)
+    }
+
+    /// The same, for whoever has further use for the table.
+    pub fn close_into_table(mut self) -> Result<Table, ReportError> {
         if self.run.cut_short.is_some() {
-            return self.table.rest().map_err(store);
+            self.table.rest().map_err(store)?;
+            return Ok(self.table);
         }
         for past in &self.gone {
             self.table.forget(past).map_err(store)?;
         }
         // A summary is numbers and text, which JSON always can hold.
         let summary = serde_json::to_string(&self.run.summary).unwrap_or_default();
-        self.table.end(self.begun.number, &summary, self.run.ended).map_err(store)
+        self.table.end(self.begun.number, &summary, self.run.ended).map_err(store)?;
+        Ok(self.table)
     }
 
     /// The table, for what others keep beside it.

@@ -25,6 +25,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 pub(crate) use history::Past;
 pub(crate) use urls::Test;
+pub use urls::Tested;
 
 /// The layout of the file.
 const VERSION: i64 = 1;
@@ -179,6 +180,13 @@ impl Table {
             let last = db.query_row(sql, [number], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?))).optional()?;
             Ok((last.map(|(began, _)| timestamp(began)), last.is_some_and(|(_, of)| of == plan as i64)))
         })
+    }
+
+    /// When the last run that has seen everything began.
+    pub fn last_whole(&self) -> Result<Option<Timestamp>> {
+        let sql = "SELECT max(began) FROM run WHERE ended IS NOT NULL";
+        let began = self.kept(|db| db.query_row(sql, [], |row| row.get::<_, Option<i64>>(0)))?;
+        Ok(began.map(timestamp))
     }
 
     /// Ends a run that has seen everything.

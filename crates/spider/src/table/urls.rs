@@ -38,6 +38,19 @@ pub(crate) struct Known<'a> {
     pub(crate) test: Option<(u32, Outcome, u16, Form)>,
 }
 
+/// What a run found out about a URL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tested<'a> {
+    /// Which.
+    pub url: &'a str,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Its media type, with parameters.
+    pub media_type: Option<&'a str>,
+    /// The hash of its bytes, if it was read.
+    pub digest: Option<u64>,
+}
+
 impl Table {
     /// Visits every URL, in the order of numbers.
     pub(crate) fn load(&self, mut visit: impl FnMut(Known<'_>)) -> Result<()> {
@@ -56,6 +69,24 @@ impl Table {
                     None => None,
                 };
                 visit(Known { id: row.get(0)?, url: row.get_ref(1)?.as_str()?, test });
+            }
+            Ok(())
+        })
+    }
+
+    /// Visits what was tested in the last run: URL, outcome, media type and digest.
+    pub fn last_tested(&self, mut visit: impl FnMut(Tested<'_>)) -> Result<()> {
+        self.kept(|db| {
+            let sql = "SELECT url, code, CASE WHEN code IN (20, 21) THEN detail END, status, media, digest
+                       FROM test JOIN node ON test.node = node.id WHERE run = (SELECT max(number) FROM run)";
+            let mut statement = db.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let status = row.get::<_, Option<u16>>(3)?.unwrap_or(0);
+                let outcome = Outcome::from_code(row.get(1)?, row.get_ref(2)?.as_str_or_null()?, status);
+                let (url, media_type) = (row.get_ref(0)?.as_str()?, row.get_ref(4)?.as_str_or_null()?);
+                let digest = row.get::<_, Option<i64>>(5)?.map(|digest| digest as u64);
+                visit(Tested { url, outcome, media_type, digest });
             }
             Ok(())
         })

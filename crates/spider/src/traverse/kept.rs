@@ -55,11 +55,11 @@ impl Traversal {
             return Ok(());
         }
         let test = self.table.test(number)?;
-        if look == Look::Read
-            && node.code == 0
-            && let Some(test) = &test
-            && self.is_unread(number, test)?
-        {
+        let is_unread = match &test {
+            Some(test) if look == Look::Read => self.is_unread(number, test)?,
+            _ => false,
+        };
+        if node.code == 0 && (is_unread || !self.may_be_same(number)) {
             self.web.node_mut(number).is_recent = false;
             self.enqueue(number);
             return Ok(());
@@ -67,6 +67,11 @@ impl Traversal {
         let node = self.web.node_mut(number);
         (node.stage, node.look) = (Stage::Done, look);
         self.progress.tested += 1;
+        if let Some(test) = &test
+            && self.show(number, &test.outcome, None)?
+        {
+            self.go_on_with_kept(number)?;
+        }
         match test.map(|test| test.outcome) {
             Some(Outcome::Moved { to, .. }) => self.follow_redirect(number, &to),
             Some(Outcome::Good) => self.go_on_with_kept(number),

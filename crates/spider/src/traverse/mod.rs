@@ -8,6 +8,7 @@
 //! | `record` | the same beside what was known: since when, whether changed |
 //! | `kept` | what is known already: unchanged documents, and the first part of an interrupted run |
 //! | `visit` | one URL, tested |
+//! | `observe` | who looks over its shoulder, for the resources themselves |
 //! | `outcome` | what an answer says about a URL |
 //! | `appetite` | how many documents a task may have |
 //! | `hearsay` | whether HEAD is to be believed |
@@ -21,6 +22,7 @@ mod frontier;
 mod hearsay;
 mod kept;
 mod names;
+mod observe;
 mod opaque;
 mod options;
 mod outcome;
@@ -48,6 +50,7 @@ use crate::verdict::Reason;
 use appetite::Appetite;
 use frontier::Frontier;
 use hearsay::Hearsay;
+pub use observe::{Observer, Sight};
 pub use options::Options;
 use sets::SetId;
 use visit::{Visited, Visitor};
@@ -89,6 +92,7 @@ pub struct Traversal {
     mapped: HashMap<u32, SetId>,
     /// What this run has tested before it was interrupted, and is come upon again.
     recalled: VecDeque<u32>,
+    observer: Option<Box<dyn Observer>>,
     dice: fastrand::Rng,
 }
 
@@ -144,7 +148,7 @@ impl Traversal {
             return Err(table.damaged().into());
         }
         table.holds(now, |host, until| client.hold(host, until.into()))?;
-        let visitor = Visitor::new(client, options.page_limit, options.robots);
+        let visitor = Visitor::new(client, &options);
         if let Some(gate) = &visitor.gate {
             table.robots(now - ROBOTS_LIVE, |remembered| gate.remember(remembered))?;
         }
@@ -166,6 +170,7 @@ impl Traversal {
             silences: HashMap::new(),
             mapped: HashMap::new(),
             recalled: VecDeque::new(),
+            observer: None,
             dice: fastrand::Rng::new(),
             plan,
             options,

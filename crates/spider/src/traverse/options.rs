@@ -21,6 +21,11 @@ pub struct Options {
     pub attempts: u32,
     /// Whether robots.txt is asked for and obeyed. Only whoever owns all the hosts may say no.
     pub robots: bool,
+    /// Whether the site maps that robots.txt names lead on. Not if it matters what links lead to.
+    pub sitemaps: bool,
+    /// Whether an [`Observer`](super::Observer) gets the resources of all tasks: leaves are then asked for by GET, and so many
+    /// bytes of each are read at most.
+    pub bodies: Option<usize>,
 }
 
 impl Default for Options {
@@ -35,6 +40,8 @@ impl Default for Options {
             page_limit: 32 * 1024 * 1024,
             attempts: 3,
             robots: true,
+            sitemaps: true,
+            bodies: None,
         }
     }
 }

@@ -143,12 +143,16 @@ impl Traversal {
         let is_leaf = self.restrictions.action(url, self.begun.began) == Some(Action::Leaf);
         let is_home = !node.scope.is_empty();
         let is_read_outside = self.options.external_fragments && node.is_quoted && !is_home;
-        if node.is_ornament && is_home && !is_leaf {
+        // Whoever wants the resources themselves is not served by their headers.
+        let is_kept = self.options.bodies.is_some() && is_home && !node.is_action;
+        if is_kept && (is_leaf || !node.is_wanted) || node.is_ornament && is_home && !is_leaf {
             Look::Get
         } else if is_leaf || !node.is_wanted {
             Look::Head
         } else if !node.reach.is_empty() && (!is_opaque(url) || node.is_promising) || is_read_outside {
             Look::Read
+        } else if is_kept {
+            Look::Get
         } else {
             Look::Head
         }
@@ -214,6 +218,7 @@ impl Traversal {
             && let Some(test) = self.table.test(number)?
             && test.outcome == Outcome::Good
             && !(node.look == Look::Read && self.is_unread(number, &test)?)
+            && self.may_be_same(number)
         {
             (etag, modified) = (test.etag, test.modified);
         }

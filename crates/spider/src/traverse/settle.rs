@@ -61,6 +61,10 @@ impl Traversal {
         let outcome = self.record(&visited)?;
         let node = self.web.node_mut(number);
         (node.stage, node.code, node.status) = (Stage::Done, outcome.to_code().0, visited.status.unwrap_or(0));
+        if self.show(number, &outcome, Some(&visited))? {
+            self.go_on_with_kept(number)?;
+        }
+        let node = self.web.node_mut(number);
         match outcome {
             Outcome::Moved { to, .. } => {
                 node.sets_cookie = visited.headers.contains_key("set-cookie");
@@ -88,7 +92,7 @@ impl Traversal {
         if let Some(pause) = robots.crawl_delay() {
             self.frontier.pace(node.host, pause);
         }
-        if robots.sitemaps().is_empty() || node.reach.is_empty() {
+        if !self.options.sitemaps || robots.sitemaps().is_empty() || node.reach.is_empty() {
             return Ok(());
         }
         let before = self.mapped.get(&node.host).copied().unwrap_or_default();

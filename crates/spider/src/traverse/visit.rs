@@ -11,6 +11,7 @@ use modoai_fetch::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::Options;
 use super::outcome::{self, Conclusion};
 use crate::extract::{self, Page, Source};
 use crate::verdict::{Fault, Outcome, Reason};
@@ -63,6 +64,8 @@ pub(crate) struct Visited {
     pub(crate) status: Option<u16>,
     pub(crate) headers: HeaderMap,
     pub(crate) read: Option<Read>,
+    /// The body, if somebody wants it.
+    pub(crate) kept: Option<Taken>,
     pub(crate) wait: Option<Duration>,
     /// Whether HEAD said that it is not there, which GET might not.
     pub(crate) is_hearsay: bool,
@@ -87,20 +90,18 @@ pub(crate) struct Visitor {
     /// Who knows robots.txt; none if nobody is asked.
     pub(crate) gate: Option<Gate>,
     page_limit: usize,
+    /// How much of a leaf is read, if somebody wants it.
+    bodies: Option<usize>,
     readers: Semaphore,
     large: Arc<Semaphore>,
 }
 
 impl Visitor {
-    pub(crate) fn new(client: Client, page_limit: usize, robots: bool) -> Self {
-        let gate = robots.then(|| Gate::new(client.clone()));
-        Self {
-            client,
-            gate,
-            page_limit,
-            readers: Semaphore::new(READ_AT_ONCE),
-            large: Arc::new(Semaphore::new(LARGE_AT_ONCE)),
-        }
+    pub(crate) fn new(client: Client, options: &Options) -> Self {
+        let gate = options.robots.then(|| Gate::new(client.clone()));
+        let Options { page_limit, bodies, .. } = *options;
+        let (readers, large) = (Semaphore::new(READ_AT_ONCE), Arc::new(Semaphore::new(LARGE_AT_ONCE)));
+        Self { client, gate, page_limit, bodies, readers, large }
     }
 
     /// Goes, and comes back with an answer whatever happens.
@@ -144,7 +145,7 @@ impl Visitor {
         }
         let answer = self.client.get(errand.ask(Ask::new(errand.url.clone()))).await?;
         if errand.look != Look::Read || !(200..300).contains(&answer.status) {
-            return Ok(errand.visited_unread(answer).await);
+            return self.unread(&errand, answer).await;
         }
         self.read(&errand, answer).await
     }
@@ -154,12 +155,13 @@ impl Visitor {
         let charset = answer.charset().map(str::to_owned);
         let media_type = answer.content_type().map(str::to_ascii_lowercase);
         if !extract::is_read(media_type.as_deref(), &errand.url) {
-            return Ok(errand.visited_unread(answer).await);
+            return self.unread(errand, answer).await;
         }
         let links: Vec<String> = text_headers(&answer.headers, "link");
         // Held until the document is read, since until then its bytes are in memory.
         let _reader = self.readers.acquire().await.ok();
-        let Taken { bytes: body, is_whole, place } = self.body(&mut answer).await?;
+        let Taken { bytes: body, is_whole, place } = self.body(&mut answer, self.page_limit).await?;
+        let kept = self.bodies.map(|_| Taken { bytes: body.clone(), is_whole, place: None });
         let bytes = body.len() as u64;
         let url = errand.url.clone();
         let work = move || {
@@ -184,11 +186,22 @@ impl Visitor {
             };
             read
         };
-        Ok(errand.visited(answer, Some(Read { page, digest, bytes, is_whole, _place: place })))
+        Ok(Visited { kept, ..errand.visited(answer, Some(Read { page, digest, bytes, is_whole, _place: place })) })
     }
 
-    /// The body, up to the limit.
-    async fn body(&self, answer: &mut Fetched) -> Result<Taken, FetchError> {
+    /// An answer that says nothing of links. Its body is taken off the line if it is short, or wanted for itself.
+    async fn unread(&self, errand: &Errand, mut answer: Fetched) -> Result<Visited, FetchError> {
+        let kept = match self.bodies {
+            Some(most) if errand.is_home && matches!(answer.status, 200 | 203) => {
+                Some(self.body(&mut answer, most).await?)
+            }
+            _ => None,
+        };
+        Ok(Visited { kept, ..errand.visited_unread(answer).await })
+    }
+
+    /// The body, up to a limit.
+    async fn body(&self, answer: &mut Fetched, limit: usize) -> Result<Taken, FetchError> {
         let mut all = Vec::new();
         let mut first = Bytes::new();
         let mut place = None;
@@ -208,7 +221,7 @@ impl Visitor {
             if all.is_empty() {
                 all.extend_from_slice(&first);
             }
-            let room = self.page_limit.saturating_sub(all.len());
+            let room = limit.saturating_sub(all.len());
             if piece.len() > room {
                 all.extend_from_slice(&piece[..room]);
                 return Ok(Taken { bytes: all.into(), is_whole: false, place });
@@ -223,16 +236,28 @@ impl Visitor {
 }
 
 /// A body that was taken in.
-struct Taken {
-    bytes: Bytes,
-    is_whole: bool,
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) bytes: Bytes,
+    pub(crate) is_whole: bool,
+    /// Held for as long as it is in memory.
     place: Option<OwnedSemaphorePermit>,
 }
 
 impl Visited {
     fn without_answer(node: u32, conclusion: Conclusion) -> Self {
         let headers = HeaderMap::new();
-        Self { node, conclusion, status: None, headers, read: None, wait: None, is_hearsay: false, robots: None }
+        Self {
+            node,
+            conclusion,
+            status: None,
+            headers,
+            read: None,
+            kept: None,
+            wait: None,
+            is_hearsay: false,
+            robots: None,
+        }
     }
 
     /// What was not asked for, for this reason.
@@ -310,6 +335,7 @@ impl Errand {
             status: Some(answer.status),
             headers: answer.headers,
             read,
+            kept: None,
             wait,
             is_hearsay: false,
             robots: None,

@@ -1,7 +1,7 @@
 //! `--list-only`: the identifiers of a repository, one per line. For a site these are its URLs, which is all that a
 //! crawler needs to know.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -17,7 +17,7 @@ pub(super) async fn run(command: &HarvestCommand, stop: Arc<AtomicBool>) -> Resu
     let (client, options) = command.asked()?;
     let footprints = command.into.as_deref().map(Footprints::of);
     let harvest = Harvest::new(client, options).stopped_by(stop);
-    let summary = harvest.into_sink(command.into.as_deref(), "list", "oai_dc", Box::<Names>::default()).await;
+    let summary = harvest.into_sink(command.into.as_deref(), "list", "oai_dc", Names::told_to(print)).await;
     if let (Err(_), Some(footprints)) = (&summary, footprints) {
         footprints.remove();
     }
@@ -25,11 +25,28 @@ pub(super) async fn run(command: &HarvestCommand, stop: Arc<AtomicBool>) -> Resu
     if summary.complete { Ok(()) } else { Err(incomplete(&summary)) }
 }
 
-/// Prints the identifiers of a page when it is whole.
-#[derive(Default)]
-struct Names {
+/// On standard output.
+fn print(names: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(names.as_bytes())?;
+    out.flush()
+}
+
+/// Who is told, a page at a time.
+type Tell = Box<dyn FnMut(&str) -> io::Result<()> + Send>;
+
+/// Tells the identifiers of a page when it is whole: a line for each.
+pub(crate) struct Names {
     page: String,
     current: String,
+    tell: Tell,
+}
+
+impl Names {
+    /// Tells them to this.
+    pub(crate) fn told_to(tell: impl FnMut(&str) -> io::Result<()> + Send + 'static) -> Box<Self> {
+        Box::new(Self { page: String::new(), current: String::new(), tell: Box::new(tell) })
+    }
 }
 
 impl Sink for Names {
@@ -71,10 +88,9 @@ impl Sink for Names {
     }
 
     fn commit(&mut self) -> Result<String, SinkError> {
-        let mut out = std::io::stdout().lock();
-        let printed = out.write_all(self.page.as_bytes()).and_then(|()| out.flush());
+        let told = (self.tell)(&self.page);
         self.page.clear();
-        printed.map(|()| String::new()).map_err(SinkError::io("write to", "standard output".as_ref()))
+        told.map(|()| String::new()).map_err(SinkError::io("write to", "standard output".as_ref()))
     }
 
     fn roll_back(&mut self) -> Result<(), SinkError> {

@@ -19,6 +19,7 @@ pub(super) async fn serve(opened: Records, areas: Areas) -> Result<(), CliError>
     let repository = Repository::of_records(catalogue.clone(), config.repository, &base_url);
     let served = Served {
         site: None,
+        shelf: None,
         repository: repository.with_compressions(ENCODINGS),
         areas: Arc::new(areas),
         health: Arc::new(move || health(&*catalogue)),

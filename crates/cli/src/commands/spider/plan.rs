@@ -1,7 +1,5 @@
 //! What is to be done: a URL is a plan of one task; anything else is a file of tasks.
 
-use std::ffi::OsStr;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use modoai_fetch::{Credential, Url};
@@ -9,12 +7,13 @@ use modoai_spider::task::{Action, Plan, Restriction, Scope, Task};
 
 use super::SpiderCommand;
 use crate::error::{CliError, Kind};
+use crate::place::{own_place, web_url};
 
 impl SpiderCommand {
     /// The plan, with what the command line adds to it; and the credentials that its URLs had, which nobody else gets to
     /// see: not the table, nor a report, nor mail.
     pub(super) fn plan(&self) -> Result<(Plan, Vec<Credential>), CliError> {
-        let mut plan = match url(&self.target) {
+        let mut plan = match web_url(&self.target) {
             Some(top) => Plan { tasks: vec![self.task(top)?], ..Plan::default() },
             None => self.file()?,
         };
@@ -63,30 +62,13 @@ impl SpiderCommand {
     }
 }
 
-fn url(target: &str) -> Option<Url> {
-    Url::parse(target).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
-}
-
-/// Where the table of a target is kept: in the user's state folder, under a name that tells whose it is.
+/// Where the table of a target is kept.
 pub(super) fn own_table(target: &str) -> Result<PathBuf, CliError> {
-    let folder = |variable: &str| std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state"))).ok_or_else(|| {
+    let place = own_place("spider", target).ok_or_else(|| {
         CliError::new(Kind::Usage, "there is no home to keep the table in")
             .hint("give a file with --table, or --no-table")
     })?;
-    let (name, whole) = match url(target) {
-        Some(mut url) => {
-            // Another password is no other web.
-            let _ = Credential::from_url(&mut url);
-            (url.host_str().unwrap_or_default().to_owned(), url.to_string())
-        }
-        None => {
-            let path = std::fs::canonicalize(target).unwrap_or_else(|_| PathBuf::from(target));
-            (path.file_stem().map(OsStr::to_string_lossy).unwrap_or_default().into_owned(), path.display().to_string())
-        }
-    };
-    let mut hasher = DefaultHasher::new();
-    whole.hash(&mut hasher);
-    let name: String = name.chars().filter(|c| c.is_alphanumeric() || matches!(c, '.' | '-')).collect();
-    Ok(state.join("modoai/spider").join(format!("{name}-{:08x}.table", hasher.finish() as u32)))
+    let mut file = place.into_os_string();
+    file.push(".table");
+    Ok(file.into())
 }

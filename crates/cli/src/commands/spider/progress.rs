@@ -18,14 +18,14 @@ const FRAME: Duration = Duration::from_millis(150);
 const INTERRUPTED: i32 = 130;
 
 /// Shows how far a traversal has come, until it is dropped.
-pub(super) struct Watching {
+pub(crate) struct Watching {
     bar: Option<ProgressBar>,
     drawn: Cell<Instant>,
 }
 
 impl Watching {
     /// Nothing is shown where nobody looks.
-    pub(super) fn start(quiet: bool) -> Self {
+    pub(crate) fn start(quiet: bool) -> Self {
         let bar = (!quiet && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::no_length();
             let style = ProgressStyle::with_template("{spinner} {elapsed}  {wide_msg}");
@@ -36,7 +36,7 @@ impl Watching {
     }
 
     /// Called after every visit; drawn now and then.
-    pub(super) fn show(&self, progress: &Progress) {
+    pub(crate) fn show(&self, progress: &Progress) {
         let Some(bar) = &self.bar else { return };
         if self.drawn.get().elapsed() < FRAME {
             return;
@@ -67,7 +67,7 @@ impl Drop for Watching {
 /// Listens for signals from now on to the end of the process. What is returned is ready at the first of them, with what to
 /// say, so that a traversal can end in order. Any further one, or one after the traversal, ends the process at once, which
 /// does no harm either: whatever is half done then is done again by the next run.
-pub(super) fn interrupted(runtime: &Handle) -> Result<impl Future<Output = String> + use<>, CliError> {
+pub(crate) fn interrupted(runtime: &Handle) -> Result<impl Future<Output = String> + use<>, CliError> {
     let _inside = runtime.enter();
     let listen = |kind| signal(kind).map_err(|error| CliError::failed("failed to listen for signals").because(error));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);

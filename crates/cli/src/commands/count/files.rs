@@ -1,0 +1,55 @@
+//! What the files say, by the rules that decide what a site shows.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use modoai_repository::site::Site;
+use modoai_repository::site::walk::{Step, walk};
+use modoai_spider::count::{Ledger, Source};
+use xxhash_rust::xxh3::Xxh3Default;
+
+use crate::config::{Config, shown};
+use crate::error::CliError;
+
+/// Adds every file that the site would show. Those that may be equal, because their lengths are, are compared.
+pub(super) fn add(ledger: &mut Ledger, folder: &Path, config: &Config) -> Result<(), CliError> {
+    let failed = |error| CliError::failed(format!("failed to read the folder {}", shown(folder))).because(error);
+    // Nothing is reserved: whoever serves the folder need not be this program.
+    let site = Site::open(folder, &config.site, &[])
+        .map_err(|error| CliError::failed(format!("failed to open the folder {}", shown(folder))).because(error))?;
+    ledger.ask(Source::Files);
+    let mut files = Vec::new();
+    walk::<io::Error>(&site, "", &|_, _| {}, &mut |step| {
+        match step {
+            Step::File(met) => files.push((met.fingerprint.size, met.name)),
+            Step::Unknown { name, error } => tracing::warn!(%name, %error, "something could not be looked at"),
+        }
+        Ok(())
+    })
+    .map_err(failed)?;
+    files.sort_unstable();
+    let base = ledger.place().base().clone();
+    for (index, (size, name)) in files.iter().enumerate() {
+        let is_equal = |other: usize| files.get(other).is_some_and(|(other, _)| other == size);
+        let may_be_double = *size > 0 && (is_equal(index + 1) || index.checked_sub(1).is_some_and(is_equal));
+        let digest = if may_be_double { digest(&site, name) } else { None };
+        let media_type = site.kinds().by_name(name);
+        ledger.add(Source::Files, &format!("{base}{name}"), media_type.as_deref(), digest);
+    }
+    Ok(())
+}
+
+/// The hash of a file, as the spider makes it of a page; none if it cannot be read.
+fn digest(site: &Site, name: &str) -> Option<u64> {
+    let mut file = site.get(name).ok().flatten()?.file;
+    let mut hash = Xxh3Default::new();
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut piece) {
+            Ok(0) => return Some(hash.digest()),
+            Ok(count) => hash.update(&piece[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Serving a site that is elsewhere: crawled in the background, answered from what was kept.
+
+mod crawler;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use modoai_fetch::{Client, Manners, make_room_for_connections};
+use modoai_repository::Repository;
+use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
+use modoai_repository::crawled::{Intake, Shelf};
+use modoai_server::{Areas, ENCODINGS, Health, Served};
+use modoai_spider::task::{Plan, Scope, Task};
+use modoai_spider::traverse::Options;
+
+use super::subject::Crawl;
+use super::{Ending, bind, standing};
+use crate::config::{Config, shown};
+use crate::error::{CliError, Kind};
+use crate::output;
+use crate::place::own_place;
+use crawler::{Crawler, State, Status};
+
+/// No resource is held in memory that is larger; beyond, it goes by reference, whatever the settings say.
+const MOST_BY_VALUE: u64 = 64 * 1024 * 1024;
+
+/// How often one looks whether the first crawl is over.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A site elsewhere, and all that is needed to keep a repository of it.
+pub(super) struct Opened {
+    pub(super) config: Config,
+    top: String,
+    folder: PathBuf,
+    catalogue: Arc<dyn Catalogue>,
+    shelf: Arc<Shelf>,
+    crawler: Crawler,
+}
+
+impl Crawl {
+    /// Loads the configuration; `flags` are settings that the command's own flags give.
+    pub(super) fn config(&self, flags: &[(&str, Option<&str>)]) -> Result<Config, CliError> {
+        self.settings.config(flags)
+    }
+
+    pub(super) fn open(mut self, flags: &[(&str, Option<&str>)]) -> Result<Opened, CliError> {
+        let config = self.config(flags)?;
+        let client = self.client()?;
+        let top = self.top.to_string();
+        let folder = self.data.clone().or_else(|| own_place("crawls", &top)).ok_or_else(|| {
+            CliError::new(Kind::Usage, "there is no home to keep the site in").hint("give a folder with --data")
+        })?;
+        let failed = |what: &str| CliError::failed(format!("failed to open {what} of {top}"));
+        let hint = "another place can be given with --data";
+        let shelf =
+            Shelf::open(&folder.join("kept")).map_err(|error| failed("what is kept").because(error).hint(hint))?;
+        let catalogue = Sqlite::open(&folder.join("catalogue.sqlite"), system_clock());
+        let catalogue = catalogue.map_err(|error| failed("the catalogue").because(error).hint(hint))?;
+        let (shelf, catalogue): (_, Arc<dyn Catalogue>) = (Arc::new(shelf), Arc::new(catalogue));
+        let intake = Intake::new(catalogue.clone(), shelf.clone(), config.site.max_vanished);
+        let intake = intake.map_err(|error| match error {
+            CatalogueError::Locked { .. } => {
+                let what = format!("another modoai already keeps the catalogue in {}", shown(&folder));
+                CliError::failed(what).hint("stop it, or give another place with --data")
+            }
+            error => failed("the catalogue").because(error),
+        })?;
+        let crawler = Crawler {
+            plan: self.plan(),
+            options: self.options(&config),
+            client,
+            table: folder.join("crawl.table"),
+            intake: Arc::new(Mutex::new(intake)),
+            catalogue: catalogue.clone(),
+            every: self.manner.crawl_every,
+            status: Arc::new(Status::default()),
+        };
+        Ok(Opened { config, top, folder, catalogue, shelf, crawler })
+    }
+
+    fn client(&mut self) -> Result<Client, CliError> {
+        let credentials = self.manner.remote.credentials_of([&mut self.top])?;
+        let manners = self.manner.remote.spiders_manners(credentials);
+        let connections = usize::from(self.manner.per_host);
+        let at_once = Some(make_room_for_connections().min(connections));
+        let manners = Manners { per_host: connections, at_once, ..manners };
+        Client::new(manners).map_err(|error| CliError::new(Kind::Usage, "these options cannot be used").because(error))
+    }
+
+    fn plan(&self) -> Plan {
+        let scope = if self.manner.tree { Scope::Tree } else { Scope::Site };
+        let name = self.top.host_str().unwrap_or_default();
+        Plan { tasks: vec![Task::new(name, scope, self.top.clone())], ..Plan::default() }
+    }
+
+    fn options(&self, config: &Config) -> Options {
+        let defaults = Options::default();
+        let most = config.repository.by_value_limit.min(MOST_BY_VALUE);
+        Options {
+            connections: self.manner.per_host.into(),
+            per_host: self.manner.per_host.into(),
+            external: false,
+            max_depth: self.manner.depth.unwrap_or(defaults.max_depth),
+            max_pages: self.manner.max_pages,
+            robots: !self.manner.ignore_robots,
+            bodies: Some(usize::try_from(most).unwrap_or(usize::MAX)),
+            ..defaults
+        }
+    }
+}
+
+pub(super) async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
+    let Opened { config, top, folder, catalogue, shelf, crawler } = opened;
+    let server = bind(&config).await?;
+    let (base_url, address) = (server.base_url(), server.address());
+    let filled = standing(&catalogue)?.ready;
+    let repository = Repository::of_urls(catalogue.clone(), config.repository, &base_url);
+    let status = crawler.status.clone();
+    let served = Served {
+        site: None,
+        shelf: Some(shelf),
+        repository: repository.with_compressions(ENCODINGS),
+        areas: Arc::new(areas),
+        health: health(filled, status.clone()),
+    };
+    let mut end = Ending::new()?;
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let running = tokio::spawn(server.run(served, async {
+        let _ = stopped.await;
+    }));
+    let crawling = crawler.start()?;
+    if !filled {
+        tracing::info!("crawling {top} for the first time; lists are given when that is done");
+    }
+    tokio::select! {
+        ready = until_ready(&catalogue, &status) => ready?,
+        () = end.wait() => {
+            crawling.stop().await;
+            return Ok(());
+        }
+    }
+    output::print(&format!(
+        "serving {top}\n  repository  {base_url}\n  kept in     {}\nlistening on http://{address}\n",
+        shown(&folder)
+    ))?;
+    end.wait().await;
+    tracing::info!("stopping");
+    let _ = stop.send(());
+    crawling.stop().await;
+    let _ = running.await;
+    Ok(())
+}
+
+/// Waits until lists can be given.
+async fn until_ready(catalogue: &Arc<dyn Catalogue>, status: &Status) -> Result<(), CliError> {
+    loop {
+        if standing(catalogue)?.ready {
+            return Ok(());
+        }
+        if let State::Failed(why) = status.state() {
+            return Err(CliError::failed(format!("failed to crawl the site: {why}")));
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// A crawl that fails does not make what is kept worse: it is as old as it is.
+fn health(filled: bool, status: Arc<Status>) -> Arc<dyn Fn() -> Health + Send + Sync> {
+    Arc::new(move || match status.state() {
+        State::Current => Health::Current,
+        State::Begun | State::Failed(_) if filled => Health::Behind,
+        State::Begun | State::Failed(_) => Health::Filling,
+    })
+}

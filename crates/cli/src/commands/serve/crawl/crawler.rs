@@ -1,0 +1,198 @@
+//! The thread that crawls the site, and does so again every so often.
+//!
+//! It has a runtime of its own: what it writes must not hold up whoever is being answered.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use modoai_fetch::Client;
+use modoai_repository::catalogue::Catalogue;
+use modoai_repository::crawled::{Intake, Sent, Taken, fit_headers};
+use modoai_repository::with_causes;
+use modoai_spider::survey::Survey;
+use modoai_spider::table::Table;
+use modoai_spider::task::Plan;
+use modoai_spider::traverse::{Observer, Options, Progress, Sight, Traversal};
+use tokio::sync::watch;
+
+use crate::error::CliError;
+
+/// How soon a crawl that failed is tried again.
+const RETRY: Duration = Duration::from_secs(600);
+
+/// How often one hears how far a crawl has come.
+const NEWS: Duration = Duration::from_secs(30);
+
+/// Who crawls.
+pub(super) struct Crawler {
+    pub(super) plan: Plan,
+    pub(super) options: Options,
+    pub(super) client: Client,
+    pub(super) table: PathBuf,
+    pub(super) intake: Arc<Mutex<Intake>>,
+    pub(super) catalogue: Arc<dyn Catalogue>,
+    pub(super) every: Duration,
+    pub(super) status: Arc<Status>,
+}
+
+/// A crawler at work.
+pub(super) struct Crawling {
+    stop: watch::Sender<bool>,
+    thread: JoinHandle<()>,
+}
+
+/// How the last crawl ended, for others to ask.
+#[derive(Debug, Default)]
+pub(super) struct Status(Mutex<State>);
+
+/// How the last crawl ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum State {
+    /// None has, since the start.
+    #[default]
+    Begun,
+    /// Well.
+    Current,
+    /// Not well, for this reason.
+    Failed(String),
+}
+
+impl Status {
+    pub(super) fn state(&self) -> State {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, state: State) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+}
+
+impl Crawling {
+    /// Ends the crawl where it is; the next one goes on from there.
+    pub(super) async fn stop(self) {
+        let _ = self.stop.send(true);
+        let _ = tokio::task::spawn_blocking(move || self.thread.join()).await;
+    }
+}
+
+impl Crawler {
+    pub(super) fn start(self) -> Result<Crawling, CliError> {
+        let failed = |error| CliError::failed("failed to start crawling").because(error);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let (stop, stopped) = watch::channel(false);
+        let thread = std::thread::Builder::new().name("crawler".to_owned());
+        let thread = thread.spawn(move || runtime.block_on(self.keep_at_it(stopped))).map_err(failed)?;
+        Ok(Crawling { stop, thread })
+    }
+
+    async fn keep_at_it(self, mut stopped: watch::Receiver<bool>) {
+        let mut pause = self.until_due();
+        loop {
+            tokio::select! {
+                _ = stopped.wait_for(|stopped| *stopped) => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+            let began = Instant::now();
+            pause = match self.crawl(stopped.clone()).await {
+                Ok(Some(taken)) => {
+                    self.tell(&taken, began.elapsed());
+                    self.status.set(State::Current);
+                    self.every.saturating_sub(began.elapsed())
+                }
+                Ok(None) => return,
+                Err(why) => {
+                    tracing::error!("the crawl failed: {why}");
+                    self.status.set(State::Failed(why));
+                    self.every.min(RETRY)
+                }
+            };
+        }
+    }
+
+    /// How long until the site is to be crawled: whoever is started often must not ask often.
+    fn until_due(&self) -> Duration {
+        let is_filled = self.catalogue.standing().is_ok_and(|standing| standing.ready);
+        let last = Table::open(&self.table).and_then(|table| table.last_whole()).ok().flatten();
+        let Some(last) = last.filter(|_| is_filled) else { return Duration::ZERO };
+        let age = Duration::try_from(Timestamp::now().duration_since(last)).unwrap_or_default();
+        let pause = self.every.saturating_sub(age);
+        if !pause.is_zero() {
+            self.status.set(State::Current);
+        }
+        pause
+    }
+
+    /// One crawl; nothing, if it was stopped.
+    async fn crawl(&self, mut stopped: watch::Receiver<bool>) -> Result<Option<Taken>, String> {
+        let table = Table::open(&self.table).map_err(|error| with_causes(&error))?;
+        let intake = || self.intake.lock().unwrap_or_else(PoisonError::into_inner);
+        intake().begin();
+        let now = Timestamp::now();
+        let (plan, options) = (self.plan.clone(), self.options.clone());
+        let traversal = Traversal::begin(plan, options, table, self.client.clone(), now);
+        let mut traversal =
+            traversal.map_err(|error| with_causes(&error))?.observed_by(Box::new(Onlooker(self.intake.clone())));
+        let stop = async move {
+            let _ = stopped.wait_for(|stopped| *stopped).await;
+            "it was stopped".to_owned()
+        };
+        let mut told = Instant::now();
+        let mut watch = |progress: &Progress| {
+            if told.elapsed() >= NEWS {
+                told = Instant::now();
+                let Progress { pages, tested, waiting, .. } = progress;
+                tracing::info!("crawling: {pages} documents read, {tested} URLs seen, {waiting} to go");
+            }
+        };
+        let cut_short = traversal.run(stop, &mut watch).await.map_err(|error| with_causes(&error))?;
+        if cut_short.is_some() {
+            return Ok(None);
+        }
+        let taken = intake().finish(traversal.is_cut()).map_err(|error| with_causes(&error))?;
+        // Only now is the run over in the table: whoever is killed before this begins it again and comes to the same end.
+        let survey = Survey::of(traversal, None, true).map_err(|error| with_causes(&error))?;
+        survey.close().map_err(|error| with_causes(&error))?;
+        if taken.resources == 0 {
+            let why = taken.reprieve.unwrap_or_else(|| "nothing could be had".to_owned());
+            return Err(why);
+        }
+        Ok(Some(taken))
+    }
+
+    fn tell(&self, taken: &Taken, took: Duration) {
+        let Taken { resources, put, deleted, untested, reprieve } = taken;
+        let took = took.as_secs();
+        tracing::info!(
+            "crawled in {took} s: {resources} resources, {put} new or changed, {deleted} gone, {untested} not tested"
+        );
+        if let Some(why) = reprieve {
+            tracing::warn!("what was not found is not taken for gone: {why}");
+        }
+    }
+}
+
+/// Tells the intake what the traversal sees.
+struct Onlooker(Arc<Mutex<Intake>>);
+
+impl Observer for Onlooker {
+    fn has(&mut self, url: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).has(url)
+    }
+
+    fn saw(&mut self, url: &str, sight: Sight<'_>) {
+        let mut intake = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match sight {
+            Sight::Came { headers, body, is_whole } => {
+                let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+                let headers = fit_headers(headers, is_whole.then_some(body.len()));
+                intake.keep(url, &Sent { headers: &headers, body, is_whole });
+            }
+            Sight::Same => intake.same(url),
+            Sight::Gone => intake.gone(url),
+            Sight::Untested { is_blind } => intake.untested(url, is_blind),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What is served: something that is here, or a site elsewhere.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use modoai_fetch::Url;
+use modoai_repository::settings::value;
+
+use crate::config::SettingsArgs;
+use crate::remote::{RemoteArgs, base_url};
+use crate::source::Source;
+
+/// What is served.
+#[derive(Debug)]
+pub(crate) enum Subject {
+    /// A folder, or a catalogue of records.
+    Here(Source),
+    /// A site that somebody else serves.
+    Elsewhere(Box<Crawl>),
+}
+
+/// A site that somebody else serves, and how it is crawled.
+#[derive(Debug)]
+pub(crate) struct Crawl {
+    pub(crate) top: Url,
+    pub(crate) data: Option<PathBuf>,
+    pub(crate) settings: SettingsArgs,
+    pub(crate) manner: CrawlArgs,
+}
+
+/// How a site is crawled.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "With --crawl")]
+pub(crate) struct CrawlArgs {
+    /// A site that somebody else serves, instead of a folder. Begins here, and takes all of this host.
+    #[arg(long = "crawl", value_name = "URL", value_parser = base_url)]
+    top: Option<Url>,
+    /// Only what is at or below the folder of the URL.
+    #[arg(long, requires = "top")]
+    pub(crate) tree: bool,
+    /// How often the site is crawled again: 30m, 12h, 7d.
+    #[arg(long, value_name = "SPAN", default_value = "1d", value_parser = span, requires = "top")]
+    pub(crate) crawl_every: Duration,
+    /// How many requests at once.
+    #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u16).range(1..=256), requires = "top")]
+    pub(crate) per_host: u16,
+    /// How many links from the top are followed.
+    #[arg(long, value_name = "N", requires = "top")]
+    pub(crate) depth: Option<u16>,
+    /// How many documents are read at most.
+    #[arg(long, value_name = "N", requires = "top")]
+    pub(crate) max_pages: Option<u64>,
+    /// Do not obey robots.txt. Only for a site that is your own.
+    #[arg(long, requires = "top")]
+    pub(crate) ignore_robots: bool,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+/// A span of time, as settings have it.
+fn span(text: &str) -> Result<Duration, String> {
+    match value::duration(&toml::Value::String(text.to_owned()))? {
+        Duration::ZERO => Err("needs some time in between".to_owned()),
+        span => Ok(span),
+    }
+}
+
+impl Args for Subject {
+    fn augment_args(command: Command) -> Command {
+        CrawlArgs::augment_args(Source::augment_args(command))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Subject {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let manner = CrawlArgs::from_arg_matches(matches)?;
+        let Some(top) = manner.top.clone() else { return Source::from_arg_matches(matches).map(Self::Here) };
+        for (id, name) in [("dir", "DIR"), ("catalogue", "--catalogue")] {
+            if matches.contains_id(id) {
+                let what = format!("{name} cannot be used with --crawl: the site is elsewhere\n");
+                return Err(clap::Error::raw(ErrorKind::ArgumentConflict, what));
+            }
+        }
+        let data = matches.get_one::<PathBuf>("data").cloned();
+        let settings = SettingsArgs::from_arg_matches(matches)?;
+        Ok(Self::Elsewhere(Box::new(Crawl { top, data, settings, manner })))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

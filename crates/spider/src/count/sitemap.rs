@@ -1,0 +1,141 @@
+//! Site maps: what a site claims to have. Indexes of site maps are followed, packed ones are unpacked.
+
+use std::collections::{HashSet, VecDeque};
+use std::io::Read as _;
+
+use flate2::read::MultiGzDecoder;
+use modoai_fetch::{Ask, Client, Gate, Url};
+
+use crate::extract::{self, Form, Source};
+use crate::reference::{Kind, Target};
+
+/// A site map has at most 50 MB by its own rules; some have more.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// An index has at most 50,000 entries, and leads to no other.
+const MOST_MAPS: usize = 50_000;
+
+/// What was read.
+#[derive(Clone, Debug, Default)]
+pub struct Read {
+    /// Site maps that were read.
+    pub maps: u64,
+    /// Those that were not, and why not.
+    pub failed: Vec<(String, String)>,
+}
+
+/// The site maps that a site's robots.txt names.
+pub async fn named_by_robots(client: &Client, site: &Url) -> Vec<Url> {
+    let gate = Gate::new(client.clone());
+    let Ok(robots) = gate.robots(site).await else { return Vec::new() };
+    robots.sitemaps().iter().filter_map(|named| site.join(named).ok()).collect()
+}
+
+/// Reads site maps and all that they lead to, calling `each` with every URL that is claimed.
+pub async fn fetch(client: &Client, maps: Vec<Url>, each: &mut dyn FnMut(&str)) -> Read {
+    let mut read = Read::default();
+    let mut seen: HashSet<Url> = maps.iter().cloned().collect();
+    let mut waiting = VecDeque::from(maps);
+    while let Some(map) = waiting.pop_front() {
+        let body = match get(client, &map).await {
+            Ok(body) => body,
+            Err(why) => {
+                read.failed.push((map.into(), why));
+                continue;
+            }
+        };
+        match parse(&map, &body, each) {
+            Ok(others) => {
+                read.maps += 1;
+                for other in others {
+                    if seen.len() < MOST_MAPS && seen.insert(other.clone()) {
+                        waiting.push_back(other);
+                    }
+                }
+            }
+            Err(why) => read.failed.push((map.into(), why)),
+        }
+    }
+    read
+}
+
+async fn get(client: &Client, map: &Url) -> Result<Vec<u8>, String> {
+    let mut answer = client.get(Ask::new(map.clone())).await.map_err(|error| error.to_string())?;
+    if answer.status != 200 {
+        return Err(format!("status {}", answer.status));
+    }
+    let mut body = Vec::new();
+    while let Some(piece) = answer.body.chunk().await.map_err(|error| error.to_string())? {
+        if body.len() + piece.len() > MOST_BYTES {
+            return Err("it is too large".to_owned());
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
+/// Reads one site map, as it came. Tells the site maps that it names, if it is an index.
+pub fn parse(url: &Url, body: &[u8], each: &mut dyn FnMut(&str)) -> Result<Vec<Url>, String> {
+    let mut unpacked = Vec::new();
+    let body = if body.starts_with(&[0x1f, 0x8b]) {
+        let mut unpacker = MultiGzDecoder::new(body).take(MOST_BYTES as u64 + 1);
+        unpacker.read_to_end(&mut unpacked).map_err(|error| format!("it cannot be unpacked: {error}"))?;
+        if unpacked.len() > MOST_BYTES {
+            return Err("it is too large".to_owned());
+        }
+        &unpacked[..]
+    } else {
+        body
+    };
+    // Whatever it was sent as: who names it a site map should know.
+    let is_xml = body.trim_ascii_start().starts_with(b"<") || body.starts_with(&[0xef, 0xbb, 0xbf, b'<']);
+    let media_type = if is_xml { "application/xml" } else { "text/plain" };
+    let source = Source { url, media_type: Some(media_type), charset: None, links: &[], body };
+    let plain;
+    let page = if is_xml {
+        extract::extract(&source)
+    } else {
+        // Lists are known by their name.
+        plain = url.join("sitemap.txt").map_err(|error| error.to_string())?;
+        extract::extract(&Source { url: &plain, ..source })
+    };
+    if page.form != Form::Sitemap {
+        return Err("it is no site map".to_owned());
+    }
+    let mut others = Vec::new();
+    for reference in &page.references {
+        let Target::Web { url, .. } = &reference.target else { continue };
+        match reference.kind {
+            Kind::SitemapFile => others.extend(Url::parse(url)),
+            Kind::Sitemap => each(url),
+            _ => {}
+        }
+    }
+    Ok(others)
+}
+
+#[cfg(test)]
+mod checks {
+    use super::*;
+
+    fn parsed(body: &str) -> Result<(Vec<String>, Vec<Url>), String> {
+        let mut urls = Vec::new();
+        let url = Url::parse("http://h/map").expect("a URL");
+        let others = parse(&url, body.as_bytes(), &mut |url| urls.push(url.to_owned()))?;
+        Ok((urls, others))
+    }
+
+    #[test]
+    fn claims_and_further_maps_are_told() {
+        let map = "<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>\
+                   <url><loc>http://h/a?b=1&amp;c=2</loc></url><url><loc> http://h/b </loc></url></urlset>";
+        assert_eq!(parsed(map).expect("a site map").0, ["http://h/a?b=1&c=2", "http://h/b"]);
+        let index = "<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>\
+                     <sitemap><loc>http://h/m1.xml.gz</loc></sitemap></sitemapindex>";
+        let (urls, others) = parsed(index).expect("an index");
+        assert!(urls.is_empty());
+        assert_eq!(others[0].as_str(), "http://h/m1.xml.gz");
+        assert_eq!(parsed("http://h/x\nhttp://h/y\n").expect("a list").0.len(), 2);
+        assert!(parsed("<html><p>not found").is_err());
+    }
+}
