@@ -2,7 +2,7 @@
 //!
 //! Formats write to a stream, one finding after the other, so a run of any size needs no memory to be told. The index
 //! document is more than one file and has its own door: [`index::write`]. Every report says whether the run was complete.
-//! Pictures of the web are drawn by [`map`](crate::map); those that are one stream are formats, too.
+//! Pictures of the web are drawn by [`map`]; those that are one stream are formats, too.
 //!
 //! | file | what it makes |
 //! |---|---|
