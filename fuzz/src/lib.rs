@@ -7,6 +7,10 @@ pub mod anchors;
 pub mod didl;
 #[path = "../../crates/spider/src/extract/mod.rs"]
 pub mod extract;
+// Only some of it is needed by what is fuzzed.
+#[allow(dead_code)]
+#[path = "../../crates/spider/src/foreign.rs"]
+mod foreign;
 #[path = "../../crates/harvester/src/mend/mod.rs"]
 pub mod mend;
 #[path = "../../crates/fetch/src/robots/pattern.rs"]

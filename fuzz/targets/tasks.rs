@@ -9,7 +9,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use libfuzzer_sys::fuzz_target;
-use modoai_fuzz::task::{Owners, Plan, Restrictions, Scoping};
+use modoai_fuzz::task::{Owners, Plan, Restrictions, Scoper, Scoping};
 use url::Url;
 
 const NAMES: [&str; 4] = ["tasks", "a", "s", "o"];
@@ -35,16 +35,17 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let pages = PAGES.map(|page| Url::parse(page).expect("a URL"));
     for task in &plan.tasks {
-        assert_eq!(task.scoping(&task.top, None), Scoping::Inside, "{}", task.top);
+        let scoper = Scoper::new(task);
+        assert_eq!(scoper.scoping(&task.top, None), Scoping::Inside, "{}", task.top);
         for prefix in task.exclude.iter().filter(|prefix| **prefix != task.top.as_str()) {
             let excluded = Url::parse(prefix).expect("prefixes are URLs");
             // Another spelling of the top is the top.
-            if task.scoping(&excluded, Some(&task.name)) == Scoping::Inside {
+            if scoper.scoping(&excluded, Some(&task.name)) == Scoping::Inside {
                 assert_eq!(excluded.host_str(), task.top.host_str(), "{prefix} is excluded");
             }
         }
         for page in &pages {
-            task.scoping(page, owners.of(page));
+            scoper.scoping(page, owners.of(page));
         }
     }
 });
