@@ -167,6 +167,33 @@ fn what_changed_and_what_expires_is_told() {
     assert_eq!(ended.code, Some(0), "that is nothing broken\n{}", ended.said);
 }
 
+/// The entries of the paper's appendix C.
+const AVOID_FILE: &str = "\
+# MOMspider-0.1a Avoid File: Lists URL prefixes to avoid or leaf.
+
+Avoid http://www.ncsa.uiuc.edu:8001/ [*]
+Avoid http://info.cern.ch:8001/ [*]
+Avoid http://www.contrib.andrew.cmu.edu:8001/sokoban/ [*]
+Leaf http://www.ncsa.uiuc.edu/SDG/Software/Mosaic/Docs/whats-new.html [*]
+Leaf http://www.ncsa.uiuc.edu/SDG/Software/Mosaic/MetaIndex.html [*]
+Leaf http://info.cern.ch/hypertext/DataSources/ByAccess.html [*]
+Leaf http://info.cern.ch/hypertext/DataSources/bySubject/Overview.html [*]
+Avoid http://www.whitehouse.gov/ [*]
+Leaf http://www.ics.uci.edu/Admin/ [*]
+Avoid http://www.ics.uci.edu/Test/momtest.html [Sat, 02 Apr 1994 00:00:00 GMT]
+Avoid http://betelgeuse.com/name.html [Fri, 31 Dec 1999 09:30:00 GMT]
+Avoid http://simplon.ics.uci.edu:8001/ [Thu, 29 Sep 1994 23:59:59 GMT]
+";
+
+/// Those of appendix D.
+const SITES_FILE: &str = "\
+# MOMspider-0.1a Sites File: Lists IPaddress:port locations we've checked
+
+Site www.ics.uci.edu:80 [*]
+Site betelgeuse.com:80 [Fri, 31 Dec 1999 09:30:00 GMT]
+Site simplon.ics.uci.edu:8001 [Thu, 29 Sep 1994 23:59:59 GMT]
+";
+
 #[test]
 fn the_instruction_file_of_1994_runs() {
     let host = Web::default()
@@ -224,8 +251,14 @@ SitesCheck  7
         rtf = at("RTF.html"),
     );
     std::fs::write(&file, instructions).expect("room for it");
-    std::fs::write(folder.path().join("momspider-avoid"), format!("Avoid {url}/~fielding/cold.html [*]\n"))
-        .expect("room for it");
+    let beside = [
+        ("avoid.mom", AVOID_FILE.to_owned()),
+        ("sites.mom", SITES_FILE.to_owned()),
+        ("momspider-avoid", format!("Avoid {url}/~fielding/cold.html [*]\n")),
+    ];
+    for (name, text) in beside {
+        std::fs::write(folder.path().join(name), text).expect("room for it");
+    }
     // Where there is a sendmail, somebody would really be written to.
     let ended = Spider::new(&file, &folder.path().join("table")).with(["--no-mail"]).complete();
     let broken: Vec<String> = ended.targets("broken").into_iter().map(|target| target.replace(url, "")).collect();
