@@ -1,0 +1,1 @@
+//! The sets a record belongs to, by rules over its fields.
