@@ -32,5 +32,5 @@ pub use answer::Answer;
 pub use browse::PAGE_POLICY;
 pub use error::Failure;
 pub use modoai_protocol::with_causes;
-pub use repository::Repository;
+pub use repository::{ArchiveFormats, Repository};
 pub use settings::Settings;

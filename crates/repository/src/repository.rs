@@ -25,12 +25,29 @@ const FOR_PEOPLE: usize = 50;
 /// Larger stored records are not shown to people.
 const LARGEST_FOR_PEOPLE: u64 = 256 * 1024;
 
+/// Which formats there are.
+#[derive(Clone)]
+enum Offer {
+    /// Those that files are described in.
+    Files(Formats),
+    /// Those that records came in.
+    Stored,
+    /// Those that are made of an archive's records.
+    Archive(Arc<dyn ArchiveFormats>),
+}
+
+/// The formats of an archive, which can change while it is served.
+pub trait ArchiveFormats: Send + Sync {
+    /// The formats as of that standing. Asked for every request: what was made of a [`Catalogue::memo`] is good for as
+    /// long as [`Standing::revision`] stays.
+    fn as_of(&self, standing: &Standing, catalogue: &dyn Catalogue) -> Result<Formats, Failure>;
+}
+
 /// A site or a catalogue, as OAI-PMH sees it. Cheap to clone.
 #[derive(Clone)]
 pub struct Repository {
     pub(crate) catalogue: Arc<dyn Catalogue>,
-    /// The formats that files are described in; `None` for a catalogue of records, which come in formats of their own.
-    formats: Option<Formats>,
+    offer: Offer,
     pub(crate) settings: Arc<Settings>,
     pub(crate) base_url: Arc<str>,
     pub(crate) site_url: Arc<str>,
@@ -50,7 +67,7 @@ impl Repository {
         };
         Self {
             catalogue,
-            formats: Some(formats::all()),
+            offer: Offer::Files(formats::all()),
             settings: Arc::new(settings),
             base_url: base_url.into(),
             site_url: site_url.into(),
@@ -65,7 +82,19 @@ impl Repository {
     pub fn of_records(catalogue: Arc<dyn Catalogue>, settings: Settings, base_url: &str) -> Self {
         // Identifiers are those of other repositories, so there is nothing to be said about their form.
         let settings = Settings { repository_identifier: None, ..settings };
-        Self { formats: None, ..Self::new(catalogue, settings, base_url, "") }
+        Self { offer: Offer::Stored, ..Self::new(catalogue, settings, base_url, "") }
+    }
+
+    /// A repository at `base_url` of the documents of an archive, in the formats that are made of their records. Their
+    /// names are their identifiers, and follow the oai-identifier scheme if the settings have a namespace for it.
+    pub fn of_archive(
+        catalogue: Arc<dyn Catalogue>,
+        settings: Settings,
+        base_url: &str,
+        formats: Arc<dyn ArchiveFormats>,
+    ) -> Self {
+        let repository = Self::new(catalogue, settings, base_url, "");
+        Self { offer: Offer::Archive(formats), identifier_prefix: "".into(), ..repository }
     }
 
     /// A repository at `base_url` of a site that somebody else serves. The names of its items are their URLs.
@@ -93,7 +122,7 @@ impl Repository {
 
     /// Whether it is of stored records, and not of files.
     pub(crate) fn is_of_records(&self) -> bool {
-        self.formats.is_none()
+        !matches!(self.offer, Offer::Files(_))
     }
 
     /// Where the repository is.
@@ -109,9 +138,10 @@ impl Repository {
     ) -> Result<Answer<'a>, Failure> {
         // Before anything is read, so that no change can fall between what is read and the date we say it is of.
         let standing = self.standing(host)?;
-        let formats = match &self.formats {
-            Some(formats) => Arc::clone(formats),
-            None => formats::of_records(self.catalogue.formats()?),
+        let formats = match &self.offer {
+            Offer::Files(formats) => Arc::clone(formats),
+            Offer::Stored => formats::of_records(self.catalogue.formats()?),
+            Offer::Archive(formats) => formats.as_of(&standing, &*self.catalogue)?,
         };
         let visit = Visit { repository: self, host, standing, formats };
         let parsed = arguments

@@ -55,8 +55,8 @@ pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>
 pub(crate) fn find(visit: &Visit<'_>, identifier: &str, format: Option<&dyn Format>) -> Result<Option<Item>, Failure> {
     let Some(name) = identifier.strip_prefix(&*visit.repository.identifier_prefix) else { return Ok(None) };
     let catalogue = &visit.repository.catalogue;
-    let item = match format.and_then(Format::list) {
-        Some(list) => catalogue.stored_item(name, list)?,
+    let item = match format {
+        Some(format) => catalogue.item_with(name, format.list(), format.detail())?,
         None => catalogue.item(name)?,
     };
     match item {

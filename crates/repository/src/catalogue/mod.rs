@@ -1,7 +1,8 @@
 //! The catalogue: what the site holds, what it held, and when that changed.
 //!
-//! Its items are files of a site ([`Change::Put`]), which are described when they are asked for, or records that came as
-//! XML ([`Change::Store`]), in one or more formats.
+//! Its items are files of a site ([`Change::Put`]), which are described when they are asked for, records that came as
+//! XML ([`Change::Store`]), in one or more formats, or documents of an archive ([`Change::Describe`]), whose formats are
+//! made of one record.
 //!
 //! One trait, so that nothing above it knows which engine is below. Three promises matter more than speed:
 //!
@@ -49,8 +50,18 @@ pub trait Catalogue: Send + Sync {
     /// The item of that name, present or gone.
     fn item(&self, name: &str) -> Result<Option<Item>, CatalogueError>;
 
-    /// The same with its stored record in that format, if it has one.
-    fn stored_item(&self, name: &str, format: &str) -> Result<Option<Item>, CatalogueError>;
+    /// The same with [`Detail::Stored`] or [`Detail::Record`]. With a format, it is deleted if it is gone in that format.
+    fn item_with(&self, name: &str, format: Option<&str>, detail: Detail) -> Result<Option<Item>, CatalogueError>;
+
+    /// What the items of these names were last made of; `None` for a name that was never met.
+    fn states(&self, names: &[&str]) -> Result<Vec<Option<State>>, CatalogueError>;
+
+    /// Items that are not gone, with [`Detail::Record`] and their states, in the order of their numbers, beginning after
+    /// the item numbered `after`; at most `limit`.
+    fn described(&self, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError>;
+
+    /// What [`Writer::set_memo`] was last given under this key.
+    fn memo(&self, key: &str) -> Result<Option<Vec<u8>>, CatalogueError>;
 
     /// One piece of a large record; `None` if the record has changed meanwhile or there are no more.
     fn piece(&self, body: i64, place: i64) -> Result<Option<Vec<u8>>, CatalogueError>;
@@ -95,6 +106,10 @@ pub trait Writer: Send {
     /// What people call a set. Does not make it exist: that takes an item in it.
     fn name_set(&mut self, set: &SetSpec, title: &str) -> Result<(), CatalogueError>;
 
+    /// Remembers something under a key for whoever makes formats of records, or forgets it. The catalogue's
+    /// [`Standing::revision`] moves.
+    fn set_memo(&mut self, key: &str, value: Option<&[u8]>) -> Result<(), CatalogueError>;
+
     /// Declares the first filling complete: the catalogue becomes ready. Harmless when it already is.
     fn complete(&mut self) -> Result<(), CatalogueError>;
 
@@ -113,6 +128,8 @@ pub struct Standing {
     pub epoch: u64,
     /// A secret given at birth, from which tokens are sealed.
     pub secret: [u8; 32],
+    /// Grows when a memo changes ([`Writer::set_memo`]): whoever made something of one looks again.
+    pub revision: i64,
     /// Whether the first filling is complete. Until then lists would be short and stamps not yet trustworthy.
     pub ready: bool,
     /// Everything that changed before this moment is visible, and every later change will be stamped at or after it:
@@ -164,6 +181,8 @@ pub enum Detail {
     Whole,
     /// What stands in a header, and the stored record in the format that was asked for.
     Stored,
+    /// What stands in a header, and the record that an archive's formats are made of.
+    Record,
 }
 
 /// Which facts are missed, and of which items.
@@ -222,6 +241,10 @@ pub enum Change {
         /// The record; `None` if it is gone. That something is gone which never was here is remembered, too.
         record: Option<Packed>,
     },
+    /// A document of an archive is new, changed, or back; or gone, and remembered as such even if it never was here. One
+    /// that is as it was, by the digest of its record, its sets and its formats, is not stamped; what it was made of is
+    /// remembered. While the catalogue is filled for the first time, the datestamp is the one that is given.
+    Describe(Box<Description>),
     /// An item has a new fingerprint but the same bytes: remembered, not stamped. Facts are kept.
     Same {
         /// Its number.
@@ -234,6 +257,49 @@ pub enum Change {
         /// Its name.
         name: String,
     },
+}
+
+/// A document of an archive on its way into the catalogue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// Its name.
+    pub name: String,
+    /// The narrowest sets it belongs to. A tombstone keeps those it had.
+    pub sets: Vec<Arc<SetSpec>>,
+    /// When it last changed where it comes from.
+    pub datestamp: Datestamp,
+    /// What it was made of, in whatever way the importer uses the numbers.
+    pub state: Fingerprint,
+    /// The record that its formats are made of; `None` if it is gone.
+    pub record: Option<Packed>,
+    /// The formats that not every item has, and this one does: each with what is stored in it, or with nothing if it is
+    /// made of the record, too.
+    pub forms: Vec<(Arc<StoredFormat>, Option<Packed>)>,
+    /// What becomes of it if it is as it was.
+    pub unchanged: Unchanged,
+}
+
+/// What becomes of a document that is as it was, by the digests of what is stored of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unchanged {
+    /// What it was made of is remembered; nothing else.
+    #[default]
+    Leave,
+    /// What is stored is replaced, because it holds the same in another way. The datestamp stays.
+    Replace,
+    /// It is replaced and stamped, because something else that its formats are made of has changed.
+    Stamp,
+}
+
+/// What an item was last made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The item's number.
+    pub number: i64,
+    /// Whether it is gone.
+    pub deleted: bool,
+    /// As the importer gave it.
+    pub state: Fingerprint,
 }
 
 /// Facts about one state of one item.

@@ -42,6 +42,18 @@ pub struct StoredFormat {
     pub namespace: String,
 }
 
+impl StoredFormat {
+    /// Stands for the record that an archive's formats are made of. Its prefix is none that a harvester can ask for.
+    pub fn record() -> Self {
+        Self { prefix: "/record".to_owned(), schema: String::new(), namespace: String::new() }
+    }
+
+    /// Whether harvesters can ask for it.
+    pub fn is_offered(&self) -> bool {
+        !self.prefix.starts_with('/')
+    }
+}
+
 /// That an item has, or had, a record in a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holding {
@@ -199,19 +211,20 @@ impl Packer {
 }
 
 /// Unpacks pieces.
-pub(crate) struct Unpacker {
+pub struct Unpacker {
     decompressor: Decompressor<'static>,
     buffer: Vec<u8>,
 }
 
 impl Unpacker {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// An unpacker.
+    pub fn new() -> io::Result<Self> {
         let decompressor = Decompressor::with_dictionary(BOILERPLATE_1)?;
         Ok(Self { decompressor, buffer: Vec::new() })
     }
 
     /// The bytes of a piece.
-    pub(crate) fn unpack<'a>(&'a mut self, packed: &'a [u8]) -> io::Result<&'a [u8]> {
+    pub fn unpack<'a>(&'a mut self, packed: &'a [u8]) -> io::Result<&'a [u8]> {
         match packed.split_first() {
             Some((&PLAIN, bytes)) => Ok(bytes),
             Some((&ZSTD_1, bytes)) => {

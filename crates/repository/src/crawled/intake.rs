@@ -233,6 +233,7 @@ impl Intake {
 fn name_of(change: &Change) -> &str {
     match change {
         Change::Put { name, .. } | Change::Store { name, .. } | Change::Delete { name } => name,
+        Change::Describe(description) => &description.name,
         Change::Same { .. } => "",
     }
 }

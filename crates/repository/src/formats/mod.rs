@@ -26,7 +26,7 @@ pub fn all() -> Formats {
     Arc::new([Arc::new(oai_dc::OaiDc), Arc::new(http_header::HttpHeader), Arc::new(oai_didl::OaiDidl)])
 }
 
-pub(crate) use stored::of_records;
+pub use stored::of_records;
 
 /// Schemas of our own, which a host serves below the repository's URL.
 pub const SCHEMAS: &[(&str, &str)] = &[
@@ -107,6 +107,8 @@ pub struct Desk {
     buffer: Vec<u8>,
     /// Unpacks stored records; made when the first one comes.
     unpacker: Option<Unpacker>,
+    /// A record that was stored in pieces, whole.
+    whole: Vec<u8>,
 }
 
 impl Subject<'_> {
@@ -116,8 +118,18 @@ impl Subject<'_> {
     }
 
     /// The item's identifier.
-    fn identifier(&self) -> String {
+    pub fn identifier(&self) -> String {
         [&*self.repository.identifier_prefix, &*self.item.name].concat()
+    }
+
+    /// Everything that is stored of the item's record, however large: to be asked only about what is bounded otherwise.
+    pub fn record(&mut self) -> io::Result<&[u8]> {
+        stored::whole(self.repository, self.item, self.desk)
+    }
+
+    /// The largest resource that goes by value.
+    pub fn by_value_limit(&self) -> u64 {
+        self.repository.settings.by_value_limit
     }
 
     /// Notes facts about the state of the file that was opened.

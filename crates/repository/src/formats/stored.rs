@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use modoai_protocol::xml::XmlWriter;
 
-use super::{Format, Formats, Has, Subject, oai_dc};
+use super::{Desk, Format, Formats, Has, Subject, oai_dc};
 use crate::catalogue::Detail;
 use crate::catalogue::stored::{Body, Place, StoredFormat, Unpacker};
 use crate::item::Item;
+use crate::repository::Repository;
 
 /// The formats of a catalogue of records. The one that every repository must have is among them even if nothing is there
 /// in it yet.
-pub(crate) fn of_records(stored: Vec<Arc<StoredFormat>>) -> Formats {
+pub fn of_records(stored: Vec<Arc<StoredFormat>>) -> Formats {
     let (mut formats, others): (Vec<_>, Vec<_>) =
         stored.into_iter().partition(|format| format.prefix == oai_dc::PREFIX);
     if formats.is_empty() {
@@ -20,6 +21,30 @@ pub(crate) fn of_records(stored: Vec<Arc<StoredFormat>>) -> Formats {
         formats.push(Arc::new(StoredFormat { prefix, schema, namespace }));
     }
     formats.into_iter().chain(others).map(|format| Arc::new(Stored(format)) as Arc<dyn Format>).collect()
+}
+
+/// A stored record, unpacked and whole.
+pub(super) fn whole<'a>(repository: &Repository, item: &'a Item, desk: &'a mut Desk) -> io::Result<&'a [u8]> {
+    let Some(Body { size, packed }) = &item.body else {
+        return Err(io::Error::other(format!("the record of {} is missing", item.name)));
+    };
+    let unpacker = match &mut desk.unpacker {
+        Some(unpacker) => unpacker,
+        none => none.insert(Unpacker::new()?),
+    };
+    let body = match packed {
+        Place::Here(bytes) => return unpacker.unpack(bytes),
+        Place::Pieces(body) => *body,
+    };
+    desk.whole.clear();
+    let mut place = 0;
+    while (desk.whole.len() as u64) < *size {
+        let piece = repository.catalogue.piece(body, place).map_err(io::Error::other)?;
+        let piece = piece.ok_or_else(|| io::Error::other("a record changed while it was sent"))?;
+        desk.whole.extend_from_slice(unpacker.unpack(&piece)?);
+        place += 1;
+    }
+    Ok(&desk.whole)
 }
 
 struct Stored(Arc<StoredFormat>);

@@ -166,6 +166,10 @@ impl Writer for Spy {
         self.writer.name_set(set, title)
     }
 
+    fn set_memo(&mut self, key: &str, value: Option<&[u8]>) -> Result<(), CatalogueError> {
+        self.writer.set_memo(key, value)
+    }
+
     fn complete(&mut self) -> Result<(), CatalogueError> {
         self.writer.complete()
     }

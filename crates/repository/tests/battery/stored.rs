@@ -89,11 +89,12 @@ pub(crate) fn a_list_holds_what_has_the_format(place: &dyn Place) {
     assert!(!a.deleted, "it is still there in the other format");
     let holdings: Vec<_> = a.formats.iter().map(|holding| (holding.format.prefix.as_str(), holding.gone)).collect();
     assert_eq!(holdings, [("dc", false), ("marc", true)]);
-    let looked_up = |prefix: &str| catalogue.stored_item("a", prefix).expect("a look-up").expect("it is there");
+    let looked_up =
+        |prefix: &str| catalogue.item_with("a", Some(prefix), Detail::Stored).expect("a look-up").expect("it is there");
     assert!(looked_up("marc").deleted && looked_up("marc").body.is_none());
     assert_eq!(looked_up("dc").body.expect("a record").size, 4);
     assert!(looked_up("mods").body.is_none());
-    assert!(catalogue.stored_item("nobody", "dc").expect("a look-up").is_none());
+    assert!(catalogue.item_with("nobody", Some("dc"), Detail::Stored).expect("a look-up").is_none());
     // In all lists together every item stands once.
     assert_eq!(everything(&*catalogue).len(), 4);
 }
@@ -141,7 +142,7 @@ pub(crate) fn a_large_record_is_had_in_pieces(place: &dyn Place) {
     let bytes: Vec<u8> = (0..1_000_000).map(|_| noise.below(256) as u8).collect();
     let catalogue = filled(place, &clock, &[store("a", "dc", &bytes, &["x"])]);
     let body = |catalogue: &dyn Catalogue| {
-        let item = catalogue.stored_item("a", "dc").expect("a look-up").expect("it is there");
+        let item = catalogue.item_with("a", Some("dc"), Detail::Stored).expect("a look-up").expect("it is there");
         let body = item.body.expect("a record");
         assert_eq!(body.size, 1_000_000);
         match body.packed {

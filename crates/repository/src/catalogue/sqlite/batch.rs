@@ -2,7 +2,7 @@
 //!
 //! Changes are taken one by one, but written sorted: memberships in the order of their table, new items in bulk.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
@@ -11,7 +11,9 @@ use super::insert::insert_all;
 use super::membership::Moves;
 use super::names::{EVERYTHING, publicity_number};
 use super::registry::{Kind, Registry};
+use super::store::FORMATS;
 use crate::catalogue::Change;
+use crate::catalogue::stored::{Packed, Pieces};
 use crate::item::Fingerprint;
 
 /// What the writer remembers of the tables, so that it need not ask for every item.
@@ -49,21 +51,26 @@ pub(super) struct Batch<'a> {
     pub(super) stamp: i64,
     /// New items, gathered to be inserted together.
     fresh: Vec<Fresh<'a>>,
+    /// Their names.
+    fresh_names: HashSet<&'a str>,
     moves: Moves,
     /// By how much the number of live members changes, by set.
     live: HashMap<i64, i64>,
 }
 
 /// An item that is not in the tables yet.
-struct Fresh<'a> {
+pub(super) struct Fresh<'a> {
     /// Given when it is inserted.
-    number: i64,
-    datestamp: i64,
-    media: i64,
-    kind: Arc<Kind>,
-    publicity: i64,
-    name: &'a str,
-    fingerprint: Fingerprint,
+    pub(super) number: i64,
+    pub(super) datestamp: i64,
+    pub(super) deleted: bool,
+    pub(super) media: i64,
+    pub(super) kind: Arc<Kind>,
+    pub(super) publicity: i64,
+    pub(super) name: &'a str,
+    pub(super) fingerprint: Fingerprint,
+    /// What is stored of it, by the numbers of formats.
+    pub(super) bodies: Vec<(i64, &'a Packed)>,
 }
 
 /// What the tables say of an item about to change.
@@ -76,8 +83,8 @@ pub(super) struct Present {
 
 impl<'a> Batch<'a> {
     pub(super) fn new(transaction: &'a Transaction<'a>, ledger: &'a mut Ledger, stamp: i64) -> Self {
-        let (fresh, moves, live) = (Vec::new(), Moves::default(), HashMap::new());
-        Self { transaction, ledger, stamp, fresh, moves, live }
+        let (fresh, fresh_names, moves, live) = (Vec::new(), HashSet::new(), Moves::default(), HashMap::new());
+        Self { transaction, ledger, stamp, fresh, fresh_names, moves, live }
     }
 
     pub(super) fn run(mut self, changes: &'a [Change]) -> rusqlite::Result<()> {
@@ -93,6 +100,7 @@ impl<'a> Batch<'a> {
                     let format = self.ledger.registry.format(self.transaction, format)?;
                     self.store(name, &kind, format, record.as_ref())?;
                 }
+                Change::Describe(description) => self.describe(description)?,
                 Change::Same { number, fingerprint } => self.same(*number, fingerprint)?,
                 Change::Delete { name } => self.delete(name)?,
             }
@@ -114,13 +122,10 @@ impl<'a> Batch<'a> {
         kind: Arc<Kind>,
         publicity: i64,
     ) -> rusqlite::Result<()> {
-        let datestamp = if self.ledger.ready { self.stamp } else { fingerprint.modified_at().unix().min(self.stamp) };
+        let datestamp = self.stamped(fingerprint.modified_at().unix());
         let Some(present) = self.present(name)? else {
-            if self.is_greatest(name) {
-                self.ledger.greatest_name = Some(name.to_owned());
-            }
-            self.count_live(&kind, 1);
-            self.fresh.push(Fresh { number: 0, datestamp, media, kind, publicity, name, fingerprint });
+            let (number, deleted, bodies) = (0, false, Vec::new());
+            self.add(Fresh { number, datestamp, deleted, media, kind, publicity, name, fingerprint, bodies });
             return Ok(());
         };
         if !present.deleted {
@@ -154,7 +159,24 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    fn same(&mut self, number: i64, fingerprint: &Fingerprint) -> rusqlite::Result<()> {
+    /// Takes an item that is not in the tables yet.
+    pub(super) fn add(&mut self, fresh: Fresh<'a>) {
+        if self.is_greatest(fresh.name) {
+            self.ledger.greatest_name = Some(fresh.name.to_owned());
+        }
+        if !fresh.deleted {
+            self.count_live(&fresh.kind, 1);
+        }
+        self.fresh_names.insert(fresh.name);
+        self.fresh.push(fresh);
+    }
+
+    /// The datestamp of a change: while filling, the given one if it is not in the future.
+    pub(super) fn stamped(&self, given: i64) -> i64 {
+        if self.ledger.ready { self.stamp } else { given.min(self.stamp) }
+    }
+
+    pub(super) fn same(&mut self, number: i64, fingerprint: &Fingerprint) -> rusqlite::Result<()> {
         self.insert_fresh()?;
         let mut update = self.transaction.prepare_cached(
             "UPDATE record SET size = ?2, modified = ?3, changed = ?4, inode = ?5 WHERE number = ?1 AND deleted = 0",
@@ -173,7 +195,7 @@ impl<'a> Batch<'a> {
             "UPDATE record SET datestamp = ?2, deleted = 1, title = NULL, sha256 = NULL, md5 = NULL WHERE number = ?1",
         )?;
         update.execute([present.number, self.stamp])?;
-        Ok(())
+        self.drop_bodies(present.number)
     }
 
     pub(super) fn registry(&mut self) -> &mut Registry {
@@ -197,7 +219,9 @@ impl<'a> Batch<'a> {
         if self.is_greatest(name) {
             return Ok(None);
         }
-        self.insert_fresh()?;
+        if self.fresh_names.contains(name) {
+            self.insert_fresh()?;
+        }
         let mut query = self.transaction.prepare_cached(
             "SELECT r.number, r.datestamp, r.deleted, r.sets
              FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1",
@@ -235,32 +259,56 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Inserts the new items: numbered in the order of their datestamps, named in the order they came.
+    /// Inserts the new items: numbered in the order of their datestamps, with names in the order of their table.
     fn insert_fresh(&mut self) -> rusqlite::Result<()> {
+        self.fresh_names.clear();
         let mut fresh = std::mem::take(&mut self.fresh);
-        let mut by_datestamp: Vec<&mut Fresh<'_>> = fresh.iter_mut().collect();
-        by_datestamp.sort_by_key(|fresh| fresh.datestamp);
-        for fresh in &mut by_datestamp {
+        fresh.sort_by_key(|fresh| fresh.datestamp);
+        for fresh in &mut fresh {
             fresh.number = self.ledger.next_number;
             self.ledger.next_number += 1;
             self.enter(&fresh.kind, fresh.datestamp, fresh.number);
         }
         let records = "INSERT INTO record
                        (number, datestamp, deleted, media, size, modified, changed, inode, publicity, sets, name) VALUES";
-        let row = "(?,?,0,?,?,?,?,?,?,?,?)";
-        insert_all(self.transaction, records, row, &by_datestamp, |fresh, statement, first| {
+        insert_all(self.transaction, records, "(?,?,?,?,?,?,?,?,?,?,?)", &fresh, |fresh, statement, first| {
             let Fingerprint { size, modified, changed, inode } = fresh.fingerprint;
-            let Fresh { number, datestamp, media, publicity, .. } = **fresh;
-            let numbers = [number, datestamp, media, size as i64, modified, changed, inode as i64, publicity];
+            let Fresh { number, datestamp, deleted, media, publicity, .. } = *fresh;
+            let (size, inode) = (size as i64, inode as i64);
+            let numbers = [number, datestamp, deleted.into(), media, size, modified, changed, inode, publicity];
             for (offset, number) in numbers.into_iter().enumerate() {
                 statement.raw_bind_parameter(first + offset, number)?;
             }
-            statement.raw_bind_parameter(first + 8, fresh.kind.text.as_str())?;
-            statement.raw_bind_parameter(first + 9, fresh.name)
+            statement.raw_bind_parameter(first + 9, fresh.kind.text.as_str())?;
+            statement.raw_bind_parameter(first + 10, fresh.name)
         })?;
+        self.insert_bodies(&fresh)?;
+        fresh.sort_unstable_by_key(|fresh| fresh.name);
         insert_all(self.transaction, "INSERT INTO name VALUES", "(?,?)", &fresh, |fresh, statement, first| {
             statement.raw_bind_parameter(first, fresh.name)?;
             statement.raw_bind_parameter(first + 1, fresh.number)
+        })
+    }
+
+    /// Inserts what is stored of new items: the small in bulk, the large piece by piece.
+    fn insert_bodies(&mut self, fresh: &[Fresh<'a>]) -> rusqlite::Result<()> {
+        let keyed = |fresh: &Fresh<'a>| {
+            let number = fresh.number;
+            fresh.bodies.clone().into_iter().map(move |(format, body)| (number * FORMATS + format, body))
+        };
+        let mut small = Vec::new();
+        for (key, packed) in fresh.iter().flat_map(keyed) {
+            match &packed.pieces {
+                Pieces::One(bytes) => small.push((key, packed, bytes)),
+                Pieces::Spooled { .. } => self.keep(key, Some(packed))?,
+            }
+        }
+        let stored = "INSERT INTO stored (key, size, digest, body) VALUES";
+        insert_all(self.transaction, stored, "(?,?,?,?)", &small, |(key, packed, bytes), statement, first| {
+            statement.raw_bind_parameter(first, key)?;
+            statement.raw_bind_parameter(first + 1, packed.size as i64)?;
+            statement.raw_bind_parameter(first + 2, packed.digest)?;
+            statement.raw_bind_parameter(first + 3, bytes.as_slice())
         })
     }
 }

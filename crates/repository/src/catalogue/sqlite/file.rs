@@ -18,8 +18,12 @@ const DEFAULT_NAME: &str = "catalogue.sqlite";
 const APPLICATION_ID: i32 = 0x6d6f_6169;
 
 /// Migration n leads to `user_version` n + 1. Only ever add to this list.
-const MIGRATIONS: &[&str] =
-    &[include_str!("001-catalogue.sql"), include_str!("002-publicity.sql"), include_str!("003-stored.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("001-catalogue.sql"),
+    include_str!("002-publicity.sql"),
+    include_str!("003-stored.sql"),
+    include_str!("005-archive.sql"),
+];
 
 /// How long a writer, or whoever creates the file, waits for others. Nobody holds the database longer than one batch.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -18,8 +18,10 @@
 //! | `names` | set specs, media types and formats as small numbers, as readers see them |
 //! | `registry` | the same as the writer gives them |
 //! | `store` | records that came as XML |
+//! | `describe` | documents of an archive |
 
 mod batch;
+mod describe;
 mod file;
 mod fill;
 mod handed_out;
@@ -43,7 +45,7 @@ use self::handed_out::HandedOut;
 use self::names::KnownNames;
 use self::write::SqliteWriter;
 use super::stored::StoredFormat;
-use super::{Catalogue, CatalogueError, Clock, Learned, PageQuery, Selected, Standing, Unread, Writer};
+use super::{Catalogue, CatalogueError, Clock, Detail, Learned, PageQuery, Selected, Standing, State, Unread, Writer};
 use crate::item::Item;
 
 /// Idle readers kept for later: more than this many requests at once are rare, and each keeps a cache.
@@ -125,8 +127,20 @@ impl Catalogue for Sqlite {
         self.read("look up an item", |reader| read::item(reader, &self.shared.names, name))
     }
 
-    fn stored_item(&self, name: &str, format: &str) -> Result<Option<Item>, CatalogueError> {
-        self.read("look up a record", |reader| read::stored_item(reader, &self.shared.names, name, format))
+    fn item_with(&self, name: &str, format: Option<&str>, detail: Detail) -> Result<Option<Item>, CatalogueError> {
+        self.read("look up a record", |reader| read::item_with(reader, &self.shared.names, name, format, detail))
+    }
+
+    fn states(&self, names: &[&str]) -> Result<Vec<Option<State>>, CatalogueError> {
+        self.read("look up states", |reader| read::states(reader, names))
+    }
+
+    fn described(&self, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError> {
+        self.read("list records", |reader| read::described(reader, &self.shared.names, after, limit))
+    }
+
+    fn memo(&self, key: &str) -> Result<Option<Vec<u8>>, CatalogueError> {
+        self.read("read a memo", |reader| read::memo(reader, key))
     }
 
     fn piece(&self, body: i64, place: i64) -> Result<Option<Vec<u8>>, CatalogueError> {
@@ -136,7 +150,8 @@ impl Catalogue for Sqlite {
     fn formats(&self) -> Result<Vec<Arc<StoredFormat>>, CatalogueError> {
         self.read("list formats", |reader| {
             let names = self.shared.names.renewed(reader)?;
-            Ok(names.formats().map(|(_, format)| Arc::clone(format)).collect())
+            let offered = names.formats().filter(|(_, format)| format.is_offered());
+            Ok(offered.map(|(_, format)| Arc::clone(format)).collect())
         })
     }
 

@@ -13,8 +13,8 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::membership::{SECONDS_PER_DAY, day};
 use super::names::{EVERYTHING, Grouping, KnownNames, Names, format_number, list_number, publicity_from};
 use super::store::FORMATS;
-use crate::catalogue::stored::{Body, Place};
-use crate::catalogue::{Detail, PageQuery, Selected, Standing, Unread};
+use crate::catalogue::stored::{Body, Place, StoredFormat};
+use crate::catalogue::{Detail, PageQuery, Selected, Standing, State, Unread};
 use crate::item::{Digests, Facts, Fingerprint, Item};
 
 /// The number that no format has: they are counted from one.
@@ -37,6 +37,9 @@ macro_rules! item_columns {
     (Stored) => {
         concat!(item_columns!(Header), ", s.size, s.body, s.pieces")
     };
+    (Record) => {
+        concat!(item_columns!(Stored), ", r.size, r.modified, r.changed, r.inode")
+    };
 }
 
 /// The query of a page, with these columns.
@@ -58,7 +61,8 @@ pub(super) fn standing(reader: &Connection) -> rusqlite::Result<(Standing, Optio
     let mut query = reader.prepare_cached(
         "SELECT epoch, secret, ready, pending,
                 (SELECT datestamp FROM member WHERE set_id = ?1 ORDER BY datestamp DESC LIMIT 1),
-                (SELECT datestamp FROM member WHERE set_id = ?1 ORDER BY datestamp LIMIT 1)
+                (SELECT datestamp FROM member WHERE set_id = ?1 ORDER BY datestamp LIMIT 1),
+                revision
          FROM standing",
     )?;
     query.query_row([EVERYTHING], |row| {
@@ -69,6 +73,7 @@ pub(super) fn standing(reader: &Connection) -> rusqlite::Result<(Standing, Optio
         let standing = Standing {
             epoch: row.get::<_, i64>(0)? as u64,
             secret: row.get(1)?,
+            revision: row.get(6)?,
             ready: row.get(2)?,
             as_of: Datestamp::MIN,
             newest: moment(4)?,
@@ -107,15 +112,17 @@ pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_
         Detail::Header => page_query!(Header),
         Detail::Description => page_query!(Description),
         Detail::Whole => page_query!(Whole),
-        Detail::Stored => page_query!(Stored, " LEFT JOIN stored s ON s.key = m.number * ?7 + ?6"),
+        Detail::Stored | Detail::Record => {
+            page_query!(Stored, " LEFT JOIN stored s ON s.key = m.number * ?7 + ?6")
+        }
     })?;
     page.raw_bind_parameter(1, list)?;
     page.raw_bind_parameter(2, after.0)?;
     page.raw_bind_parameter(3, after.1)?;
     page.raw_bind_parameter(4, range.last.unix())?;
     page.raw_bind_parameter(5, limit)?;
-    if query.detail == Detail::Stored {
-        page.raw_bind_parameter(6, format.unwrap_or(NO_FORMAT))?;
+    if let Some(body) = body_of(reader, names, query.detail, format)? {
+        page.raw_bind_parameter(6, body)?;
         page.raw_bind_parameter(7, FORMATS)?;
     }
     let mut rows = page.raw_query();
@@ -137,14 +144,36 @@ pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusql
     query.query_row([name], |row| item_from(row, &mut resolve, Detail::Whole, None)).optional()
 }
 
-pub(super) fn stored_item(
+/// The number of the format whose bodies a detail takes, if it takes any.
+fn body_of(
+    reader: &Connection,
+    names: &KnownNames,
+    detail: Detail,
+    format: Option<i64>,
+) -> rusqlite::Result<Option<i64>> {
+    match detail {
+        Detail::Header | Detail::Description | Detail::Whole => Ok(None),
+        Detail::Stored => Ok(Some(format.unwrap_or(NO_FORMAT))),
+        Detail::Record => {
+            let record = format_number(reader, names, &StoredFormat::record().prefix)?;
+            Ok(Some(record.unwrap_or(NO_FORMAT)))
+        }
+    }
+}
+
+pub(super) fn item_with(
     reader: &Connection,
     names: &KnownNames,
     name: &str,
-    format: &str,
+    format: Option<&str>,
+    detail: Detail,
 ) -> rusqlite::Result<Option<Item>> {
-    // Of a format nobody has, nobody has a record.
-    let format = format_number(reader, names, format)?.unwrap_or(NO_FORMAT);
+    let format = match format {
+        // Of a format nobody has, nobody has a record.
+        Some(prefix) => Some(format_number(reader, names, prefix)?.unwrap_or(NO_FORMAT)),
+        None => None,
+    };
+    let Some(body) = body_of(reader, names, detail, format)? else { return item(reader, names, name) };
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
         item_columns!(Stored),
@@ -152,9 +181,49 @@ pub(super) fn stored_item(
           LEFT JOIN stored s ON s.key = n.number * ?3 + ?2 WHERE n.name = ?1"
     ))?;
     let mut resolve = Resolve::new(reader, names);
-    query
-        .query_row(params![name, format, FORMATS], |row| item_from(row, &mut resolve, Detail::Stored, Some(format)))
-        .optional()
+    query.query_row(params![name, body, FORMATS], |row| item_from(row, &mut resolve, detail, format)).optional()
+}
+
+pub(super) fn states(reader: &Connection, names: &[&str]) -> rusqlite::Result<Vec<Option<State>>> {
+    let mut query = reader.prepare_cached(
+        "SELECT r.number, r.deleted, r.size, r.modified, r.changed, r.inode
+         FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1",
+    )?;
+    // One snapshot for all, and the lock is taken once.
+    let _snapshot = reader.unchecked_transaction()?;
+    let mut state = |name: &&str| {
+        let state = query.query_row([name], |row| {
+            Ok(State { number: row.get(0)?, deleted: row.get(1)?, state: fingerprint_from(row, 2)? })
+        });
+        state.optional()
+    };
+    names.iter().map(&mut state).collect()
+}
+
+pub(super) fn described(
+    reader: &Connection,
+    names: &KnownNames,
+    after: i64,
+    limit: usize,
+) -> rusqlite::Result<Vec<Item>> {
+    let body = body_of(reader, names, Detail::Record, None)?;
+    let mut query = reader.prepare_cached(concat!(
+        "SELECT ",
+        item_columns!(Record),
+        " FROM record r LEFT JOIN stored s ON s.key = r.number * ?4 + ?3
+          WHERE r.number > ?1 AND r.deleted = 0 ORDER BY r.number LIMIT ?2"
+    ))?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut resolve = Resolve::new(reader, names);
+    let items = query.query_map(params![after, limit, body, FORMATS], |row| {
+        let item = item_from(row, &mut resolve, Detail::Record, None)?;
+        Ok(Item { fingerprint: fingerprint_from(row, 9)?, ..item })
+    })?;
+    items.collect()
+}
+
+pub(super) fn memo(reader: &Connection, key: &str) -> rusqlite::Result<Option<Vec<u8>>> {
+    reader.prepare_cached("SELECT value FROM memo WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()
 }
 
 pub(super) fn piece(reader: &Connection, body: i64, place: i64) -> rusqlite::Result<Option<Vec<u8>>> {
@@ -309,11 +378,11 @@ fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>, detail: Detail, format: O
         media_type: if described { resolve.media_type(row, 6)? } else { Arc::clone(&resolve.no_media_type) },
         fingerprint: if described { fingerprint_from(row, 7)? } else { Fingerprint::default() },
         facts: match detail {
-            Detail::Header | Detail::Stored => Facts::default(),
+            Detail::Header | Detail::Stored | Detail::Record => Facts::default(),
             Detail::Description => Facts { title: row.get(11)?, digests: None },
             Detail::Whole => facts_from(row, 11)?,
         },
-        body: if detail == Detail::Stored { body_from(row, 6)? } else { None },
+        body: if matches!(detail, Detail::Stored | Detail::Record) { body_from(row, 6)? } else { None },
     })
 }
 

@@ -14,7 +14,7 @@ use crate::item::Publicity;
 pub(super) const FORMATS: i64 = 4096;
 
 /// What is told of stored records where files have a media type.
-const MEDIA_TYPE: &str = "text/xml";
+pub(super) const MEDIA_TYPE: &str = "text/xml";
 
 impl<'a> Batch<'a> {
     /// An item has this record in a format, or none any more. `new` has the sets it is in now, and no formats.
@@ -110,7 +110,7 @@ impl<'a> Batch<'a> {
     }
 
     /// Replaces the bytes of a record.
-    fn keep(&mut self, key: i64, record: Option<&Packed>) -> rusqlite::Result<()> {
+    pub(super) fn keep(&mut self, key: i64, record: Option<&Packed>) -> rusqlite::Result<()> {
         let drop_pieces = "DELETE FROM piece WHERE body = (SELECT pieces FROM stored WHERE key = ?1)";
         self.transaction.prepare_cached(drop_pieces)?.execute([key])?;
         let Some(Packed { size, digest, pieces }) = record else {
@@ -129,5 +129,15 @@ impl<'a> Batch<'a> {
         pieces
             .each(|place, bytes| insert.execute(params![body, place, bytes]).map(drop).map_err(std::io::Error::other))
             .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+    }
+
+    /// Forgets everything that is stored of an item.
+    pub(super) fn drop_bodies(&mut self, number: i64) -> rusqlite::Result<()> {
+        let (first, last) = (number * FORMATS, (number + 1) * FORMATS - 1);
+        let pieces = "DELETE FROM piece WHERE body IN
+                      (SELECT pieces FROM stored WHERE key BETWEEN ?1 AND ?2 AND pieces IS NOT NULL)";
+        self.transaction.prepare_cached(pieces)?.execute([first, last])?;
+        let bodies = "DELETE FROM stored WHERE key BETWEEN ?1 AND ?2";
+        self.transaction.prepare_cached(bodies)?.execute([first, last]).map(drop)
     }
 }

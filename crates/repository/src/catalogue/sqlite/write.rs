@@ -179,6 +179,18 @@ impl Writer for SqliteWriter {
         })
     }
 
+    fn set_memo(&mut self, key: &str, value: Option<&[u8]>) -> Result<(), CatalogueError> {
+        self.transact("remember a memo", |transaction, _| {
+            match value {
+                Some(value) => {
+                    transaction.execute("INSERT OR REPLACE INTO memo VALUES (?1, ?2)", params![key, value])?
+                }
+                None => transaction.execute("DELETE FROM memo WHERE key = ?1", [key])?,
+            };
+            transaction.execute("UPDATE standing SET revision = revision + 1", []).map(drop)
+        })
+    }
+
     fn complete(&mut self) -> Result<(), CatalogueError> {
         // Before, so that the disk has all of the filling when this is done.
         self.set_durability(Durability::Full)?;
