@@ -1,0 +1,267 @@
+//! A rule as it is followed: templates, and the memory of their results.
+//!
+//! A template that looks at nothing but the value and the rule's own tables gives the same for the same value, whatever
+//! the record. Which names a template uses is known once it is compiled, so only such results are remembered.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use minijinja::value::{Serde, Value};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use modoai_protocol::SetSpec;
+
+use super::LONGEST_SPEC;
+use super::field::{Field, look_up};
+use super::rule::{Rule, RuleError};
+use crate::record::Record;
+use crate::source::Fault;
+
+/// How many values' sets are remembered. When there are more, the memory begins anew: values that are frequent enough
+/// to matter are soon back.
+const MOST_REMEMBERED: usize = 1 << 16;
+/// Longer values are not remembered.
+const LONGEST_REMEMBERED: usize = 256;
+
+/// Stands for a colon inside a level until the levels are told apart: a noncharacter, meant for such use.
+const COLON_WITHIN: char = '\u{FDD0}';
+
+const SPEC: &str = "spec";
+const WHEN: &str = "when";
+const NAME: &str = "name";
+
+/// One rule.
+#[derive(Debug)]
+pub(super) struct CompiledRule {
+    number: usize,
+    field: Option<Field>,
+    split: Option<String>,
+    templates: Environment<'static>,
+    tables: Value,
+    /// Fields of the record that the templates look at.
+    looks_at: BTreeSet<String>,
+    remembered: RwLock<HashMap<Box<str>, Option<Arc<SetSpec>>>>,
+    names: BTreeMap<SetSpec, String>,
+    descriptions: BTreeMap<SetSpec, String>,
+}
+
+impl CompiledRule {
+    /// Makes the rule of this number ready.
+    pub(super) fn compile(number: usize, rule: Rule) -> Result<Self, RuleError> {
+        let refuse = |part, what: String| RuleError { rule: number, part, line: None, what };
+        let mut field = None;
+        if let Some(path) = &rule.field {
+            let parsed = Field::parse(path).ok_or_else(|| refuse("field", format!("{path:?} has an empty part")))?;
+            field = Some(parsed);
+        } else if let Some(part) = idle_without_field(&rule) {
+            return Err(refuse(part, "there is no \"field\" to take values from".to_owned()));
+        }
+        if rule.split.as_ref().is_some_and(String::is_empty) {
+            return Err(refuse("split", "nothing separates nothing; leave it out".to_owned()));
+        }
+        let mut compiled = Self {
+            number,
+            field,
+            split: rule.split,
+            templates: environment(),
+            tables: Value::from(Serde(&rule.tables)),
+            looks_at: BTreeSet::new(),
+            remembered: RwLock::default(),
+            names: by_spec(rule.names).map_err(|spec| refuse("names", illegal(&spec)))?,
+            descriptions: by_spec(rule.descriptions).map_err(|spec| refuse("descriptions", illegal(&spec)))?,
+        };
+        let spec = rule.spec.unwrap_or_else(|| "{{ value|level }}".to_owned());
+        compiled.add(SPEC, spec, &["value", "tables"])?;
+        if let Some(when) = rule.when {
+            // An expression by itself, so that nothing but an expression passes.
+            let whole = compiled.templates.compile_expression(&when).map(drop);
+            whole.map_err(|error| compiled.broken(WHEN, &error))?;
+            compiled.add(WHEN, format!("{{% if {when} %}}yes{{% endif %}}"), &["value", "tables"])?;
+        }
+        if let Some(name) = rule.name {
+            compiled.add(NAME, name, &["spec", "levels", "tables"])?;
+        }
+        compiled.rehearse()?;
+        Ok(compiled)
+    }
+
+    /// Adds the sets of the record's values.
+    pub(super) fn apply(
+        &self,
+        record: &Record,
+        sets: &mut Vec<Arc<SetSpec>>,
+        share: impl Fn(SetSpec) -> Arc<SetSpec>,
+    ) -> Result<(), Fault> {
+        let Some(field) = &self.field else { return Ok(()) };
+        let mut add = |value: &str| {
+            let value = value.trim();
+            if !value.is_empty() {
+                sets.extend(self.set_of(value, record, &share)?);
+            }
+            Ok(())
+        };
+        field.each(record, &mut |text| match &self.split {
+            Some(split) => text.split(split.as_str()).try_for_each(&mut add),
+            None => add(text),
+        })
+    }
+
+    /// The sets that the rule names or describes.
+    pub(super) fn listed(&self) -> impl Iterator<Item = &SetSpec> {
+        self.names.keys().chain(self.descriptions.keys())
+    }
+
+    /// The name that the rule lists.
+    pub(super) fn listed_name(&self, spec: &SetSpec) -> Option<&str> {
+        self.names.get(spec).map(String::as_str)
+    }
+
+    /// The description that the rule lists.
+    pub(super) fn description(&self, spec: &SetSpec) -> Option<&str> {
+        self.descriptions.get(spec).map(String::as_str)
+    }
+
+    /// The name that the rule's template makes. A template that fails for one set must not hide the others.
+    pub(super) fn name_of(&self, spec: &SetSpec) -> Option<String> {
+        let template = self.templates.get_template(NAME).ok()?;
+        match template.render(self.context_of_name(spec)) {
+            Ok(name) => Some(name.trim().to_owned()).filter(|name| !name.is_empty()),
+            Err(error) => {
+                tracing::warn!(set = spec.as_str(), "{}", self.broken(NAME, &error));
+                None
+            }
+        }
+    }
+
+    fn set_of(
+        &self,
+        value: &str,
+        record: &Record,
+        share: &impl Fn(SetSpec) -> Arc<SetSpec>,
+    ) -> Result<Option<Arc<SetSpec>>, Fault> {
+        let is_remembered = self.looks_at.is_empty() && value.len() <= LONGEST_REMEMBERED;
+        if is_remembered {
+            let remembered = self.remembered.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(set) = remembered.get(value) {
+                return Ok(set.clone());
+            }
+        }
+        let made = self.make(value, record).map_err(|error| Fault(error.to_string()))?;
+        if let Some(spec) = made.as_ref().filter(|spec| spec.as_str().len() > LONGEST_SPEC) {
+            let start: String = spec.as_str().chars().take(60).collect();
+            return Err(Fault(format!("rule {} of the sets makes too long a set: {start}…", self.number)));
+        }
+        let set = made.map(share);
+        if is_remembered {
+            let mut remembered = self.remembered.write().unwrap_or_else(PoisonError::into_inner);
+            if remembered.len() >= MOST_REMEMBERED {
+                remembered.clear();
+            }
+            remembered.insert(value.into(), set.clone());
+        }
+        Ok(set)
+    }
+
+    fn make(&self, value: &str, record: &Record) -> Result<Option<SetSpec>, RuleError> {
+        let context = self.context(value, record);
+        if let Ok(when) = self.templates.get_template(WHEN) {
+            let holds = when.render(&context).map_err(|error| self.broken(WHEN, &error))?;
+            if holds.is_empty() {
+                return Ok(None);
+            }
+        }
+        let template = self.templates.get_template(SPEC).expect("added when the rule was compiled");
+        let text = template.render(&context).map_err(|error| self.broken(SPEC, &error))?;
+        Ok(spec_of(&text))
+    }
+
+    fn context(&self, value: &str, record: &Record) -> Value {
+        let fields = self.looks_at.iter().filter_map(|name| {
+            let field = look_up(record, name)?;
+            Some((name.clone(), Value::from(Serde(field.as_ref()))))
+        });
+        let own = [("value".to_owned(), Value::from(value)), ("tables".to_owned(), self.tables.clone())];
+        Value::from_pairs(fields.chain(own))
+    }
+
+    fn context_of_name(&self, spec: &SetSpec) -> Value {
+        let levels: Value = spec.levels().into_iter().map(Value::from).collect();
+        let own = [("spec", Value::from(spec.as_str())), ("levels", levels), ("tables", self.tables.clone())];
+        Value::from_pairs(own)
+    }
+
+    fn add(&mut self, part: &'static str, text: String, own: &[&str]) -> Result<(), RuleError> {
+        let added = self.templates.add_template_owned(part, text);
+        added.map_err(|error| self.broken(part, &error))?;
+        if part != NAME {
+            let template = self.templates.get_template(part).expect("just added");
+            let functions: BTreeSet<&str> = self.templates.globals().map(|(name, _)| name).collect();
+            let is_field = |name: &String| !own.contains(&name.as_str()) && !functions.contains(name.as_str());
+            self.looks_at.extend(template.undeclared_variables(false).into_iter().filter(is_field));
+        }
+        Ok(())
+    }
+
+    /// Unknown filters and functions come to light only when a template runs. So it runs once now; that it finds no
+    /// fields to work with does not matter.
+    fn rehearse(&self) -> Result<(), RuleError> {
+        let unknown = |error: &Error| {
+            use ErrorKind::{TooManyArguments, UnknownFilter, UnknownFunction, UnknownMethod, UnknownTest};
+            matches!(error.kind(), UnknownFilter | UnknownFunction | UnknownTest | UnknownMethod | TooManyArguments)
+        };
+        let name = SetSpec::from_levels(["a", "b"]);
+        let contexts = [
+            (WHEN, self.context("a", &Record::default())),
+            (SPEC, self.context("a", &Record::default())),
+            (NAME, self.context_of_name(&name)),
+        ];
+        for (part, context) in contexts {
+            if let Ok(template) = self.templates.get_template(part)
+                && let Err(error) = template.render(context)
+                && unknown(&error)
+            {
+                return Err(self.broken(part, &error));
+            }
+        }
+        Ok(())
+    }
+
+    fn broken(&self, part: &'static str, error: &Error) -> RuleError {
+        let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+        RuleError { rule: self.number, part, line: error.line(), what }
+    }
+}
+
+/// What of a rule without a field would have nothing to do.
+fn idle_without_field(rule: &Rule) -> Option<&'static str> {
+    let given = [
+        ("spec", rule.spec.is_some()),
+        ("split", rule.split.is_some()),
+        ("when", rule.when.is_some()),
+        ("name", rule.name.is_some()),
+    ];
+    given.into_iter().find_map(|(part, is_given)| is_given.then_some(part))
+}
+
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    // A value that a table does not have, or a field that the record does not have, is nothing.
+    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    // A value that may hold colons, as one level.
+    environment.add_filter("level", |value: Value| value.to_string().replace(':', &COLON_WITHIN.to_string()));
+    environment
+}
+
+/// The set spec that a template has written, if it has written any level.
+fn spec_of(text: &str) -> Option<SetSpec> {
+    let levels = text.split(':').map(str::trim).filter(|level| !level.is_empty());
+    let levels: Vec<String> = levels.map(|level| level.replace(COLON_WITHIN, ":")).collect();
+    (!levels.is_empty()).then(|| SetSpec::from_levels(levels.iter().map(String::as_str)))
+}
+
+fn by_spec(texts: BTreeMap<String, String>) -> Result<BTreeMap<SetSpec, String>, String> {
+    texts.into_iter().map(|(spec, text)| SetSpec::parse(&spec).map(|legal| (legal, text)).ok_or(spec)).collect()
+}
+
+fn illegal(spec: &str) -> String {
+    format!("{spec:?} is not a legal set spec")
+}
