@@ -275,20 +275,20 @@ pub struct Description {
     /// The formats that not every item has, and this one does: each with what is stored in it, or with nothing if it is
     /// made of the record, too.
     pub forms: Vec<(Arc<StoredFormat>, Option<Packed>)>,
-    /// What becomes of it if it is as it was.
-    pub unchanged: Unchanged,
+    /// Whether it is stamped.
+    pub restamp: Restamp,
 }
 
-/// What becomes of a document that is as it was, by the digests of what is stored of it.
+/// When a document that is there already is stamped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unchanged {
-    /// What it was made of is remembered; nothing else.
+pub enum Restamp {
+    /// If it was gone, if its sets or formats change, or if what is stored of it does, by digest.
     #[default]
-    Leave,
-    /// What is stored is replaced, because it holds the same in another way. The datestamp stays.
-    Replace,
-    /// It is replaced and stamped, because something else that its formats are made of has changed.
-    Stamp,
+    IfChanged,
+    /// If it was gone or if its sets or formats change: what is stored holds the same in another way.
+    IfMoved,
+    /// In any case: something else that its formats are made of has changed.
+    Always,
 }
 
 /// What an item was last made of.

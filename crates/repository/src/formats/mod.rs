@@ -26,7 +26,8 @@ pub fn all() -> Formats {
     Arc::new([Arc::new(oai_dc::OaiDc), Arc::new(http_header::HttpHeader), Arc::new(oai_didl::OaiDidl)])
 }
 
-pub use stored::of_records;
+pub(crate) use stored::of_records;
+pub use stored::{holds, stored};
 
 /// Schemas of our own, which a host serves below the repository's URL.
 pub const SCHEMAS: &[(&str, &str)] = &[

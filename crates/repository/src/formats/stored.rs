@@ -13,14 +13,14 @@ use crate::repository::Repository;
 
 /// The formats of a catalogue of records. The one that every repository must have is among them even if nothing is there
 /// in it yet.
-pub fn of_records(stored: Vec<Arc<StoredFormat>>) -> Formats {
+pub(crate) fn of_records(stored: Vec<Arc<StoredFormat>>) -> Formats {
     let (mut formats, others): (Vec<_>, Vec<_>) =
         stored.into_iter().partition(|format| format.prefix == oai_dc::PREFIX);
     if formats.is_empty() {
         let [prefix, schema, namespace] = [oai_dc::PREFIX, oai_dc::SCHEMA, oai_dc::NAMESPACE].map(str::to_owned);
         formats.push(Arc::new(StoredFormat { prefix, schema, namespace }));
     }
-    formats.into_iter().chain(others).map(|format| Arc::new(Stored(format)) as Arc<dyn Format>).collect()
+    formats.into_iter().chain(others).map(stored).collect()
 }
 
 /// A stored record, unpacked and whole.
@@ -45,6 +45,20 @@ pub(super) fn whole<'a>(repository: &Repository, item: &'a Item, desk: &'a mut D
         place += 1;
     }
     Ok(&desk.whole)
+}
+
+/// A format whose records go out as they came.
+pub fn stored(format: Arc<StoredFormat>) -> Arc<dyn Format> {
+    Arc::new(Stored(format))
+}
+
+/// Whether an item has a format that not every item has.
+pub fn holds(item: &Item, prefix: &str) -> Has {
+    match item.formats.iter().find(|holding| holding.format.prefix == prefix) {
+        Some(holding) if holding.gone => Has::Gone,
+        Some(_) => Has::Yes,
+        None => Has::No,
+    }
 }
 
 struct Stored(Arc<StoredFormat>);
@@ -79,11 +93,7 @@ impl Format for Stored {
     }
 
     fn has(&self, item: &Item) -> Has {
-        match item.formats.iter().find(|holding| holding.format.prefix == self.0.prefix) {
-            Some(holding) if holding.gone => Has::Gone,
-            Some(_) => Has::Yes,
-            None => Has::No,
-        }
+        holds(item, &self.0.prefix)
     }
 
     fn write(&self, subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {

@@ -9,7 +9,7 @@ use super::names::publicity_number;
 use super::registry::Kind;
 use super::store::{FORMATS, MEDIA_TYPE};
 use crate::catalogue::stored::{Packed, StoredFormat};
-use crate::catalogue::{Description, Unchanged};
+use crate::catalogue::{Description, Restamp};
 use crate::item::Publicity;
 
 /// A description with the numbers that its formats have.
@@ -79,12 +79,12 @@ impl<'a> Batch<'a> {
     }
 
     fn is_as_it_was(&self, numbered: &Numbered<'_>, present: &Present) -> rusqlite::Result<bool> {
-        let Description { record, unchanged, .. } = numbered.description;
+        let Description { record, restamp, .. } = numbered.description;
         if record.is_none() || present.deleted {
             return Ok(record.is_none() && present.deleted);
         }
-        if *unchanged == Unchanged::Stamp || present.kind.text != numbered.kind.text {
-            return Ok(false);
+        if present.kind.text != numbered.kind.text || *restamp != Restamp::IfChanged {
+            return Ok(present.kind.text == numbered.kind.text && *restamp == Restamp::IfMoved);
         }
         let mut query = self.transaction.prepare_cached("SELECT digest FROM stored WHERE key = ?1")?;
         for (format, body) in &numbered.bodies {
@@ -99,13 +99,13 @@ impl<'a> Batch<'a> {
 
     /// Nothing to be seen has changed.
     fn remember_state(&mut self, numbered: &Numbered<'_>, present: &Present) -> rusqlite::Result<()> {
-        let Description { state, unchanged, .. } = numbered.description;
+        let Description { state, restamp, .. } = numbered.description;
         let update = "UPDATE record SET size = ?2, modified = ?3, changed = ?4, inode = ?5 WHERE number = ?1";
         let row = params![present.number, state.size as i64, state.modified, state.changed, state.inode as i64];
         self.transaction.prepare_cached(update)?.execute(row)?;
-        match unchanged {
-            Unchanged::Replace => self.replace_bodies(present.number, &numbered.bodies),
-            Unchanged::Leave | Unchanged::Stamp => Ok(()),
+        match restamp {
+            Restamp::IfMoved if !present.deleted => self.replace_bodies(present.number, &numbered.bodies),
+            _ => Ok(()),
         }
     }
 

@@ -1,0 +1,164 @@
+//! `archive.toml`: what an archive is, as its operator writes it.
+//!
+//! Every key is optional. A preset is such a file, shipped; what the operator writes takes the place of what the preset
+//! says under the same key, and constants are added to its own.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::crosswalk::{self, Definition};
+use crate::preset;
+use crate::sets::Rule;
+use crate::source::Options;
+use crate::terms::Terms;
+
+/// The format every repository must have.
+const OAI_DC: &str = "oai_dc";
+
+/// An archive as it is written down.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// On what terms it is served.
+    pub terms: Terms,
+    /// How its source is read.
+    pub source: Options,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It cannot be read.
+    #[error("failed to read {}", .file.display())]
+    Unreadable {
+        /// Which file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is not what it should be.
+    #[error("{file}: {what}")]
+    Wrong {
+        /// Which file.
+        file: String,
+        /// What is wrong, and where.
+        what: String,
+    },
+}
+
+/// The file, key by key.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Written {
+    preset: Option<String>,
+    repository_identifier: Option<String>,
+    formats: Option<Vec<String>>,
+    keep: Option<Vec<String>>,
+    files: Option<PathBuf>,
+    source: Options,
+    constants: toml::Table,
+    format: Vec<Own>,
+    sets: Vec<Rule>,
+}
+
+/// A crosswalk of the operator's own: a `[[format]]` table.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Own {
+    prefix: String,
+    template: PathBuf,
+    schema: String,
+    namespace: String,
+    #[serde(default)]
+    requires: Vec<String>,
+}
+
+impl Config {
+    /// Reads a file, if one is given, over a preset, if one is given here or there.
+    pub fn load(file: Option<&Path>, preset: Option<&str>) -> Result<Self, ConfigError> {
+        let mut table = toml::Table::new();
+        let folder = file.and_then(Path::parent).unwrap_or(Path::new(""));
+        let name = file.map_or_else(|| "the preset".to_owned(), |file| file.display().to_string());
+        let wrong = |what: String| ConfigError::Wrong { file: name.clone(), what };
+        if let Some(file) = file {
+            let unreadable = |source| ConfigError::Unreadable { file: file.to_owned(), source };
+            let text = fs::read_to_string(file).map_err(unreadable)?;
+            // For the sake of its messages, which have lines: the merged table has none.
+            toml::from_str::<Written>(&text).map_err(|error| wrong(error.to_string()))?;
+            table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+        }
+        let preset = preset.or_else(|| table.get("preset")?.as_str()).map(str::to_owned);
+        if let Some(preset) = preset {
+            let text = preset::named(&preset).ok_or_else(|| {
+                let known = preset::names().collect::<Vec<_>>().join(", ");
+                wrong(format!("there is no preset '{preset}'; there are: {known}"))
+            })?;
+            let below = text.parse().expect("a preset is good; a test loads each");
+            table = over(below, table);
+        }
+        let written: Written = table.try_into().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+        written.resolve(folder, wrong)
+    }
+}
+
+/// What is written on top takes the place of what is below, key by key; constants one by one.
+fn over(mut below: toml::Table, top: toml::Table) -> toml::Table {
+    for (key, value) in top {
+        match (below.get_mut(&key), value) {
+            (Some(toml::Value::Table(below)), toml::Value::Table(top)) if key == "constants" => below.extend(top),
+            (_, value) => {
+                below.insert(key, value);
+            }
+        }
+    }
+    below
+}
+
+impl Written {
+    fn resolve(self, folder: &Path, wrong: impl Fn(String) -> ConfigError) -> Result<Config, ConfigError> {
+        let mut crosswalks = Vec::new();
+        for prefix in self.formats.unwrap_or_default() {
+            crosswalks.push(crosswalk::shipped(&prefix).ok_or_else(|| {
+                let known = crosswalk::shipped_prefixes().collect::<Vec<_>>().join(", ");
+                wrong(format!("there is no shipped format '{prefix}'; there are: {known}"))
+            })?);
+        }
+        for Own { prefix, template, schema, namespace, requires } in self.format {
+            let path = folder.join(template);
+            let unreadable = |source| ConfigError::Unreadable { file: path.clone(), source };
+            let template = fs::read_to_string(&path).map_err(unreadable)?;
+            let file = path.display().to_string();
+            crosswalks.retain(|shipped| shipped.prefix != prefix);
+            crosswalks.push(Definition { prefix, schema, namespace, requires, keep: false, file, template });
+        }
+        if !crosswalks.iter().any(|crosswalk| crosswalk.prefix == OAI_DC) {
+            crosswalks.extend(crosswalk::shipped(OAI_DC));
+        }
+        crosswalks.sort_by_key(|crosswalk| crosswalk.prefix != OAI_DC);
+        let keep = self.keep.unwrap_or_else(|| vec![OAI_DC.to_owned()]);
+        if let Some(unknown) = keep.iter().find(|prefix| crosswalks.iter().all(|known| known.prefix != **prefix)) {
+            return Err(wrong(format!("'{unknown}' in keep is none of the formats")));
+        }
+        for crosswalk in &mut crosswalks {
+            crosswalk.keep = keep.contains(&crosswalk.prefix);
+        }
+        let files = match self.files {
+            Some(files) => {
+                let files = folder.join(files);
+                let unreadable = |source| ConfigError::Unreadable { file: files.clone(), source };
+                Some(fs::canonicalize(&files).map_err(unreadable)?)
+            }
+            None => None,
+        };
+        let terms = Terms {
+            repository_identifier: self.repository_identifier,
+            files,
+            constants: self.constants,
+            sets: self.sets,
+            ..Terms::new(crosswalks)
+        };
+        Ok(Config { terms, source: self.source })
+    }
+}

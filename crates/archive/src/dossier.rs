@@ -1,0 +1,145 @@
+//! What the catalogue stores of a document: its record, and what is kept ready beside it.
+//!
+//! A list of a million records in a format that is kept ready copies bytes and renders nothing; any other format is made
+//! of the record when it is asked for. All of it is compressed together, so that a text which stands in the record and
+//! in three formats costs little more than once.
+//!
+//! A dossier is a row of sections, each a name of up to 255 bytes with its length before it, and its content with four
+//! bytes of length before it, the lowest first. The first is the record, and its name is empty.
+
+use std::io;
+
+/// The name of the section with the `about` containers, which no format can have.
+const ABOUT: &str = "/about";
+
+/// Stands before the prefix of a format that goes out as it came.
+const GIVEN: &str = "/given/";
+
+/// A dossier in the making.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    bytes: Vec<u8>,
+}
+
+impl Draft {
+    /// A dossier of a record, as JSON.
+    pub(crate) fn of(record: &[u8]) -> Self {
+        let mut draft = Self { bytes: Vec::with_capacity(record.len() * 3) };
+        draft.add("", |section| section.extend_from_slice(record));
+        draft
+    }
+
+    /// Keeps a format ready: its root element.
+    pub(crate) fn keep<E>(
+        &mut self,
+        prefix: &str,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut written = Ok(());
+        self.add(prefix, |section| written = write(section));
+        written
+    }
+
+    /// Keeps a format that goes out as it came.
+    pub(crate) fn give(&mut self, prefix: &str, xml: &[u8]) {
+        self.add(&[GIVEN, prefix].concat(), |section| section.extend_from_slice(xml));
+    }
+
+    /// Keeps what is said about it, if anything is.
+    pub(crate) fn about(&mut self, about: &[u8]) {
+        if !about.is_empty() {
+            self.add(ABOUT, |section| section.extend_from_slice(about));
+        }
+    }
+
+    /// The bytes to be packed.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn add(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
+        let length = u8::try_from(name.len()).expect("prefixes are short; definitions are checked");
+        self.bytes.push(length);
+        self.bytes.extend_from_slice(name.as_bytes());
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; 4]);
+        write(&mut self.bytes);
+        let length = u32::try_from(self.bytes.len() - at - 4).expect("input is bounded to far less");
+        self.bytes[at..at + 4].copy_from_slice(&length.to_le_bytes());
+    }
+}
+
+/// A dossier as it was stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dossier<'a>(&'a [u8]);
+
+impl<'a> Dossier<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// The record as JSON.
+    pub(crate) fn record(&self) -> io::Result<&'a [u8]> {
+        self.ready("").ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a stored dossier has no record"))
+    }
+
+    /// A format that was kept ready.
+    pub(crate) fn ready(&self, prefix: &str) -> Option<&'a [u8]> {
+        self.section(|name| name == prefix.as_bytes())
+    }
+
+    /// A format that goes out as it came.
+    pub(crate) fn given(&self, prefix: &str) -> Option<&'a [u8]> {
+        self.section(|name| name.strip_prefix(GIVEN.as_bytes()) == Some(prefix.as_bytes()))
+    }
+
+    /// What is said about it.
+    pub(crate) fn about(&self) -> &'a [u8] {
+        self.ready(ABOUT).unwrap_or_default()
+    }
+
+    fn section(&self, is_wanted: impl Fn(&[u8]) -> bool) -> Option<&'a [u8]> {
+        let mut rest = self.0;
+        loop {
+            let (length, after) = rest.split_first()?;
+            let (name, after) = after.split_at_checked(usize::from(*length))?;
+            let (length, after) = after.split_first_chunk::<4>()?;
+            let (content, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            if is_wanted(name) {
+                return Some(content);
+            }
+            rest = after;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_come_back_and_damage_is_no_disaster() {
+        let mut draft = Draft::of(b"{}");
+        let write = |text: &'static [u8]| {
+            move |out: &mut Vec<u8>| {
+                out.extend_from_slice(text);
+                Ok::<_, io::Error>(())
+            }
+        };
+        draft.keep("oai_dc", write(b"<dc/>")).expect("written");
+        draft.give("mods", b"<mods/>");
+        draft.about(b"");
+        let without_about = draft.bytes().len();
+        draft.about(b"<about/>");
+        let dossier = Dossier::new(draft.bytes());
+        assert_eq!(dossier.record().expect("a record"), b"{}");
+        assert_eq!(dossier.ready("oai_dc"), Some(&b"<dc/>"[..]));
+        assert_eq!((dossier.ready("mods"), dossier.given("mods")), (None, Some(&b"<mods/>"[..])));
+        assert_eq!(dossier.about(), b"<about/>");
+        assert_eq!(Dossier::new(&draft.bytes()[..without_about]).about(), b"", "nothing was said, nothing is kept");
+        for end in 0..draft.bytes().len() {
+            let cut = Dossier::new(&draft.bytes()[..end]);
+            let _ = (cut.record(), cut.ready("oai_dc"), cut.about());
+        }
+    }
+}

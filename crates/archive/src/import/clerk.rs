@@ -1,0 +1,204 @@
+//! What becomes of entries: a clerk looks each one up, and reads it only if it is not as it was.
+//!
+//! Clerks only read the catalogue, so there can be as many as there are processors; one writer takes what they found.
+
+use std::io;
+use std::path::Path;
+
+use modoai_protocol::Datestamp;
+use modoai_repository::catalogue::stored::{Place as Stored, StoredFormat, Unpacker};
+use modoai_repository::catalogue::{Catalogue, Description, Detail, Restamp, State};
+use modoai_repository::item::{Fingerprint, Item};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
+
+use super::draft::Packing;
+use super::{ImportError, stamp};
+use crate::source::{Content, Entry, Fault, Place, Reading};
+use crate::terms::Archive;
+
+/// The mark, among what a document was made of, of those that also depend on files: they are always read.
+const DEPENDS_ON_FILES: i64 = 1;
+
+/// One who looks at entries.
+pub(super) struct Clerk<'a> {
+    archive: &'a Archive,
+    reading: &'a dyn Reading,
+    catalogue: &'a dyn Catalogue,
+    /// Which source it is, as a number.
+    source: i64,
+    now: Datestamp,
+    packer: Packing,
+    unpacker: Unpacker,
+}
+
+/// What a clerk found out about an entry.
+pub(super) struct Finding {
+    pub(super) place: Place,
+    /// A hash of the document's name; `None` if that could not be told.
+    pub(super) name: Option<u64>,
+    pub(super) verdict: Verdict,
+}
+
+/// What is to be done about an entry.
+pub(super) enum Verdict {
+    /// It is as it was.
+    Unchanged,
+    /// It is as it was, but was made of something else.
+    Remade(Box<Description>),
+    New(Box<Description>),
+    Changed(Box<Description>),
+    Back(Box<Description>),
+    /// The source says that it is gone. There may be nothing to be done about it.
+    Gone(Option<Box<Description>>),
+    Bad(Fault),
+}
+
+/// An entry whose document is known.
+struct Named {
+    name: String,
+    /// Tells its bytes from others.
+    digest: u64,
+}
+
+impl<'a> Clerk<'a> {
+    pub(super) fn new(
+        archive: &'a Archive,
+        reading: &'a dyn Reading,
+        catalogue: &'a dyn Catalogue,
+        source: i64,
+        now: Datestamp,
+        spool: &Path,
+    ) -> io::Result<Self> {
+        let (packer, unpacker) = (Packing::new(spool)?, Unpacker::new()?);
+        Ok(Self { archive, reading, catalogue, source, now, packer, unpacker })
+    }
+
+    /// Looks at some entries. An error is about the catalogue or this machine, not about the entries.
+    pub(super) fn look(&mut self, entries: Vec<Entry>) -> Result<Vec<Finding>, ImportError> {
+        let named: Vec<Result<Named, Fault>> = entries.iter().map(|entry| self.named(entry)).collect();
+        let names: Vec<&str> = named.iter().flatten().map(|named| named.name.as_str()).collect();
+        let mut states = self.catalogue.states(&names)?.into_iter();
+        let mut findings = Vec::with_capacity(entries.len());
+        for (entry, named) in entries.into_iter().zip(named) {
+            let (name, verdict) = match named {
+                Err(fault) => (None, Verdict::Bad(fault)),
+                Ok(named) => {
+                    let state = states.next().flatten();
+                    let bytes = entry.bytes.unwrap_or_default();
+                    (Some(hash(&named.name)), self.judge(&named, state, &bytes, &entry.place)?)
+                }
+            };
+            findings.push(Finding { place: entry.place, name, verdict });
+        }
+        Ok(findings)
+    }
+
+    fn named(&self, entry: &Entry) -> Result<Named, Fault> {
+        let bytes = entry.bytes.as_ref().map_err(Clone::clone)?;
+        let name = self.archive.identifier(&self.reading.identifier(bytes, &entry.place)?)?;
+        Ok(Named { name, digest: xxh3_64_with_seed(bytes, self.reading.fingerprint()) })
+    }
+
+    fn judge(
+        &mut self,
+        named: &Named,
+        state: Option<State>,
+        bytes: &[u8],
+        place: &Place,
+    ) -> Result<Verdict, ImportError> {
+        if let Some(State { deleted, state, .. }) = state {
+            if state.inode == named.digest && state.changed == self.source && state.modified != DEPENDS_ON_FILES {
+                // A document that was deleted for want of an entry is back; one that its entry deletes is as it was.
+                if !deleted {
+                    return Ok(Verdict::Unchanged);
+                }
+            }
+            if !deleted && state.changed != self.source {
+                let what = format!("{} is in the archive already, from another source", named.name);
+                return Ok(Verdict::Bad(Fault(what)));
+            }
+        }
+        let content = match self.reading.read(bytes, place) {
+            Ok(content) => content,
+            Err(fault) => return Ok(Verdict::Bad(fault)),
+        };
+        let description = match self.describe(named, content)? {
+            Ok(description) => Box::new(description),
+            Err(fault) => return Ok(Verdict::Bad(fault)),
+        };
+        let is_gone = description.record.is_none();
+        Ok(match state {
+            Some(State { deleted: true, .. }) if is_gone => Verdict::Gone(None),
+            _ if is_gone => Verdict::Gone(Some(description)),
+            None => Verdict::New(description),
+            Some(State { deleted: true, .. }) => Verdict::Back(description),
+            Some(_) if self.is_as_it_was(&description)? => Verdict::Remade(description),
+            Some(_) => Verdict::Changed(description),
+        })
+    }
+
+    /// The document as the catalogue will have it.
+    fn describe(&mut self, named: &Named, content: Content) -> Result<Result<Description, Fault>, ImportError> {
+        let Content { record, given } = content;
+        let sets = match self.archive.sets.of(&record) {
+            Ok(sets) => sets,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let datestamp = match stamp::of(&record) {
+            Ok(datestamp) => datestamp.unwrap_or(self.now),
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let state = Fingerprint {
+            size: 0,
+            modified: if record.files.is_empty() { 0 } else { DEPENDS_ON_FILES },
+            changed: self.source,
+            inode: named.digest,
+        };
+        let mut description = Description {
+            name: named.name.clone(),
+            sets,
+            datestamp,
+            state,
+            record: None,
+            forms: Vec::new(),
+            restamp: Restamp::IfChanged,
+        };
+        if record.deleted {
+            return Ok(Ok(description));
+        }
+        let mut draft = match self.archive.draft(&named.name, record, &given) {
+            Ok(draft) => draft,
+            Err(error) => return Ok(Err(Fault(error.to_string()))),
+        };
+        for (format, whole) in draft.as_they_came.drain(..) {
+            draft.forms.push((format, Some(self.packer.pack(&whole)?)));
+        }
+        let packed = self.packer.pack(draft.dossier.bytes())?;
+        description.state.size = packed.size;
+        description.record = Some(packed);
+        description.forms = draft.forms;
+        Ok(Ok(description))
+    }
+
+    /// Whether everything that is stored of a document is there already.
+    fn is_as_it_was(&mut self, description: &Description) -> Result<bool, ImportError> {
+        let stored = self.catalogue.item_with(&description.name, None, Detail::Record)?;
+        let Some(Item { body: Some(body), sets, formats, .. }) = stored else { return Ok(false) };
+        let Some(packed) = &description.record else { return Ok(false) };
+        let has = |format: &StoredFormat| formats.iter().any(|held| !held.gone && held.format.prefix == format.prefix);
+        let held = formats.iter().filter(|held| !held.gone).count();
+        let forms = &description.forms;
+        let same_forms = held == forms.len() && forms.iter().all(|(format, body)| has(format) && body.is_none());
+        let Stored::Here(bytes) = &body.packed else { return Ok(false) };
+        let same_sets = sets.iter().eq(description.sets.iter());
+        if body.size != packed.size || !same_forms || !same_sets {
+            return Ok(false);
+        }
+        Ok(xxh3_128(self.unpacker.unpack(bytes)?).to_le_bytes() == packed.digest)
+    }
+}
+
+/// Stands for a name among those that were met.
+pub(super) fn hash(name: &str) -> u64 {
+    xxh3_64(name.as_bytes())
+}

@@ -1,0 +1,71 @@
+//! Everything that is stored of a document, made of its record.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use modoai_repository::catalogue::stored::{Packed, Packer, StoredFormat};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::crosswalk::CrosswalkError;
+use crate::dossier;
+use crate::record::Record;
+use crate::source::Given;
+use crate::terms::Archive;
+
+/// What is to be stored of a document.
+pub(super) struct Draft {
+    pub(super) dossier: dossier::Draft,
+    /// The formats that not every document has, and this one does.
+    pub(super) forms: Vec<(Arc<StoredFormat>, Option<Packed>)>,
+    /// Formats that no crosswalk makes, with what goes out in them.
+    pub(super) as_they_came: Vec<(Arc<StoredFormat>, Vec<u8>)>,
+}
+
+impl Archive {
+    /// Everything that is to be stored of a document.
+    pub(super) fn draft(&self, name: &str, record: Record, given: &[Given]) -> Result<Draft, CrosswalkError> {
+        let json = serde_json::to_vec(&record).expect("a record is texts and numbers");
+        let record = Arc::new(record);
+        let described = self.crosswalks.describe(Arc::clone(&record), name);
+        let (mut dossier, mut forms) = (dossier::Draft::of(&json), Vec::new());
+        for crosswalk in self.crosswalks.all() {
+            let definition = crosswalk.definition();
+            match given.iter().find(|given| given.format.prefix == definition.prefix) {
+                Some(given) => dossier.give(&definition.prefix, &given.xml),
+                None if !crosswalk.suits(&record) => continue,
+                None if definition.keep => {
+                    dossier.keep(&definition.prefix, |out| crosswalk.write(&described, out))?;
+                }
+                None => {}
+            }
+            if !definition.requires.is_empty() {
+                forms.push((Arc::new(definition.format()), None));
+            }
+        }
+        let mut about = Vec::new();
+        self.crosswalks.write_about(&described, &mut about)?;
+        dossier.about(&about);
+        let unmade = given.iter().filter(|given| self.crosswalks.get(&given.format.prefix).is_none());
+        let as_they_came = unmade.map(|Given { format, xml }| {
+            (Arc::clone(format), [b"<metadata>", xml.as_slice(), b"</metadata>", &about].concat())
+        });
+        Ok(Draft { dossier, forms, as_they_came: as_they_came.collect() })
+    }
+}
+
+/// Packs what is to be stored.
+pub(super) struct Packing(Packer);
+
+impl Packing {
+    /// Large documents wait in a folder until they are stored.
+    pub(super) fn new(spool: &Path) -> io::Result<Self> {
+        Packer::new(spool).map(Self)
+    }
+
+    pub(super) fn pack(&mut self, bytes: &[u8]) -> io::Result<Packed> {
+        self.0.clear();
+        self.0.write(bytes)?;
+        self.0.finish(xxh3_128(bytes).to_le_bytes())
+    }
+}

@@ -1,0 +1,66 @@
+//! What was in the source the last time and is not any more.
+//!
+//! A source that lost much is more likely damaged than honest, and an entry that cannot be told from others may be any
+//! document: in both cases nothing is deleted, and the report says what was spared and why.
+
+use modoai_repository::catalogue::{Change, Known, Writer};
+
+use super::clerk::hash;
+use super::report::{Report, Spared};
+use super::stream::Met;
+use super::{Import, ImportError};
+
+/// Documents looked at, or deleted, together.
+const TOGETHER: usize = 8 * 1024;
+
+impl Import<'_> {
+    /// Deletes what was not met, if that is safe.
+    pub(super) fn bury(&self, writer: &mut dyn Writer, met: &Met, report: &mut Report) -> Result<(), ImportError> {
+        // Everything that is there was met: no need to look at each.
+        if self.options.only_update || (!self.options.dry_run && writer.live()? == met.live) {
+            return Ok(());
+        }
+        let (mut there, mut missing) = (0_u64, 0_u64);
+        self.each_of_mine(writer, |known| {
+            there += 1;
+            missing += u64::from(!met.names.contains(&hash(&known.name)));
+        })?;
+        let too_many = missing as f64 > self.options.most_gone * there as f64;
+        report.spared_because = match () {
+            () if missing == 0 => return Ok(()),
+            () if met.unidentified > 0 => Some(Spared::Unidentified),
+            () if too_many => Some(Spared::TooMany),
+            () => None,
+        };
+        if report.spared_because.is_some() {
+            report.spared = missing;
+            return Ok(());
+        }
+        report.gone += missing;
+        if self.options.dry_run {
+            return Ok(());
+        }
+        let mut names = Vec::new();
+        self.each_of_mine(writer, |known| {
+            if !met.names.contains(&hash(&known.name)) {
+                names.push(known.name);
+            }
+        })?;
+        for some in names.chunks(TOGETHER) {
+            let changes: Vec<_> = some.iter().map(|name| Change::Delete { name: name.clone() }).collect();
+            writer.apply(&changes)?;
+        }
+        Ok(())
+    }
+
+    /// Every document of this source that is not gone.
+    fn each_of_mine(&self, writer: &mut dyn Writer, mut look: impl FnMut(Known)) -> Result<(), ImportError> {
+        let mut after = String::new();
+        loop {
+            let known = writer.known("", &after, TOGETHER)?;
+            let Some(last) = known.last() else { return Ok(()) };
+            after.clone_from(&last.name);
+            known.into_iter().filter(|known| known.fingerprint.changed == self.source()).for_each(&mut look);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Filling a catalogue from a source, and keeping it equal to it.
+//!
+//! An import may be killed at any moment and begun again: what is there already is recognised by its bytes, so nothing
+//! is done twice, and what is not in the source any more is only deleted when all of it has been read.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `stream` | threads, order, and what was met |
+//! | `clerk` | what becomes of one entry |
+//! | `draft` | what is stored of one document |
+//! | `stamp` | when a document last changed, by its own account |
+//! | `gone` | what is not in the source any more |
+//! | `recast` | what a change of crosswalks or rules changes |
+//! | `report` | what is told about it |
+
+mod clerk;
+mod draft;
+mod gone;
+mod recast;
+mod report;
+mod stamp;
+mod stream;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use modoai_protocol::Datestamp;
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Writer};
+use xxhash_rust::xxh3::xxh3_64;
+
+pub use report::{Complaints, Progress, Report, Spared};
+
+use crate::crosswalk::CrosswalkError;
+use crate::source::{Reading, Source};
+use crate::terms::{Archive, FORMER_TERMS, TERMS, Terms, TermsError};
+
+/// How an import goes about it.
+#[derive(Clone, Debug)]
+pub struct ImportOptions {
+    /// What the source is called. Each has its own documents, and only those can be missed in it.
+    pub source: String,
+    /// The source only holds what is new or changed: nothing that is missing is gone.
+    pub only_update: bool,
+    /// Which share of a source's documents may be gone at once.
+    pub most_gone: f64,
+    /// Find out what would be done, and do nothing.
+    pub dry_run: bool,
+    /// A folder where large documents wait until they are stored.
+    pub spool: PathBuf,
+}
+
+/// Why an import ended early. What was written until then stays.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The source cannot be read on.
+    #[error("failed to read the source")]
+    Source(#[source] io::Error),
+    /// This machine failed.
+    #[error("failed to prepare records")]
+    Io(#[from] io::Error),
+    /// The catalogue failed.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// The terms are broken.
+    #[error(transparent)]
+    Terms(#[from] TermsError),
+    /// A crosswalk fails on a record that is stored already.
+    #[error("failed to make formats of {name}")]
+    Recast {
+        /// Which record.
+        name: String,
+        /// Why.
+        source: CrosswalkError,
+    },
+    /// The catalogue holds something else.
+    #[error("the catalogue holds {0}; an archive needs one of its own")]
+    Foreign(&'static str),
+}
+
+/// One import.
+pub struct Import<'a> {
+    /// Where to.
+    pub catalogue: Arc<dyn Catalogue>,
+    /// On what terms.
+    pub archive: &'a Archive,
+    /// How.
+    pub options: ImportOptions,
+    /// How far it is.
+    pub progress: &'a Progress,
+    /// The time.
+    pub now: Datestamp,
+}
+
+impl Import<'_> {
+    /// Takes in a whole source.
+    pub fn run(
+        &self,
+        source: Box<dyn Source>,
+        reading: &dyn Reading,
+        complaints: &mut dyn Complaints,
+    ) -> Result<Report, ImportError> {
+        let mut report = Report::default();
+        let mut writer = self.catalogue.writer()?;
+        self.agree(&mut *writer, &mut report)?;
+        let met = self.take(&mut *writer, source, reading, &mut report, complaints)?;
+        self.bury(&mut *writer, &met, &mut report)?;
+        if !self.options.dry_run {
+            self.name_sets(&mut *writer)?;
+            writer.complete()?;
+        }
+        report.complete = report.spared == 0;
+        Ok(report)
+    }
+
+    /// Only makes the terms hold, for what is there already.
+    pub fn recast(&self) -> Result<Report, ImportError> {
+        let mut report = Report::default();
+        let mut writer = self.catalogue.writer()?;
+        self.agree(&mut *writer, &mut report)?;
+        if !self.options.dry_run {
+            self.name_sets(&mut *writer)?;
+        }
+        report.complete = true;
+        Ok(report)
+    }
+
+    /// Which source it is, as a number.
+    fn source(&self) -> i64 {
+        // The bits are what counts.
+        xxh3_64(self.options.source.as_bytes()) as i64
+    }
+
+    /// Sees to it that the catalogue's terms are these, and that every record in it is by them.
+    fn agree(&self, writer: &mut dyn Writer, report: &mut Report) -> Result<(), ImportError> {
+        let terms = self.archive.terms();
+        let held = Terms::remembered(&*self.catalogue, TERMS)?;
+        let former = Terms::remembered(&*self.catalogue, FORMER_TERMS)?;
+        if held.is_none() {
+            if writer.live()? > 0 {
+                let of_records = !self.catalogue.formats()?.is_empty();
+                return Err(ImportError::Foreign(if of_records { "harvested records" } else { "the files of a site" }));
+            }
+            if !self.options.dry_run {
+                writer.set_memo(TERMS, Some(&terms.to_bytes()))?;
+            }
+            return Ok(());
+        }
+        let is_new = held.as_ref() != Some(terms);
+        if !is_new && former.is_none() {
+            return Ok(());
+        }
+        // The new terms hold before the first record is stamped by them: whoever harvests in between gets a changed
+        // record with its old stamp, and again with its new one. The other way round a change would be missed.
+        let Some(before) = former.or(held) else { return Ok(()) };
+        if !self.options.dry_run {
+            writer.set_memo(FORMER_TERMS, Some(&before.to_bytes()))?;
+            writer.set_memo(TERMS, Some(&terms.to_bytes()))?;
+        }
+        self.recast_all(writer, &Archive::compile(before)?, report)?;
+        if !self.options.dry_run {
+            writer.set_memo(FORMER_TERMS, None)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the catalogue what sets are called.
+    fn name_sets(&self, writer: &mut dyn Writer) -> Result<(), ImportError> {
+        let known = self.catalogue.set_titles()?;
+        for set in self.archive.sets.named() {
+            if !known.iter().any(|(spec, title)| **spec == set.spec && *title == set.name) {
+                writer.name_set(&set.spec, &set.name)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! From a source to the catalogue: one thread cuts the source into entries, clerks look at them, and here they are
+//! taken in the order of the source and written.
+//!
+//! Everything between the threads is bounded, so a slow disk slows the reading down and fills no memory.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use modoai_repository::catalogue::{Catalogue, Change, Writer};
+
+use super::clerk::{Clerk, Finding, Verdict};
+use super::report::{Complaints, Progress, Report};
+use super::{Import, ImportError};
+use crate::source::{Entry, Fault, Reading, Source};
+
+/// Entries that are looked at together.
+const ENTRIES: usize = 1024;
+
+/// Fewer, if they are large.
+const BYTES: usize = 8 << 20;
+
+/// Changes that become visible together.
+const CHANGES: usize = 8 * 1024;
+
+/// Fewer, if there is much to be stored.
+const STORED: u64 = 32 << 20;
+
+/// Some neighbouring entries, and how many came before.
+type Batch = (u64, Vec<Entry>);
+
+/// What was found out about some neighbouring entries.
+type Findings = (u64, Result<Vec<Finding>, ImportError>);
+
+/// What was met in a source.
+#[derive(Default)]
+pub(super) struct Met {
+    /// Hashes of the names of all documents that were met, whatever was wrong with them.
+    pub(super) names: HashSet<u64>,
+    /// How many of them are in the catalogue now, and not gone.
+    pub(super) live: u64,
+    /// Entries without a readable identifier.
+    pub(super) unidentified: u64,
+}
+
+/// One who takes findings in order, and has the changes written.
+struct Taker<'a> {
+    writer: &'a mut dyn Writer,
+    dry: bool,
+    changes: Vec<Change>,
+    /// Bytes that the changes want to have stored.
+    stored: u64,
+    met: Met,
+    report: &'a mut Report,
+    complaints: &'a mut dyn Complaints,
+}
+
+impl Import<'_> {
+    /// Takes a whole source in.
+    pub(super) fn take(
+        &self,
+        writer: &mut dyn Writer,
+        source: Box<dyn Source>,
+        reading: &dyn Reading,
+        report: &mut Report,
+        complaints: &mut dyn Complaints,
+    ) -> Result<Met, ImportError> {
+        let clerks = thread::available_parallelism().map_or(1, usize::from);
+        let mut taker = Taker {
+            writer,
+            dry: self.options.dry_run,
+            changes: Vec::new(),
+            stored: 0,
+            met: Met::default(),
+            report,
+            complaints,
+        };
+        thread::scope(|scope| {
+            let (batches, to_look_at) = sync_channel(clerks);
+            let (findings, to_take) = sync_channel(clerks);
+            let reader = scope.spawn(|| cut(source, &batches_into(batches), self.progress));
+            let to_look_at = Arc::new(Mutex::new(to_look_at));
+            for _ in 0..clerks {
+                let (to_look_at, findings) = (Arc::clone(&to_look_at), findings.clone());
+                scope.spawn(move || self.clerk(reading, &to_look_at, &findings));
+            }
+            // Those of the clerks are the only ones left, so both sides notice when the other ends.
+            drop((to_look_at, findings));
+            take_in_order(&to_take, |findings| {
+                self.progress.dealt_with(findings.len() as u64);
+                taker.take(findings)
+            })?;
+            taker.write()?;
+            let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            read.map_err(ImportError::Source)
+        })?;
+        Ok(taker.met)
+    }
+
+    fn clerk(
+        &self,
+        reading: &dyn Reading,
+        to_look_at: &Mutex<Receiver<Batch>>,
+        findings: &SyncSender<Findings>,
+    ) {
+        let catalogue: &dyn Catalogue = &*self.catalogue;
+        let clerk = Clerk::new(self.archive, reading, catalogue, self.source(), self.now, &self.options.spool);
+        let mut clerk = clerk.map_err(ImportError::from);
+        loop {
+            let next = to_look_at.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok((before, entries)) = next else { return };
+            let found = match &mut clerk {
+                Ok(clerk) => clerk.look(entries),
+                Err(error) => Err(std::mem::replace(error, ImportError::Source(io::Error::other("a clerk failed")))),
+            };
+            if findings.send((before, found)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Cuts a source into batches, until it ends or nobody wants more.
+fn cut(
+    mut source: Box<dyn Source>,
+    batches: &dyn Fn(Batch) -> bool,
+    progress: &Progress,
+) -> io::Result<()> {
+    let mut before = 0;
+    loop {
+        let (mut entries, mut bytes) = (Vec::with_capacity(ENTRIES), 0);
+        while entries.len() < ENTRIES && bytes < BYTES {
+            let Some(entry) = source.next()? else { break };
+            bytes += entry.bytes.as_ref().map_or(0, Vec::len);
+            entries.push(entry);
+        }
+        progress.read(source.progress());
+        let count = entries.len() as u64;
+        if count == 0 || !batches((before, entries)) {
+            return Ok(());
+        }
+        before += count;
+    }
+}
+
+/// Sends batches until nobody takes them any more.
+fn batches_into(batches: SyncSender<Batch>) -> impl Fn(Batch) -> bool {
+    move |batch| batches.send(batch).is_ok()
+}
+
+/// Takes findings in the order of the source, whichever clerk was faster.
+fn take_in_order(
+    findings: &Receiver<Findings>,
+    mut take: impl FnMut(Vec<Finding>) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let mut waiting = BTreeMap::new();
+    let mut taken = 0;
+    for (before, found) in findings {
+        waiting.insert(before, found?);
+        while let Some(found) = waiting.remove(&taken) {
+            taken += found.len() as u64;
+            take(found)?;
+        }
+    }
+    Ok(())
+}
+
+impl Taker<'_> {
+    fn take(&mut self, findings: Vec<Finding>) -> Result<(), ImportError> {
+        for finding in findings {
+            self.report.read += 1;
+            self.take_one(finding);
+        }
+        if self.changes.len() >= CHANGES || self.stored >= STORED { self.write() } else { Ok(()) }
+    }
+
+    fn take_one(&mut self, finding: Finding) {
+        let Finding { place, name, verdict } = finding;
+        match name {
+            Some(name) if !self.met.names.insert(name) => {
+                self.report.duplicates += 1;
+                self.complaints.bad(&place, &Fault("an earlier entry has the same identifier".to_owned()));
+                return;
+            }
+            Some(_) => {}
+            None => self.met.unidentified += 1,
+        }
+        let report = &mut *self.report;
+        let (count, description) = match verdict {
+            Verdict::Unchanged => (&mut report.unchanged, None),
+            Verdict::Remade(description) => (&mut report.unchanged, Some(description)),
+            Verdict::New(description) => (&mut report.new, Some(description)),
+            Verdict::Changed(description) => (&mut report.changed, Some(description)),
+            Verdict::Back(description) => (&mut report.back, Some(description)),
+            Verdict::Gone(None) => {
+                report.unchanged += 1;
+                return;
+            }
+            Verdict::Gone(Some(description)) => {
+                report.gone += 1;
+                self.changes.push(Change::Describe(description));
+                return;
+            }
+            Verdict::Bad(fault) => {
+                report.bad += 1;
+                self.complaints.bad(&place, &fault);
+                return;
+            }
+        };
+        *count += 1;
+        self.met.live += 1;
+        if let Some(description) = description {
+            self.stored += description.record.as_ref().map_or(0, |record| record.size);
+            self.changes.push(Change::Describe(description));
+        }
+    }
+
+    fn write(&mut self) -> Result<(), ImportError> {
+        if !self.dry {
+            self.writer.apply(&self.changes)?;
+        }
+        self.changes.clear();
+        self.stored = 0;
+        Ok(())
+    }
+}

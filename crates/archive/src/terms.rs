@@ -1,0 +1,156 @@
+//! On what terms an archive is served: its identifiers, crosswalks, sets and constants.
+//!
+//! The catalogue remembers them with its records, because records were stamped by them: whoever serves the catalogue
+//! needs nothing else, and whoever imports into it can tell which records a change of terms changes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use modoai_repository::catalogue::{Catalogue, CatalogueError};
+use serde::{Deserialize, Serialize};
+
+use crate::crosswalk::{CrosswalkError, Crosswalks, Definition};
+use crate::sets::{Rule, RuleError, SetRules};
+use crate::source::Fault;
+
+/// The memo with the terms that hold.
+pub(crate) const TERMS: &str = "archive";
+
+/// The memo with the terms that held before, for as long as not all records have been looked at.
+pub(crate) const FORMER_TERMS: &str = "archive-before";
+
+/// To be raised when the same terms give other results, so that records are looked at again.
+const EDITION: u32 = 1;
+
+/// The terms as they are remembered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Terms {
+    edition: u32,
+    /// The namespace of identifiers by the oai-identifier scheme.
+    pub repository_identifier: Option<String>,
+    /// The folder of the items' files.
+    pub files: Option<PathBuf>,
+    /// What templates find under `archive`.
+    pub constants: toml::Table,
+    /// The crosswalks, oai_dc first.
+    pub crosswalks: Vec<Definition>,
+    /// The rules of sets.
+    pub sets: Vec<Rule>,
+}
+
+impl Terms {
+    /// Terms with nothing but these crosswalks.
+    pub fn new(crosswalks: Vec<Definition>) -> Self {
+        Self {
+            edition: EDITION,
+            repository_identifier: None,
+            files: None,
+            constants: toml::Table::new(),
+            crosswalks,
+            sets: Vec::new(),
+        }
+    }
+
+    /// The terms that a catalogue remembers under a key; `None` if it is not that of an archive.
+    pub(crate) fn remembered(catalogue: &dyn Catalogue, key: &str) -> Result<Option<Self>, TermsError> {
+        let Some(bytes) = catalogue.memo(key)? else { return Ok(None) };
+        serde_json::from_slice(&bytes).map(Some).map_err(TermsError::Unreadable)
+    }
+
+    /// As they are remembered.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("terms are texts and numbers")
+    }
+}
+
+/// Why an archive cannot be served, or filled, on these terms.
+#[derive(Debug, thiserror::Error)]
+pub enum TermsError {
+    /// A crosswalk is broken.
+    #[error(transparent)]
+    Crosswalk(#[from] CrosswalkError),
+    /// A rule of sets is broken.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// What the catalogue remembers was written by a newer version.
+    #[error("the catalogue remembers terms of an archive that this version cannot read")]
+    Unreadable(#[source] serde_json::Error),
+    /// The catalogue failed.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+}
+
+/// The terms, ready to be followed.
+#[derive(Debug)]
+pub struct Archive {
+    pub(crate) terms: Terms,
+    pub(crate) crosswalks: Arc<Crosswalks>,
+    pub(crate) sets: SetRules,
+}
+
+impl Archive {
+    /// Makes terms ready. Whatever is wrong with them is found here.
+    pub fn compile(terms: Terms) -> Result<Self, TermsError> {
+        let crosswalks = Arc::new(Crosswalks::compile(terms.crosswalks.clone(), terms.constants.clone())?);
+        let sets = SetRules::compile(terms.sets.clone())?;
+        Ok(Self { terms, crosswalks, sets })
+    }
+
+    /// The terms.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// The OAI identifier of a document: what it is called in the source, behind the archive's namespace, with whatever
+    /// the scheme does not allow percent-encoded. What is a URI already stays as it is.
+    pub fn identifier(&self, local: &str) -> Result<String, Fault> {
+        let local = local.trim();
+        if local.is_empty() {
+            return Err(Fault("the identifier is empty".to_owned()));
+        }
+        if local.len() > LONGEST_IDENTIFIER {
+            return Err(Fault(format!("the identifier has more than {LONGEST_IDENTIFIER} bytes")));
+        }
+        let mut identifier = match &self.terms.repository_identifier {
+            _ if is_uri(local) => String::new(),
+            Some(namespace) => format!("oai:{namespace}:"),
+            None => {
+                let what = format!("'{local}' is no URI, and no repository_identifier is set to make one of it");
+                return Err(Fault(what));
+            }
+        };
+        for byte in local.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-_.!~*'();/?:@&=+$,%".contains(&byte) {
+                identifier.push(byte.into());
+            } else {
+                identifier.push_str(&format!("%{byte:02X}"));
+            }
+        }
+        Ok(identifier)
+    }
+}
+
+/// A longer identifier would not fit into a request.
+const LONGEST_IDENTIFIER: usize = 1000;
+
+/// Whether it is a URI by itself: of the schemes that identifiers of documents have.
+fn is_uri(text: &str) -> bool {
+    ["oai:", "http://", "https://", "urn:", "info:", "doi:", "hdl:", "ark:"].iter().any(|scheme| text.starts_with(scheme))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_follow_the_scheme() {
+        let mut archive = Archive::compile(Terms::new(Vec::new())).expect("no terms are good terms");
+        assert!(archive.identifier("1").expect_err("no namespace").to_string().contains("repository_identifier"));
+        assert_eq!(archive.identifier("https://a.example/1 2"), Ok("https://a.example/1%202".to_owned()));
+        archive.terms.repository_identifier = Some("arXiv.org".to_owned());
+        assert_eq!(archive.identifier("hep-th/9901001"), Ok("oai:arXiv.org:hep-th/9901001".to_owned()));
+        assert_eq!(archive.identifier("oai:other.org:5"), Ok("oai:other.org:5".to_owned()));
+        assert_eq!(archive.identifier("Müller #1"), Ok("oai:arXiv.org:M%C3%BCller%20%231".to_owned()));
+        assert!(archive.identifier(" ").is_err());
+    }
+}
