@@ -1,1 +1,357 @@
 //! A record in a metadata format, by a template.
+//!
+//! A crosswalk is a template and four facts: the format's prefix, schema, namespace, and what a record must have to be
+//! told in it ([`Definition`]). Everything that can be wrong with one is found by [`Crosswalks::compile`]: what the
+//! engine cannot read, names it does not know, and, by [trial](self), output that is not one well-formed element in the
+//! right namespace. After that, whatever a record holds is escaped, and a template that was not shipped with the program
+//! has each of its documents read once more before it goes out.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `shipped` | the crosswalks that come with the program |
+//! | `subject` | a record as templates see it |
+//! | `filters` | what they can do with a value |
+//! | `dates`, `web`, `kinds` | dates, URLs and names, vocabularies of types |
+//! | `escape` | what is put into the output, made harmless |
+//! | `scan` | the pieces of a template, before it runs |
+//! | `trial` | templates tried on samples, documents judged |
+//! | `about` | rights and provenance, which go with every format |
+//!
+//! # What templates see
+//!
+//! The fields of [`Record`] under their names in JSON (`title`, `creators`, `abstract`, …), the further fields beside
+//! them, and:
+//!
+//! | name | what it is |
+//! |---|---|
+//! | `oai_identifier` | the whole identifier, `oai:arXiv.org:hep-th/9901001` |
+//! | `landing` | the URL of its home page: the link called `landing`, else the first link, else `archive.landing` and the identifier |
+//! | `date` | when it was published, as nearly as its dates and versions tell: `YYYY-MM-DD`, or less |
+//! | `authors` | its creators in one text, `Given Family, Given Family`, unless the record has a text of its own |
+//! | `archive.NAME` | the archive's constants |
+//!
+//! What is missing, and what is blank, is not there: `{% if title %}`. Each of `creators` and `contributors` has
+//! `family`, `given`, `suffix`, `affiliations` and `orcid` (the bare iD).
+//!
+//! # Filters
+//!
+//! Besides those of the engine (`join`, `replace`, `first`, `last`, `length`, …):
+//!
+//! | filter | what it gives |
+//! |---|---|
+//! | `date` | `YYYY-MM-DD`, `YYYY-MM` or `YYYY`, also out of an RFC 2822 date; nothing if it is no date |
+//! | `year` | the year of a date, four digits |
+//! | `line` | the text in one line, single spaces |
+//! | `person` | `Family, Given, Suffix` of an agent |
+//! | `fullname` | `Given Family Suffix` of an agent |
+//! | `url` | the absolute URL, with what may not stand in one percent-encoded; nothing if it is none |
+//! | `doi` | the bare DOI, out of any of its forms; nothing if it is none |
+//! | `language` | the language tag; nothing if it is none |
+//! | `kind` | the type of a document in several vocabularies: `.uri` and `.label` (COAR), `.openaire`, `.datacite`, `.dcmi`, `.mods`; `.known` |
+//! | `words` | the words of a text as a list; a list as it is |
+//! | `many` | a list as it is, anything else as a list of one |
+//! | `matches("10.48550/*")` | whether all of the text fits the pattern: `*` is any text, `?` any one byte |
+
+mod about;
+mod dates;
+mod escape;
+mod filters;
+mod kinds;
+mod scan;
+mod shipped;
+mod subject;
+#[cfg(test)]
+mod tests;
+mod trial;
+mod web;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
+use modoai_protocol::names::MetadataPrefix;
+use serde::{Deserialize, Serialize};
+
+use crate::record::Record;
+use scan::Scan;
+use subject::Subject;
+
+pub use shipped::{shipped, shipped_prefixes};
+
+/// How many steps a template may take for one record: enough for a hundred thousand authors, and over in a second.
+const MOST_STEPS: u64 = 20_000_000;
+/// How long one record may become, in bytes. Far beyond any real one; a loop gone wrong is stopped before memory is.
+const LONGEST: usize = 64 * 1024 * 1024;
+
+/// A crosswalk as it is written down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// The format's metadataPrefix.
+    pub prefix: String,
+    /// Where its schema is.
+    pub schema: String,
+    /// Its namespace: that of the root element.
+    pub namespace: String,
+    /// What a record must have: names of fields (`doi`, `dates.issued`), or several of which one will do
+    /// (`doi or landing`).
+    #[serde(default)]
+    pub requires: Vec<String>,
+    /// Whether the format is kept ready in the catalogue.
+    #[serde(default)]
+    pub keep: bool,
+    /// The template's file, for messages.
+    pub file: String,
+    /// The template.
+    pub template: String,
+}
+
+/// What is wrong with a crosswalk, or with a record in it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct CrosswalkError {
+    /// The template's file.
+    pub file: String,
+    /// Its line, counted from 1, where that can be told.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for CrosswalkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.what),
+            None => write!(f, "{}: {}", self.file, self.what),
+        }
+    }
+}
+
+/// The crosswalks of an archive, ready for use.
+#[derive(Debug)]
+pub struct Crosswalks {
+    all: Vec<Crosswalk>,
+    landing: Option<Arc<str>>,
+}
+
+impl Crosswalks {
+    /// Reads and tries all templates. `constants` are the `archive.NAME` of all of them.
+    pub fn compile(definitions: Vec<Definition>, constants: toml::Table) -> Result<Self, CrosswalkError> {
+        let landing = constants.get("landing").and_then(toml::Value::as_str).map(Arc::from);
+        let mut engine = engine(constants);
+        let mut prefixes = HashSet::new();
+        for definition in &definitions {
+            let fault = |what: String| definition.fault(None, what);
+            if MetadataPrefix::parse(&definition.prefix).is_none() {
+                return Err(fault(format!("`{}` cannot be a metadataPrefix", definition.prefix)));
+            }
+            if !prefixes.insert(definition.prefix.as_str()) {
+                return Err(fault(format!("there are two crosswalks for `{}`", definition.prefix)));
+            }
+            for (name, text) in [("namespace", &definition.namespace), ("schema", &definition.schema)] {
+                if text.is_empty() || text.contains(char::is_whitespace) {
+                    return Err(fault(format!("`{text}` cannot be the {name} of `{}`", definition.prefix)));
+                }
+            }
+            let template = without_declaration(&definition.template);
+            let scan = Scan::new(&template);
+            let added = engine.add_template_owned(definition.prefix.clone(), scan.compact());
+            added.map_err(|error| definition.fault_of(&error))?;
+            if let Some(unknown) = scan.unknown(&engine) {
+                return Err(definition.fault(Some(unknown.line), unknown.what));
+            }
+        }
+        let engine = Arc::new(engine);
+        let make = |definition: Definition| Crosswalk {
+            is_shipped: shipped(&definition.prefix).is_some_and(|shipped| shipped.template == definition.template),
+            definition,
+            engine: engine.clone(),
+            landing: landing.clone(),
+        };
+        let all: Vec<_> = definitions.into_iter().map(make).collect();
+        let crosswalks = Self { all, landing };
+        crosswalks.all.iter().try_for_each(|crosswalk| crosswalks.try_out(crosswalk))?;
+        Ok(crosswalks)
+    }
+
+    /// All of them, in the order in which they were given.
+    pub fn all(&self) -> &[Crosswalk] {
+        &self.all
+    }
+
+    /// The crosswalk to a format.
+    pub fn get(&self, prefix: &str) -> Option<&Crosswalk> {
+        self.all.iter().find(|crosswalk| crosswalk.definition.prefix == prefix)
+    }
+
+    /// Prepares a record, once for all formats. `identifier` is the full OAI identifier.
+    pub fn describe(&self, record: Arc<Record>, identifier: &str) -> Described {
+        let subject = Subject { record, oai_identifier: identifier.into(), landing: self.landing.clone() };
+        Described { subject: Arc::new(subject) }
+    }
+
+    /// Writes what is to be told about a record in any format: `<about>` with its rights, `<about>` with its provenance,
+    /// or nothing.
+    pub fn write_about(&self, described: &Described, out: &mut Vec<u8>) -> Result<(), CrosswalkError> {
+        about::write(&described.subject.record, out);
+        Ok(())
+    }
+
+    fn try_out(&self, crosswalk: &Crosswalk) -> Result<(), CrosswalkError> {
+        let definition = &crosswalk.definition;
+        let mut xml = Vec::new();
+        for (called, sample) in
+            [("has nearly nothing", trial::bare(&definition.requires)), ("has everything", trial::full())]
+        {
+            if !crosswalk.suits(&sample) {
+                continue;
+            }
+            let described = self.describe(Arc::new(sample), "oai:example.org:sample/1");
+            xml.clear();
+            crosswalk.render(&described, &mut xml)?;
+            if let Err(flaw) = judge(&xml, &definition.namespace) {
+                let template = without_declaration(&definition.template);
+                let line = trial::blame(&Scan::new(&template), &definition.namespace);
+                let near = excerpt(&String::from_utf8_lossy(&xml), flaw.at);
+                let what = format!("of a sample record that {called} it makes no good XML: {}, at `{near}`", flaw.what);
+                return Err(definition.fault(line, what));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A record, prepared for any number of formats.
+#[derive(Clone, Debug)]
+pub struct Described {
+    subject: Arc<Subject>,
+}
+
+/// The way from records to one format.
+#[derive(Debug)]
+pub struct Crosswalk {
+    definition: Definition,
+    engine: Arc<Environment<'static>>,
+    landing: Option<Arc<str>>,
+    is_shipped: bool,
+}
+
+impl Crosswalk {
+    /// What it was made from.
+    pub fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    /// Whether a record has all that the format needs.
+    pub fn suits(&self, record: &Record) -> bool {
+        let has = |name: &str| subject::has(record, self.landing.as_ref(), name.trim());
+        self.definition.requires.iter().all(|names| names.split(" or ").any(has))
+    }
+
+    /// Appends the record in this format: one element that stands on its own. If it fails, nothing is appended.
+    pub fn write(&self, described: &Described, out: &mut Vec<u8>) -> Result<(), CrosswalkError> {
+        let start = out.len();
+        let written = self.render(described, out).and_then(|()| {
+            // Tests have read thousands of documents of the shipped ones; samples have shown only so much of the others.
+            if self.is_shipped {
+                return Ok(());
+            }
+            judge(&out[start..], &self.definition.namespace).map_err(|flaw| {
+                let near = excerpt(&String::from_utf8_lossy(&out[start..]), flaw.at);
+                self.definition.fault(None, format!("it makes no good XML: {}, at `{near}`", flaw.what))
+            })
+        });
+        written.map_err(|mut error| {
+            out.truncate(start);
+            error.what = format!("{} (record {})", error.what, described.subject.oai_identifier);
+            error
+        })
+    }
+
+    fn render(&self, described: &Described, out: &mut Vec<u8>) -> Result<(), CrosswalkError> {
+        let template = self.engine.get_template(&self.definition.prefix).expect("compile has added it");
+        let context = Value::from_dyn_object(described.subject.clone());
+        let limited = Limited { left: LONGEST, out };
+        template.render_captured_to(context, limited).map(drop).map_err(|error| self.definition.fault_of(&error))
+    }
+}
+
+impl Definition {
+    fn fault(&self, line: Option<usize>, what: String) -> CrosswalkError {
+        CrosswalkError { file: self.file.clone(), line, what }
+    }
+
+    fn fault_of(&self, error: &minijinja::Error) -> CrosswalkError {
+        let what = match (error.kind(), error.detail()) {
+            (ErrorKind::OutOfFuel, _) => format!("it takes more than {MOST_STEPS} steps for one record"),
+            (ErrorKind::WriteFailure, _) => format!("it makes more than {LONGEST} bytes of one record"),
+            (ErrorKind::SyntaxError, Some(detail)) => detail.to_owned(),
+            (kind, Some(detail)) => format!("{kind}: {detail}"),
+            (kind, None) => kind.to_string(),
+        };
+        self.fault(error.line(), what)
+    }
+}
+
+/// The engine, as all templates get it.
+fn engine(constants: toml::Table) -> Environment<'static> {
+    let mut engine = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    engine.set_syntax(syntax.expect("the usual delimiters"));
+    // Records lack fields; `a.b` of a missing `a` is missing, too.
+    engine.set_undefined_behavior(UndefinedBehavior::Chainable);
+    engine.set_auto_escape_callback(|_| AutoEscape::Custom("xml".into()));
+    engine.set_formatter(escape::format);
+    engine.set_fuel(Some(MOST_STEPS));
+    engine.set_recursion_limit(64);
+    engine.add_global("archive", Value::from(Serde(constants)));
+    filters::add_to(&mut engine);
+    engine
+}
+
+/// A template may begin as XML files do. A record stands inside of another document, so that goes; its lines stay.
+fn without_declaration(template: &str) -> Cow<'_, str> {
+    let template = template.strip_prefix('\u{feff}').unwrap_or(template);
+    let end = template.starts_with("<?xml ").then(|| template.find("?>")).flatten();
+    match end {
+        Some(end) => {
+            let lines = template[..end].matches('\n').count();
+            Cow::Owned("\n".repeat(lines) + &template[end + 2..])
+        }
+        None => Cow::Borrowed(template),
+    }
+}
+
+fn judge(xml: &[u8], namespace: &str) -> Result<(), trial::Flaw> {
+    let text = std::str::from_utf8(xml);
+    text.map_err(|error| trial::Flaw { at: error.valid_up_to(), what: "it is not UTF-8".to_owned() })
+        .and_then(|text| trial::judge(text, namespace))
+}
+
+/// A few words around a place, in one line.
+fn excerpt(text: &str, at: usize) -> String {
+    let before = text.char_indices().map(|(place, _)| place).take_while(|&place| place <= at.saturating_sub(30)).last();
+    let around: String = text[before.unwrap_or_default()..].chars().take(80).collect();
+    subject::one_line(&around).into_owned()
+}
+
+/// A buffer that takes only so much.
+struct Limited<'o> {
+    left: usize,
+    out: &'o mut Vec<u8>,
+}
+
+impl io::Write for Limited<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.left = self.left.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.out.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

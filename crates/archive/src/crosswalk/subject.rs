@@ -1,0 +1,327 @@
+//! A record as templates see it.
+//!
+//! Nothing is converted before a template asks for it: fields are looked up in the shared record one by one, which is
+//! several times faster than making a map of all of them. A text that is blank counts as missing, so that templates need
+//! not ask twice, and an agent without a family name is called by whatever it has.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use minijinja::Value;
+use minijinja::value::{Enumerator, Object};
+use serde_json::Value as Json;
+
+use super::dates::Date;
+use super::escape::is_blank;
+use super::web;
+use crate::record::{Agent, Record};
+
+/// A record, and what follows from it.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub(super) record: Arc<Record>,
+    /// The full OAI identifier.
+    pub(super) oai_identifier: Box<str>,
+    /// Where the archive's home pages are, if they all begin alike.
+    pub(super) landing: Option<Arc<str>>,
+}
+
+impl Object for Subject {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        let record = &self.record;
+        match key {
+            "identifier" => text(&record.identifier),
+            "oai_identifier" => text(&self.oai_identifier),
+            "datestamp" => optional(record.datestamp.as_ref()),
+            "title" => optional(record.title.as_ref()),
+            "abstract" => optional(record.abstract_.as_ref()),
+            "licence" | "license" => optional(record.licence.as_ref()),
+            "creators" => self.list(named(&record.creators).map(Part::Creator)),
+            "contributors" => self.list(named(&record.contributors).map(Part::Contributor)),
+            "subjects" => list(record.subjects.iter().filter_map(|subject| text(subject))),
+            "sets" => list(record.sets.iter().filter_map(|set| text(set))),
+            "dates" => (!record.dates.is_empty()).then(|| self.part(Part::Dates)),
+            "versions" => self.list((0..record.versions.len()).map(Part::Version)),
+            "links" => self.list(indices(&record.links, |link| !is_blank(&link.url)).map(Part::Link)),
+            "files" => self.list(indices(&record.files, |file| !is_blank(&file.path)).map(Part::File)),
+            _ => match record.further.get(key) {
+                Some(json) => value_of(json),
+                None => self.derived(key),
+            },
+        }
+    }
+}
+
+impl Subject {
+    /// What is not in the record under this name but follows from it.
+    fn derived(&self, key: &str) -> Option<Value> {
+        match key {
+            "landing" => self.landing().map(Value::from),
+            "date" => date_of(&self.record).map(|date| Value::from(date.to_string())),
+            "authors" => {
+                let names: Vec<_> =
+                    self.record.creators.iter().filter(|agent| is_named(agent)).map(full_name).collect();
+                (!names.is_empty()).then(|| Value::from(names.join(", ")))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where people can look at it.
+    fn landing(&self) -> Option<String> {
+        let links = &self.record.links;
+        let front = links.iter().find(|link| link.rel.as_deref() == Some("landing")).or(links.first());
+        front.and_then(|link| web::url(&link.url)).or_else(|| {
+            let identifier = &self.record.identifier;
+            match &self.landing {
+                Some(landing) if !is_blank(identifier) => Some(format!("{landing}{}", web::encode(identifier.trim()))),
+                _ => web::url(identifier),
+            }
+        })
+    }
+
+    fn part(&self, part: Part) -> Value {
+        Value::from_object(Detail { record: self.record.clone(), part })
+    }
+
+    fn list(&self, parts: impl Iterator<Item = Part>) -> Option<Value> {
+        list(parts.map(|part| self.part(part)))
+    }
+}
+
+/// Whether a record has something of this name, which may have a dot: `dates.issued`. Names that only templates know
+/// ([`Subject::derived`]) count, too.
+pub(super) fn has(record: &Record, landing: Option<&Arc<str>>, path: &str) -> bool {
+    let some = |text: &Option<String>| text.as_deref().is_some_and(|text| !is_blank(text));
+    match path {
+        "identifier" | "oai_identifier" => true,
+        "datestamp" => some(&record.datestamp),
+        "title" => some(&record.title),
+        "abstract" => some(&record.abstract_),
+        "licence" | "license" => some(&record.licence),
+        "creators" => record.creators.iter().any(is_named),
+        "contributors" => record.contributors.iter().any(is_named),
+        "subjects" => record.subjects.iter().any(|subject| !is_blank(subject)),
+        "sets" => !record.sets.is_empty(),
+        "dates" => !record.dates.is_empty(),
+        "versions" => !record.versions.is_empty(),
+        "links" => record.links.iter().any(|link| !is_blank(&link.url)),
+        "files" => record.files.iter().any(|file| !is_blank(&file.path)),
+        "date" if !record.further.contains_key("date") => date_of(record).is_some(),
+        "authors" if !record.further.contains_key("authors") => record.creators.iter().any(is_named),
+        "landing" if !record.further.contains_key("landing") => {
+            landing.is_some()
+                || record.links.iter().any(|link| web::url(&link.url).is_some())
+                || web::url(&record.identifier).is_some()
+        }
+        _ => match path.split_once('.') {
+            Some(("dates", name)) => record.dates.get(name).is_some_and(|date| !is_blank(date)),
+            Some((first, rest)) => {
+                let found =
+                    rest.split('.').try_fold(record.further.get(first), |json, name| json.map(|json| json.get(name)));
+                found.flatten().and_then(value_of).is_some()
+            }
+            None => record.further.get(path).and_then(value_of).is_some(),
+        },
+    }
+}
+
+/// When it was published, as nearly as the record tells.
+fn date_of(record: &Record) -> Option<Date> {
+    const BEST_FIRST: [&str; 6] = ["issued", "published", "available", "created", "submitted", "updated"];
+    let named = BEST_FIRST.iter().filter_map(|name| record.dates.get(*name));
+    let versions = record.versions.iter().map(|version| &version.date);
+    named.chain(versions).chain(record.dates.values()).chain(&record.datestamp).find_map(|date| Date::parse(date))
+}
+
+/// Which part of a record.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Creator(usize),
+    Contributor(usize),
+    Version(usize),
+    Link(usize),
+    File(usize),
+    Dates,
+}
+
+/// A part of a record, with fields of its own.
+#[derive(Debug)]
+pub(super) struct Detail {
+    record: Arc<Record>,
+    part: Part,
+}
+
+impl Detail {
+    /// The person or body that it is, if it is one.
+    pub(super) fn agent(&self) -> Option<&Agent> {
+        match self.part {
+            Part::Creator(at) => self.record.creators.get(at),
+            Part::Contributor(at) => self.record.contributors.get(at),
+            _ => None,
+        }
+    }
+}
+
+impl Object for Detail {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        let record = &self.record;
+        match self.part {
+            Part::Dates => text(record.dates.get(key)?),
+            Part::Creator(_) | Part::Contributor(_) => agent_field(self.agent()?, key),
+            Part::Version(at) => {
+                let version = record.versions.get(at)?;
+                match key {
+                    "version" => text(&version.version),
+                    "date" => text(&version.date),
+                    "size" => optional(version.size.as_ref()),
+                    "source_type" => optional(version.source_type.as_ref()),
+                    _ => None,
+                }
+            }
+            Part::Link(at) => {
+                let link = record.links.get(at)?;
+                match key {
+                    "url" => text(&link.url),
+                    "rel" => optional(link.rel.as_ref()),
+                    "media_type" => optional(link.media_type.as_ref()),
+                    _ => None,
+                }
+            }
+            Part::File(at) => {
+                let file = record.files.get(at)?;
+                match key {
+                    "path" => text(&file.path),
+                    "url" => optional(file.url.as_ref()),
+                    "media_type" => optional(file.media_type.as_ref()),
+                    "size" => file.state.map(|(length, _)| Value::from(length)),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        match self.part {
+            Part::Dates => {
+                Enumerator::Values(self.record.dates.keys().map(|name| Value::from(name.as_str())).collect())
+            }
+            Part::Creator(_) | Part::Contributor(_) => {
+                Enumerator::Str(&["family", "given", "suffix", "affiliations", "orcid"])
+            }
+            Part::Version(_) => Enumerator::Str(&["version", "date", "size", "source_type"]),
+            Part::Link(_) => Enumerator::Str(&["url", "rel", "media_type"]),
+            Part::File(_) => Enumerator::Str(&["path", "url", "media_type", "size"]),
+        }
+    }
+}
+
+fn agent_field(agent: &Agent, key: &str) -> Option<Value> {
+    let nameless = is_blank(&agent.family);
+    match key {
+        "family" if nameless => optional(agent.given.as_ref()),
+        "family" => text(&agent.family),
+        "given" if nameless => None,
+        "given" => optional(agent.given.as_ref()),
+        "suffix" => optional(agent.suffix.as_ref()),
+        "affiliations" => list(agent.affiliations.iter().filter_map(|affiliation| text(affiliation))),
+        "orcid" => web::orcid(agent.orcid.as_deref()?).map(Value::from),
+        _ => None,
+    }
+}
+
+fn is_named(agent: &Agent) -> bool {
+    !is_blank(&agent.family) || agent.given.as_deref().is_some_and(|given| !is_blank(given))
+}
+
+/// `Family, Given, Suffix`.
+pub(super) fn filing_name(agent: &Agent) -> String {
+    let parts = [Some(&agent.family), agent.given.as_ref(), agent.suffix.as_ref()];
+    joined(parts.into_iter().flatten().map(String::as_str), ", ")
+}
+
+/// `Given Family Suffix`.
+pub(super) fn full_name(agent: &Agent) -> String {
+    let parts = [agent.given.as_ref(), Some(&agent.family), agent.suffix.as_ref()];
+    joined(parts.into_iter().flatten().map(String::as_str), " ")
+}
+
+fn joined<'a>(parts: impl Iterator<Item = &'a str>, between: &str) -> String {
+    let mut all = String::new();
+    for part in parts.filter(|part| !is_blank(part)) {
+        let between = if all.is_empty() { "" } else { between };
+        write!(all, "{between}{}", one_line(part)).expect("a String takes everything");
+    }
+    all
+}
+
+/// With every run of white space as one space, and none at the ends.
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+    let trimmed = text.trim();
+    let mut space = false;
+    let tidy = trimmed.chars().all(|character| {
+        let doubled = space && character == ' ';
+        space = character == ' ';
+        !doubled && (space || !character.is_whitespace())
+    });
+    if tidy {
+        return Cow::Borrowed(trimmed);
+    }
+    let mut all = String::with_capacity(trimmed.len());
+    for word in trimmed.split_whitespace() {
+        all.push_str(if all.is_empty() { "" } else { " " });
+        all.push_str(word);
+    }
+    Cow::Owned(all)
+}
+
+fn named(agents: &[Agent]) -> impl Iterator<Item = usize> {
+    indices(agents, is_named)
+}
+
+fn indices<T>(all: &[T], keep: impl Fn(&T) -> bool) -> impl Iterator<Item = usize> {
+    all.iter().enumerate().filter(move |(_, one)| keep(one)).map(|(at, _)| at)
+}
+
+fn optional(field: Option<&String>) -> Option<Value> {
+    text(field?)
+}
+
+fn text(text: &str) -> Option<Value> {
+    (!is_blank(text)).then(|| Value::from(text.trim()))
+}
+
+/// A list, or nothing instead of an empty one.
+fn list(values: impl Iterator<Item = Value>) -> Option<Value> {
+    let values: Vec<_> = values.collect();
+    (!values.is_empty()).then(|| Value::from(values))
+}
+
+/// A further field. What is empty counts as missing, here too.
+fn value_of(json: &Json) -> Option<Value> {
+    match json {
+        Json::Null => None,
+        Json::Bool(flag) => Some(Value::from(*flag)),
+        Json::String(string) => text(string),
+        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Some(Value::from(number)),
+            (None, Some(number)) => Some(Value::from(number)),
+            (None, None) => number.as_f64().map(Value::from),
+        },
+        Json::Array(array) => list(array.iter().filter_map(value_of)),
+        Json::Object(object) => {
+            let pairs: Vec<_> =
+                object.iter().filter_map(|(name, json)| Some((name.as_str(), value_of(json)?))).collect();
+            (!pairs.is_empty()).then(|| Value::from_pairs(pairs))
+        }
+    }
+}

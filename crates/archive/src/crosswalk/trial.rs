@@ -1,0 +1,214 @@
+//! Trying a template before it is used.
+//!
+//! Each is rendered from a record that has nearly nothing and from one that has everything, with markup in all of its
+//! texts. What comes out must be one element in the namespace that was promised. So an element that is not closed, a
+//! prefix that is not declared or a value that is not escaped is found when the program starts, not by a harvester.
+
+use std::collections::BTreeMap;
+
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::name::ResolveResult;
+use quick_xml::{NsReader, XmlVersion};
+use serde_json::{Map, Value as Json, json};
+
+use super::scan::Scan;
+use crate::record::Record;
+
+/// What is wrong with a document, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Flaw {
+    /// How far into the document, in bytes.
+    pub(super) at: usize,
+    pub(super) what: String,
+}
+
+/// Whether this is exactly one element, well-formed and in the namespace.
+pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
+    let mut reader = NsReader::from_str(xml);
+    let (mut depth, mut roots) = (0_usize, 0);
+    loop {
+        let before = reader.buffer_position();
+        let flaw = |what: String| Flaw { at: usize::try_from(before).unwrap_or(usize::MAX), what };
+        let event = reader.read_event().map_err(|error| flaw(error.to_string()))?;
+        match &event {
+            Event::Start(tag) | Event::Empty(tag) => {
+                let (bound, _) = reader.resolver().resolve_element(tag.name());
+                if depth == 0 {
+                    roots += 1;
+                    if roots > 1 {
+                        return Err(flaw("there is a second root element".to_owned()));
+                    }
+                    expect_namespace(&bound, namespace).map_err(flaw)?;
+                }
+                if let ResolveResult::Unknown(prefix) = bound {
+                    return Err(flaw(format!("the prefix `{prefix}` is not declared")));
+                }
+                judge_tag(tag, &reader).map_err(flaw)?;
+                depth += usize::from(matches!(event, Event::Start(_)));
+            }
+            Event::End(_) => depth -= 1, // The reader refuses one that closes nothing.
+            Event::Text(text) if depth == 0 && !text.trim_ascii().is_empty() => {
+                return Err(flaw("there is text outside of the root element".to_owned()));
+            }
+            Event::Text(text) if text.contains("]]>") => return Err(flaw("`]]>` stands in text".to_owned())),
+            Event::GeneralRef(reference) => {
+                let known = matches!(&**reference, "amp" | "lt" | "gt" | "quot" | "apos");
+                let character = reference.resolve_char_ref().map_err(|error| flaw(error.to_string()))?;
+                if depth == 0 || !known && character.is_none() {
+                    return Err(flaw(format!("the entity `&{};` is not known", &**reference)));
+                }
+            }
+            Event::CData(_) if depth == 0 => return Err(flaw("there is text outside of the root element".to_owned())),
+            Event::Text(_) | Event::CData(_) | Event::Comment(_) => {}
+            Event::Decl(_) | Event::DocType(_) | Event::PI(_) => {
+                return Err(flaw("a record can have no XML declaration, DOCTYPE or processing instruction".to_owned()));
+            }
+            Event::Eof if depth > 0 => return Err(flaw("an element is not closed".to_owned())),
+            Event::Eof if roots == 0 => return Err(flaw("there is no element".to_owned())),
+            Event::Eof => return Ok(()),
+        }
+    }
+}
+
+fn expect_namespace(bound: &ResolveResult<'_>, namespace: &str) -> Result<(), String> {
+    match bound {
+        ResolveResult::Bound(found) if found.as_ref() == namespace => Ok(()),
+        ResolveResult::Bound(found) => {
+            Err(format!("the root element is in the namespace {}, not in {namespace}", found.as_ref()))
+        }
+        ResolveResult::Unbound => Err(format!("the root element is in no namespace, not in {namespace}")),
+        ResolveResult::Unknown(prefix) => Err(format!("the prefix `{prefix}` is not declared")),
+    }
+}
+
+fn judge_tag(tag: &BytesStart<'_>, reader: &NsReader<&[u8]>) -> Result<(), String> {
+    judge_name(tag.name().as_ref())?;
+    for attribute in tag.attributes() {
+        let attribute = attribute.map_err(|error| error.to_string())?;
+        judge_name(attribute.key.as_ref())?;
+        if attribute.value.contains('<') {
+            return Err("`<` stands in an attribute".to_owned());
+        }
+        attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
+        if let (ResolveResult::Unknown(prefix), _) = reader.resolver().resolve_attribute(attribute.key) {
+            return Err(format!("the prefix `{prefix}` is not declared"));
+        }
+    }
+    Ok(())
+}
+
+/// As strict as it need be: names come from templates, and a slip there is a stray sign.
+fn judge_name(name: &str) -> Result<(), String> {
+    let starts = name.starts_with(|character: char| character.is_alphabetic() || character == '_');
+    let goes_on = name.chars().all(|character| character.is_alphanumeric() || "-_.:".contains(character));
+    if starts && goes_on { Ok(()) } else { Err(format!("`{name}` is not a name")) }
+}
+
+/// The line of a template that a flaw of its output comes from, where that can be told.
+pub(super) fn blame(scan: &Scan<'_>, namespace: &str) -> Option<usize> {
+    let markup = scan.markup();
+    match judge(&markup, namespace) {
+        Ok(()) => scan.unescaped(),
+        Err(flaw) => {
+            let start = markup.len() - markup.trim_start().len();
+            let at = flaw.at.max(start).min(markup.len());
+            Some(1 + markup.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count())
+        }
+    }
+}
+
+/// A record that has everything, with markup wherever there can be text.
+pub(super) fn full() -> Record {
+    let text = "Sample <text> & \"more\" ']]>";
+    let agent = json!({"family": text, "given": text, "suffix": "Jr.", "affiliations": [text, text],
+        "orcid": "https://orcid.org/0000-0002-1825-0097"});
+    let day = "2024-02-29";
+    let sample = json!({
+        "identifier": "sample/1<&\"",
+        "datestamp": day,
+        "title": text,
+        "creators": [agent, {"family": "Sample Body"}],
+        "contributors": [agent],
+        "abstract": text,
+        "subjects": [text, text],
+        "dates": {"created": day, "updated": "2024-03-01T10:00:00Z", "issued": "2024", "available": "2024-03", "submitted": day},
+        "versions": [
+            {"version": "v1", "date": "Thu, 29 Feb 2024 10:00:00 GMT", "size": "12kb", "source_type": "D"},
+            {"version": text, "date": text},
+        ],
+        "licence": "http://creativecommons.org/licenses/by/4.0/?a=1&b=<2>",
+        "links": [{"url": "https://example.org/a?b=1&c=\"2\"", "rel": "landing", "media_type": "text/html"}],
+        "files": [{"path": "a<b>.pdf", "url": "https://example.org/a.pdf?b&c", "media_type": "application/pdf", "state": [1, 2]}],
+        "sets": ["sample:set"],
+        "provenance": {"base_url": "http://example.org/oai", "identifier": "oai:example.org:1", "datestamp": day,
+            "metadata_namespace": "http://www.openarchives.org/OAI/2.0/oai_dc/", "harvest_date": "2024-03-01T10:00:00Z"},
+        "doi": "10.1000/<sample>&\"1\"", "language": "en", "publisher": text, "type": "article", "comments": text,
+        "journal_ref": text, "report_no": text, "submitter": text, "categories": "math.AG hep-th <x>", "msc_class": text,
+        "acm_class": text, "proxy": text, "authors": text, "rights": text, "relation": text, "source": text,
+    });
+    serde_json::from_value(sample).expect("the sample is a record")
+}
+
+/// A record that has nothing but an identifier and what a format requires.
+pub(super) fn bare(requires: &[String]) -> Record {
+    let full = serde_json::to_value(full()).expect("a record can be written");
+    let mut kept = Map::from_iter([("identifier".to_owned(), json!("sample/1"))]);
+    let wanted = requires.iter().filter_map(|names| names.split(" or ").next());
+    for path in wanted {
+        let name = path.trim().split('.').next().unwrap_or_default();
+        let name = if name == "date" { "dates" } else { name };
+        if let Some(field) = full.get(name) {
+            kept.insert(name.to_owned(), field.clone());
+        }
+    }
+    serde_json::from_value(Json::Object(kept))
+        .unwrap_or_else(|_| Record { further: BTreeMap::new(), ..Record::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flaw(xml: &str) -> String {
+        judge(xml, "urn:a").expect_err(xml).what
+    }
+
+    #[test]
+    fn one_element_in_its_namespace_passes() {
+        for xml in [
+            "<a xmlns=\"urn:a\"/>",
+            "<p:a xmlns:p='urn:a' p:b=\"&amp;&#39;\"><p:c>&lt;x&gt;<!-- c --></p:c><d xmlns=\"urn:d\"/></p:a>\n",
+        ] {
+            assert_eq!(judge(xml, "urn:a"), Ok(()), "{xml}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_told() {
+        assert!(flaw("<a xmlns='urn:a'><b></a>").contains('b'));
+        assert_eq!(flaw("<a xmlns='urn:a'>"), "an element is not closed");
+        assert_eq!(flaw("<a/>"), "the root element is in no namespace, not in urn:a");
+        assert_eq!(flaw("<a xmlns='urn:b'/>"), "the root element is in the namespace urn:b, not in urn:a");
+        assert_eq!(flaw("<p:a/>"), "the prefix `p` is not declared");
+        assert_eq!(flaw("<a xmlns='urn:a' p:b='1'/>"), "the prefix `p` is not declared");
+        assert_eq!(flaw("<a xmlns='urn:a'/><a xmlns='urn:a'/>"), "there is a second root element");
+        assert_eq!(flaw("x<a xmlns='urn:a'/>"), "there is text outside of the root element");
+        assert_eq!(flaw("<a xmlns='urn:a'>&nbsp;</a>"), "the entity `&nbsp;` is not known");
+        assert_eq!(flaw("<a xmlns='urn:a'>]]></a>"), "`]]>` stands in text");
+        assert_eq!(flaw("<a xmlns='urn:a' b='<'/>"), "`<` stands in an attribute");
+        assert_eq!(flaw(""), "there is no element");
+        for xml in [
+            "<a xmlns='urn:a' b='1' b='2'/>",
+            "<a xmlns='urn:a'>a & b</a>",
+            "<a xmlns='urn:a' b='&nbsp;'/>",
+            "<a xmlns='urn:a' b=1/>",
+            "<a xmlns='urn:a'><1/></a>",
+            "<?xml version='1.0'?><a xmlns='urn:a'/>",
+            "<!DOCTYPE a><a xmlns='urn:a'/>",
+            "<a xmlns='urn:a'/></a>",
+            "<a xmlns='urn:a'><text> & \"more\"</a>",
+        ] {
+            assert!(judge(xml, "urn:a").is_err(), "{xml}");
+        }
+    }
+}

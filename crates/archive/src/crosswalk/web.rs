@@ -1,0 +1,108 @@
+//! Names on the web: URLs, DOIs and ORCID iDs out of what people type.
+
+use std::fmt::Write as _;
+
+/// An absolute `http`, `https` or `ftp` URL; what may not stand in one is percent-encoded. Nothing if it is none.
+pub(super) fn url(text: &str) -> Option<String> {
+    let text = text.trim();
+    let (scheme, rest) = text.split_once("://")?;
+    let known = ["http", "https", "ftp"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host_is_fine = !host.is_empty()
+        && host
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:@[]".contains(&byte) || byte >= 0x80);
+    (known && host_is_fine).then(|| format!("{}://{}", scheme.to_ascii_lowercase(), encode(rest)))
+}
+
+/// Percent-encodes what may not stand in a URL, and nothing that may; a `%` that begins no escape is one itself.
+pub(super) fn encode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut all = String::with_capacity(text.len());
+    let mut fragments = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        let fine = match byte {
+            b'%' => bytes.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)),
+            b'#' => {
+                fragments += 1;
+                fragments == 1
+            }
+            _ => byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?[]".contains(&byte),
+        };
+        if fine {
+            all.push(char::from(byte));
+        } else {
+            write!(all, "%{byte:02X}").expect("a String takes everything");
+        }
+    }
+    all
+}
+
+/// The bare DOI, `10.1000/182`, out of any of its forms; nothing if it is none.
+pub(super) fn doi(text: &str) -> Option<&str> {
+    // Some catalogues write several into one field; the first is the document's own.
+    let text = text.trim().trim_start_matches("doi:").trim_start_matches("DOI:").split_whitespace().next()?;
+    let text = text.trim_end_matches([',', ';']);
+    let lower = |length: usize| text.get(..length).map(str::to_ascii_lowercase);
+    let prefixes = [
+        "https://doi.org/",
+        "http://doi.org/",
+        "https://dx.doi.org/",
+        "http://dx.doi.org/",
+        "info:doi/",
+        "doi.org/",
+        "doi:",
+    ];
+    let bare = prefixes.iter().find(|prefix| lower(prefix.len()).as_deref() == Some(**prefix));
+    let bare = bare.map_or(text, |prefix| &text[prefix.len()..]);
+    let (registrant, suffix) = bare.split_once('/')?;
+    let digits = registrant.strip_prefix("10.")?;
+    let numbered = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (numbered && digits.starts_with(|c: char| c.is_ascii_digit()) && !suffix.is_empty()).then_some(bare)
+}
+
+/// The bare ORCID iD, `0000-0002-1825-0097`; nothing if it is none.
+pub(super) fn orcid(text: &str) -> Option<&str> {
+    let bare = text.trim().trim_end_matches('/').rsplit('/').next()?;
+    let fits = |(at, byte): (usize, u8)| match at {
+        4 | 9 | 14 => byte == b'-',
+        18 => byte.is_ascii_digit() || byte == b'X',
+        _ => byte.is_ascii_digit(),
+    };
+    (bare.len() == 19 && bare.bytes().enumerate().all(fits)).then_some(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_mended_or_refused() {
+        let some = |text: &str| url(text).unwrap_or_default();
+        assert_eq!(some(" HTTPS://example.org/a b<c>?d=é#f#g "), "https://example.org/a%20b%3Cc%3E?d=%C3%A9#f%23g");
+        assert_eq!(some("http://example.org/100%/%7E"), "http://example.org/100%25/%7E");
+        for text in ["", "example.org", "http://", "http:///x", "javascript:alert(1)", "http://a b/c", "mailto:a@b"] {
+            assert_eq!(url(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn dois_come_in_many_forms() {
+        for text in ["10.1000/182", "doi:10.1000/182", "https://doi.org/10.1000/182", "HTTP://DX.DOI.ORG/10.1000/182"] {
+            assert_eq!(doi(text), Some("10.1000/182"), "{text}");
+        }
+        assert_eq!(doi(" 10.1/a; 10.1/b"), Some("10.1/a"));
+        assert_eq!(doi("10.48550/arXiv.2101.00001"), Some("10.48550/arXiv.2101.00001"));
+        for text in ["", "10.", "10.1000", "10.1000/", "10.x/y", "11.1/2", "hdl:1/2", "https://example.org/10.1/2"] {
+            assert_eq!(doi(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn orcids_are_bare() {
+        assert_eq!(orcid("https://orcid.org/0000-0002-1825-009X/"), Some("0000-0002-1825-009X"));
+        assert_eq!(orcid("0000-0002-1825-0097"), Some("0000-0002-1825-0097"));
+        assert_eq!(orcid("0000-0002-1825-00970"), None);
+        assert_eq!(orcid("0000 0002 1825 0097"), None);
+    }
+}
