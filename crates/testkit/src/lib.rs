@@ -3,6 +3,7 @@
 //! | module | what it gives |
 //! |---|---|
 //! | [`site`] | folders of files: awkward names, random trees, the original paper's test bed, millions of files |
+//! | [`archive`] | e-prints in arXiv's shape, millions of them |
 //! | [`dice`] | chance that can be repeated |
 //! | [`process`] | the real `modoai serve`, started, watched and ended |
 //! | [`apache`] | a real Apache httpd with our module in it |
@@ -16,6 +17,7 @@
 //! The end-to-end tests live in `tests/`; the benchmark's client and site maker in `examples/`.
 
 pub mod apache;
+pub mod archive;
 mod content;
 pub mod curl;
 pub mod dice;
