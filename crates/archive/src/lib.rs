@@ -9,8 +9,20 @@
 //! | [`source`] | files of records: JSON lines, CSV, XML, static repositories, arXiv's own shapes |
 //! | [`crosswalk`] | a record in a metadata format, by a template |
 //! | [`sets`] | the sets a record belongs to, by rules over its fields |
+//! | [`config`], [`preset`] | an archive as its operator writes it down, and such files that are shipped |
+//! | [`terms`] | the same as the catalogue remembers it |
+//! | [`import`] | filling a catalogue from a source, and keeping it equal to it |
+//! | [`watch`] | waiting until a source changes |
+//! | [`offer`] | the formats that harvesters are offered |
 
+pub mod config;
 pub mod crosswalk;
+mod dossier;
+pub mod import;
+pub mod offer;
+pub mod preset;
 pub mod record;
 pub mod sets;
 pub mod source;
+pub mod terms;
+pub mod watch;

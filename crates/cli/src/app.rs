@@ -4,7 +4,7 @@ use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
 use crate::commands::{
-    ask, completions, count, harvest, index, man, records, serve, settings, spider, status, validate,
+    ask, completions, count, harvest, import, index, man, records, serve, settings, spider, status, validate,
 };
 use crate::error::{CliError, EXIT_CODES};
 
@@ -29,6 +29,7 @@ pub(crate) struct App {
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Serve),
+    Import(Box<import::ImportCommand>),
     Index(index::Index),
     Ask(ask::Ask),
     Harvest(harvest::HarvestCommand),
@@ -53,6 +54,7 @@ pub(crate) fn run() -> Result<(), CliError> {
     start_log(app.verbose, app.quiet);
     match app.command {
         Command::Serve(command) => command.run(),
+        Command::Import(command) => command.run(app.quiet),
         Command::Index(command) => command.run(),
         Command::Ask(command) => command.run(),
         Command::Harvest(command) => command.run(app.quiet),

@@ -4,6 +4,7 @@ pub(crate) mod ask;
 pub(crate) mod completions;
 pub(crate) mod count;
 pub(crate) mod harvest;
+pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod man;
 pub(crate) mod records;

@@ -1,9 +1,10 @@
-//! Serving a catalogue of records. Whoever harvests into it writes it; here it is only read.
+//! Serving a catalogue of records. Whoever harvests or imports into it writes it; here it is only read.
 
 use std::sync::Arc;
 
-use modoai_repository::Repository;
+use modoai_archive::offer::Offer;
 use modoai_repository::catalogue::Catalogue;
+use modoai_repository::{Repository, Settings};
 use modoai_server::{Areas, ENCODINGS, Health, Served};
 
 use super::{Ending, bind};
@@ -16,7 +17,7 @@ pub(super) async fn serve(opened: Records, areas: Areas) -> Result<(), CliError>
     let Records { config, file, catalogue } = opened;
     let server = bind(&config).await?;
     let (base_url, address) = (server.base_url(), server.address());
-    let repository = Repository::of_records(catalogue.clone(), config.repository, &base_url);
+    let repository = repository_of(&catalogue, config.repository, &base_url)?;
     let served = Served {
         site: None,
         shelf: None,
@@ -36,6 +37,21 @@ pub(super) async fn serve(opened: Records, areas: Areas) -> Result<(), CliError>
     let _ = stop.send(());
     let _ = running.await;
     Ok(())
+}
+
+/// The repository in a catalogue: of an archive, or of harvested records.
+pub(crate) fn repository_of(
+    catalogue: &Arc<dyn Catalogue>,
+    settings: Settings,
+    base_url: &str,
+) -> Result<Repository, CliError> {
+    let offer = Offer::of(&**catalogue);
+    let offer = offer.map_err(|error| CliError::failed("failed to make ready the archive's formats").because(error))?;
+    let Some((offer, terms)) = offer else {
+        return Ok(Repository::of_records(Arc::clone(catalogue), settings, base_url));
+    };
+    let settings = Settings { repository_identifier: terms.repository_identifier, ..settings };
+    Ok(Repository::of_archive(Arc::clone(catalogue), settings, base_url, Arc::new(offer)))
 }
 
 fn health(catalogue: &dyn Catalogue) -> Health {

@@ -1,0 +1,237 @@
+//! `modoai import`.
+
+mod display;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use modoai_archive::config::{Config, ConfigError};
+use modoai_archive::import::{Import, ImportError, ImportOptions, Progress, Report, Spared};
+use modoai_archive::source::{self, Kind, OpenError, Options};
+use modoai_archive::terms::Archive;
+use modoai_archive::watch::Watch;
+use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::{Catalogue, system_clock};
+use serde::Serialize;
+
+use self::display::{Display, Grumbler};
+use crate::config::shown;
+use crate::error::{self, CliError};
+use crate::output;
+
+/// Fill a catalogue with records, or bring it up to date, for `modoai serve --catalogue`.
+///
+/// The input is JSON lines, CSV, a folder of XML files, an OAI static repository, or arXiv's own: its metadata snapshot
+/// or .abs files. A second import finds what is new, what changed and what is gone; what did not change keeps its
+/// datestamp. Entries that make no sense are named, and the rest is imported. An import that was interrupted is simply
+/// begun again.
+///
+/// What the records look like to harvesters (formats, sets, identifiers) stands in a file, archive.toml, and is
+/// remembered in the catalogue. When it changes, the next import stamps the records that come out differently, and no
+/// others.
+#[derive(Debug, Args)]
+pub(crate) struct ImportCommand {
+    /// Files or folders of records; - is standard input. Without any, only the configuration is brought up to date.
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// The catalogue: a folder, or a file. Made if it is not there.
+    #[arg(long, value_name = "CATALOGUE")]
+    into: PathBuf,
+    /// The archive's configuration.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A configuration that is shipped: arxiv. What the configuration file says goes before it.
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// The domain name in identifiers, as in oai:example.org:1; goes before what the configuration says.
+    #[arg(long, value_name = "DOMAIN")]
+    namespace: Option<String>,
+    /// What the input is: jsonl, csv, xml, static, arxiv or abs; told by looking at it if not given.
+    #[arg(long = "as", value_name = "KIND", value_parser = kind)]
+    kind: Option<Kind>,
+    /// What the source is called. An archive can have several, each with its own documents.
+    #[arg(long, value_name = "NAME", default_value = "")]
+    source: String,
+    /// The input holds only what is new or changed: what is not in it stays.
+    #[arg(long)]
+    update: bool,
+    /// Delete nothing if more than this share of the source's documents would be gone.
+    #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share)]
+    most_gone: f64,
+    /// Go on, and import again whenever the input changes.
+    #[arg(long, conflicts_with = "dry_run")]
+    watch: bool,
+    /// Say what would be done, and do nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one summary as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Write the place and the fault of every bad entry to a file; on standard error only the first hundred are named.
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
+}
+
+fn kind(name: &str) -> Result<Kind, String> {
+    Kind::named(name).ok_or_else(|| {
+        let known: Vec<_> = Kind::all().map(Kind::name).collect();
+        format!("it is one of {}", known.join(", "))
+    })
+}
+
+/// A share: `10%`, or `0.1`.
+fn share(text: &str) -> Result<f64, String> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    let legal = |share: &f64| (0.0..=1.0).contains(share);
+    share.ok().filter(legal).ok_or_else(|| "it is a share such as 10% or 0.1, and at most 100%".to_owned())
+}
+
+/// What is printed with --json.
+#[derive(Serialize)]
+struct Summary<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    seconds: f64,
+}
+
+impl ImportCommand {
+    pub(crate) fn run(self, quiet: bool) -> Result<(), CliError> {
+        if let Some(url) = self.inputs.iter().find(|input| is_url(input)) {
+            let what = format!("{} is a repository, not a file of records", shown(url));
+            let hint = "`modoai harvest URL --sink catalogue --into CATALOGUE` fills a catalogue from a repository";
+            return Err(CliError::new(error::Kind::Usage, what).hint(hint));
+        }
+        let (archive, options) = self.archive()?;
+        let failed = |error| CliError::failed(format!("failed to open the catalogue {}", shown(&self.into))).because(error);
+        let catalogue: Arc<dyn Catalogue> = Arc::new(Sqlite::open(&self.into, system_clock()).map_err(failed)?);
+        let done = self.once(&archive, &options, &catalogue, quiet);
+        if !self.watch {
+            return done;
+        }
+        // What goes wrong now may go well the next time.
+        let grumble = |done: Result<(), CliError>| done.unwrap_or_else(|error| eprintln!("{error}"));
+        grumble(done);
+        let failed = |error| CliError::failed("failed to watch the input").because(error);
+        let mut watch = Watch::on(&self.inputs).map_err(failed)?;
+        loop {
+            watch.wait().map_err(failed)?;
+            grumble(self.once(&archive, &options, &catalogue, quiet));
+        }
+    }
+
+    /// The archive as its configuration and the flags say, and how its input is read.
+    fn archive(&self) -> Result<(Archive, Options), CliError> {
+        let wrong = |error: ConfigError| CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error);
+        let mut config = Config::load(self.config.as_deref(), self.preset.as_deref()).map_err(wrong)?;
+        if let Some(namespace) = &self.namespace {
+            config.terms.repository_identifier = Some(namespace.clone());
+        }
+        let archive = Archive::compile(config.terms)
+            .map_err(|error| CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error))?;
+        Ok((archive, config.source))
+    }
+
+    fn once(
+        &self,
+        archive: &Archive,
+        options: &Options,
+        catalogue: &Arc<dyn Catalogue>,
+        quiet: bool,
+    ) -> Result<(), CliError> {
+        let start = Instant::now();
+        let progress = Arc::new(Progress::default());
+        let import = Import {
+            catalogue: Arc::clone(catalogue),
+            archive,
+            options: ImportOptions {
+                source: self.source.clone(),
+                only_update: self.update,
+                most_gone: self.most_gone,
+                dry_run: self.dry_run,
+                spool: spool(&self.into),
+            },
+            progress: &progress,
+            now: system_clock()(),
+        };
+        let mut grumbler = Grumbler::new(self.faults.as_deref())?;
+        let display = (!quiet).then(|| Display::start(Arc::clone(&progress)));
+        let report = if self.inputs.is_empty() {
+            import.recast()
+        } else {
+            let kind = match self.kind.or(options.kind) {
+                Some(kind) => kind,
+                None => Kind::guess(&self.inputs).map_err(unreadable)?,
+            };
+            let (source, reading) = source::open(kind, &self.inputs, options).map_err(unreadable)?;
+            import.run(source, &*reading, &mut grumbler)
+        };
+        drop(display);
+        let report = report.map_err(|error| self.failed(error))?;
+        grumbler.finish()?;
+        if self.json {
+            let summary = Summary { report: &report, seconds: start.elapsed().as_secs_f64() };
+            let line = serde_json::to_string(&summary).expect("a report is numbers");
+            output::print(&format!("{line}\n"))?;
+        } else {
+            output::print(&display::told(&report, start.elapsed(), self.dry_run))?;
+        }
+        verdict(&report)
+    }
+
+    fn failed(&self, error: ImportError) -> CliError {
+        let place = shown(&self.into);
+        match error {
+            ImportError::Terms(_) | ImportError::Recast { .. } => {
+                CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
+            }
+            ImportError::Foreign(_) => CliError::failed(format!("failed to import into {place}"))
+                .because(error)
+                .hint("give another place with --into"),
+            error => CliError::failed(format!("failed to import into {place}"))
+                .because(error)
+                .hint("what was imported until then is kept; run the command again to go on"),
+        }
+    }
+}
+
+fn unreadable(error: OpenError) -> CliError {
+    CliError::failed("failed to read the input").because(error)
+}
+
+fn is_url(input: &Path) -> bool {
+    let text = input.to_string_lossy();
+    text.starts_with("http://") || text.starts_with("https://")
+}
+
+/// Large documents wait beside the catalogue: there is room for them, or there is none for the catalogue either.
+fn spool(catalogue: &Path) -> PathBuf {
+    if catalogue.is_dir() { catalogue.to_owned() } else { catalogue.parent().unwrap_or(Path::new("")).join("") }
+}
+
+/// What the exit code says.
+fn verdict(report: &Report) -> Result<(), CliError> {
+    match report.spared_because {
+        Some(Spared::TooMany) => {
+            let what = format!("{} documents are not in the input any more, too many to be deleted", report.spared);
+            let hint = "if that is right, say so with --most-gone 100%";
+            Err(CliError::new(error::Kind::Incomplete, what).hint(hint))
+        }
+        Some(Spared::Unidentified) => {
+            let what = format!(
+                "{} documents are not in the input any more; none was deleted, since entries that could not be read may be theirs",
+                report.spared
+            );
+            Err(CliError::new(error::Kind::Findings, what).hint("mend the bad entries, and import again"))
+        }
+        None if report.bad + report.duplicates > 0 => {
+            let what = format!("{} entries were not imported", report.bad + report.duplicates);
+            Err(CliError::new(error::Kind::Findings, what).hint("they are named above; everything else is in the catalogue"))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,139 @@
+//! How an import is told: how far it is, what is wrong with the input, what was done.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use modoai_archive::import::{Complaints, Progress, Report};
+use modoai_archive::source::{Fault, Place};
+
+use crate::config::shown;
+use crate::error::CliError;
+
+/// Bad entries named on standard error; a file can have them all.
+const MOST_NAMED: u64 = 100;
+
+/// Names bad entries as they are met.
+pub(super) struct Grumbler {
+    named: u64,
+    unnamed: u64,
+    file: Option<BufWriter<File>>,
+    failed: Option<io::Error>,
+}
+
+impl Grumbler {
+    pub(super) fn new(file: Option<&Path>) -> Result<Self, CliError> {
+        let file = match file {
+            Some(path) => Some(BufWriter::new(File::create(path).map_err(|error| {
+                CliError::failed(format!("failed to write {}", shown(path))).because(error)
+            })?)),
+            None => None,
+        };
+        Ok(Self { named: 0, unnamed: 0, file, failed: None })
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), CliError> {
+        if self.unnamed > 0 {
+            eprintln!("modoai: and {} more bad entries; --faults FILE names them all", self.unnamed);
+        }
+        let flushed = self.file.as_mut().map_or(Ok(()), Write::flush);
+        match self.failed.map_or(flushed, Err) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(CliError::failed("failed to write the list of faults").because(error)),
+        }
+    }
+}
+
+impl Complaints for Grumbler {
+    fn bad(&mut self, place: &Place, fault: &Fault) {
+        if let Some(file) = &mut self.file
+            && let Err(error) = writeln!(file, "{place}: {fault}")
+        {
+            self.failed.get_or_insert(error);
+        }
+        if self.named < MOST_NAMED {
+            self.named += 1;
+            eprintln!("modoai: {place}: {fault}");
+        } else {
+            self.unnamed += 1;
+        }
+    }
+}
+
+/// Shows how far an import is, until it is dropped; only where a person looks.
+pub(super) struct Display {
+    done: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Display {
+    pub(super) fn start(progress: Arc<Progress>) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let thread = io::stderr().is_terminal().then(|| {
+            let done = Arc::clone(&done);
+            std::thread::spawn(move || show(&progress, &done))
+        });
+        Self { done, thread }
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+fn show(progress: &Progress, done: &AtomicBool) {
+    const FRAME: Duration = Duration::from_millis(200);
+    let known = "{wide_bar} {bytes}/{total_bytes}, {msg}, {eta} left";
+    let unknown = "{spinner} {bytes}, {msg}, {elapsed}";
+    let style = |template| ProgressStyle::with_template(template).expect("a template without mistakes");
+    let bar = ProgressBar::no_length().with_style(style(unknown));
+    std::thread::park_timeout(FRAME);
+    let mut seconds = 0.0;
+    while !done.load(Ordering::Relaxed) {
+        let total = progress.total.load(Ordering::Relaxed);
+        if total > 0 && bar.length() != Some(total) {
+            bar.set_length(total);
+            bar.set_style(style(known));
+        }
+        let records = progress.done.load(Ordering::Relaxed);
+        seconds += FRAME.as_secs_f64();
+        bar.set_message(format!("{} records, {:.0}/s", HumanCount(records), records as f64 / seconds));
+        bar.set_position(progress.bytes.load(Ordering::Relaxed));
+        std::thread::park_timeout(FRAME);
+    }
+    bar.finish_and_clear();
+}
+
+/// What was done, for people.
+pub(super) fn told(report: &Report, took: Duration, dry_run: bool) -> String {
+    let rows = [
+        ("new", report.new),
+        ("changed", report.changed),
+        ("back", report.back),
+        ("gone", report.gone),
+        ("unchanged", report.unchanged),
+        ("otherwise by new terms", report.recast),
+        ("bad", report.bad),
+        ("double", report.duplicates),
+        ("missing but kept", report.spared),
+    ];
+    let seconds = took.as_secs_f64();
+    let verb = if dry_run { "would import" } else { "imported" };
+    let rate = report.read as f64 / seconds.max(0.001);
+    let mut text = format!("{verb} {} entries in {seconds:.1} s ({rate:.0}/s)\n", HumanCount(report.read));
+    for (what, count) in rows.into_iter().filter(|(_, count)| *count > 0) {
+        text.push_str(&format!("  {:>12}  {what}\n", HumanCount(count).to_string()));
+    }
+    text
+}
