@@ -8,6 +8,7 @@
 //! | [`record`] | one catalogued document, whatever it came from |
 //! | [`source`] | files of records: JSON lines, CSV, XML, static repositories, arXiv's own shapes |
 //! | [`crosswalk`] | a record in a metadata format, by a template |
+//! | [`tex`] | TeX accents and symbols as characters |
 //! | [`sets`] | the sets a record belongs to, by rules over its fields |
 //! | [`config`], [`preset`] | an archive as its operator writes it down, and such files that are shipped |
 //! | [`terms`] | the same as the catalogue remembers it |
@@ -24,5 +25,9 @@ pub mod preset;
 pub mod record;
 pub mod sets;
 pub mod source;
+<<<<<<< HEAD
 pub mod terms;
 pub mod watch;
+=======
+pub mod tex;
+>>>>>>> source

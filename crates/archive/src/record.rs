@@ -4,6 +4,8 @@
 //! ([`Record::further`]), where templates and rules find it. As JSON this is both the documented input format and what
 //! the catalogue keeps, so the two never drift apart.
 
+pub(crate) mod lenient;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -15,8 +17,7 @@ use serde_json::Value;
 /// level. Names that several formats know: `doi`, `language`, `publisher`, `type`, `comments`, `journal_ref`,
 /// `report_no`, `submitter`, `categories`, `msc_class`, `acm_class`, `proxy`, `authors` (the list of authors as one
 /// text, as it was submitted).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
     /// What tells it from all others in the archive. Becomes `oai:NAMESPACE:identifier` unless it begins with `oai:`.
     pub identifier: String,
@@ -49,7 +50,7 @@ pub struct Record {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<Version>,
     /// The licence it is under: a URL where there is one.
-    #[serde(alias = "license", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
     /// Where it can be looked at; the first is its home page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -70,65 +71,79 @@ pub struct Record {
 
 /// A person or body. In JSON also a plain text, `"Family, Given"` or a whole name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(remote = "Self", default, deny_unknown_fields)]
 pub struct Agent {
     /// The family name, or the whole name of a body or of whom has only one.
+    #[serde(deserialize_with = "lenient::any_text")]
     pub family: String,
     /// Given names.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub given: Option<String>,
     /// What follows the name, such as `Jr.`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub suffix: Option<String>,
     /// Where they work.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "lenient::many_texts", skip_serializing_if = "Vec::is_empty")]
     pub affiliations: Vec<String>,
     /// An ORCID iD, as a URL or bare.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub orcid: Option<String>,
+}
+
+impl Agent {
+    /// Who is called this: `Family, Given`, or a whole name.
+    pub fn named(name: &str) -> Self {
+        let (family, given) = name.split_once(',').unwrap_or((name, ""));
+        let given = Some(given.trim()).filter(|given| !given.is_empty());
+        Self { family: family.trim().to_owned(), given: given.map(str::to_owned), ..Self::default() }
+    }
 }
 
 /// One version of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(remote = "Self", default, deny_unknown_fields)]
 pub struct Version {
     /// What it is called: `v1`.
+    #[serde(deserialize_with = "lenient::any_text")]
     pub version: String,
     /// When it was made: as it came, for `date` of arXivRaw an RFC 2822 date.
+    #[serde(deserialize_with = "lenient::any_text")]
     pub date: String,
     /// How large it is, as it came: `12kb`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub size: Option<String>,
     /// arXiv's letters for the kind of source.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub source_type: Option<String>,
 }
 
 /// Where a document can be looked at. In JSON also a plain URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(remote = "Self", default, deny_unknown_fields)]
 pub struct Link {
     /// The URL.
+    #[serde(deserialize_with = "lenient::any_text")]
     pub url: String,
     /// What is there: `landing`, `pdf`, `source`, …
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub rel: Option<String>,
     /// Its media type.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
 }
 
 /// A file of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(remote = "Self", default, deny_unknown_fields)]
 pub struct File {
     /// Where it is, below the archive's folder of files.
+    #[serde(deserialize_with = "lenient::any_text")]
     pub path: String,
     /// Where everybody can get it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Its media type; told by its name if not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
     /// Its length, and when it was last written (nanoseconds since 1970), as the import found it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,14 @@
 //! into raw [`Entry`]s, one after the other; a [`Reading`] makes sense of one, on whatever thread. Of an entry whose
 //! bytes are as they were last time only the identifier is ever read.
 
+pub mod arxiv;
+mod input;
+mod jsonl;
+mod kind;
+mod lines;
+mod options;
+mod plain;
+
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -12,6 +20,9 @@ use std::sync::Arc;
 use modoai_repository::catalogue::stored::StoredFormat;
 
 use crate::record::Record;
+
+pub use kind::{Kind, OpenError, Opened, open};
+pub use options::{Options, Paths};
 
 /// Input that is cut into entries, in order and in bounded memory.
 pub trait Source: Send {

@@ -1,0 +1,226 @@
+//! Where input is: files, folders and standard input, one file after the other.
+//!
+//! Folders are walked in byte order of names, so that two imports of the same folder meet the same entries in the same
+//! order; only the folders on the way down are held in memory. What is compressed is told by its name and read as a
+//! stream.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What stands for standard input.
+pub(super) const STDIN: &str = "-";
+
+/// How much is read at once.
+const PIECE: usize = 256 * 1024;
+
+/// How deep folders may be nested; deeper is not a folder of records but a mistake.
+const DEEPEST: usize = 64;
+
+/// All files of an input, in order.
+pub(super) struct Files {
+    inputs: VecDeque<PathBuf>,
+    /// The folders on the way down: what is left of each, and which it is.
+    open: Vec<(VecDeque<PathBuf>, (u64, u64))>,
+    /// How the names of files in folders end; a file that is named is taken whatever it is called.
+    extensions: &'static [&'static str],
+    read: Arc<AtomicU64>,
+    total: Option<u64>,
+}
+
+impl Files {
+    /// The files of these inputs; in folders only those whose names end like this, compressed or not.
+    pub(super) fn of(inputs: &[PathBuf], extensions: &'static [&'static str]) -> io::Result<Self> {
+        let mut total = Some(0);
+        for input in inputs {
+            // How much there is in a folder is known only when it has been walked.
+            let length = if is_stdin(input) {
+                None
+            } else {
+                let metadata = fs::metadata(input).map_err(|error| about(input, &error))?;
+                metadata.is_file().then_some(metadata.len())
+            };
+            total = total.zip(length).map(|(total, length)| total + length);
+        }
+        Ok(Self { inputs: inputs.iter().cloned().collect(), open: Vec::new(), extensions, read: Arc::default(), total })
+    }
+
+    /// The next file.
+    pub(super) fn next(&mut self) -> io::Result<Option<PathBuf>> {
+        loop {
+            let (path, named) = match self.open.last_mut() {
+                None => match self.inputs.pop_front() {
+                    None => return Ok(None),
+                    Some(input) => (input, true),
+                },
+                Some((left, _)) => match left.pop_front() {
+                    None => {
+                        self.open.pop();
+                        continue;
+                    }
+                    Some(path) => (path, false),
+                },
+            };
+            if is_stdin(&path) {
+                return Ok(Some(path));
+            }
+            let metadata = match fs::metadata(&path) {
+                // A link to nowhere, or what was there a moment ago: not a file, and not an input that was asked for.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !named => continue,
+                other => other.map_err(|error| about(&path, &error))?,
+            };
+            if metadata.is_dir() {
+                self.enter(&path, (metadata.dev(), metadata.ino()))?;
+            } else if named || (metadata.is_file() && self.fits(&path)) {
+                return Ok(Some(path));
+            }
+        }
+    }
+
+    fn enter(&mut self, folder: &Path, id: (u64, u64)) -> io::Result<()> {
+        // A link to a folder that is being walked would lead round in a circle.
+        if self.open.iter().any(|(_, open)| *open == id) {
+            return Ok(());
+        }
+        if self.open.len() == DEEPEST {
+            return Err(io::Error::other(format!("{}: folders are nested too deeply", folder.display())));
+        }
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder).map_err(|error| about(folder, &error))? {
+            let name = entry.map_err(|error| about(folder, &error))?.file_name();
+            // Editors and version control keep theirs beside what they are about.
+            if !name.as_encoded_bytes().starts_with(b".") {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        self.open.push((names.into_iter().map(|name| folder.join(name)).collect(), id));
+        Ok(())
+    }
+
+    fn fits(&self, path: &Path) -> bool {
+        fits(path, self.extensions)
+    }
+
+    /// Opens a file that [`Files::next`] has told, decompressed.
+    pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+        open(path, self.read.clone())
+    }
+
+    /// Bytes read of all of them, and how many there are if that is known.
+    pub(super) fn progress(&self) -> (u64, Option<u64>) {
+        (self.read.load(Ordering::Relaxed), self.total)
+    }
+}
+
+/// Opens a file or standard input, decompressed; what is read of the file itself is added to `read`.
+pub(super) fn open(path: &Path, read: Arc<AtomicU64>) -> io::Result<Box<dyn BufRead + Send>> {
+    let raw: Box<dyn Read + Send> = if is_stdin(path) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+    let raw = BufReader::with_capacity(PIECE, Counted { raw, read });
+    Ok(match compression(path) {
+        Some(Compression::Gzip) => Box::new(BufReader::with_capacity(PIECE, flate2::bufread::MultiGzDecoder::new(raw))),
+        Some(Compression::Zstd) => Box::new(BufReader::with_capacity(PIECE, zstd::Decoder::with_buffer(raw)?)),
+        None => Box::new(raw),
+    })
+}
+
+/// Whether the path is that of standard input.
+pub(super) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == STDIN
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compression {
+    Gzip,
+    Zstd,
+}
+
+/// How a file is compressed, by its name.
+pub(super) fn compression(path: &Path) -> Option<Compression> {
+    match path.extension()?.to_str()? {
+        "gz" => Some(Compression::Gzip),
+        "zst" => Some(Compression::Zstd),
+        _ => None,
+    }
+}
+
+/// The path without the ending that tells the compression.
+pub(super) fn without_compression(path: &Path) -> PathBuf {
+    if compression(path).is_some() { path.with_extension("") } else { path.to_owned() }
+}
+
+/// Whether a name ends in one of these, before the ending that tells the compression.
+pub(super) fn fits(path: &Path, extensions: &[&str]) -> bool {
+    let plain = without_compression(path);
+    let extension = plain.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    extensions.iter().any(|known| known.eq_ignore_ascii_case(extension))
+}
+
+/// The error, with the name of what it is about.
+pub(super) fn about(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Counts what is read.
+struct Counted {
+    raw: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.raw.read(buffer)?;
+        self.read.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn folders_are_walked_in_order_and_circles_are_left_out() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path();
+        fs::create_dir_all(root.join("b/c")).expect("folders");
+        for name in ["b/2.abs", "b/c/1.abs", "z.abs", "a.ABS", "a.abs.gz", "b/.hidden.abs", "note.txt"] {
+            fs::write(root.join(name), b"").expect("a file");
+        }
+        std::os::unix::fs::symlink(root, root.join("b/c/up")).expect("a link");
+        std::os::unix::fs::symlink(root.join("nowhere"), root.join("gone.abs")).expect("a link");
+        let mut files = Files::of(&[root.to_owned(), root.join("note.txt")], &["abs"]).expect("it is there");
+        let mut met = Vec::new();
+        while let Some(path) = files.next().expect("all can be read") {
+            met.push(path.strip_prefix(root).expect("below").to_str().expect("plain").to_owned());
+        }
+        assert_eq!(met, ["a.ABS", "a.abs.gz", "b/2.abs", "b/c/1.abs", "z.abs", "note.txt"]);
+        assert!(Files::of(&[root.join("missing")], &[]).is_err());
+    }
+
+    #[test]
+    fn compressed_files_are_streams_of_what_is_in_them() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let text = b"one\ntwo\n".repeat(1000);
+        let gz = dir.path().join("a.jsonl.gz");
+        let mut encoder =
+            flate2::write::GzEncoder::new(File::create(&gz).expect("a file"), flate2::Compression::fast());
+        encoder.write_all(&text).and_then(|()| encoder.finish().map(drop)).expect("written");
+        let zst = dir.path().join("a.jsonl.zst");
+        fs::write(&zst, zstd::bulk::compress(&text, 1).expect("compressed")).expect("written");
+        for path in [gz, zst] {
+            assert!(fits(&path, &["jsonl"]));
+            let read = Arc::<AtomicU64>::default();
+            let mut all = Vec::new();
+            open(&path, read.clone()).expect("it is there").read_to_end(&mut all).expect("it is whole");
+            assert_eq!(all, text);
+            assert_eq!(read.load(Ordering::Relaxed), fs::metadata(&path).expect("there").len());
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Lines of JSON, each a record as [`crate::record`] has it.
+
+use std::fmt;
+
+use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
+
+use super::{Content, Fault, Kind, Options, Place, Reading, plain};
+use crate::record::Record;
+use crate::record::lenient::Text;
+
+/// Reads lines of JSON.
+pub(super) struct Jsonl {
+    tex: bool,
+    fingerprint: u64,
+}
+
+impl Jsonl {
+    pub(super) fn new(options: &Options) -> Self {
+        Self { tex: options.tex == Some(true), fingerprint: options.fingerprint(Kind::Jsonl, 1) }
+    }
+}
+
+impl Reading for Jsonl {
+    fn identifier(&self, bytes: &[u8], _: &Place) -> Result<String, Fault> {
+        first_text(bytes, "identifier")
+    }
+
+    fn read(&self, bytes: &[u8], _: &Place) -> Result<Content, Fault> {
+        let mut record: Record = serde_json::from_slice(bytes).map_err(|error| fault(&error, bytes))?;
+        record.identifier = legal(&record.identifier, "identifier")?;
+        if self.tex {
+            plain::record(&mut record);
+        }
+        Ok(Content { record, given: Vec::new() })
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+}
+
+/// The identifier without white space around it, if there is one.
+pub(super) fn legal(identifier: &str, field: &str) -> Result<String, Fault> {
+    match identifier.trim() {
+        "" => Err(Fault(format!("field `{field}`: there is none"))),
+        text if text.chars().any(char::is_control) => Err(Fault(format!("field `{field}`: it has control characters"))),
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// The text of a field of an object. Nothing that comes later is looked at.
+pub(super) fn first_text(bytes: &[u8], field: &str) -> Result<String, Fault> {
+    struct Seeker<'a> {
+        field: &'a str,
+        found: &'a mut Option<String>,
+    }
+    impl<'de> Visitor<'de> for Seeker<'_> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object with the fields of a record")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(Text(key)) = map.next_key::<Text<'de>>()? {
+                if key == self.field {
+                    let text = map.next_value::<Text<'de>>();
+                    let text = text.map_err(|error| A::Error::custom(format_args!("field `{key}`: {error}")))?;
+                    *self.found = Some(text.into_string());
+                    // There is no other way to stop here.
+                    return Err(A::Error::custom("found"));
+                }
+                map.next_value::<IgnoredAny>()?;
+            }
+            Ok(())
+        }
+    }
+    let mut found = None;
+    let read = serde_json::Deserializer::from_slice(bytes).deserialize_map(Seeker { field, found: &mut found });
+    match (found, read) {
+        (Some(text), _) => legal(&text, field),
+        (None, Err(error)) => Err(fault(&error, bytes)),
+        (None, Ok(())) => legal("", field),
+    }
+}
+
+/// What is wrong with a line, and where in it.
+pub(super) fn fault(error: &serde_json::Error, bytes: &[u8]) -> Fault {
+    if let Err(error) = std::str::from_utf8(bytes) {
+        return Fault(format!("column {}: it is not UTF-8", error.valid_up_to() + 1));
+    }
+    let said = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    match (error.column(), said.strip_suffix(&position)) {
+        (column @ 1.., Some(what)) => Fault(format!("column {column}: {what}")),
+        _ => Fault(said),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn place() -> Place {
+        Place { file: Arc::new("x.jsonl".into()), line: 1 }
+    }
+
+    fn read(line: &[u8]) -> Result<Record, String> {
+        Jsonl::new(&Options::default()).read(line, &place()).map(|content| content.record).map_err(|fault| fault.0)
+    }
+
+    fn identifier(line: &[u8]) -> Result<String, String> {
+        Jsonl::new(&Options::default()).identifier(line, &place()).map_err(|fault| fault.0)
+    }
+
+    #[test]
+    fn a_line_is_a_record() {
+        let line = br#"{"title":"On \u0041","identifier":" x/1 ","creators":"A, B","rating":5}"#;
+        assert_eq!(identifier(line).as_deref(), Ok("x/1"));
+        let record = read(line).expect("legal");
+        assert_eq!((record.identifier.as_str(), record.title.as_deref()), ("x/1", Some("On A")));
+        assert_eq!(record.further["rating"], 5);
+        assert_eq!(identifier(br#"{"identifier":17}"#).as_deref(), Ok("17"));
+    }
+
+    #[test]
+    fn the_identifier_is_had_without_the_rest() {
+        assert_eq!(identifier(br#"{"identifier":"a","title":}"#).as_deref(), Ok("a"));
+    }
+
+    #[test]
+    fn bad_lines_are_told_what_and_where() {
+        for (line, said) in [
+            (&b"{}"[..], "field `identifier`: there is none"),
+            (br#"{"identifier":" "}"#, "field `identifier`: there is none"),
+            (br#"{"identifier":"a\u0007"}"#, "field `identifier`: it has control characters"),
+            (br#"{"identifier":["a"]}"#, "column 15: field `identifier`: invalid type: sequence, expected a text"),
+            (b"hello", "column 1: expected value"),
+            (b"{\"identifier\xff\":1}", "column 13: it is not UTF-8"),
+        ] {
+            assert_eq!(read(line).expect_err(said), said);
+            assert_eq!(identifier(line).expect_err(said), said);
+        }
+        assert_eq!(read(br#"{"identifier":"a"} x"#).expect_err("two things"), "column 20: trailing characters");
+        assert_eq!(
+            read(br#"{"identifier":"a","deleted":1}"#).expect_err("not a truth"),
+            "column 29: field `deleted`: invalid type: integer `1`, expected a boolean"
+        );
+        assert!(
+            read(&[&b"{\"a\":"[..], &b"[".repeat(100_000)].concat()).expect_err("deep").contains("recursion limit")
+        );
+    }
+}

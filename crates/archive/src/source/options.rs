@@ -1,0 +1,91 @@
+//! What can be chosen about a source: the table `[source]` of an archive's configuration.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Kind;
+
+/// A line is read whole, so there must be an end to it. The longest of arXiv's three million has 60 KB.
+const LONGEST_LINE: usize = 16 * 1024 * 1024;
+
+/// The same for files: full-text XML of whole books stays below it.
+const LONGEST_FILE: usize = 64 * 1024 * 1024;
+
+/// What can be chosen. Everything has a default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Options {
+    /// What the input is; guessed if not given.
+    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Whether TeX accents and symbols in titles, names and abstracts become characters. By default for arXiv's own
+    /// shapes only: elsewhere a backslash may be one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tex: Option<bool>,
+    /// How many bytes a line may have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_line: Option<usize>,
+    /// How many bytes a file may have that is one record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_file: Option<usize>,
+    /// CSV: what is between columns, one character. A comma by default; a tab in files whose names end in `.tsv`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub separator: Option<char>,
+    /// CSV: what is between several values in one column. A semicolon by default; nothing separates if it is empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_separator: Option<String>,
+    /// CSV: which column holds which field, by field. By default a column is called as its field.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, String>,
+    /// XML: the path of the element that holds the identifier, such as `recordInfo/recordIdentifier`. By default it is the
+    /// file's path below the folder, without its extension.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identifier: Option<String>,
+    /// XML: the metadata prefix of the files' format, if it is not one that is well known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
+    /// XML: where the schema of that format is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
+    /// XML: which elements hold which field, by field; each a path of local names, the last may be an `@attribute`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, Paths>,
+}
+
+/// One path, or several whose values all count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Paths {
+    /// One.
+    One(String),
+    /// Several.
+    Many(Vec<String>),
+}
+
+impl Paths {
+    /// All of them.
+    pub(super) fn all(&self) -> &[String] {
+        match self {
+            Self::One(path) => std::slice::from_ref(path),
+            Self::Many(paths) => paths,
+        }
+    }
+}
+
+impl Options {
+    pub(super) fn longest_line(&self) -> usize {
+        self.longest_line.unwrap_or(LONGEST_LINE)
+    }
+
+    pub(super) fn longest_file(&self) -> usize {
+        self.longest_file.unwrap_or(LONGEST_FILE)
+    }
+
+    /// Tells a kind with these options from all others. `version` goes up whenever the same bytes are read differently.
+    pub(super) fn fingerprint(&self, kind: Kind, version: u32) -> u64 {
+        let options = serde_json::to_string(self).expect("options are plain data");
+        xxh3_64(format!("{kind} {version} {options}").as_bytes())
+    }
+}

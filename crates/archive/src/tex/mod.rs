@@ -1,0 +1,310 @@
+//! TeX in plain text, as characters: `Schr\"odinger` is Schrödinger.
+//!
+//! Titles, names and abstracts in archives of preprints are written as their authors type. Accents, letters of other
+//! alphabets and a few symbols become the characters they stand for; everything else stays as it was written, because
+//! whoever reads on may know TeX. Mathematics (`$…$`, `\(…\)`, `\[…\]`) is left alone: it is not text, and those who
+//! display it want it whole. The conventions are arXiv's, which is where most such texts come from: one space after a
+//! command belongs to it, dashes and quotation marks stay as typed.
+//!
+//! One pass, no recursion, never longer than before.
+
+mod table;
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2};
+
+/// The text with accents and symbols as characters.
+///
+/// ```
+/// use modoai_archive::tex;
+///
+/// assert_eq!(tex::to_unicode(r#"Schr\"odinger, {\O}rsted and \'{E}. Cartan"#), "Schrödinger, Ørsted and É. Cartan");
+/// assert_eq!(tex::to_unicode(r"the \alpha-decay at $\alpha=1$"), r"the α-decay at $\alpha=1$");
+/// ```
+pub fn to_unicode(text: &str) -> Cow<'_, str> {
+    // Without a backslash there is nothing to do, and most texts have none.
+    let Some(first) = memchr(b'\\', text.as_bytes()) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len());
+    let mut unclosed = Unclosed::default();
+    let mut at = 0;
+    // Before the first backslash, only mathematics and groups need a look.
+    if memchr2(b'$', b'{', &text.as_bytes()[..first]).is_none() {
+        out.push_str(&text[..first]);
+        at = first;
+    }
+    // Whether a command that stays was the last thing: a plain letter behind it would become part of it.
+    let mut after_command = false;
+    while at < text.len() {
+        let rest = &text[at..];
+        let plain = rest.bytes().position(|byte| matches!(byte, b'\\' | b'{' | b'$')).unwrap_or(rest.len());
+        out.push_str(&rest[..plain]);
+        after_command &= rest[..plain].bytes().all(|byte| byte == b' ');
+        at += plain;
+        let rest = &text[at..];
+        let (converted, otherwise) = match rest.as_bytes().first() {
+            None => break,
+            Some(b'$') => (None, math(rest)),
+            Some(b'{') => (group(rest), 1),
+            Some(_) => (command(rest, text[..at].ends_with('/')), 0),
+        };
+        match converted.filter(|(_, converted)| !(after_command && converted.begins_plainly())) {
+            Some((length, converted)) => {
+                converted.put(&mut out);
+                at += length;
+                after_command = false;
+            }
+            None => {
+                after_command = otherwise == 0;
+                let length = if after_command { unknown(rest, &mut unclosed) } else { otherwise };
+                out.push_str(&rest[..length]);
+                after_command &= !rest[..length].ends_with('{');
+                at += length;
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// What a command becomes.
+#[derive(Clone, Copy)]
+enum Converted {
+    One(char),
+    /// A letter, and a mark that is combined with it.
+    Marked(char, char),
+    /// Two letters, and a mark that spans them.
+    Tied(char, char),
+}
+
+impl Converted {
+    fn put(self, out: &mut String) {
+        match self {
+            Self::One(character) => out.push(character),
+            Self::Marked(letter, mark) => out.extend([letter, mark]),
+            Self::Tied(first, second) => out.extend([first, table::TIE, second]),
+        }
+    }
+
+    /// Whether its first character could be part of a command's name.
+    fn begins_plainly(self) -> bool {
+        !matches!(self, Self::One(_))
+    }
+}
+
+/// Kinds of mathematics whose end was looked for in vain, and need not be looked for again.
+#[derive(Default)]
+struct Unclosed {
+    round: bool,
+    square: bool,
+}
+
+/// How much of what begins with `$` is to be left alone: up to the next `$` of the same paragraph, or only this one.
+/// Whoever writes of a price has one, and a paragraph that ends in mathematics has a mistake in it.
+fn math(rest: &str) -> usize {
+    let bytes = rest.as_bytes();
+    let marks = if bytes.starts_with(b"$$") { 2 } else { 1 };
+    let mut at = marks;
+    while let Some(found) = bytes[at..].iter().position(|byte| matches!(byte, b'$' | b'\\' | b'\n')) {
+        at += found;
+        match bytes[at] {
+            b'$' if marks == 1 || bytes[at + 1..].starts_with(b"$") => return at + marks,
+            b'\\' => at = next_char(rest, at + 1),
+            _ if bytes[at + 1..].starts_with(b"\n") => break,
+            _ => at += 1,
+        }
+    }
+    // No other `$` is in this paragraph, so this search is never made again over the same text.
+    marks
+}
+
+/// The end of the character at this place, or of the text.
+fn next_char(text: &str, at: usize) -> usize {
+    at + text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
+}
+
+/// A group that holds one command and nothing else: `{\"o}`. The braces were only there to end the command.
+fn group(rest: &str) -> Option<(usize, Converted)> {
+    let inner = rest.get(1..).filter(|inner| inner.starts_with('\\'))?;
+    let (length, converted) = command(inner, false)?;
+    inner[length..].starts_with('}').then_some((length + 2, converted))
+}
+
+/// A command that becomes a character, and its length. `in_path`: what comes before looks like that of a URL.
+fn command(rest: &str, in_path: bool) -> Option<(usize, Converted)> {
+    let name = word(&rest[1..]);
+    if !name.is_empty() {
+        let length = 1 + name.len();
+        if let Some(mark) = table::letter_accent(name) {
+            return accented(rest, length, mark);
+        }
+        if name == "t" {
+            return tied(rest, length);
+        }
+        let character = table::symbol(name)?;
+        return Some((length + terminator(&rest[length..]), Converted::One(character)));
+    }
+    let sign = *rest.as_bytes().get(1)?;
+    let mark = table::sign_accent(sign).filter(|_| !(sign == b'~' && in_path))?;
+    accented(rest, 2, mark)
+}
+
+/// The letters that a command's name is made of.
+fn word(text: &str) -> &str {
+    &text[..text.bytes().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len())]
+}
+
+/// What ends a command and is not text: a space, an empty group, or the backslash of `\ `.
+fn terminator(rest: &str) -> usize {
+    match rest.as_bytes() {
+        [b' ', ..] | [b'\\', b' ', ..] => 1,
+        [b'{', b'}', ..] => 2,
+        _ => 0,
+    }
+}
+
+/// A letter under an accent: `o`, ` o`, `{o}`, `\i`, `{\i}`. `rest` begins with the accent, which is `length` long.
+fn accented(rest: &str, length: usize, mark: char) -> Option<(usize, Converted)> {
+    let by_name = rest.as_bytes()[1].is_ascii_alphabetic();
+    let after = &rest[length..];
+    // `\c c` needs the space; after `\'` one would be unusual enough to mean something else.
+    let spaces = if by_name { after.len() - after.trim_start_matches(' ').len() } else { 0 };
+    let after = &after[spaces..];
+    let braces = after.bytes().take(2).take_while(|byte| *byte == b'{').count();
+    let inner = &after[braces..];
+    let (letter, taken) = match inner.as_bytes() {
+        [letter, ..] if letter.is_ascii_alphabetic() && (!by_name || braces + spaces > 0) => (char::from(*letter), 1),
+        [b'\\', ..] => match word(&inner[1..]) {
+            "i" => ('i', 2),
+            "j" => ('j', 2),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let end = &inner[taken..];
+    // A name goes on to the next thing that is no letter: `\v sx` is `š` and `x`, but `\'\imath` is something else.
+    let closed = if braces == 0 {
+        if taken == 2 { terminator(end) } else { 0 }
+    } else if end.as_bytes().iter().take(braces).filter(|byte| **byte == b'}').count() == braces {
+        braces
+    } else {
+        return None;
+    };
+    let converted = match table::composed(mark, letter) {
+        Some(character) => Converted::One(character),
+        None => Converted::Marked(letter, mark),
+    };
+    Some((length + spaces + braces + taken + closed, converted))
+}
+
+/// Two letters under a tie: `\t{oo}`.
+fn tied(rest: &str, length: usize) -> Option<(usize, Converted)> {
+    match &rest.as_bytes()[length..] {
+        [b'{', first, second, b'}', ..] if first.is_ascii_alphabetic() && second.is_ascii_alphabetic() => {
+            Some((length + 4, Converted::Tied(char::from(*first), char::from(*second))))
+        }
+        _ => None,
+    }
+}
+
+/// How much of a command that stays is to be copied at once: its name, and a brace that would otherwise look like the
+/// start of a group; all of it if it is mathematics.
+fn unknown(rest: &str, unclosed: &mut Unclosed) -> usize {
+    let (closing, in_vain) = match rest.as_bytes().get(1) {
+        Some(b'(') => ("\\)", &mut unclosed.round),
+        Some(b'[') => ("\\]", &mut unclosed.square),
+        _ => {
+            let name = word(&rest[1..]).len();
+            let end = if name > 0 { 1 + name } else { next_char(rest, 1) };
+            return end + usize::from(name > 0 && rest[end..].starts_with('{'));
+        }
+    };
+    let end = if *in_vain { None } else { rest.find(closing) };
+    *in_vain = end.is_none();
+    end.map_or(2, |at| at + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn accents_in_all_their_spellings() {
+        for (tex, text) in [
+            (r#"Schr\"odinger"#, "Schrödinger"),
+            (r#"Schr{\"o}dinger"#, "Schrödinger"),
+            (r#"Schr\"{o}dinger"#, "Schrödinger"),
+            (r#"Schr{\"{o}}dinger"#, "Schrödinger"),
+            (r"\'Elie, \`a, \^ile, \~n, \=a, \.z", "Élie, à, île, ñ, ā, ż"),
+            (r"\u{a} \v{c} \H{o} \c{c} \k{a} \r{a} \d{s} \b{d}", "ă č ő ç ą å ṣ ḏ"),
+            (r"Fran\c cois, Ho\v rava, Erd\H os", "François, Hořava, Erdős"),
+            (r#"na\"{\i}ve, na\"\i ve, na{\"\i}ve, \v{\j}"#, "naïve, naïve, naïve, ǰ"),
+            (r"\t{oo}", "o\u{361}o"),
+            (r"\'q", "q\u{301}"),
+            (r"M\'exico\'s", "Méxicoś"),
+        ] {
+            assert_eq!(to_unicode(tex), text, "{tex}");
+        }
+    }
+
+    #[test]
+    fn letters_and_symbols_take_what_ends_them() {
+        for (tex, text) in [
+            (r"S{\o}rensen, S\o rensen, S\o{}rensen, \O", "Sørensen, Sørensen, Sørensen, Ø"),
+            (r"\L{}\'od\'z, Stra\ss e, \AE sir, \oe uvre, \AA ngstr\om", r"Łódź, Straße, Æsir, œuvre, Ångstr\om"),
+            (r"\alpha\beta\gamma", "αβγ"),
+            (r"foo \alpha\ bar", "foo α bar"),
+            (r"foo \alpha bar", "foo αbar"),
+            (r"foo \alpha{-}bar \alpha_7", "foo α{-}bar α_7"),
+            (r"\DJ  fix", "Đ fix"),
+            (r"\ddag \OE\S", "‡Œ§"),
+            (r"\phi and \varphi", "ϕand φ"),
+            (r"5\pm1\,K", r"5±1\,K"),
+        ] {
+            assert_eq!(to_unicode(tex), text, "{tex}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_stays() {
+        for tex in [
+            "",
+            "plain -- text ``quoted'' ~ 50% {braces} $",
+            r"\alphabet \orensen \unknown{\it x} \",
+            r"$\alpha\'e$ and $$\beta$$ and \(\gamma\) and \[\delta\]",
+            r"http://example.org/\~name",
+            r"\\ \{ \} \& \% \_ \é",
+            r"\'é \c{é} \v \H{oo} \c{\alpha",
+        ] {
+            let expected = tex.replace(r"{\alpha", "{α");
+            assert_eq!(to_unicode(tex), expected, "{tex}");
+        }
+        assert_eq!(to_unicode(r"for 5$ \'a"), "for 5$ á");
+        assert_eq!(to_unicode("5$\n\n\\'a $x"), "5$\n\ná $x");
+    }
+
+    #[test]
+    fn hostile_text_takes_linear_time() {
+        for piece in [r"\(", r"\[", "$$ ", "{", r"\c ", r"\c{", r"{\'", "\\", "$\\", r"\c       "] {
+            let text = piece.repeat(300_000);
+            assert!(to_unicode(&text).len() <= text.len());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn it_is_never_longer_and_done_once(text in r#"([\\{}$ \n/]|\\[cvHtuij'"~.=^`]|[ae-jo\"'é]|\\o|\\alph|\\[()\[\]]){0,24}"#) {
+            let once = to_unicode(&text).into_owned();
+            prop_assert!(once.len() <= text.len(), "{text:?} became {once:?}");
+            prop_assert_eq!(to_unicode(&once), once.as_str(), "{:?}", text);
+        }
+
+        #[test]
+        fn any_text_is_taken(text in "\\PC*") {
+            to_unicode(&text);
+        }
+    }
+}
