@@ -30,11 +30,7 @@ impl Draft {
     }
 
     /// Keeps a format ready: its root element.
-    pub(crate) fn keep<E>(
-        &mut self,
-        prefix: &str,
-        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub(crate) fn keep<E>(&mut self, prefix: &str, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         let mut written = Ok(());
         self.add(prefix, |section| written = write(section));
         written

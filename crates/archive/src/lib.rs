@@ -25,9 +25,6 @@ pub mod preset;
 pub mod record;
 pub mod sets;
 pub mod source;
-<<<<<<< HEAD
 pub mod terms;
-pub mod watch;
-=======
 pub mod tex;
->>>>>>> source
+pub mod watch;

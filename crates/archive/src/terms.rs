@@ -14,7 +14,7 @@ use crate::sets::{Rule, RuleError, SetRules};
 use crate::source::Fault;
 
 /// The memo with the terms that hold.
-pub(crate) const TERMS: &str = "archive";
+pub(crate) use modoai_repository::catalogue::ARCHIVE_TERMS as TERMS;
 
 /// The memo with the terms that held before, for as long as not all records have been looked at.
 pub(crate) const FORMER_TERMS: &str = "archive-before";
@@ -25,7 +25,7 @@ const EDITION: u32 = 1;
 /// The terms as they are remembered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
-    edition: u32,
+    pub(crate) edition: u32,
     /// The namespace of identifiers by the oai-identifier scheme.
     pub repository_identifier: Option<String>,
     /// The folder of the items' files.
@@ -135,7 +135,9 @@ const LONGEST_IDENTIFIER: usize = 1000;
 
 /// Whether it is a URI by itself: of the schemes that identifiers of documents have.
 fn is_uri(text: &str) -> bool {
-    ["oai:", "http://", "https://", "urn:", "info:", "doi:", "hdl:", "ark:"].iter().any(|scheme| text.starts_with(scheme))
+    ["oai:", "http://", "https://", "urn:", "info:", "doi:", "hdl:", "ark:"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::catalogue::{Catalogue, Learned, Standing};
 use crate::error::Failure;
 use crate::formats::{self, Format, Formats};
 use crate::host::Host;
-use crate::settings::Settings;
+use crate::settings::{Settings, is_local_identifier};
 
 /// How long a harvester is asked to wait while the catalogue is filled for the first time.
 const FILLING: Duration = Duration::from_secs(5);
@@ -102,6 +102,17 @@ impl Repository {
         // Identifiers are the site's own URLs; any other would have to be explained.
         let settings = Settings { repository_identifier: None, ..settings };
         Self::new(catalogue, settings, base_url, "")
+    }
+
+    /// The same repository of records, telling in Identify that their identifiers follow the oai-identifier scheme and
+    /// have this namespace: `arXiv.org`. The sample is the identifier of one of them; settings may name another.
+    pub fn with_identifiers_in(self, namespace: &str, sample: Option<&str>) -> Self {
+        let prefix = format!("oai:{namespace}:");
+        let local = sample.and_then(|sample| sample.strip_prefix(&prefix)).filter(|local| is_local_identifier(local));
+        let mut settings = (*self.settings).clone();
+        settings.repository_identifier = Some(namespace.to_owned());
+        settings.sample_identifier = settings.sample_identifier.or_else(|| local.map(str::to_owned));
+        Self { settings: Arc::new(settings), ..self }
     }
 
     /// The same repository, telling in Identify which encodings its host can apply.

@@ -4,7 +4,7 @@
 //! adding a setting is one field and one row. A crate with settings of its own has its own table of the same kind;
 //! [`load`] applies a file to a [`Target`], which can be several tables, and names the nearest key when one is unknown.
 
-use std::time::Duration;
+pub mod value;
 
 use toml::Value;
 
@@ -94,72 +94,6 @@ fn put(key: &str, value: &Value, target: &mut dyn Target) -> Result<(), Settings
     Err(SettingsError::Unknown { key: key.to_owned(), nearest: nearest.map(|(_, known)| known) })
 }
 
-/// Parsers for the kinds of values settings have. Each says what it wants when it does not get it.
-pub mod value {
-    use super::{Duration, Value};
-
-    /// A piece of text.
-    pub fn text(value: &Value) -> Result<String, String> {
-        value.as_str().map(str::to_owned).ok_or_else(|| "needs text in quotes".to_owned())
-    }
-
-    /// One piece of text, or a list of them.
-    pub fn texts(value: &Value) -> Result<Vec<String>, String> {
-        match value {
-            Value::Array(items) => items.iter().map(text).collect(),
-            other => text(other).map(|one| vec![one]).map_err(|_| "needs text, or a list of texts".to_owned()),
-        }
-    }
-
-    /// A whole number of at least `least`.
-    pub fn number(value: &Value, least: u64) -> Result<u64, String> {
-        let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
-        number.filter(|number| *number >= least).ok_or_else(|| format!("needs a whole number of at least {least}"))
-    }
-
-    /// Yes or no.
-    pub fn flag(value: &Value) -> Result<bool, String> {
-        value.as_bool().ok_or_else(|| "needs true or false".to_owned())
-    }
-
-    /// A number of bytes: `65536`, `"64K"`, `"16M"`, `"1G"`.
-    pub fn bytes(value: &Value) -> Result<u64, String> {
-        let problem = || "needs a number of bytes, such as 65536, \"64K\", \"16M\" or \"1G\"".to_owned();
-        if let Some(number) = value.as_integer() {
-            return u64::try_from(number).map_err(|_| problem());
-        }
-        let text = value.as_str().ok_or_else(problem)?.trim();
-        let (digits, shift) = match text.bytes().last() {
-            Some(b'K' | b'k') => (&text[..text.len() - 1], 10),
-            Some(b'M' | b'm') => (&text[..text.len() - 1], 20),
-            Some(b'G' | b'g') => (&text[..text.len() - 1], 30),
-            _ => (text, 0),
-        };
-        let number: u64 = digits.trim().parse().map_err(|_| problem())?;
-        number.checked_mul(1 << shift).ok_or_else(problem)
-    }
-
-    /// A span of time of up to a year: `30`, `"30s"`, `"15m"`, `"2h"`, `"1d"`; a bare number is seconds.
-    pub fn duration(value: &Value) -> Result<Duration, String> {
-        const LONGEST: u64 = 366 * 86_400;
-        let problem = || "needs a span of time, such as 30, \"30s\", \"15m\", \"2h\" or \"1d\"".to_owned();
-        let within = |seconds: u64| Some(seconds).filter(|seconds| *seconds <= LONGEST).map(Duration::from_secs);
-        if let Some(number) = value.as_integer() {
-            return u64::try_from(number).ok().and_then(within).ok_or_else(problem);
-        }
-        let text = value.as_str().ok_or_else(problem)?.trim();
-        let (digits, unit) = match text.bytes().last() {
-            Some(b's') => (&text[..text.len() - 1], 1),
-            Some(b'm') => (&text[..text.len() - 1], 60),
-            Some(b'h') => (&text[..text.len() - 1], 3_600),
-            Some(b'd') => (&text[..text.len() - 1], 86_400),
-            _ => (text, 1),
-        };
-        let number: u64 = digits.trim().parse().map_err(|_| problem())?;
-        number.checked_mul(unit).and_then(within).ok_or_else(problem)
-    }
-}
-
 /// How a repository presents itself and how much it says at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -181,10 +115,31 @@ pub struct Settings {
     pub friends: Vec<String>,
     /// An oai-identifier namespace, if identifiers follow that scheme.
     pub repository_identifier: Option<String>,
+    /// An identifier for that description to show, without the namespace; of a site, `index.html` will do.
+    pub sample_identifier: Option<String>,
+    /// Licences of the metadata, as URLs.
+    pub metadata_rights: Vec<String>,
+    /// What the e-print community wants to be told; texts and URLs.
+    pub eprints: EprintsPolicies,
     /// A picture for aggregators to show beside the records.
     pub branding_icon: Option<String>,
     /// Where that picture leads.
     pub branding_link: Option<String>,
+}
+
+/// What the eprints description of Identify says, each as texts and URLs in the order they are given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EprintsPolicies {
+    /// What the repository holds.
+    pub content: Vec<String>,
+    /// What may be done with metadata.
+    pub metadata: Vec<String>,
+    /// What may be done with full texts.
+    pub data: Vec<String>,
+    /// Who may submit what.
+    pub submission: Vec<String>,
+    /// Anything else.
+    pub comments: Vec<String>,
 }
 
 impl Default for Settings {
@@ -199,6 +154,9 @@ impl Default for Settings {
             by_value_limit: 0,
             friends: Vec::new(),
             repository_identifier: None,
+            sample_identifier: None,
+            metadata_rights: Vec::new(),
+            eprints: EprintsPolicies::default(),
             branding_icon: None,
             branding_link: None,
         };
@@ -298,6 +256,55 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         },
     },
     Setting {
+        key: "sample_identifier",
+        default: "\"\"",
+        doc: "An identifier to show as an example beside repository_identifier in Identify, without oai: and the domain name: \"hep-th/9901001\". If empty, one is chosen.",
+        set: |s, v| {
+            let sample = value::text(v)?;
+            if !sample.is_empty() && !is_local_identifier(&sample) {
+                return Err(format!("has '{sample}', which cannot be part of an identifier"));
+            }
+            s.sample_identifier = Some(sample).filter(|sample| !sample.is_empty());
+            Ok(())
+        },
+    },
+    Setting {
+        key: "metadata_rights",
+        default: "[]",
+        doc: "URL of the licence that the metadata is under, or several, told in Identify (a rightsManifest): \"https://creativecommons.org/publicdomain/zero/1.0/\".",
+        set: |s, v| value::urls(v).map(|urls| s.metadata_rights = urls),
+    },
+    Setting {
+        key: "eprints_content",
+        default: "[]",
+        doc: "What the repository holds, told in Identify (an eprints description): a text, a URL, or a list of them.",
+        set: |s, v| value::texts(v).map(|texts| s.eprints.content = texts),
+    },
+    Setting {
+        key: "eprints_metadata_policy",
+        default: "[]",
+        doc: "In the same description, what may be done with the metadata.",
+        set: |s, v| value::texts(v).map(|texts| s.eprints.metadata = texts),
+    },
+    Setting {
+        key: "eprints_data_policy",
+        default: "[]",
+        doc: "In the same description, what may be done with the full texts.",
+        set: |s, v| value::texts(v).map(|texts| s.eprints.data = texts),
+    },
+    Setting {
+        key: "eprints_submission_policy",
+        default: "[]",
+        doc: "In the same description, who may submit what.",
+        set: |s, v| value::texts(v).map(|texts| s.eprints.submission = texts),
+    },
+    Setting {
+        key: "eprints_comments",
+        default: "[]",
+        doc: "In the same description, anything else: texts.",
+        set: |s, v| value::texts(v).map(|texts| s.eprints.comments = texts),
+    },
+    Setting {
         key: "branding_icon",
         default: "\"\"",
         doc: "URL of a picture that aggregators may show beside the records (a branding description in Identify).",
@@ -318,6 +325,12 @@ fn per_page(v: &Value) -> Result<usize, String> {
         number if number <= MOST => Ok(usize::try_from(number).expect("checked against MOST")),
         _ => Err(format!("needs at most {MOST}")),
     }
+}
+
+/// The schema's pattern for what follows the namespace in a sample identifier: the characters of a URI.
+pub(crate) fn is_local_identifier(text: &str) -> bool {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!~*'();/?:@&=+$,%".contains(&byte);
+    !text.is_empty() && text.bytes().all(legal)
 }
 
 /// The schema's pattern for adminEmail: something, `@`, and a domain with a dot in it, without spaces.
@@ -363,6 +376,10 @@ mod tests {
             ("admin_email = []", "at least one"),
             ("repository_identifier = 'localhost'", "domain name"),
             ("repository_name = 5", "needs text"),
+            ("sample_identifier = 'a b'", "part of an identifier"),
+            ("metadata_rights = 'all reserved'", "not a URL"),
+            ("metadata_rights = ['https://example.org/a b']", "not a URL"),
+            ("eprints_content = 5", "needs text, or a list"),
         ] {
             let message = loaded(text).expect_err(text).to_string();
             assert!(message.contains(needed), "{text}: {message}");

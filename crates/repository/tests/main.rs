@@ -1,4 +1,5 @@
 //! Tests of the crate from outside: one binary, so that it links once.
 
 mod battery;
+mod descriptions;
 mod sqlite;

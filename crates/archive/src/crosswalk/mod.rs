@@ -75,6 +75,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
 use modoai_protocol::names::MetadataPrefix;
+use modoai_repository::catalogue::stored::StoredFormat;
 use serde::{Deserialize, Serialize};
 
 use crate::record::Record;
@@ -108,6 +109,14 @@ pub struct Definition {
     pub file: String,
     /// The template.
     pub template: String,
+}
+
+impl Definition {
+    /// The format, for the catalogue.
+    pub fn format(&self) -> StoredFormat {
+        let Self { prefix, schema, namespace, .. } = self;
+        StoredFormat { prefix: prefix.clone(), schema: schema.clone(), namespace: namespace.clone() }
+    }
 }
 
 /// What is wrong with a crosswalk, or with a record in it.

@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use modoai_protocol::Datestamp;
-use modoai_repository::catalogue::{Catalogue, CatalogueError, Writer};
+use modoai_repository::catalogue::{Catalogue, CatalogueError, SetTitle, Writer};
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use report::{Complaints, Progress, Report, Spared};
@@ -168,8 +168,11 @@ impl Import<'_> {
     fn name_sets(&self, writer: &mut dyn Writer) -> Result<(), ImportError> {
         let known = self.catalogue.set_titles()?;
         for set in self.archive.sets.named() {
-            if !known.iter().any(|(spec, title)| **spec == set.spec && *title == set.name) {
-                writer.name_set(&set.spec, &set.name)?;
+            let is_so = |known: &SetTitle| {
+                *known.set == set.spec && known.title == set.name && known.description == set.description
+            };
+            if !known.iter().any(is_so) {
+                writer.name_set(&set.spec, &set.name, set.description.as_deref())?;
             }
         }
         Ok(())

@@ -38,9 +38,7 @@ impl Import<'_> {
             let Some(last) = items.last() else { return Ok(()) };
             after = last.number;
             let changes = self.recast_some(before, &items)?;
-            let differs = |change: &&Change| {
-                matches!(change, Change::Describe(description) if description.restamp == Restamp::Always)
-            };
+            let differs = |change: &&Change| matches!(change, Change::Describe(description) if description.restamp == Restamp::Always);
             report.recast += changes.iter().filter(differs).count() as u64;
             self.progress.dealt_with(items.len() as u64);
             if !self.options.dry_run {

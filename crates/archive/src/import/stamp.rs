@@ -1,7 +1,7 @@
 //! When a document last changed, by what its record says: its datestamp while an archive is filled for the first time.
 
-use modoai_protocol::datestamp::Bound;
 use modoai_protocol::Datestamp;
+use modoai_protocol::datestamp::Bound;
 
 use crate::record::Record;
 use crate::source::Fault;

@@ -99,12 +99,7 @@ impl Import<'_> {
         Ok(taker.met)
     }
 
-    fn clerk(
-        &self,
-        reading: &dyn Reading,
-        to_look_at: &Mutex<Receiver<Batch>>,
-        findings: &SyncSender<Findings>,
-    ) {
+    fn clerk(&self, reading: &dyn Reading, to_look_at: &Mutex<Receiver<Batch>>, findings: &SyncSender<Findings>) {
         let catalogue: &dyn Catalogue = &*self.catalogue;
         let clerk = Clerk::new(self.archive, reading, catalogue, self.source(), self.now, &self.options.spool);
         let mut clerk = clerk.map_err(ImportError::from);
@@ -123,11 +118,7 @@ impl Import<'_> {
 }
 
 /// Cuts a source into batches, until it ends or nobody wants more.
-fn cut(
-    mut source: Box<dyn Source>,
-    batches: &dyn Fn(Batch) -> bool,
-    progress: &Progress,
-) -> io::Result<()> {
+fn cut(mut source: Box<dyn Source>, batches: &dyn Fn(Batch) -> bool, progress: &Progress) -> io::Result<()> {
     let mut before = 0;
     loop {
         let (mut entries, mut bytes) = (Vec::with_capacity(ENTRIES), 0);

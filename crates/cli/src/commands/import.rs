@@ -107,7 +107,8 @@ impl ImportCommand {
             return Err(CliError::new(error::Kind::Usage, what).hint(hint));
         }
         let (archive, options) = self.archive()?;
-        let failed = |error| CliError::failed(format!("failed to open the catalogue {}", shown(&self.into))).because(error);
+        let failed =
+            |error| CliError::failed(format!("failed to open the catalogue {}", shown(&self.into))).because(error);
         let catalogue: Arc<dyn Catalogue> = Arc::new(Sqlite::open(&self.into, system_clock()).map_err(failed)?);
         let done = self.once(&archive, &options, &catalogue, quiet);
         if !self.watch {
@@ -126,13 +127,16 @@ impl ImportCommand {
 
     /// The archive as its configuration and the flags say, and how its input is read.
     fn archive(&self) -> Result<(Archive, Options), CliError> {
-        let wrong = |error: ConfigError| CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error);
+        let wrong = |error: ConfigError| {
+            CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
+        };
         let mut config = Config::load(self.config.as_deref(), self.preset.as_deref()).map_err(wrong)?;
         if let Some(namespace) = &self.namespace {
             config.terms.repository_identifier = Some(namespace.clone());
         }
-        let archive = Archive::compile(config.terms)
-            .map_err(|error| CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error))?;
+        let archive = Archive::compile(config.terms).map_err(|error| {
+            CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
+        })?;
         Ok((archive, config.source))
     }
 
@@ -230,7 +234,8 @@ fn verdict(report: &Report) -> Result<(), CliError> {
         }
         None if report.bad + report.duplicates > 0 => {
             let what = format!("{} entries were not imported", report.bad + report.duplicates);
-            Err(CliError::new(error::Kind::Findings, what).hint("they are named above; everything else is in the catalogue"))
+            Err(CliError::new(error::Kind::Findings, what)
+                .hint("they are named above; everything else is in the catalogue"))
         }
         None => Ok(()),
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use modoai_protocol::datestamp::GRANULARITY;
-use modoai_protocol::xml::{DATESTAMPS_NAMESPACE, XSI_NAMESPACE, XmlWriter};
+use modoai_protocol::xml::XmlWriter;
 use modoai_protocol::{ErrorCode, SetSpec, Token};
 
 use super::record::{find, no_such_item};
-use super::{Body, Resumption, SetNames, write_resumption, write_set_spec};
+use super::{Body, Resumption, SetNames, descriptions, write_resumption, write_set_spec};
 use crate::error::Failure;
 use crate::formats::{Format, Has};
 use crate::repository::{Decision, Visit, refuse};
@@ -70,7 +70,11 @@ pub(crate) fn write_sets(sets: &Sets, xml: &mut XmlWriter<'_>) -> Result<(), Fai
     for set in &sets.page {
         xml.raw("<set>");
         write_set_spec(set, xml);
-        xml.element("setName", &sets.names.of(set)).raw("</set>\n").relieve()?;
+        xml.element("setName", &sets.names.of(set));
+        if let Some(description) = sets.names.description(set) {
+            descriptions::write_of_set(description, xml);
+        }
+        xml.raw("</set>\n").relieve()?;
     }
     write_resumption(&sets.resumption, xml);
     xml.raw("</ListSets>\n");
@@ -101,48 +105,6 @@ pub(crate) fn write_identify(visit: &Visit<'_>, xml: &mut XmlWriter<'_>) {
     for compression in repository.compressions {
         xml.element("compression", compression);
     }
-    write_descriptions(visit, xml);
+    descriptions::write(repository, xml);
     xml.raw("</Identify>\n");
-}
-
-fn write_descriptions(visit: &Visit<'_>, xml: &mut XmlWriter<'_>) {
-    // The catalogue's first promise, said so that harvesters can rely on it: they need not reach back.
-    const OAI: &str = "http://www.openarchives.org/OAI/2.0/";
-    xml.raw("\n<description><datestamps")
-        .attribute("xmlns", DATESTAMPS_NAMESPACE)
-        .attribute("xmlns:xsi", XSI_NAMESPACE);
-    xml.raw(" xsi:schemaLocation=\"").raw(DATESTAMPS_NAMESPACE).raw(" ").text(&visit.repository.base_url);
-    xml.raw("/datestamps.xsd\">visibility</datestamps></description>");
-    let settings = &visit.repository.settings;
-    let open = |xml: &mut XmlWriter<'_>, name: &str, namespace: &str| {
-        xml.raw("\n<description><").raw(name).raw(" xmlns=\"").raw(OAI).raw(namespace).raw("\"");
-        xml.attribute("xmlns:xsi", XSI_NAMESPACE).raw(" xsi:schemaLocation=\"").raw(OAI).raw(namespace);
-        xml.raw(" ").raw(OAI).raw(name).raw(".xsd\">");
-    };
-    let close = |xml: &mut XmlWriter<'_>, name: &str| {
-        xml.raw("</").raw(name).raw("></description>\n");
-    };
-    if let Some(namespace) = &settings.repository_identifier {
-        // This schema's namespace, unlike the others', has no slash at its end.
-        open(xml, "oai-identifier", "oai-identifier");
-        xml.raw("<scheme>oai</scheme>").element("repositoryIdentifier", namespace).raw("<delimiter>:</delimiter>");
-        xml.element("sampleIdentifier", &format!("oai:{namespace}:index.html"));
-        close(xml, "oai-identifier");
-    }
-    if !settings.friends.is_empty() {
-        open(xml, "friends", "friends/");
-        for url in &settings.friends {
-            xml.element("baseURL", url);
-        }
-        close(xml, "friends");
-    }
-    if let Some(icon) = &settings.branding_icon {
-        open(xml, "branding", "branding/");
-        xml.raw("<collectionIcon>").element("url", icon);
-        if let Some(link) = &settings.branding_link {
-            xml.element("link", link);
-        }
-        xml.element("title", &settings.repository_name).raw("</collectionIcon>");
-        close(xml, "branding");
-    }
 }

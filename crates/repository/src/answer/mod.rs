@@ -5,6 +5,7 @@
 //! what an error from [`Answer::write_to`] asks the host for.
 
 pub(crate) mod describe;
+mod descriptions;
 pub(crate) mod list;
 pub(crate) mod record;
 mod set_names;

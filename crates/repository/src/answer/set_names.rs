@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use modoai_protocol::SetSpec;
 
+use crate::catalogue::SetTitle;
 use crate::error::Failure;
 use crate::repository::Visit;
 use crate::site::kind;
@@ -15,7 +16,7 @@ use crate::site::kind;
 #[derive(Debug)]
 pub(crate) struct SetNames {
     /// By spec; none of a site.
-    titles: Option<HashMap<String, String>>,
+    titles: Option<HashMap<String, SetTitle>>,
 }
 
 impl SetNames {
@@ -24,13 +25,19 @@ impl SetNames {
             return Ok(Self { titles: None });
         }
         let titles = visit.repository.catalogue.set_titles()?;
-        Ok(Self { titles: Some(titles.into_iter().map(|(set, title)| (set.to_string(), title)).collect()) })
+        Ok(Self { titles: Some(titles.into_iter().map(|title| (title.set.to_string(), title)).collect()) })
+    }
+
+    /// What belongs into a set, where that was told.
+    pub(crate) fn description(&self, set: &SetSpec) -> Option<&str> {
+        self.titles.as_ref()?.get(set.as_str())?.description.as_deref()
     }
 
     pub(crate) fn of(&self, set: &SetSpec) -> String {
         let Some(titles) = &self.titles else { return kind::set_name(set) };
         let lineage: Vec<&str> = set.lineage().collect();
-        let named = lineage.iter().enumerate().rev().find_map(|(depth, spec)| Some((depth + 1, titles.get(*spec)?)));
+        let named =
+            lineage.iter().enumerate().rev().find_map(|(depth, spec)| Some((depth + 1, &titles.get(*spec)?.title)));
         let levels = set.levels();
         match named {
             Some((depth, title)) if depth == levels.len() => title.clone(),

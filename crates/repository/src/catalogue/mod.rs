@@ -70,7 +70,7 @@ pub trait Catalogue: Send + Sync {
     fn formats(&self) -> Result<Vec<Arc<StoredFormat>>, CatalogueError>;
 
     /// Sets that were given names ([`Writer::name_set`]).
-    fn set_titles(&self) -> Result<Vec<(Arc<SetSpec>, String)>, CatalogueError>;
+    fn set_titles(&self) -> Result<Vec<SetTitle>, CatalogueError>;
 
     /// Sets (wider ones included) with at least one item that is not gone, in order of their specs.
     fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError>;
@@ -103,8 +103,8 @@ pub trait Writer: Send {
     /// visible, never earlier than any stamp or [`Standing::as_of`] before it.
     fn apply(&mut self, changes: &[Change]) -> Result<(), CatalogueError>;
 
-    /// What people call a set. Does not make it exist: that takes an item in it.
-    fn name_set(&mut self, set: &SetSpec, title: &str) -> Result<(), CatalogueError>;
+    /// What people call a set, and what belongs into it. Does not make it exist: that takes an item in it.
+    fn name_set(&mut self, set: &SetSpec, title: &str, description: Option<&str>) -> Result<(), CatalogueError>;
 
     /// Remembers something under a key for whoever makes formats of records, or forgets it. The catalogue's
     /// [`Standing::revision`] moves.
@@ -119,6 +119,17 @@ pub trait Writer: Send {
     /// Remembers on which folders something is mounted, so that a later look, in whatever process, can tell a folder
     /// without its disk from an emptied one.
     fn set_mounts(&mut self, folders: &BTreeSet<String>) -> Result<(), CatalogueError>;
+}
+
+/// What people call a set.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SetTitle {
+    /// The set.
+    pub set: Arc<SetSpec>,
+    /// Its name.
+    pub title: String,
+    /// What belongs into it.
+    pub description: Option<String>,
 }
 
 /// Where a catalogue stands.
@@ -258,6 +269,20 @@ pub enum Change {
         name: String,
     },
 }
+
+impl Change {
+    /// The name of the item it is about, or nothing where only its number is known.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Put { name, .. } | Self::Store { name, .. } | Self::Delete { name } => name,
+            Self::Describe(description) => &description.name,
+            Self::Same { .. } => "",
+        }
+    }
+}
+
+/// The memo that makes a catalogue that of an archive: on what terms its records are served.
+pub const ARCHIVE_TERMS: &str = "archive";
 
 /// A document of an archive on its way into the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -220,21 +220,13 @@ impl Intake {
         self.written = Instant::now();
         let mut changes = std::mem::take(&mut self.changes);
         // In the order of the table they go into.
-        changes.sort_by(|one, other| name_of(one).cmp(name_of(other)));
+        changes.sort_by(|one, other| one.name().cmp(other.name()));
         Ok(self.writer.apply(&changes)?)
     }
 
     /// The first reason stands.
     fn doubt(&mut self, reason: String) {
         self.taken.reprieve.get_or_insert(reason);
-    }
-}
-
-fn name_of(change: &Change) -> &str {
-    match change {
-        Change::Put { name, .. } | Change::Store { name, .. } | Change::Delete { name } => name,
-        Change::Describe(description) => &description.name,
-        Change::Same { .. } => "",
     }
 }
 

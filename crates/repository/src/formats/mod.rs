@@ -1,7 +1,7 @@
 //! The metadata formats. Adding one is a file here and a line in [`all`].
 
 mod http_header;
-mod oai_dc;
+pub(crate) mod oai_dc;
 mod oai_didl;
 pub(crate) mod steady;
 mod stored;
@@ -142,7 +142,7 @@ impl Subject<'_> {
 
 /// Opens a root element that stands on its own when it is cut out of the answer: with its namespace, and the schema for
 /// it. More attributes may follow before the caller closes the tag.
-fn open_root(xml: &mut XmlWriter<'_>, name: &str, xmlns: &str, namespace: &str, schema: &str) {
+pub(crate) fn open_root(xml: &mut XmlWriter<'_>, name: &str, xmlns: &str, namespace: &str, schema: &str) {
     xml.raw("<").raw(name).attribute(xmlns, namespace).attribute("xmlns:xsi", XSI_NAMESPACE);
     xml.raw(" xsi:schemaLocation=\"").text(namespace).raw(" ").text(schema).raw("\"");
 }

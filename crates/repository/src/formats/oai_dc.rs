@@ -17,9 +17,12 @@ pub(super) const NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/oai_dc/"
 pub(super) const SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/oai_dc.xsd";
 
 /// The start tag, in one piece: this is the format that is written by the million.
-const ROOT: &str = "<oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" \
+pub(crate) const ROOT: &str = "<oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" \
     xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
     xsi:schemaLocation=\"http://www.openarchives.org/OAI/2.0/oai_dc/ http://www.openarchives.org/OAI/2.0/oai_dc.xsd\">";
+
+/// The end tag.
+pub(crate) const ROOT_END: &str = "</oai_dc:dc>";
 
 pub(super) struct OaiDc;
 

@@ -13,9 +13,8 @@ use crate::repository::Repository;
 
 /// The formats of a catalogue of records. The one that every repository must have is among them even if nothing is there
 /// in it yet.
-pub(crate) fn of_records(stored: Vec<Arc<StoredFormat>>) -> Formats {
-    let (mut formats, others): (Vec<_>, Vec<_>) =
-        stored.into_iter().partition(|format| format.prefix == oai_dc::PREFIX);
+pub(crate) fn of_records(known: Vec<Arc<StoredFormat>>) -> Formats {
+    let (mut formats, others): (Vec<_>, Vec<_>) = known.into_iter().partition(|format| format.prefix == oai_dc::PREFIX);
     if formats.is_empty() {
         let [prefix, schema, namespace] = [oai_dc::PREFIX, oai_dc::SCHEMA, oai_dc::NAMESPACE].map(str::to_owned);
         formats.push(Arc::new(StoredFormat { prefix, schema, namespace }));

@@ -162,8 +162,8 @@ impl Writer for Spy {
         self.writer.apply(changes)
     }
 
-    fn name_set(&mut self, set: &SetSpec, title: &str) -> Result<(), CatalogueError> {
-        self.writer.name_set(set, title)
+    fn name_set(&mut self, set: &SetSpec, title: &str, description: Option<&str>) -> Result<(), CatalogueError> {
+        self.writer.name_set(set, title, description)
     }
 
     fn set_memo(&mut self, key: &str, value: Option<&[u8]>) -> Result<(), CatalogueError> {

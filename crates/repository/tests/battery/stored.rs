@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use modoai_protocol::{Datestamp, Range};
 use modoai_repository::catalogue::stored::{Packer, Place as Where, StoredFormat};
-use modoai_repository::catalogue::{Catalogue, Change, Detail, PageQuery, Selected};
+use modoai_repository::catalogue::{Catalogue, Change, Detail, PageQuery, Selected, SetTitle};
 use modoai_repository::item::Item;
 
 use super::{HandClock, Place, apply, everything, filled, item, live_sets, names, spec};
@@ -166,14 +166,19 @@ pub(crate) fn sets_have_the_names_they_were_given(place: &dyn Place) {
     let clock = HandClock::at(10_000);
     let catalogue = filled(place, &clock, &[store("a", "dc", b"<a/>", &["x"])]);
     let mut writer = catalogue.writer().expect("nobody else writes");
-    for title in ["One", "Another", "Another"] {
-        writer.name_set(&spec("x"), title).expect("named");
-        writer.name_set(&spec("empty"), title).expect("named");
+    for (title, description) in [("One", None), ("Another", None), ("Another", Some("All of it.")), ("Another", None)] {
+        writer.name_set(&spec("x"), title, Some("Some.")).expect("named");
+        writer.name_set(&spec("empty"), title, description).expect("named");
     }
     drop(writer);
     let mut titles = catalogue.set_titles().expect("titles");
     titles.sort();
-    assert_eq!(titles, [(spec("empty"), "Another".to_owned()), (spec("x"), "Another".to_owned())]);
+    let named = |set: &str, description: Option<&str>| SetTitle {
+        set: spec(set),
+        title: "Another".to_owned(),
+        description: description.map(str::to_owned),
+    };
+    assert_eq!(titles, [named("empty", None), named("x", Some("Some."))]);
     assert_eq!(live_sets(&*catalogue), ["x"]);
 }
 

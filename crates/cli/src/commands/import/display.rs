@@ -29,9 +29,10 @@ pub(super) struct Grumbler {
 impl Grumbler {
     pub(super) fn new(file: Option<&Path>) -> Result<Self, CliError> {
         let file = match file {
-            Some(path) => Some(BufWriter::new(File::create(path).map_err(|error| {
-                CliError::failed(format!("failed to write {}", shown(path))).because(error)
-            })?)),
+            Some(path) => Some(BufWriter::new(
+                File::create(path)
+                    .map_err(|error| CliError::failed(format!("failed to write {}", shown(path))).because(error))?,
+            )),
             None => None,
         };
         Ok(Self { named: 0, unnamed: 0, file, failed: None })

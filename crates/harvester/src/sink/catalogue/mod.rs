@@ -24,7 +24,7 @@ use modoai_protocol::xml::is_legal;
 use modoai_protocol::{MetadataPrefix, SetSpec};
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::stored::{Pieces, StoredFormat};
-use modoai_repository::catalogue::{Catalogue, CatalogueError, Change, Writer, system_clock};
+use modoai_repository::catalogue::{ARCHIVE_TERMS, Catalogue, CatalogueError, Change, Writer, system_clock};
 
 use super::{Kept, Origin, Part, Place, Sink, SinkError};
 use crate::record::{Header, Novelty};
@@ -57,6 +57,10 @@ pub(super) fn open(Place { dir, source, options, .. }: Place<'_>) -> Result<Box<
     // Whatever was written after the last mark may stay: to write it once more changes nothing.
     let path = options.catalogue.clone().unwrap_or_else(|| dir.join(NAME));
     let catalogue = Sqlite::open(&path, system_clock())?;
+    if catalogue.memo(ARCHIVE_TERMS)?.is_some() {
+        let reason = "it is the catalogue of an archive, and takes no harvested records".to_owned();
+        return Err(CatalogueError::Foreign { place: path.display().to_string(), reason }.into());
+    }
     // Beside the catalogue there is room for what goes into it.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let incoming = Incoming::new(folder).map_err(SinkError::io("prepare to pack records for", &path))?;
@@ -243,11 +247,11 @@ impl CatalogueSink {
         }
         let mut writer = self.writer()?;
         if !self.is_named {
-            writer.name_set(&self.own_set, &self.name)?;
+            writer.name_set(&self.own_set, &self.name, None)?;
             self.is_named = true;
         }
         // In the order of the table they go into. Changes of one record keep theirs.
-        self.batch.changes.sort_by(|one, other| name_of(one).cmp(name_of(other)));
+        self.batch.changes.sort_by(|one, other| one.name().cmp(other.name()));
         writer.apply(&self.batch.changes)?;
         self.batch = Batch::default();
         Ok(())
@@ -262,12 +266,5 @@ impl CatalogueSink {
                 writer => return Ok(writer?),
             }
         }
-    }
-}
-
-fn name_of(change: &Change) -> &str {
-    match change {
-        Change::Store { name, .. } | Change::Put { name, .. } | Change::Delete { name } => name,
-        Change::Same { .. } => "",
     }
 }

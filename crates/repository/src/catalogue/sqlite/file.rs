@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("001-catalogue.sql"),
     include_str!("002-publicity.sql"),
     include_str!("003-stored.sql"),
+    include_str!("004-descriptions.sql"),
     include_str!("005-archive.sql"),
 ];
 

@@ -45,7 +45,9 @@ use self::handed_out::HandedOut;
 use self::names::KnownNames;
 use self::write::SqliteWriter;
 use super::stored::StoredFormat;
-use super::{Catalogue, CatalogueError, Clock, Detail, Learned, PageQuery, Selected, Standing, State, Unread, Writer};
+use super::{
+    Catalogue, CatalogueError, Clock, Detail, Learned, PageQuery, Selected, SetTitle, Standing, State, Unread, Writer,
+};
 use crate::item::Item;
 
 /// Idle readers kept for later: more than this many requests at once are rare, and each keeps a cache.
@@ -155,7 +157,7 @@ impl Catalogue for Sqlite {
         })
     }
 
-    fn set_titles(&self) -> Result<Vec<(Arc<SetSpec>, String)>, CatalogueError> {
+    fn set_titles(&self) -> Result<Vec<SetTitle>, CatalogueError> {
         self.read("list the names of sets", read::set_titles)
     }
 

@@ -14,7 +14,7 @@ use super::membership::{SECONDS_PER_DAY, day};
 use super::names::{EVERYTHING, Grouping, KnownNames, Names, format_number, list_number, publicity_from};
 use super::store::FORMATS;
 use crate::catalogue::stored::{Body, Place, StoredFormat};
-use crate::catalogue::{Detail, PageQuery, Selected, Standing, State, Unread};
+use crate::catalogue::{Detail, PageQuery, Selected, SetTitle, Standing, State, Unread};
 use crate::item::{Digests, Facts, Fingerprint, Item};
 
 /// The number that no format has: they are counted from one.
@@ -231,13 +231,13 @@ pub(super) fn piece(reader: &Connection, body: i64, place: i64) -> rusqlite::Res
     query.query_row([body, place], |row| row.get(0)).optional()
 }
 
-pub(super) fn set_titles(reader: &Connection) -> rusqlite::Result<Vec<(Arc<SetSpec>, String)>> {
-    let mut query = reader.prepare_cached("SELECT spec, title FROM setname WHERE title IS NOT NULL")?;
+pub(super) fn set_titles(reader: &Connection) -> rusqlite::Result<Vec<SetTitle>> {
+    let mut query = reader.prepare_cached("SELECT spec, title, description FROM setname WHERE title IS NOT NULL")?;
     let mut rows = query.query([])?;
     let mut titles = Vec::new();
     while let Some(row) = rows.next()? {
         if let Some(spec) = SetSpec::parse(row.get_ref(0)?.as_str()?) {
-            titles.push((Arc::new(spec), row.get(1)?));
+            titles.push(SetTitle { set: Arc::new(spec), title: row.get(1)?, description: row.get(2)? });
         }
     }
     Ok(titles)

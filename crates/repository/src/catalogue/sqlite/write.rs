@@ -171,11 +171,12 @@ impl Writer for SqliteWriter {
         applied.inspect(|()| self.shared.file.tend_log(&self.connection))
     }
 
-    fn name_set(&mut self, set: &SetSpec, title: &str) -> Result<(), CatalogueError> {
+    fn name_set(&mut self, set: &SetSpec, title: &str, description: Option<&str>) -> Result<(), CatalogueError> {
         self.transact("name a set", |transaction, ledger| {
             let number = ledger.registry.number(transaction, set.as_str())?;
-            let name = "UPDATE setname SET title = ?2 WHERE set_id = ?1 AND title IS NOT ?2";
-            transaction.execute(name, params![number, title]).map(drop)
+            let name = "UPDATE setname SET title = ?2, description = ?3
+                        WHERE set_id = ?1 AND (title IS NOT ?2 OR description IS NOT ?3)";
+            transaction.execute(name, params![number, title, description]).map(drop)
         })
     }
 
