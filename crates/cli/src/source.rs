@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, system_clock};
+use modoai_repository::catalogue::{ARCHIVE_TERMS, Catalogue, system_clock};
 
 use crate::config::{Config, SettingsArgs, SiteArgs, shown};
 use crate::error::CliError;
@@ -44,12 +44,13 @@ impl RecordsArgs {
         let name = shown(&self.file);
         if !self.file.exists() {
             let what = format!("there is no catalogue {name}");
-            return Err(CliError::failed(what).hint("`modoai harvest` with the sink `catalogue` makes one"));
+            return Err(CliError::failed(what).hint("`modoai import`, or `modoai harvest` with the sink `catalogue`, makes one"));
         }
         let failed = |error| CliError::failed(format!("failed to open the catalogue {name}")).because(error);
         let catalogue = Sqlite::open(&self.file, system_clock()).map_err(failed)?;
         let is_filled = catalogue.standing().map_err(failed)?.newest.is_some();
-        if is_filled && catalogue.formats().map_err(failed)?.is_empty() {
+        let is_archive = catalogue.memo(ARCHIVE_TERMS).map_err(failed)?.is_some();
+        if is_filled && !is_archive && catalogue.formats().map_err(failed)?.is_empty() {
             let what = format!("the catalogue {name} holds the files of a folder, and no records");
             return Err(CliError::failed(what).hint("give the folder instead, and where its catalogue is with --data"));
         }
@@ -63,7 +64,7 @@ impl Args for Source {
             .long("catalogue")
             .value_name("FILE")
             .value_parser(value_parser!(PathBuf))
-            .help("A catalogue of harvested records, instead of a folder");
+            .help("A catalogue of imported or harvested records, instead of a folder");
         SiteArgs::augment_args(command).mut_arg("dir", |dir| dir.required(false)).arg(catalogue)
     }
 
