@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use modoai_archive::offer::Offer;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{ARCHIVE_TERMS, Catalogue, system_clock};
+use modoai_repository::{Repository, Settings};
 
 use crate::config::{Config, SettingsArgs, SiteArgs, shown};
 use crate::error::CliError;
@@ -30,6 +32,20 @@ pub(crate) struct Records {
     pub(crate) config: Config,
     pub(crate) file: PathBuf,
     pub(crate) catalogue: Arc<dyn Catalogue>,
+}
+
+impl Records {
+    /// The repository in it: of an archive, or of harvested records.
+    pub(crate) fn repository(&self, base_url: &str) -> Result<Repository, CliError> {
+        let (catalogue, settings) = (Arc::clone(&self.catalogue), self.config.repository.clone());
+        let offer = Offer::of(&*catalogue);
+        let failed = |error| CliError::failed("failed to make ready the archive's formats").because(error);
+        let Some((offer, terms)) = offer.map_err(failed)? else {
+            return Ok(Repository::of_records(catalogue, settings, base_url));
+        };
+        let settings = Settings { repository_identifier: terms.repository_identifier, ..settings };
+        Ok(Repository::of_archive(catalogue, settings, base_url, Arc::new(offer)))
+    }
 }
 
 impl RecordsArgs {

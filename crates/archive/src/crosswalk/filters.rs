@@ -3,7 +3,10 @@
 //! Each filter of dates, URLs and names gives nothing if the value is none, so `{{ x|date or x }}` and
 //! `{% if licence|url %}` say what they mean.
 
-use minijinja::{Environment, Value};
+use std::sync::LazyLock;
+
+use minijinja::value::ObjectRepr;
+use minijinja::{Environment, Error, Value};
 
 use super::dates::Date;
 use super::kinds;
@@ -24,14 +27,28 @@ pub(super) fn add_to(engine: &mut Environment<'static>) {
     engine.add_filter("person", |value: &Value| of_agent(value, filing_name));
     engine.add_filter("fullname", |value: &Value| of_agent(value, full_name));
     engine.add_filter("kind", |value: &Value| kinds::of(value.as_str().unwrap_or_default()));
+    engine.add_filter("access", |value: &Value| kinds::access(value.as_str().unwrap_or_default()));
     engine.add_filter("words", |value: &Value| match value.as_str() {
         Some(text) => text.split_whitespace().map(Value::from).collect(),
-        None => many(value),
+        None => texts(value),
     });
-    engine.add_filter("many", many);
+    engine.add_filter("texts", texts);
+    // The engine's own refuse what is not there; a record lacks fields.
+    engine.add_filter("first", |value: &Value| lenient(value, minijinja::filters::first));
+    engine.add_filter("last", |value: &Value| lenient(value, minijinja::filters::last));
+    engine.add_filter(
+        "length",
+        |value: &Value| {
+            if value.is_undefined() { Ok(0) } else { minijinja::filters::length(value) }
+        },
+    );
     engine.add_filter("matches", |value: &Value, pattern: &str| {
         value.as_str().is_some_and(|text| matches(text.as_bytes(), pattern.as_bytes()))
     });
+}
+
+fn lenient(value: &Value, filter: impl Fn(&Value) -> Result<Value, Error>) -> Result<Value, Error> {
+    if value.is_undefined() { Ok(Value::UNDEFINED) } else { filter(value) }
 }
 
 /// Applies to text, and to numbers as they are written.
@@ -65,14 +82,19 @@ fn of_agent(value: &Value, make: impl Fn(&Agent) -> String) -> Value {
     }
 }
 
-/// A list as it is, any other value as a list of one, nothing as an empty list.
-fn many(value: &Value) -> Value {
-    if value.is_undefined() || value.is_none() {
-        return Value::from(Vec::<Value>::new());
+/// The texts and numbers among a list, a single one as a list of one, and of anything else none: catalogues put one
+/// value where others put many, and some put things that no format has a place for.
+fn texts(value: &Value) -> Value {
+    static NONE: LazyLock<Value> = LazyLock::new(|| Value::from(Vec::<Value>::new()));
+    let is_text = |value: &Value| value.as_str().is_some() || value.is_number();
+    if is_text(value) {
+        return Value::from(vec![value.clone()]);
     }
     match value.as_object() {
-        Some(object) if object.repr() != minijinja::value::ObjectRepr::Map => value.clone(),
-        _ => Value::from(vec![value.clone()]),
+        Some(object) if object.repr() != ObjectRepr::Map => {
+            object.try_iter().into_iter().flatten().filter(is_text).collect()
+        }
+        _ => NONE.clone(),
     }
 }
 
@@ -131,7 +153,18 @@ mod tests {
         assert_eq!(render("{{ 'doi:10.1/x'|doi }}|{{ 'en-GB'|language }}|{{ 'Old Norse'|language }}"), "10.1/x|en-GB|");
         assert_eq!(render("{{ {'family': 'A', 'given': 'B'}|person }}; {{ 'C  D'|fullname }}"), "A, B; C D");
         assert_eq!(render("{{ 'a  b'|words|join(',') }} {{ ['a b', 'c']|words|join(',') }}"), "a,b a b,c");
-        assert_eq!(render("{{ 'a  b'|many|length }}{{ [1, 2]|many|length }}{{ nothing|many|length }}"), "120");
+        assert_eq!(
+            render("{{ 'a  b'|texts|length }}{{ [1, 2, {}, []]|texts|length }}{{ nothing|texts|length }}"),
+            "120"
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_empty() {
+        assert_eq!(
+            render("{{ nothing|first }}{{ nothing|last }}{{ nothing|length }}{{ [1, 2]|length }}{{ [1, 2]|last }}"),
+            "022"
+        );
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! One table: catalogues say `article`, `preprint` or `doctoral thesis` in a hundred ways, and every format has its own
 //! list. To know another kind, add a row; another way to say it, an alias.
 
+use std::sync::LazyLock;
+
 use minijinja::Value;
 
 /// One kind of document.
@@ -24,10 +26,7 @@ struct Kind {
 }
 
 /// Where COAR's concepts are.
-const COAR: &str = "http://purl.org/coar/resource_type/";
-
-/// What a record is if it does not say, or says something unknown: anything.
-const OTHER: &Kind = &KINDS[0];
+const COAR: &str = "http://purl.org/coar/";
 
 const fn text(
     aliases: &'static [&'static str],
@@ -38,6 +37,7 @@ const fn text(
     Kind { aliases, coar, label, openaire: "literature", datacite, dcmi: "Text", mods: "text" }
 }
 
+/// The first is what stands for the unknown.
 const KINDS: [Kind; 20] = [
     Kind {
         aliases: &["other"],
@@ -116,20 +116,51 @@ const KINDS: [Kind; 20] = [
 
 /// The kind that a text names: a word of its own, a COAR URI, or `info:eu-repo/semantics/…`. As a map for templates.
 pub(super) fn of(text: &str) -> Value {
-    let last = text.trim().rsplit('/').next().unwrap_or_default();
-    let plain: String = last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    let known = KINDS.iter().find(|kind| kind.coar == last || kind.aliases.contains(&plain.as_str()));
-    let kind = known.unwrap_or(OTHER);
+    static MAPS: LazyLock<Vec<Value>> = LazyLock::new(|| KINDS.iter().map(|kind| map(kind, true)).collect());
+    static OTHER: LazyLock<Value> = LazyLock::new(|| map(&KINDS[0], false));
+    let (last, plain) = reduced(text);
+    let known = KINDS.iter().position(|kind| kind.coar == last || kind.aliases.contains(&plain.as_str()));
+    known.map_or_else(|| OTHER.clone(), |at| MAPS[at].clone())
+}
+
+fn map(kind: &Kind, known: bool) -> Value {
     let filled = |text: &'static str| if text.is_empty() { Value::UNDEFINED } else { Value::from(text) };
     Value::from_pairs([
-        ("uri", Value::from(format!("{COAR}{}", kind.coar))),
+        ("uri", Value::from(format!("{COAR}resource_type/{}", kind.coar))),
         ("label", Value::from(kind.label)),
         ("openaire", Value::from(kind.openaire)),
         ("datacite", Value::from(kind.datacite)),
         ("dcmi", filled(kind.dcmi)),
         ("mods", filled(kind.mods)),
+        ("known", Value::from(known)),
+    ])
+}
+
+/// COAR's access rights: concept, label, and how catalogues call it. The last is what stands for the unknown, for it
+/// promises nothing.
+const ACCESS: [(&str, &str, &[&str]); 4] = [
+    ("c_abf2", "open access", &["open", "openaccess", "oa", "public", "free"]),
+    ("c_f1cf", "embargoed access", &["embargoed", "embargo", "embargoedaccess"]),
+    ("c_16ec", "restricted access", &["restricted", "restrictedaccess", "closed", "closedaccess"]),
+    ("c_14cb", "metadata only access", &["metadata", "metadataonly", "metadataonlyaccess"]),
+];
+
+/// Who may read a document, out of the same kinds of text.
+pub(super) fn access(text: &str) -> Value {
+    let (last, plain) = reduced(text);
+    let known = ACCESS.iter().find(|(coar, _, aliases)| *coar == last || aliases.contains(&plain.as_str()));
+    let (coar, label, _) = known.unwrap_or(&ACCESS[3]);
+    Value::from_pairs([
+        ("uri", Value::from(format!("{COAR}access_right/{coar}"))),
+        ("label", Value::from(*label)),
         ("known", Value::from(known.is_some())),
     ])
+}
+
+/// What follows the last slash, as it is and in small letters and digits.
+fn reduced(text: &str) -> (&str, String) {
+    let last = text.trim().rsplit('/').next().unwrap_or_default();
+    (last, last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect())
 }
 
 #[cfg(test)]
@@ -145,6 +176,14 @@ mod tests {
         assert_eq!(uri("conference-paper"), "conference paper");
         assert_eq!(uri(""), "other");
         assert_eq!(uri("Bauplan"), "other");
+    }
+
+    #[test]
+    fn access_is_promised_only_where_it_is_told() {
+        let label = |text: &str| access(text).get_attr("label").map(|label| label.to_string()).expect("a map");
+        assert_eq!(label("info:eu-repo/semantics/openAccess"), "open access");
+        assert_eq!(label("http://purl.org/coar/access_right/c_16ec"), "restricted access");
+        assert_eq!(label(""), "metadata only access");
     }
 
     #[test]

@@ -27,11 +27,12 @@
 //! | `oai_identifier` | the whole identifier, `oai:arXiv.org:hep-th/9901001` |
 //! | `landing` | the URL of its home page: the link called `landing`, else the first link, else `archive.landing` and the identifier |
 //! | `date` | when it was published, as nearly as its dates and versions tell: `YYYY-MM-DD`, or less |
+//! | `access` | who may read it, for the filter of this name: as the record says, else `archive.access`, else `open` if its licence is a URL |
 //! | `authors` | its creators in one text, `Given Family, Given Family`, unless the record has a text of its own |
 //! | `archive.NAME` | the archive's constants |
 //!
 //! What is missing, and what is blank, is not there: `{% if title %}`. Each of `creators` and `contributors` has
-//! `family`, `given`, `suffix`, `affiliations` and `orcid` (the bare iD).
+//! `family`, `given`, `suffix`, `affiliations` and `orcid` (the bare iD); each of `versions` a `number` besides its fields.
 //!
 //! # Filters
 //!
@@ -48,8 +49,9 @@
 //! | `doi` | the bare DOI, out of any of its forms; nothing if it is none |
 //! | `language` | the language tag; nothing if it is none |
 //! | `kind` | the type of a document in several vocabularies: `.uri` and `.label` (COAR), `.openaire`, `.datacite`, `.dcmi`, `.mods`; `.known` |
-//! | `words` | the words of a text as a list; a list as it is |
-//! | `many` | a list as it is, anything else as a list of one |
+//! | `access` | who may read it, in COAR's vocabulary: `.uri` and `.label`; `.known` |
+//! | `texts` | the texts and numbers of a list; a single one as a list of one, anything else as an empty list |
+//! | `words` | the words of a text as a list; of a list, its texts |
 //! | `matches("10.48550/*")` | whether all of the text fits the pattern: `*` is any text, `?` any one byte |
 
 mod about;
@@ -143,14 +145,14 @@ impl fmt::Display for CrosswalkError {
 #[derive(Debug)]
 pub struct Crosswalks {
     all: Vec<Crosswalk>,
-    landing: Option<Arc<str>>,
+    constants: Arc<toml::Table>,
 }
 
 impl Crosswalks {
     /// Reads and tries all templates. `constants` are the `archive.NAME` of all of them.
     pub fn compile(definitions: Vec<Definition>, constants: toml::Table) -> Result<Self, CrosswalkError> {
-        let landing = constants.get("landing").and_then(toml::Value::as_str).map(Arc::from);
-        let mut engine = engine(constants);
+        let constants = Arc::new(constants);
+        let mut engine = engine(&constants);
         let mut prefixes = HashSet::new();
         for definition in &definitions {
             let fault = |what: String| definition.fault(None, what);
@@ -178,10 +180,10 @@ impl Crosswalks {
             is_shipped: shipped(&definition.prefix).is_some_and(|shipped| shipped.template == definition.template),
             definition,
             engine: engine.clone(),
-            landing: landing.clone(),
+            constants: constants.clone(),
         };
         let all: Vec<_> = definitions.into_iter().map(make).collect();
-        let crosswalks = Self { all, landing };
+        let crosswalks = Self { all, constants };
         crosswalks.all.iter().try_for_each(|crosswalk| crosswalks.try_out(crosswalk))?;
         Ok(crosswalks)
     }
@@ -198,7 +200,7 @@ impl Crosswalks {
 
     /// Prepares a record, once for all formats. `identifier` is the full OAI identifier.
     pub fn describe(&self, record: Arc<Record>, identifier: &str) -> Described {
-        let subject = Subject { record, oai_identifier: identifier.into(), landing: self.landing.clone() };
+        let subject = Subject { record, oai_identifier: identifier.into(), constants: self.constants.clone() };
         Described { subject: Arc::new(subject) }
     }
 
@@ -244,7 +246,7 @@ pub struct Described {
 pub struct Crosswalk {
     definition: Definition,
     engine: Arc<Environment<'static>>,
-    landing: Option<Arc<str>>,
+    constants: Arc<toml::Table>,
     is_shipped: bool,
 }
 
@@ -256,7 +258,7 @@ impl Crosswalk {
 
     /// Whether a record has all that the format needs.
     pub fn suits(&self, record: &Record) -> bool {
-        let has = |name: &str| subject::has(record, self.landing.as_ref(), name.trim());
+        let has = |name: &str| subject::has(record, &self.constants, name.trim());
         self.definition.requires.iter().all(|names| names.split(" or ").any(has))
     }
 
@@ -306,7 +308,7 @@ impl Definition {
 }
 
 /// The engine, as all templates get it.
-fn engine(constants: toml::Table) -> Environment<'static> {
+fn engine(constants: &toml::Table) -> Environment<'static> {
     let mut engine = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     engine.set_syntax(syntax.expect("the usual delimiters"));
@@ -316,7 +318,7 @@ fn engine(constants: toml::Table) -> Environment<'static> {
     engine.set_formatter(escape::format);
     engine.set_fuel(Some(MOST_STEPS));
     engine.set_recursion_limit(64);
-    engine.add_global("archive", Value::from(Serde(constants)));
+    engine.add_global("archive", Value::from(Serde(constants.clone())));
     filters::add_to(&mut engine);
     engine
 }

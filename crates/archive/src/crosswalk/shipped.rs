@@ -11,13 +11,71 @@ struct Shipped {
     template: &'static str,
 }
 
-const SHIPPED: &[Shipped] = &[Shipped {
-    prefix: "oai_dc",
-    schema: "http://www.openarchives.org/OAI/2.0/oai_dc.xsd",
-    namespace: "http://www.openarchives.org/OAI/2.0/oai_dc/",
-    requires: &[],
-    template: include_str!("shipped/oai_dc.xml"),
-}];
+const SHIPPED: &[Shipped] = &[
+    Shipped {
+        prefix: "oai_dc",
+        schema: "http://www.openarchives.org/OAI/2.0/oai_dc.xsd",
+        namespace: "http://www.openarchives.org/OAI/2.0/oai_dc/",
+        requires: &[],
+        template: include_str!("shipped/oai_dc.xml"),
+    },
+    Shipped {
+        prefix: "oai_rfc1807",
+        schema: "http://www.openarchives.org/OAI/1.1/rfc1807.xsd",
+        namespace: "http://info.internet.isi.edu:80/in-notes/rfc/files/rfc1807.txt",
+        requires: &["date"],
+        template: include_str!("shipped/oai_rfc1807.xml"),
+    },
+    Shipped {
+        prefix: "arXiv",
+        schema: "http://arxiv.org/OAI/arXiv.xsd",
+        namespace: "http://arxiv.org/OAI/arXiv/",
+        requires: &[],
+        template: include_str!("shipped/arXiv.xml"),
+    },
+    Shipped {
+        prefix: "arXivRaw",
+        schema: "http://arxiv.org/OAI/arXivRaw.xsd",
+        namespace: "http://arxiv.org/OAI/arXivRaw/",
+        requires: &["versions", "categories"],
+        template: include_str!("shipped/arXivRaw.xml"),
+    },
+    Shipped {
+        prefix: "arXivOld",
+        schema: "http://arxiv.org/OAI/arXivOld.xsd",
+        namespace: "http://arxiv.org/OAI/arXivOld/",
+        requires: &[],
+        template: include_str!("shipped/arXivOld.xml"),
+    },
+    Shipped {
+        prefix: "datacite",
+        schema: "http://schema.datacite.org/meta/kernel-4/metadata.xsd",
+        namespace: "http://datacite.org/schema/kernel-4",
+        requires: &["title", "date"],
+        template: include_str!("shipped/datacite.xml"),
+    },
+    Shipped {
+        prefix: "marcxml",
+        schema: "http://www.loc.gov/standards/marcxml/schema/MARC21slim.xsd",
+        namespace: "http://www.loc.gov/MARC21/slim",
+        requires: &[],
+        template: include_str!("shipped/marcxml.xml"),
+    },
+    Shipped {
+        prefix: "mods",
+        schema: "http://www.loc.gov/standards/mods/v3/mods-3-4.xsd",
+        namespace: "http://www.loc.gov/mods/v3",
+        requires: &[],
+        template: include_str!("shipped/mods.xml"),
+    },
+    Shipped {
+        prefix: "oai_openaire",
+        schema: "https://www.openaire.eu/schema/repo-lit/4.0/openaire.xsd",
+        namespace: "http://namespace.openaire.eu/schema/oaire/",
+        requires: &["title", "date", "doi or landing", "access"],
+        template: include_str!("shipped/oai_openaire.xml"),
+    },
+];
 
 /// The shipped crosswalk to a format. Only `oai_dc`, which every repository has and most harvesters ask for, is kept
 /// ready unless the archive's configuration says otherwise.

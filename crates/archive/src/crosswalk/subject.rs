@@ -23,8 +23,8 @@ pub(super) struct Subject {
     pub(super) record: Arc<Record>,
     /// The full OAI identifier.
     pub(super) oai_identifier: Box<str>,
-    /// Where the archive's home pages are, if they all begin alike.
-    pub(super) landing: Option<Arc<str>>,
+    /// The archive's constants.
+    pub(super) constants: Arc<toml::Table>,
 }
 
 impl Object for Subject {
@@ -49,42 +49,16 @@ impl Object for Subject {
             "versions" => self.list((0..record.versions.len()).map(Part::Version)),
             "links" => self.list(indices(&record.links, |link| !is_blank(&link.url)).map(Part::Link)),
             "files" => self.list(indices(&record.files, |file| !is_blank(&file.path)).map(Part::File)),
-            _ => match record.further.get(key) {
-                Some(json) => value_of(json),
-                None => self.derived(key),
-            },
+            "authors" => authors_of(record).map(Value::from),
+            "date" => date_of(record).map(|date| Value::from(date.to_string())),
+            "landing" => landing_of(record, &self.constants).map(Value::from),
+            "access" => access_of(record, &self.constants).map(Value::from),
+            _ => value_of(record.further.get(key)?),
         }
     }
 }
 
 impl Subject {
-    /// What is not in the record under this name but follows from it.
-    fn derived(&self, key: &str) -> Option<Value> {
-        match key {
-            "landing" => self.landing().map(Value::from),
-            "date" => date_of(&self.record).map(|date| Value::from(date.to_string())),
-            "authors" => {
-                let names: Vec<_> =
-                    self.record.creators.iter().filter(|agent| is_named(agent)).map(full_name).collect();
-                (!names.is_empty()).then(|| Value::from(names.join(", ")))
-            }
-            _ => None,
-        }
-    }
-
-    /// Where people can look at it.
-    fn landing(&self) -> Option<String> {
-        let links = &self.record.links;
-        let front = links.iter().find(|link| link.rel.as_deref() == Some("landing")).or(links.first());
-        front.and_then(|link| web::url(&link.url)).or_else(|| {
-            let identifier = &self.record.identifier;
-            match &self.landing {
-                Some(landing) if !is_blank(identifier) => Some(format!("{landing}{}", web::encode(identifier.trim()))),
-                _ => web::url(identifier),
-            }
-        })
-    }
-
     fn part(&self, part: Part) -> Value {
         Value::from_object(Detail { record: self.record.clone(), part })
     }
@@ -94,9 +68,9 @@ impl Subject {
     }
 }
 
-/// Whether a record has something of this name, which may have a dot: `dates.issued`. Names that only templates know
-/// ([`Subject::derived`]) count, too.
-pub(super) fn has(record: &Record, landing: Option<&Arc<str>>, path: &str) -> bool {
+/// Whether a record has something of this name, which may have a dot: `dates.issued`. What follows from other
+/// fields counts, and so do the archive's constants.
+pub(super) fn has(record: &Record, constants: &toml::Table, path: &str) -> bool {
     let some = |text: &Option<String>| text.as_deref().is_some_and(|text| !is_blank(text));
     match path {
         "identifier" | "oai_identifier" => true,
@@ -107,23 +81,20 @@ pub(super) fn has(record: &Record, landing: Option<&Arc<str>>, path: &str) -> bo
         "creators" => record.creators.iter().any(is_named),
         "contributors" => record.contributors.iter().any(is_named),
         "subjects" => record.subjects.iter().any(|subject| !is_blank(subject)),
-        "sets" => !record.sets.is_empty(),
+        "sets" => record.sets.iter().any(|set| !is_blank(set)),
         "dates" => !record.dates.is_empty(),
         "versions" => !record.versions.is_empty(),
         "links" => record.links.iter().any(|link| !is_blank(&link.url)),
         "files" => record.files.iter().any(|file| !is_blank(&file.path)),
-        "date" if !record.further.contains_key("date") => date_of(record).is_some(),
-        "authors" if !record.further.contains_key("authors") => record.creators.iter().any(is_named),
-        "landing" if !record.further.contains_key("landing") => {
-            landing.is_some()
-                || record.links.iter().any(|link| web::url(&link.url).is_some())
-                || web::url(&record.identifier).is_some()
-        }
+        "authors" => authors_of(record).is_some(),
+        "date" => date_of(record).is_some(),
+        "landing" => landing_of(record, constants).is_some(),
+        "access" => access_of(record, constants).is_some(),
         _ => match path.split_once('.') {
             Some(("dates", name)) => record.dates.get(name).is_some_and(|date| !is_blank(date)),
+            Some(("archive", name)) => constant(constants, name).is_some(),
             Some((first, rest)) => {
-                let found =
-                    rest.split('.').try_fold(record.further.get(first), |json, name| json.map(|json| json.get(name)));
+                let found = rest.split('.').try_fold(record.further.get(first), |json, name| Some(json?.get(name)));
                 found.flatten().and_then(value_of).is_some()
             }
             None => record.further.get(path).and_then(value_of).is_some(),
@@ -131,12 +102,55 @@ pub(super) fn has(record: &Record, landing: Option<&Arc<str>>, path: &str) -> bo
     }
 }
 
+/// Where people can look at it: as the record says, as its links say, or below where all of the archive's pages are.
+fn landing_of(record: &Record, constants: &toml::Table) -> Option<String> {
+    let front = record.links.iter().find(|link| link.rel.as_deref() == Some("landing"));
+    let links = front.into_iter().chain(&record.links).map(|link| link.url.as_str());
+    further_text(record, "landing").into_iter().chain(links).find_map(web::url).or_else(|| {
+        match constant(constants, "landing") {
+            Some(landing) => web::url(&format!("{landing}{}", web::encode(record.identifier.trim()))),
+            None => web::url(&record.identifier),
+        }
+    })
+}
+
+/// Who may read it: as the record says, as the archive says of all, or everybody if there is a licence to point to.
+fn access_of<'r>(record: &'r Record, constants: &'r toml::Table) -> Option<&'r str> {
+    let told = further_text(record, "access").or_else(|| further_text(record, "access_rights"));
+    let open = || record.licence.as_deref().and_then(web::url).map(|_| "open");
+    told.or_else(|| constant(constants, "access")).or_else(open)
+}
+
+/// Its authors in one text: the record's own, or made of its creators.
+fn authors_of(record: &Record) -> Option<String> {
+    let given = match record.further.get("authors") {
+        Some(Json::String(text)) => text.trim().to_owned(),
+        Some(Json::Array(names)) => joined(names.iter().filter_map(Json::as_str), ", "),
+        _ => String::new(),
+    };
+    if !is_blank(&given) {
+        return Some(given);
+    }
+    let names: Vec<_> = record.creators.iter().filter(|agent| is_named(agent)).map(full_name).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+fn further_text<'r>(record: &'r Record, name: &str) -> Option<&'r str> {
+    record.further.get(name).and_then(Json::as_str).filter(|text| !is_blank(text))
+}
+
+fn constant<'c>(constants: &'c toml::Table, name: &str) -> Option<&'c str> {
+    constants.get(name).and_then(toml::Value::as_str).filter(|text| !is_blank(text))
+}
+
 /// When it was published, as nearly as the record tells.
 fn date_of(record: &Record) -> Option<Date> {
     const BEST_FIRST: [&str; 6] = ["issued", "published", "available", "created", "submitted", "updated"];
     let named = BEST_FIRST.iter().filter_map(|name| record.dates.get(*name));
     let versions = record.versions.iter().map(|version| &version.date);
-    named.chain(versions).chain(record.dates.values()).chain(&record.datestamp).find_map(|date| Date::parse(date))
+    let known = named.chain(versions).chain(record.dates.values()).map(String::as_str);
+    let last = further_text(record, "date").or(record.datestamp.as_deref());
+    known.chain(last).find_map(Date::parse)
 }
 
 /// Which part of a record.
@@ -182,6 +196,7 @@ impl Object for Detail {
                 let version = record.versions.get(at)?;
                 match key {
                     "version" => text(&version.version),
+                    "number" => Some(Value::from(number_of(&version.version).unwrap_or(at as u64 + 1))),
                     "date" => text(&version.date),
                     "size" => optional(version.size.as_ref()),
                     "source_type" => optional(version.source_type.as_ref()),
@@ -218,7 +233,7 @@ impl Object for Detail {
             Part::Creator(_) | Part::Contributor(_) => {
                 Enumerator::Str(&["family", "given", "suffix", "affiliations", "orcid"])
             }
-            Part::Version(_) => Enumerator::Str(&["version", "date", "size", "source_type"]),
+            Part::Version(_) => Enumerator::Str(&["version", "number", "date", "size", "source_type"]),
             Part::Link(_) => Enumerator::Str(&["url", "rel", "media_type"]),
             Part::File(_) => Enumerator::Str(&["path", "url", "media_type", "size"]),
         }
@@ -237,6 +252,12 @@ fn agent_field(agent: &Agent, key: &str) -> Option<Value> {
         "orcid" => web::orcid(agent.orcid.as_deref()?).map(Value::from),
         _ => None,
     }
+}
+
+/// The 3 of `v3`.
+fn number_of(version: &str) -> Option<u64> {
+    let digits = version.trim().trim_start_matches(['v', 'V']);
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
 }
 
 fn is_named(agent: &Agent) -> bool {

@@ -105,7 +105,7 @@ fn ask_records(records: RecordsArgs, query: &str) -> Result<(), CliError> {
     let opened = records.open(&[])?;
     let server = &opened.config.server;
     let base_url = server.base_url(server.listen);
-    let repository = repository_of(&opened.catalogue, opened.config.repository, &base_url)?;
+    let repository = opened.repository(&base_url)?;
     answer(&repository, &CatalogueHost, query)
 }
 

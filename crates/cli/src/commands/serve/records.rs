@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use modoai_archive::offer::Offer;
 use modoai_repository::catalogue::Catalogue;
-use modoai_repository::{Repository, Settings};
 use modoai_server::{Areas, ENCODINGS, Health, Served};
 
 use super::{Ending, bind};
@@ -14,10 +12,10 @@ use crate::output;
 use crate::source::Records;
 
 pub(super) async fn serve(opened: Records, areas: Areas) -> Result<(), CliError> {
-    let Records { config, file, catalogue } = opened;
-    let server = bind(&config).await?;
+    let server = bind(&opened.config).await?;
     let (base_url, address) = (server.base_url(), server.address());
-    let repository = repository_of(&catalogue, config.repository, &base_url)?;
+    let repository = opened.repository(&base_url)?;
+    let Records { file, catalogue, .. } = opened;
     let served = Served {
         site: None,
         shelf: None,
@@ -37,21 +35,6 @@ pub(super) async fn serve(opened: Records, areas: Areas) -> Result<(), CliError>
     let _ = stop.send(());
     let _ = running.await;
     Ok(())
-}
-
-/// The repository in a catalogue: of an archive, or of harvested records.
-pub(crate) fn repository_of(
-    catalogue: &Arc<dyn Catalogue>,
-    settings: Settings,
-    base_url: &str,
-) -> Result<Repository, CliError> {
-    let offer = Offer::of(&**catalogue);
-    let offer = offer.map_err(|error| CliError::failed("failed to make ready the archive's formats").because(error))?;
-    let Some((offer, terms)) = offer else {
-        return Ok(Repository::of_records(Arc::clone(catalogue), settings, base_url));
-    };
-    let settings = Settings { repository_identifier: terms.repository_identifier, ..settings };
-    Ok(Repository::of_archive(Arc::clone(catalogue), settings, base_url, Arc::new(offer)))
 }
 
 fn health(catalogue: &dyn Catalogue) -> Health {
