@@ -9,6 +9,7 @@
 //! | [`source`] | files of records: JSON lines, CSV, XML, static repositories, arXiv's own shapes |
 //! | [`crosswalk`] | a record in a metadata format, by a template |
 //! | [`tex`] | TeX accents and symbols as characters |
+//! | [`didl`] | a document's files, wrapped with its description |
 //! | [`sets`] | the sets a record belongs to, by rules over its fields |
 //! | [`config`], [`preset`] | an archive as its operator writes it down, and such files that are shipped |
 //! | [`terms`] | the same as the catalogue remembers it |
@@ -18,6 +19,7 @@
 
 pub mod config;
 pub mod crosswalk;
+pub mod didl;
 mod dossier;
 pub mod import;
 pub mod offer;

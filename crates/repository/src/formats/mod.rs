@@ -1,9 +1,10 @@
 //! The metadata formats. Adding one is a file here and a line in [`all`].
 
+pub mod didl;
 mod http_header;
 pub(crate) mod oai_dc;
 mod oai_didl;
-pub(crate) mod steady;
+pub mod steady;
 mod stored;
 
 use std::io;

@@ -10,7 +10,6 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
 
-use super::Subject;
 use crate::host::Representation;
 use crate::item::{Digests, Fingerprint, TICK};
 use crate::site::folder::fingerprint_of;
@@ -24,35 +23,67 @@ const PIECE: usize = 3 * 16 * 1024;
 /// A busy file gets so many chances to hold still.
 const ATTEMPTS: usize = 3;
 
+/// A file that was opened, in the state it was in then.
+pub trait Opened {
+    /// That state.
+    fn fingerprint(&self) -> Fingerprint;
+    /// The file.
+    fn file(&mut self) -> &mut File;
+}
+
+impl Opened for Representation {
+    fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+}
+
+impl Opened for (File, Fingerprint) {
+    fn fingerprint(&self) -> Fingerprint {
+        self.1
+    }
+
+    fn file(&mut self) -> &mut File {
+        &mut self.0
+    }
+}
+
 /// What was read, and the opening it belongs to.
-pub(super) struct Steady {
-    pub(super) representation: Representation,
-    /// Digests of the value, or of the file as the catalogue knows it.
-    pub(super) digests: Option<Digests>,
-    pub(super) digests_are_new: bool,
+pub struct Steady<O> {
+    /// The opening.
+    pub opened: O,
+    /// Digests of the value, or of the file as it is known.
+    pub digests: Option<Digests>,
+    /// Whether they were not known before.
+    pub digests_are_new: bool,
     /// The bytes; none if they are too many, or would not hold still.
-    pub(super) value: Option<Value>,
+    pub value: Option<Value>,
 }
 
 /// A steady copy.
-pub(super) enum Value {
+pub struct Value(Copied);
+
+enum Copied {
     Memory(Vec<u8>),
     Disk(File),
 }
 
 impl Value {
     /// Gives the memory back for the next file.
-    pub(super) fn recycle(self, buffer: &mut Vec<u8>) {
-        if let Self::Memory(bytes) = self {
+    pub fn recycle(self, buffer: &mut Vec<u8>) {
+        if let Copied::Memory(bytes) = self.0 {
             *buffer = bytes;
         }
     }
 
     /// Hands out the bytes in pieces whose base64 can be joined.
-    pub(super) fn each_piece(&mut self, each: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        match self {
-            Self::Memory(bytes) => bytes.chunks(PIECE).try_for_each(each),
-            Self::Disk(file) => {
+    pub fn each_piece(&mut self, each: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        match &mut self.0 {
+            Copied::Memory(bytes) => bytes.chunks(PIECE).try_for_each(each),
+            Copied::Disk(file) => {
                 file.rewind()?;
                 let mut piece = vec![0; PIECE];
                 loop {
@@ -66,31 +97,36 @@ impl Value {
     }
 }
 
-/// Reads the subject's file, if it is small enough to go by value.
-pub(super) fn read(subject: &mut Subject<'_>, representation: Representation) -> io::Result<Steady> {
-    let mut representation = representation;
+/// Reads a file of up to `limit` bytes. Whoever opened it is asked to open it `again` if it does not hold still. What is
+/// `known` of one of its states need not be found out again. The `buffer` is room for it.
+pub fn read<O: Opened>(
+    mut opened: O,
+    mut again: impl FnMut() -> io::Result<Option<O>>,
+    limit: u64,
+    known: Option<(Fingerprint, Digests)>,
+    buffer: &mut Vec<u8>,
+) -> io::Result<Steady<O>> {
     for attempt in 1..=ATTEMPTS {
-        let fingerprint = representation.fingerprint;
-        let remembered = subject.item.facts.digests.filter(|_| fingerprint == subject.item.fingerprint);
-        if fingerprint.size > subject.repository.settings.by_value_limit {
-            return Ok(Steady { representation, digests: remembered, digests_are_new: false, value: None });
+        let fingerprint = opened.fingerprint();
+        let remembered = known.filter(|(state, _)| *state == fingerprint).map(|(_, digests)| digests);
+        if fingerprint.size > limit {
+            return Ok(Steady { opened, digests: remembered, digests_are_new: false, value: None });
         }
         if !fingerprint.is_fresh()
-            && let Some((value, digests)) =
-                copy(&mut representation.file, &fingerprint, remembered, &mut subject.desk.buffer)?
+            && let Some((value, digests)) = copy(opened.file(), &fingerprint, remembered, buffer)?
         {
             let digests_are_new = remembered.is_none();
-            return Ok(Steady { representation, digests: Some(digests), digests_are_new, value: Some(value) });
+            return Ok(Steady { opened, digests: Some(digests), digests_are_new, value: Some(Value(value)) });
         }
         if attempt < ATTEMPTS {
             std::thread::sleep(TICK);
-            match subject.host.get(subject.item)? {
-                Some(again) => representation = again,
+            match again()? {
+                Some(other) => opened = other,
                 None => break,
             }
         }
     }
-    Ok(Steady { representation, digests: None, digests_are_new: false, value: None })
+    Ok(Steady { opened, digests: None, digests_are_new: false, value: None })
 }
 
 /// Copies and digests; `None` if the file did not hold still. A file that cannot be read to its end did not either.
@@ -99,15 +135,15 @@ fn copy(
     fingerprint: &Fingerprint,
     remembered: Option<Digests>,
     buffer: &mut Vec<u8>,
-) -> io::Result<Option<(Value, Digests)>> {
+) -> io::Result<Option<(Copied, Digests)>> {
     let mut hashes = remembered.is_none().then(Hashes::default);
     let mut value = if fingerprint.size <= IN_MEMORY {
         buffer.clear();
         // One more than the file has: a longer one is seen to be longer.
         buffer.reserve(usize::try_from(fingerprint.size).expect("at most IN_MEMORY") + 1);
-        Value::Memory(std::mem::take(buffer))
+        Copied::Memory(std::mem::take(buffer))
     } else {
-        Value::Disk(tempfile::tempfile()?)
+        Copied::Disk(tempfile::tempfile()?)
     };
     let Some(length) = copy_into(file, fingerprint.size, &mut value, hashes.as_mut())? else { return Ok(None) };
     if length != fingerprint.size || fingerprint_of(file)? != *fingerprint {
@@ -124,11 +160,11 @@ fn copy(
 fn copy_into(
     file: &mut File,
     size: u64,
-    value: &mut Value,
+    value: &mut Copied,
     mut hashes: Option<&mut Hashes>,
 ) -> io::Result<Option<u64>> {
     match value {
-        Value::Memory(bytes) => {
+        Copied::Memory(bytes) => {
             // By hand: `read_to_end` of a limited file feels its way in small steps. Once all is there, the fingerprint
             // tells whether more has come.
             while (bytes.len() as u64) < size {
@@ -143,7 +179,7 @@ fn copy_into(
             }
             Ok(Some(bytes.len() as u64))
         }
-        Value::Disk(copy) => {
+        Copied::Disk(copy) => {
             let mut limited = file.take(size + 1);
             let mut piece = vec![0; PIECE];
             let mut length = 0;

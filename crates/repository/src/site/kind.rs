@@ -29,11 +29,7 @@ impl Kinds {
 
     /// The media type that a name's extension tells, if it tells one.
     pub fn by_name(&self, item_name: &str) -> Option<Cow<'static, str>> {
-        let segment = item_name.rsplit('/').next()?;
-        let (stem, extension) = segment.rsplit_once('.')?;
-        if stem.is_empty() {
-            return None;
-        }
+        let extension = extension(item_name)?;
         if !self.types.is_empty()
             && let Some(media_type) = self.types.get(&extension.to_ascii_lowercase())
         {
@@ -52,6 +48,16 @@ impl Kinds {
             media_type.to_owned()
         }
     }
+}
+
+/// The media type that is usual for a name's extension, if there is one.
+pub fn by_usual_name(name: &str) -> Option<&'static str> {
+    mime_guess::from_ext(extension(name)?).first_raw()
+}
+
+fn extension(name: &str) -> Option<&str> {
+    let (stem, extension) = name.rsplit('/').next()?.rsplit_once('.')?;
+    Some(extension).filter(|_| !stem.is_empty())
 }
 
 /// The media type that a file's first bytes tell. Reads at the start and does not move the file's position.

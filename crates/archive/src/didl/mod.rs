@@ -1,0 +1,170 @@
+//! `oai_didl` of an archive: a document's files, wrapped with its description.
+//!
+//! One Item with two descriptors (the identifier, the `oai_dc` of the document) and a Component for each file: its own
+//! identifier, its digests, the file by reference where it has a URL, and by value up to a size. A file that can be
+//! given neither way is told of, by an Item without a Component, and not passed over.
+//!
+//! Shape and care are those of a site's resources: see [`modoai_repository::formats::didl`] and
+//! [`steady`](modoai_repository::formats::steady).
+
+mod shelf;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+
+use modoai_protocol::xml::XmlWriter;
+use modoai_repository::formats::{didl, steady};
+use modoai_repository::site::kind;
+
+use crate::record::{File, Record};
+use shelf::Shelf;
+
+/// What is said of a file nothing is known about.
+const UNKNOWN: &str = "application/octet-stream";
+
+/// Wraps documents with their files.
+#[derive(Debug)]
+pub struct Packages {
+    shelf: Shelf,
+    base_url: Option<String>,
+}
+
+impl Packages {
+    /// The files are below this folder.
+    pub fn new(root: &Path) -> Self {
+        Self { shelf: Shelf::new(root), base_url: None }
+    }
+
+    /// The same for a repository at this URL, which is told in every package.
+    pub fn of_repository(self, base_url: &str) -> Self {
+        Self { base_url: Some(base_url.to_owned()), ..self }
+    }
+
+    /// The length of a file and when it was last written, for [`File::state`]. A path that leads nowhere, out of the
+    /// folder or to something that is no file is an error.
+    pub fn state_of(&self, path: &str) -> io::Result<(u64, i64)> {
+        let (_, fingerprint) = self.shelf.open(path)?;
+        Ok((fingerprint.size, fingerprint.modified))
+    }
+
+    /// Writes the package of a document with this OAI identifier: one element that stands on its own. Files of up to
+    /// `by_value_limit` bytes go inside. An error means that the answer cannot be completed.
+    pub fn write(
+        &self,
+        record: &Record,
+        identifier: &str,
+        oai_dc: &[u8],
+        by_value_limit: u64,
+        xml: &mut XmlWriter<'_>,
+    ) -> io::Result<()> {
+        let document_id = self.base_url.as_deref().map(|base_url| didl::document_id(base_url, identifier));
+        didl::open(xml, document_id.as_deref(), identifier);
+        didl::identifier(xml, identifier);
+        didl::statement(xml, |xml| {
+            xml.verbatim(oai_dc);
+        });
+        // Every Component before Items within the Item: the order is free, but readers meet what there is first.
+        let mut missing = Vec::new();
+        let mut buffer = Vec::new();
+        for file in &record.files {
+            if let Err(Absent(reason)) = self.component(record, file, identifier, by_value_limit, &mut buffer, xml)? {
+                missing.push((file, reason));
+            }
+        }
+        for (file, reason) in missing {
+            xml.raw("<didl:Item>");
+            didl::identifier(xml, &uri_of(file, None, identifier));
+            xml.raw("<didl:Descriptor><didl:Statement mimeType=\"text/plain; charset=utf-8\">").text(reason);
+            xml.raw("</didl:Statement></didl:Descriptor></didl:Item>");
+        }
+        didl::close(xml);
+        Ok(())
+    }
+
+    /// Writes the Component of one file, if it can be given at all.
+    fn component(
+        &self,
+        record: &Record,
+        file: &File,
+        identifier: &str,
+        by_value_limit: u64,
+        buffer: &mut Vec<u8>,
+        xml: &mut XmlWriter<'_>,
+    ) -> io::Result<Result<(), Absent>> {
+        let opened = self.shelf.open(&file.path);
+        let media_type = match (&file.media_type, kind::by_usual_name(&file.path), &opened) {
+            (Some(told), _, _) => Cow::Borrowed(told.as_str()),
+            (None, Some(usual), _) => Cow::Borrowed(usual),
+            (None, None, Ok((open, _))) => kind::by_content(open).unwrap_or(Cow::Borrowed(UNKNOWN)),
+            (None, None, Err(_)) => Cow::Borrowed(UNKNOWN),
+        };
+        let url = url_of(record, file, &media_type);
+        let steady = match opened {
+            Ok(opened) => {
+                // A file that is gone when it is opened again has not held still.
+                let again = || Ok(self.shelf.open(&file.path).ok());
+                Some(steady::read(opened, again, by_value_limit, None, buffer)?)
+            }
+            Err(error) => {
+                tracing::warn!(identifier, file = file.path, %error, "a file of a document cannot be read");
+                None
+            }
+        };
+        let is_large = steady.as_ref().is_some_and(|steady| steady.opened.1.size > by_value_limit);
+        let (digests, value) = steady.map_or((None, None), |steady| (steady.digests, steady.value));
+        if url.is_none() && value.is_none() {
+            let reason = if is_large { "too large, and without a URL" } else { "not available at the moment" };
+            return Ok(Err(Absent(reason)));
+        }
+        xml.raw("<didl:Component>");
+        didl::identifier(xml, &uri_of(file, url, identifier));
+        if let Some(digests) = &digests {
+            didl::fixity(xml, digests);
+        }
+        if let Some(url) = url {
+            didl::reference(xml, &media_type, url);
+        }
+        if let Some(mut value) = value {
+            didl::value(xml, &media_type, &mut value)?;
+            value.recycle(buffer);
+        }
+        xml.raw("</didl:Component>");
+        xml.relieve()?;
+        Ok(Ok(()))
+    }
+}
+
+/// Why a file is not in a package.
+struct Absent(&'static str);
+
+/// Where everybody can get a file: its own URL, else the one link that is to something of its media type. Two such links,
+/// or two such files, would leave open which is which.
+fn url_of<'r>(record: &'r Record, file: &'r File, media_type: &str) -> Option<&'r str> {
+    if let Some(url) = &file.url {
+        return Some(url);
+    }
+    let mut links = record.links.iter().filter(|link| link.media_type.as_deref() == Some(media_type));
+    let is_alone = |other: &File| {
+        std::ptr::eq(other, file)
+            || other
+                .media_type
+                .as_deref()
+                .or_else(|| kind::by_usual_name(&other.path))
+                .is_some_and(|it| it != media_type)
+    };
+    match (links.next(), links.next()) {
+        (Some(link), None) if record.files.iter().all(is_alone) => Some(&link.url),
+        _ => None,
+    }
+}
+
+/// What tells a file from all others: its URL, else its place in the document.
+fn uri_of(file: &File, url: Option<&str>, identifier: &str) -> String {
+    match url.or(file.url.as_deref()) {
+        Some(url) => url.to_owned(),
+        None => format!("{identifier}#{}", shelf::encoded(&file.path)),
+    }
+}
