@@ -1,9 +1,8 @@
 //! A rule as it is followed: templates, and the memory of their results.
 //!
-//! A template that looks at nothing but the value and the rule's own tables gives the same for the same value, whatever
-//! the record. Which names a template uses is known once it is compiled, so only such results are remembered.
+//! A result is remembered for its value if the templates had no need to look at the record (see `view`).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use minijinja::value::{Serde, Value};
@@ -11,8 +10,9 @@ use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use modoai_protocol::SetSpec;
 
 use super::LONGEST_SPEC;
-use super::field::{Field, look_up};
+use super::field::Field;
 use super::rule::{Rule, RuleError};
+use super::view::{Lent, View};
 use crate::record::Record;
 use crate::source::Fault;
 
@@ -37,8 +37,7 @@ pub(super) struct CompiledRule {
     split: Option<String>,
     templates: Environment<'static>,
     tables: Value,
-    /// Fields of the record that the templates look at.
-    looks_at: BTreeSet<String>,
+    functions: Arc<[String]>,
     remembered: RwLock<HashMap<Box<str>, Option<Arc<SetSpec>>>>,
     names: BTreeMap<SetSpec, String>,
     descriptions: BTreeMap<SetSpec, String>,
@@ -58,27 +57,28 @@ impl CompiledRule {
         if rule.split.as_ref().is_some_and(String::is_empty) {
             return Err(refuse("split", "nothing separates nothing; leave it out".to_owned()));
         }
+        let templates = environment();
         let mut compiled = Self {
             number,
             field,
             split: rule.split,
-            templates: environment(),
+            functions: templates.globals().map(|(name, _)| name.to_owned()).collect(),
+            templates,
             tables: Value::from(Serde(&rule.tables)),
-            looks_at: BTreeSet::new(),
             remembered: RwLock::default(),
             names: by_spec(rule.names).map_err(|spec| refuse("names", illegal(&spec)))?,
             descriptions: by_spec(rule.descriptions).map_err(|spec| refuse("descriptions", illegal(&spec)))?,
         };
         let spec = rule.spec.unwrap_or_else(|| "{{ value|level }}".to_owned());
-        compiled.add(SPEC, spec, &["value", "tables"])?;
+        compiled.add(SPEC, spec)?;
         if let Some(when) = rule.when {
             // An expression by itself, so that nothing but an expression passes.
             let whole = compiled.templates.compile_expression(&when).map(drop);
             whole.map_err(|error| compiled.broken(WHEN, &error))?;
-            compiled.add(WHEN, format!("{{% if {when} %}}yes{{% endif %}}"), &["value", "tables"])?;
+            compiled.add(WHEN, format!("{{% if {when} %}}yes{{% endif %}}"))?;
         }
         if let Some(name) = rule.name {
-            compiled.add(NAME, name, &["spec", "levels", "tables"])?;
+            compiled.add(NAME, name)?;
         }
         compiled.rehearse()?;
         Ok(compiled)
@@ -87,7 +87,7 @@ impl CompiledRule {
     /// Adds the sets of the record's values.
     pub(super) fn apply(
         &self,
-        record: &Record,
+        lent: &Lent<'_>,
         sets: &mut Vec<Arc<SetSpec>>,
         share: impl Fn(SetSpec) -> Arc<SetSpec>,
     ) -> Result<(), Fault> {
@@ -95,11 +95,11 @@ impl CompiledRule {
         let mut add = |value: &str| {
             let value = value.trim();
             if !value.is_empty() {
-                sets.extend(self.set_of(value, record, &share)?);
+                sets.extend(self.set_of(value, lent, &share)?);
             }
             Ok(())
         };
-        field.each(record, &mut |text| match &self.split {
+        field.each(lent.record, &mut |text| match &self.split {
             Some(split) => text.split(split.as_str()).try_for_each(&mut add),
             None => add(text),
         })
@@ -135,23 +135,24 @@ impl CompiledRule {
     fn set_of(
         &self,
         value: &str,
-        record: &Record,
+        lent: &Lent<'_>,
         share: &impl Fn(SetSpec) -> Arc<SetSpec>,
     ) -> Result<Option<Arc<SetSpec>>, Fault> {
-        let is_remembered = self.looks_at.is_empty() && value.len() <= LONGEST_REMEMBERED;
-        if is_remembered {
+        let is_short = value.len() <= LONGEST_REMEMBERED;
+        if is_short {
             let remembered = self.remembered.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(set) = remembered.get(value) {
                 return Ok(set.clone());
             }
         }
-        let made = self.make(value, record).map_err(|error| Fault(error.to_string()))?;
+        let view = View::new(lent, value, &self.tables, &self.functions);
+        let made = self.make(&view).map_err(|error| Fault(error.to_string()))?;
         if let Some(spec) = made.as_ref().filter(|spec| spec.as_str().len() > LONGEST_SPEC) {
             let start: String = spec.as_str().chars().take(60).collect();
             return Err(Fault(format!("rule {} of the sets makes too long a set: {start}…", self.number)));
         }
         let set = made.map(share);
-        if is_remembered {
+        if is_short && !view.has_looked() {
             let mut remembered = self.remembered.write().unwrap_or_else(PoisonError::into_inner);
             if remembered.len() >= MOST_REMEMBERED {
                 remembered.clear();
@@ -161,8 +162,8 @@ impl CompiledRule {
         Ok(set)
     }
 
-    fn make(&self, value: &str, record: &Record) -> Result<Option<SetSpec>, RuleError> {
-        let context = self.context(value, record);
+    fn make(&self, view: &Arc<View>) -> Result<Option<SetSpec>, RuleError> {
+        let context = Value::from_dyn_object(Arc::clone(view));
         if let Ok(when) = self.templates.get_template(WHEN) {
             let holds = when.render(&context).map_err(|error| self.broken(WHEN, &error))?;
             if holds.is_empty() {
@@ -174,31 +175,15 @@ impl CompiledRule {
         Ok(spec_of(&text))
     }
 
-    fn context(&self, value: &str, record: &Record) -> Value {
-        let fields = self.looks_at.iter().filter_map(|name| {
-            let field = look_up(record, name)?;
-            Some((name.clone(), Value::from(Serde(field.as_ref()))))
-        });
-        let own = [("value".to_owned(), Value::from(value)), ("tables".to_owned(), self.tables.clone())];
-        Value::from_pairs(fields.chain(own))
-    }
-
     fn context_of_name(&self, spec: &SetSpec) -> Value {
         let levels: Value = spec.levels().into_iter().map(Value::from).collect();
         let own = [("spec", Value::from(spec.as_str())), ("levels", levels), ("tables", self.tables.clone())];
         Value::from_pairs(own)
     }
 
-    fn add(&mut self, part: &'static str, text: String, own: &[&str]) -> Result<(), RuleError> {
+    fn add(&mut self, part: &'static str, text: String) -> Result<(), RuleError> {
         let added = self.templates.add_template_owned(part, text);
-        added.map_err(|error| self.broken(part, &error))?;
-        if part != NAME {
-            let template = self.templates.get_template(part).expect("just added");
-            let functions: BTreeSet<&str> = self.templates.globals().map(|(name, _)| name).collect();
-            let is_field = |name: &String| !own.contains(&name.as_str()) && !functions.contains(name.as_str());
-            self.looks_at.extend(template.undeclared_variables(false).into_iter().filter(is_field));
-        }
-        Ok(())
+        added.map_err(|error| self.broken(part, &error))
     }
 
     /// Unknown filters and functions come to light only when a template runs. So it runs once now; that it finds no
@@ -208,12 +193,11 @@ impl CompiledRule {
             use ErrorKind::{TooManyArguments, UnknownFilter, UnknownFunction, UnknownMethod, UnknownTest};
             matches!(error.kind(), UnknownFilter | UnknownFunction | UnknownTest | UnknownMethod | TooManyArguments)
         };
-        let name = SetSpec::from_levels(["a", "b"]);
-        let contexts = [
-            (WHEN, self.context("a", &Record::default())),
-            (SPEC, self.context("a", &Record::default())),
-            (NAME, self.context_of_name(&name)),
-        ];
+        let nothing = Record::default();
+        let view = View::new(&Lent::new(&nothing), "a", &self.tables, &self.functions);
+        let view = Value::from_dyn_object(view);
+        let name = self.context_of_name(&SetSpec::from_levels(["a", "b"]));
+        let contexts = [(WHEN, view.clone()), (SPEC, view), (NAME, name)];
         for (part, context) in contexts {
             if let Ok(template) = self.templates.get_template(part)
                 && let Err(error) = template.render(context)

@@ -9,6 +9,7 @@
 //! | `rule` | a rule as it is written |
 //! | `compiled` | a rule as it is followed: templates, and the memory of their results |
 //! | `field` | the values of a field of a record |
+//! | `view` | a record as templates see it, and whether they have looked |
 //! | `register` | one shared copy of every set spec, and the rule it came from |
 
 mod compiled;
@@ -17,6 +18,7 @@ mod register;
 mod rule;
 #[cfg(test)]
 mod tests;
+mod view;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,6 +30,7 @@ use crate::source::Fault;
 use compiled::CompiledRule;
 use register::Register;
 pub use rule::{Rule, RuleError};
+use view::Lent;
 
 /// A set spec longer than this is a mistake, such as a rule over abstracts. It would stand in the header of every
 /// record of the set.
@@ -63,8 +66,9 @@ impl SetRules {
     /// of its branch, since it stands for all that contain it. Sorted, and each once.
     pub fn of(&self, record: &Record) -> Result<Vec<Arc<SetSpec>>, Fault> {
         let mut sets = Vec::new();
+        let lent = Lent::new(record);
         for (at, rule) in self.rules.iter().enumerate() {
-            rule.apply(record, &mut sets, |spec| self.register.share(spec, Some(at)))?;
+            rule.apply(&lent, &mut sets, |spec| self.register.share(spec, Some(at)))?;
         }
         for spec in &record.sets {
             let legal = self.register.find(spec).or_else(|| Some(self.register.share(SetSpec::parse(spec)?, None)));

@@ -104,6 +104,28 @@ fn conditions_and_templates_may_look_at_the_record() {
 }
 
 #[test]
+fn no_way_to_look_at_the_record_goes_unnoticed() {
+    for spec in [
+        "{{ year[:4] }}",
+        "{% set year = year %}{{ year }}",
+        "{% filter replace('x', year) %}x{% endfilter %}",
+        "{% macro show(y=year) %}{{ y }}{% endmacro %}{{ show() }}",
+        "{% for y in [year] %}{{ y }}{% endfor %}",
+        "{{ value if value != 'v' else year }}",
+        "{{ value|replace('v', year) }}",
+        "{% with y = year %}{{ y }}{% endwith %}",
+    ] {
+        let rules = rules(&format!("[[sets]]\nfield = 'x'\nspec = \"{spec}\"")).expect(spec);
+        for year in ["2001", "2002"] {
+            assert_eq!(of(&rules, json!({"x": "v", "year": year})), [year], "{spec}");
+        }
+        assert_ne!(of(&rules, json!({"x": "v"})), ["2002"], "{spec}");
+    }
+    let rules = rules("[[sets]]\nfield = 'x'\nspec = \"{{ range(2)|join('-') }}\"").expect("a function");
+    assert_eq!(of(&rules, json!({"x": "v", "range": "no function"})), ["0-1"]);
+}
+
+#[test]
 fn a_broken_rule_is_refused_with_its_number_and_line() {
     let refused = |rule: &str| {
         let text = format!("{CATEGORIES}\n[[sets]]\n{rule}");
