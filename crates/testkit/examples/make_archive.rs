@@ -1,6 +1,8 @@
 //! Makes the archives that the benchmark imports, in arXiv's shape, on standard output or in a file:
 //! `make_archive --records 3000000 [--seed N] [--change SHARE] [--remove SHARE] [--round N] [--shape SHAPE] [--into PLACE]`.
 //!
+//! In a file or folder, it says at the end what there is: `{"records": …, "changed": …, "gone": …}`.
+//!
 //! Shapes: `snapshot` (the default) and `model` are lines of JSON; of `abs`, each e-print is a file below the folder PLACE.
 
 use std::fs::File;
@@ -22,6 +24,7 @@ fn main() -> ExitCode {
         }
     };
     let archive = Archive::new(wanted);
+    let is_file = place.is_some();
     let made = match (shape, place) {
         (Shape::Abs, None) => Err(io::Error::other("abs files need a folder: --into PLACE")),
         (Shape::Abs, Some(folder)) => files(&archive, &folder),
@@ -29,6 +32,14 @@ fn main() -> ExitCode {
         (_, Some(file)) => File::create(file).and_then(|file| lines(&archive, shape, file)),
     };
     match made {
+        Ok(()) if is_file => {
+            let gone = (0..wanted.records).filter(|number| archive.is_gone(*number)).count();
+            let changed = |number: &u64| archive.is_changed(*number) && !archive.is_gone(*number);
+            let changed = (0..wanted.records).filter(changed).count();
+            let records = wanted.records - gone as u64;
+            println!("{{\"records\": {records}, \"changed\": {changed}, \"gone\": {gone}}}");
+            ExitCode::SUCCESS
+        }
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("make_archive: {error}");

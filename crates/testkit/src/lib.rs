@@ -9,6 +9,7 @@
 //! | [`apache`] | a real Apache httpd with our module in it |
 //! | [`http`] | a small HTTP client that shares no code with the product |
 //! | [`curl`] | the same by way of curl, for HTTP/2 and TLS |
+//! | [`pages`] | a harvester that does as little as possible, for those who measure |
 //! | [`endpoint`] | an OAI-PMH endpoint that does everything wrong that real ones do |
 //! | [`web`] | webs for spiders: every verdict, redirect, way to refer, robots.txt and trap |
 //! | [`peer`] | repositories made with the libraries of others |
@@ -23,6 +24,7 @@ pub mod curl;
 pub mod dice;
 pub mod endpoint;
 pub mod http;
+pub mod pages;
 pub mod peer;
 pub mod process;
 pub mod site;

@@ -98,7 +98,8 @@ impl Words {
         let mut title = capital(self.telling_word(dice));
         for _ in 0..3 + dice.below(9) {
             title.push_str(if title.len() > 70 && !title.contains('\n') { "\n  " } else { " " });
-            title.push_str(if dice.below(40) == 0 { *dice.pick(&FORMULAE) } else { self.word(dice) });
+            let formula: Option<&&str> = (dice.below(40) == 0).then(|| dice.pick(&FORMULAE));
+            title.push_str(formula.copied().unwrap_or_else(|| self.word(dice)));
         }
         title.push(' ');
         title.push_str(self.telling_word(dice));
@@ -107,7 +108,8 @@ impl Words {
 
     /// An abstract as it was submitted: lines, the first one indented, a line end at the end.
     pub(super) fn abstract_lines(&self, dice: &mut Dice) -> String {
-        let (mut text, mut line) = (String::from("  "), 2);
+        let (mut text, mut line) = (String::with_capacity(2_048), 2);
+        text.push_str("  ");
         // The sum of two, so that most are of middling length.
         let wanted = 180 + dice.below(660) + dice.below(680);
         let mut sentence = 0;
