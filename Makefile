@@ -40,6 +40,7 @@ test: tools check doc ## Install what is missing, then check and test everything
 	fuzz/run $(FUZZ_SMOKE_SECONDS)
 	MODOAI_PROFILE=debug bench/harvest --quick --no-build --no-peers
 	MODOAI_PROFILE=debug bench/spider --quick --no-build --no-peers
+	MODOAI_PROFILE=debug bench/archive --quick --no-build --no-peers
 
 .PHONY: check
 check: ## Formatting, lints, and what may depend on what
@@ -74,6 +75,10 @@ bench-harvest: ## Measure the harvester beside others (BENCH_FLAGS=--quick for a
 .PHONY: bench-spider
 bench-spider: ## Measure the spider beside other checkers of links (BENCH_FLAGS=--quick for a smoke run)
 	bench/spider $(BENCH_FLAGS)
+
+.PHONY: bench-archive
+bench-archive: ## Measure an archive of arXiv's size (BENCH_FLAGS=--quick for a smoke run)
+	bench/archive $(BENCH_FLAGS)
 
 .PHONY: install
 install: build ## Install command, man pages and completions (PREFIX=/usr/local, DESTDIR=)

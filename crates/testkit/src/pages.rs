@@ -8,8 +8,8 @@ use memchr::memmem;
 
 use crate::http::{self, Client, Response};
 
-/// Every item has one of these, in headers and in records, whatever the metadata.
-const ITEM: &[u8] = b"<datestamp>";
+/// Every item has one of these, in lists of headers and of records. There may be more datestamps: provenance has some.
+const ITEM: &[u8] = b"</header>";
 
 /// A list, page by page.
 #[derive(Debug)]
