@@ -3,6 +3,7 @@
 mod access;
 mod any_tree;
 mod apache;
+mod archive;
 mod count;
 mod crash;
 mod crawl;

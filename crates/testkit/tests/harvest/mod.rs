@@ -24,7 +24,7 @@ mod defects;
 mod endpoint;
 mod killed;
 mod round_trip;
-mod stored;
+pub(crate) mod stored;
 
 /// How long a harvest may take before it counts as one that never ends. Machines may be busy.
 const PATIENCE: Duration = Duration::from_secs(90);

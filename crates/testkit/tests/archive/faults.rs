@@ -1,0 +1,182 @@
+//! Bad input, broken configuration, too much gone: what is said about it, and what is left alone.
+
+use serde_json::{Value, json};
+
+use super::{Archive, PLAIN, record};
+
+/// So many plain records.
+fn records(count: usize) -> Vec<Value> {
+    (1..=count).map(|number| record(&number.to_string(), &format!("Number {number}"))).collect()
+}
+
+#[test]
+fn bad_lines_are_named_and_the_rest_is_imported() {
+    let archive = Archive::configured(PLAIN);
+    let lines = [
+        record("1", "One").to_string(),
+        "{ this is not JSON".to_owned(),
+        record("3", "Three").to_string(),
+        json!({ "title": "nameless" }).to_string(),
+        json!({ "identifier": "5", "title": ["not", "a", "text"] }).to_string(),
+        json!({ "identifier": "6", "title": "Six", "datestamp": "last Tuesday" }).to_string(),
+        record("7", "Seven").to_string(),
+    ];
+    archive.write("records.jsonl", lines.join("\n"));
+    let imported = archive.import("records.jsonl").run();
+    assert_eq!(imported.code, Some(2), "{}", imported.said);
+    imported.expect(&[("new", 3), ("bad", 4)]);
+    for place in ["records.jsonl:2", "records.jsonl:4", "records.jsonl:5", "records.jsonl:6"] {
+        assert!(imported.said.contains(place), "{place} is not in {}", imported.said);
+    }
+    for place in ["records.jsonl:1:", "records.jsonl:3:", "records.jsonl:7:"] {
+        assert!(!imported.said.contains(place), "{place} is in {}", imported.said);
+    }
+    let told = archive.told();
+    assert_eq!(told.keys().collect::<Vec<_>>(), ["oai:example.org:1", "oai:example.org:3", "oai:example.org:7"]);
+}
+
+#[test]
+fn a_bad_file_is_named_and_the_rest_is_imported() {
+    let archive = Archive::configured(
+        "repository_identifier = \"example.org\"\n[source]\nas = \"xml\"\nprefix = \"note\"\n\
+         schema = \"https://example.org/note.xsd\"\n",
+    );
+    archive.write("notes/a.xml", "<note xmlns='urn:note'>good</note>");
+    archive.write("notes/b.xml", "<note xmlns='urn:note'>cut off");
+    archive.write("notes/c.xml", "<note xmlns='urn:note'>good, too</note>");
+    let imported = archive.import("notes").run();
+    assert_eq!(imported.code, Some(2), "{}", imported.said);
+    imported.expect(&[("new", 2), ("bad", 1)]);
+    assert!(imported.said.contains("b.xml"), "{}", imported.said);
+    let server = archive.serve();
+    let told = super::told(&server, "note");
+    assert_eq!(told.keys().collect::<Vec<_>>(), ["oai:example.org:a", "oai:example.org:c"]);
+}
+
+#[test]
+fn of_two_with_one_identifier_one_counts_and_the_other_is_named() {
+    let archive = Archive::configured(PLAIN);
+    archive.write_lines("records.jsonl", &[record("1", "First"), record("2", "Two"), record("1", "Second")]);
+    let imported = archive.import("records.jsonl").run();
+    assert_eq!(imported.code, Some(2), "{}", imported.said);
+    imported.expect(&[("new", 2), ("duplicates", 1)]);
+    assert!(imported.said.contains("records.jsonl:3"), "{}", imported.said);
+    let before = archive.told();
+    assert_eq!(before.len(), 2);
+    // And so it stays: two that differ do not take turns.
+    let again = archive.import("records.jsonl").run();
+    again.expect(&[("unchanged", 2), ("duplicates", 1)]);
+    assert_eq!(archive.told(), before);
+}
+
+#[test]
+fn what_became_unreadable_is_not_taken_for_gone() {
+    let archive = Archive::configured(PLAIN);
+    archive.fill(&records(20));
+    let before = archive.told();
+    let mut lines: Vec<String> = records(20).iter().map(Value::to_string).collect();
+    lines[4] = "\u{0}\u{0}\u{0}".to_owned();
+    lines[9] = json!({ "identifier": "10", "title": { "no": "text" } }).to_string();
+    archive.write("records.jsonl", lines.join("\n"));
+    let imported = archive.import("records.jsonl").run();
+    assert_eq!(imported.code, Some(2), "{}", imported.said);
+    imported.expect(&[("unchanged", 18), ("bad", 2)]);
+    assert_eq!(archive.told(), before, "they are served as they were");
+}
+
+#[test]
+fn too_much_gone_deletes_nothing() {
+    let archive = Archive::configured(PLAIN);
+    archive.fill(&records(20));
+    let before = archive.told();
+    for few in [17, 1, 0] {
+        archive.write_lines("records.jsonl", &records(few));
+        let imported = archive.import("records.jsonl").with(["--as", "jsonl"]).run();
+        assert_eq!(imported.code, Some(3), "{few}: {}", imported.said);
+        assert_eq!(imported.count("gone"), 0);
+        assert_eq!(imported.report["complete"], false);
+        assert_eq!(archive.told(), before, "{few}");
+    }
+    // A tenth may go without being asked.
+    archive.write_lines("records.jsonl", &records(18));
+    archive.import("records.jsonl").done().expect(&[("unchanged", 18), ("gone", 2)]);
+    archive.write_lines("records.jsonl", &records(6));
+    archive.import("records.jsonl").with(["--most-gone", "70%"]).done().expect(&[("unchanged", 6), ("gone", 12)]);
+    let deleted = archive.told().values().filter(|record| record.deleted).count();
+    assert_eq!(deleted, 14);
+}
+
+#[test]
+fn input_that_cannot_be_read_deletes_nothing() {
+    let archive = Archive::configured(PLAIN);
+    archive.fill(&records(3));
+    let before = archive.told();
+    let imported = archive.import("nowhere.jsonl").run();
+    assert!(imported.code.is_some_and(|code| code != 0), "{}", imported.said);
+    assert!(imported.said.contains("nowhere.jsonl"), "{}", imported.said);
+    assert_eq!(archive.told(), before);
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_done_and_does_nothing() {
+    let archive = Archive::configured(PLAIN);
+    archive.fill(&records(20));
+    let before = archive.told();
+    let mut changed = records(21);
+    changed[0]["title"] = json!("Another title");
+    changed.remove(5);
+    archive.write_lines("records.jsonl", &changed);
+    let dry = archive.import("records.jsonl").with(["--dry-run"]).run();
+    assert_eq!(dry.code, Some(0), "{}", dry.said);
+    dry.expect(&[("new", 1), ("changed", 1), ("unchanged", 18), ("gone", 1)]);
+    assert_eq!(archive.told(), before);
+    archive.import("records.jsonl").done().expect(&[("new", 1), ("changed", 1), ("unchanged", 18), ("gone", 1)]);
+}
+
+#[test]
+fn a_broken_template_is_refused_with_file_and_line() {
+    let good = "<mine xmlns=\"urn:mine\">\n<title>{{ title }}</title>\n</mine>\n";
+    let archive = Archive::configured(
+        "repository_identifier = \"example.org\"\n[[format]]\nprefix = \"mine\"\ntemplate = \"mine.xml\"\n\
+         schema = \"https://example.org/mine.xsd\"\nnamespace = \"urn:mine\"\n",
+    );
+    archive.write("mine.xml", good);
+    archive.fill(&records(3));
+    let before = archive.told();
+    let broken = [
+        "<mine xmlns=\"urn:mine\">\n<title>{{ title </title>\n</mine>\n",
+        "<mine xmlns=\"urn:mine\">\n<title>{% if title %}</title>\n</mine>\n",
+        "<mine xmlns=\"urn:mine\">\n<title>{{ title|no_such_filter }}</title>\n</mine>\n",
+        "<mine xmlns=\"urn:mine\">\n<title>{{ title }}</tilte>\n</mine>\n",
+    ];
+    for template in broken {
+        archive.write("mine.xml", template);
+        let imported = archive.import("records.jsonl").run();
+        assert_eq!(imported.code, Some(78), "{template}: {}", imported.said);
+        assert!(imported.said.contains("mine.xml:"), "{template}: {}", imported.said);
+    }
+    assert_eq!(archive.told(), before, "what was there is served on");
+}
+
+#[test]
+fn a_broken_configuration_is_refused() {
+    for toml in
+        ["repository_identifier = ", "formats = [\"no_such_format\"]", "no_such_key = 1", "preset = \"no such\""]
+    {
+        let archive = Archive::configured(toml);
+        archive.write_lines("records.jsonl", &records(1));
+        let imported = archive.import("records.jsonl").run();
+        assert_eq!(imported.code, Some(78), "{toml}: {}", imported.said);
+        assert!(imported.said.contains("archive.toml"), "{toml}: {}", imported.said);
+    }
+}
+
+#[test]
+fn nonsense_on_the_command_line_is_refused() {
+    let archive = Archive::configured(PLAIN);
+    archive.write_lines("records.jsonl", &records(1));
+    for arguments in [["--as", "telepathy"], ["--most-gone", "a lot"], ["--most-gone", "200%"]] {
+        let imported = archive.import("records.jsonl").with(arguments).run();
+        assert_eq!(imported.code, Some(64), "{arguments:?}: {}", imported.said);
+    }
+}

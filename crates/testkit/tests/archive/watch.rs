@@ -1,0 +1,48 @@
+//! A folder that is watched: what changes in it is soon served.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Child;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use modoai_protocol::xml::document::Record;
+
+use super::{Archive, PATIENCE, PLAIN, metadata, record, told};
+
+/// An import that goes on until the test is over.
+struct Watching(Child);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // It may have ended already; then there is nothing to do.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Asks again and again until the archive is as it should be.
+#[track_caller]
+fn wait_until(archive: &Archive, what: &str, is_so: impl Fn(&BTreeMap<String, Record>) -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    let server = archive.serve();
+    while !is_so(&told(&server, "oai_dc")) {
+        assert!(Instant::now() < deadline, "not seen: {what}");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn what_changes_in_a_watched_folder_is_soon_served() {
+    let archive = Archive::configured(PLAIN);
+    archive.write_lines("lines/1.jsonl", &[record("1", "One"), record("2", "Two")]);
+    archive.import("lines").done();
+    let _watching = Watching(archive.import("lines").with(["--watch", "--most-gone", "60%"]).start());
+
+    archive.write_lines("lines/2.jsonl", &[record("3", "Three")]);
+    wait_until(&archive, "a new file", |told| told.contains_key("oai:example.org:3"));
+    archive.write_lines("lines/1.jsonl", &[record("1", "One, revised"), record("2", "Two")]);
+    wait_until(&archive, "a changed file", |told| metadata(&told["oai:example.org:1"]).contains("revised"));
+    fs::remove_file(archive.path("lines/2.jsonl")).expect("it was there");
+    wait_until(&archive, "a file that is gone", |told| told["oai:example.org:3"].deleted);
+}
