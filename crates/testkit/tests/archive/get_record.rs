@@ -45,7 +45,8 @@ fn code(answer: &Response) -> Option<&str> {
 
 #[test]
 fn an_item_that_does_not_exist() {
-    let server = archive().serve();
+    let archive = archive();
+    let server = archive.serve();
     for prefix in ["oai_dc", "mine"] {
         assert_eq!(code(&get(&server, "never", prefix)), Some("idDoesNotExist"));
     }
