@@ -35,7 +35,7 @@ pub(super) fn add_to(engine: &mut Environment<'static>) {
     engine.add_filter("texts", texts);
     // The engine's own refuse what is not there; a record lacks fields.
     engine.add_filter("first", |value: &Value| lenient(value, minijinja::filters::first));
-    engine.add_filter("last", |value: &Value| lenient(value, minijinja::filters::last));
+    engine.add_filter("last", |value: &Value| lenient(value, |value| minijinja::filters::last(value.clone())));
     engine.add_filter(
         "length",
         |value: &Value| {
