@@ -1,6 +1,42 @@
 //! Who harvested what.
+//!
+//! A folder of files with a line of JSON for each request, written by every process that answers requests ([`Log`]) and
+//! read by whoever wants to know ([`summary`]). The log is for the people who run a repository: it decides nothing, and
+//! when it cannot be written, requests are answered all the same.
+//!
+//! | module | what it owns |
+//! |---|---|
+//! | `write` | [`Log`]: one line for each request, whatever happens |
+//! | `segments` | files of bounded size, of which a bounded number is kept, shared by processes |
+//! | `repeats` | refusals that come too fast to be worth a line each |
+//! | `line` | a line of the log, written and read |
+//! | `list` | [`List`]: what a list is called |
+//! | `agent` | [`product`]: what is kept of a User-Agent |
+//! | `read` | lines out of files that may be damaged |
+//! | `runs` | lists that were begun, and whether they came to their end |
+//! | `summary` | [`summary`]: one account for each harvester |
+
+mod agent;
+mod line;
+mod list;
+mod read;
+mod repeats;
+mod runs;
+mod segments;
+mod summary;
+mod write;
 
 use modoai_protocol::Datestamp;
+
+pub use agent::product;
+pub use list::List;
+pub use runs::Run;
+pub use segments::Bounds;
+pub use summary::{Format, Harvester, Summary, summary};
+pub use write::Log;
+
+/// The folder of the log, beside the catalogue it is about.
+pub const FOLDER: &str = "harvest-log";
 
 /// One answered, or refused, request to the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +49,7 @@ pub struct Event {
     pub agent: String,
     /// The verb, if there was a legal one.
     pub verb: Option<&'static str>,
-    /// The list it is a page of: prefix, set and range, as they were asked for or stand in the token.
+    /// The list it is a page of: prefix, set and range, as they were asked for or stand in the token. A [`List`] shown.
     pub list: Option<String>,
     /// What became of it.
     pub outcome: Outcome,
@@ -24,7 +60,7 @@ pub struct Event {
 }
 
 /// What became of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// Answered; a list goes on.
     Answered,

@@ -1,0 +1,185 @@
+//! A line of the log: JSON with short keys, because there are many of them.
+//!
+//! | key | what it says |
+//! |---|---|
+//! | `t` | when, in seconds since 1970 |
+//! | `w` | who |
+//! | `a` | the program they use |
+//! | `v` | the verb |
+//! | `l` | the list |
+//! | `o` | the outcome |
+//! | `n` | records, headers or sets sent |
+//! | `b` | bytes sent |
+//! | `k` | how many requests this line stands for, if not for one |
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Event, Outcome};
+
+/// Names are cut to this many bytes, and lists to twice as many: a line stays a line whatever somebody asks for.
+const LONGEST: usize = 200;
+
+/// With this every line begins. It cannot occur within one, because quotation marks inside of texts are escaped.
+pub(super) const BEGINNING: &[u8] = b"{\"t\":";
+
+/// What a line says.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Line<'a> {
+    /// First, see [`BEGINNING`].
+    pub(super) t: i64,
+    #[serde(borrow)]
+    pub(super) w: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "str::is_empty")]
+    pub(super) a: Cow<'a, str>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) v: Option<Cow<'a, str>>,
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) l: Option<Cow<'a, str>>,
+    #[serde(with = "word")]
+    pub(super) o: Outcome,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) n: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) b: u64,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub(super) k: u64,
+}
+
+impl<'a> Line<'a> {
+    /// The line of an event that stands for so many.
+    pub(super) fn of(event: &'a Event, times: u64) -> Self {
+        Self {
+            t: event.at.unix(),
+            w: Cow::Borrowed(cut(&event.who, LONGEST)),
+            a: Cow::Borrowed(cut(&event.agent, LONGEST)),
+            v: event.verb.map(Cow::Borrowed),
+            l: event.list.as_deref().map(|list| Cow::Borrowed(cut(list, 2 * LONGEST))),
+            o: event.outcome,
+            n: event.records,
+            b: event.bytes,
+            k: times,
+        }
+    }
+
+    /// Appends it, with the end of the line.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        serde_json::to_writer(&mut *out, self).expect("memory takes it, and all keys are text");
+        out.push(b'\n');
+    }
+
+    /// Reads a line. What a process left unfinished when it was killed may stand before it.
+    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
+        if let Ok(line) = serde_json::from_slice(bytes) {
+            return Some(line);
+        }
+        let begin =
+            bytes.windows(BEGINNING.len()).rposition(|window| window == BEGINNING).filter(|begin| *begin > 0)?;
+        serde_json::from_slice(&bytes[begin..]).ok()
+    }
+}
+
+fn cut(text: &str, longest: usize) -> &str {
+    let mut end = longest.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn is_one(number: &u64) -> bool {
+    *number == 1
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Outcomes as words.
+mod word {
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use crate::log::Outcome;
+
+    const WORDS: [(Outcome, &str); 5] = [
+        (Outcome::Answered, "ok"),
+        (Outcome::Complete, "end"),
+        (Outcome::Error, "error"),
+        (Outcome::Refused, "later"),
+        (Outcome::BrokenOff, "broken"),
+    ];
+
+    pub(super) fn serialize<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
+        let word = WORDS.iter().find(|(one, _)| one == outcome).map_or("", |(_, word)| word);
+        serializer.serialize_str(word)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
+        let word = <&str>::deserialize(deserializer)?;
+        let known = WORDS.iter().find(|(_, one)| *one == word).map(|(outcome, _)| *outcome);
+        known.ok_or_else(|| D::Error::custom("an outcome that is not known"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use modoai_protocol::Datestamp;
+
+    use super::*;
+
+    fn event() -> Event {
+        Event {
+            at: Datestamp::from_unix(1_700_000_000),
+            who: "192.0.2.0/24".to_owned(),
+            agent: "modoai-harvest/0.1".to_owned(),
+            verb: Some("ListRecords"),
+            list: Some("oai_dc set=a".to_owned()),
+            outcome: Outcome::Complete,
+            records: 100,
+            bytes: 54_321,
+        }
+    }
+
+    fn written(event: &Event, times: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        Line::of(event, times).write(&mut out);
+        out
+    }
+
+    #[test]
+    fn a_line_is_short_and_read_as_it_was_written() {
+        let line = written(&event(), 1);
+        let expected = "{\"t\":1700000000,\"w\":\"192.0.2.0/24\",\"a\":\"modoai-harvest/0.1\",\"v\":\"ListRecords\",\
+            \"l\":\"oai_dc set=a\",\"o\":\"end\",\"n\":100,\"b\":54321}\n";
+        assert_eq!(std::str::from_utf8(&line), Ok(expected));
+        for outcome in [Outcome::Answered, Outcome::Complete, Outcome::Error, Outcome::Refused, Outcome::BrokenOff] {
+            let event = Event { outcome, verb: None, list: None, agent: String::new(), ..event() };
+            let line = written(&event, 7);
+            assert_eq!(Line::read(line.trim_ascii()), Some(Line::of(&event, 7)));
+        }
+    }
+
+    #[test]
+    fn a_line_behind_an_unfinished_one_is_found() {
+        let whole = written(&Event { who: "quoted \" {\"t\":1} name".to_owned(), ..event() }, 1);
+        let whole = whole.trim_ascii();
+        assert_eq!(Line::read(whole).expect("a line").w, "quoted \" {\"t\":1} name");
+        for end in 1..whole.len() {
+            let torn = [&whole[..end], whole].concat();
+            assert_eq!(Line::read(&torn), Line::read(whole), "{}", String::from_utf8_lossy(&torn));
+            assert_eq!(Line::read(&whole[..end]), None);
+        }
+    }
+
+    #[test]
+    fn a_line_stays_short_whatever_is_asked_for() {
+        let event = Event { who: "é".repeat(5000), list: Some("x".repeat(100_000)), ..event() };
+        assert!(written(&event, 1).len() < 1000);
+    }
+}

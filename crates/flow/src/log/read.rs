@@ -1,0 +1,74 @@
+//! Lines out of files that may be damaged, in bounded memory.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use super::line::Line;
+use super::segments;
+
+/// Far longer than any line of ours; what is longer is skipped.
+const LONGEST: usize = 64 << 10;
+
+/// Reads all lines of a folder in the order of its files; returns how many could not be understood. A file that is
+/// removed meanwhile is as good as removed before.
+pub(super) fn lines(folder: &Path, mut see: impl FnMut(&Line<'_>)) -> io::Result<u64> {
+    let mut unreadable = 0;
+    for number in segments::numbers(folder)? {
+        match File::open(segments::path(folder, number)) {
+            Ok(file) => unreadable += read(BufReader::with_capacity(128 << 10, file), &mut see)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(unreadable)
+}
+
+fn read(mut input: impl BufRead, see: &mut impl FnMut(&Line<'_>)) -> io::Result<u64> {
+    let (mut unreadable, mut line, mut overlong) = (0, Vec::new(), false);
+    loop {
+        let piece = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            piece => piece?,
+        };
+        let (end, taken, is_end) = match piece.iter().position(|byte| *byte == b'\n') {
+            Some(at) => (at, at + 1, true),
+            None => (piece.len(), piece.len(), piece.is_empty()),
+        };
+        overlong |= line.len() + end > LONGEST;
+        if !overlong {
+            line.extend_from_slice(&piece[..end]);
+        }
+        let is_over = piece.is_empty();
+        input.consume(taken);
+        if is_end {
+            match Line::read(&line) {
+                _ if overlong => unreadable += 1,
+                Some(line) => see(&line),
+                None => unreadable += u64::from(!line.is_empty()),
+            }
+            line.clear();
+            overlong = false;
+        }
+        if is_over {
+            return Ok(unreadable);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_costs_the_lines_it_hit_and_no_more() {
+        let good = |who: &str| format!("{{\"t\":1,\"w\":\"{who}\",\"o\":\"ok\"}}");
+        let long = "x".repeat(3 * LONGEST);
+        let text =
+            [&good("a"), "", "nonsense", &long, &good("b"), &format!("{{\"t\":1,\"w\":{}", good("c")), "{\"t\":5"];
+        let mut seen = Vec::new();
+        let input = BufReader::with_capacity(7, io::Cursor::new(text.join("\n")));
+        let unreadable = read(input, &mut |line| seen.push(line.w.to_string())).expect("memory can be read");
+        assert_eq!((seen.join(""), unreadable), ("abc".to_owned(), 3));
+    }
+}

@@ -1,0 +1,133 @@
+//! Refusals and errors that come faster than they are worth a line each.
+//!
+//! Whoever does not listen is refused a thousand times in a second, and must not drive out of the log what everybody
+//! else has done. The first is written at once; those that follow within some seconds are counted, and written as one.
+//! The count is all that a process killed meanwhile takes with it.
+
+use std::collections::HashMap;
+
+use super::{Event, Outcome};
+
+/// How long repetitions are counted before they are written, in seconds.
+const SPAN: u64 = 10;
+
+/// How many are counted for at the same time; beyond that, each is written.
+const MOST: usize = 1024;
+
+/// What is counted.
+#[derive(Debug, Default)]
+pub(super) struct Repeats {
+    of: HashMap<(String, Outcome), Repeated>,
+    /// When it was last looked for counts that are due.
+    swept: i64,
+}
+
+#[derive(Debug)]
+struct Repeated {
+    since: i64,
+    /// Those not yet written.
+    times: u64,
+    /// All of these together: the first of them, with the moment of the last.
+    event: Event,
+}
+
+impl Repeats {
+    /// What is to be written now that this happened, with the number of requests that each stands for.
+    pub(super) fn note(&mut self, event: &Event, mut write: impl FnMut(&Event, u64)) {
+        let now = event.at.unix();
+        if self.swept.abs_diff(now) >= SPAN {
+            self.swept = now;
+            self.of.retain(|_, repeated| {
+                let due = repeated.since.abs_diff(now) >= SPAN;
+                if due && repeated.times > 0 {
+                    write(&repeated.event, repeated.times);
+                }
+                !due
+            });
+        }
+        if !matches!(event.outcome, Outcome::Refused | Outcome::Error) {
+            return write(event, 1);
+        }
+        let key = (event.who.clone(), event.outcome);
+        match self.of.get_mut(&key) {
+            Some(Repeated { times, event: sum, .. }) => {
+                if *times == 0 {
+                    sum.clone_from(event);
+                } else {
+                    sum.at = event.at;
+                    sum.records = sum.records.saturating_add(event.records);
+                    sum.bytes = sum.bytes.saturating_add(event.bytes);
+                }
+                *times += 1;
+            }
+            None => {
+                if self.of.len() < MOST {
+                    self.of.insert(key, Repeated { since: now, times: 0, event: event.clone() });
+                }
+                write(event, 1);
+            }
+        }
+    }
+
+    /// Everything that was counted and not yet written.
+    pub(super) fn rest(&mut self, mut write: impl FnMut(&Event, u64)) {
+        for (_, repeated) in self.of.drain().filter(|(_, repeated)| repeated.times > 0) {
+            write(&repeated.event, repeated.times);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use modoai_protocol::Datestamp;
+
+    use super::*;
+
+    fn event(at: i64, who: &str, outcome: Outcome, bytes: u64) -> Event {
+        Event {
+            at: Datestamp::from_unix(at),
+            who: who.to_owned(),
+            agent: String::new(),
+            verb: None,
+            list: None,
+            outcome,
+            records: 0,
+            bytes,
+        }
+    }
+
+    #[test]
+    fn a_flood_of_refusals_is_a_few_lines_and_no_request_is_forgotten() {
+        let mut repeats = Repeats::default();
+        let (mut lines, mut refused, mut answered, mut bytes) = (0, 0, 0, 0);
+        for second in 0..100 {
+            let mut write = |event: &Event, times: u64| {
+                lines += 1;
+                bytes += event.bytes;
+                *if event.outcome == Outcome::Refused { &mut refused } else { &mut answered } += times;
+            };
+            for _ in 0..1000 {
+                repeats.note(&event(1000 + second, "a", Outcome::Refused, 3), &mut write);
+            }
+            repeats.note(&event(1000 + second, "a", Outcome::Answered, 0), &mut write);
+            repeats.note(&event(1000 + second, "b", Outcome::Refused, 3), &mut write);
+        }
+        repeats.rest(|event, times| {
+            lines += 1;
+            bytes += event.bytes;
+            refused += times;
+        });
+        assert_eq!((refused, answered, bytes), (100 * 1001, 100, 3 * 100 * 1001));
+        assert!(lines < 200, "{lines}");
+    }
+
+    #[test]
+    fn what_is_counted_for_is_bounded() {
+        let mut repeats = Repeats::default();
+        let mut lines = 0;
+        for number in 0..10_000 {
+            repeats.note(&event(1000, &format!("{number}"), Outcome::Error, 0), |_, _| lines += 1);
+        }
+        assert_eq!((repeats.of.len(), lines), (MOST, 10_000));
+    }
+}
