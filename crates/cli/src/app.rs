@@ -4,7 +4,8 @@ use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
 use crate::commands::{
-    ask, completions, count, harvest, import, index, man, records, serve, settings, spider, status, validate,
+    ask, completions, count, harvest, harvesters, import, index, man, records, rules, serve, settings, spider, status,
+    validate,
 };
 use crate::error::{CliError, EXIT_CODES};
 
@@ -35,6 +36,8 @@ enum Command {
     Harvest(harvest::HarvestCommand),
     Status(status::StatusCommand),
     Records(records::Records),
+    Harvesters(harvesters::HarvestersCommand),
+    Rules(rules::RulesCommand),
     Validate(validate::Validate),
     Spider(spider::SpiderCommand),
     Count(Box<count::CountCommand>),
@@ -60,6 +63,8 @@ pub(crate) fn run() -> Result<(), CliError> {
         Command::Harvest(command) => command.run(app.quiet),
         Command::Status(command) => command.run(),
         Command::Records(command) => command.run(),
+        Command::Harvesters(command) => command.run(),
+        Command::Rules(command) => command.run(),
         Command::Validate(command) => command.run(app.quiet),
         Command::Spider(command) => command.run(app.quiet),
         Command::Count(command) => command.run(app.quiet),

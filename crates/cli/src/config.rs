@@ -74,23 +74,13 @@ impl SiteArgs {
         self.settings.config(flags)
     }
 
-    /// The folder's path as it was given: where a link stands for the site, what it leads to may change, and it is still
-    /// the same site.
-    fn place(&self) -> Result<PathBuf, CliError> {
-        let place = match (self.dir.parent(), self.dir.file_name()) {
-            (Some(parent), Some(name)) => Path::new(".").join(parent).canonicalize().map(|parent| parent.join(name)),
-            _ => self.dir.canonicalize(),
-        };
-        place.map_err(|error| CliError::failed(format!("failed to find {}", shown(&self.dir))).because(error))
-    }
-
     /// Where the catalogue is kept.
     pub(crate) fn state_dir(&self, site: &Site) -> Result<PathBuf, CliError> {
         let dir = match &self.data {
             Some(dir) => std::path::absolute(dir).map_err(|error| {
                 CliError::failed(format!("failed to find the folder {}", dir.display())).because(error)
             })?,
-            None => default_state_dir(&self.place()?)?,
+            None => usual_state_dir(&self.dir)?,
         };
         if site.would_serve(&dir) {
             let what = format!("the state folder {} lies inside the site and would be served with it", dir.display());
@@ -139,15 +129,23 @@ fn quoted(key: &str, value: &str) -> String {
     format!("{key}=\"{}\"", value.escape_default())
 }
 
-/// `~/.local/state/modoai/sites/` and the site's own path: readable, and one place per site.
-fn default_state_dir(root: &Path) -> Result<PathBuf, CliError> {
+/// Where the catalogue of a folder is kept if nothing is said: `~/.local/state/modoai/sites/` and the site's own path,
+/// which is readable, and one place per site.
+pub(crate) fn usual_state_dir(dir: &Path) -> Result<PathBuf, CliError> {
+    // The path as it was given: where a link stands for the site, what it leads to may change, and it is still the same
+    // site.
+    let place = match (dir.parent(), dir.file_name()) {
+        (Some(parent), Some(name)) => Path::new(".").join(parent).canonicalize().map(|parent| parent.join(name)),
+        _ => dir.canonicalize(),
+    };
+    let root = place.map_err(|error| CliError::failed(format!("failed to find {}", shown(dir))).because(error))?;
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
     let state = state.ok_or_else(|| {
         CliError::failed("there is no place to keep the catalogue: neither HOME nor XDG_STATE_HOME is set")
             .hint("give one with --data")
     })?;
-    Ok(state.join("modoai/sites").join(root.strip_prefix("/").unwrap_or(root)))
+    Ok(state.join("modoai/sites").join(root.strip_prefix("/").unwrap_or(&root)))
 }
 
 /// Every setting as a commented configuration file.

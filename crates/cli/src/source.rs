@@ -60,7 +60,8 @@ impl RecordsArgs {
         let name = shown(&self.file);
         if !self.file.exists() {
             let what = format!("there is no catalogue {name}");
-            return Err(CliError::failed(what).hint("`modoai import`, or `modoai harvest` with the sink `catalogue`, makes one"));
+            return Err(CliError::failed(what)
+                .hint("`modoai import`, or `modoai harvest` with the sink `catalogue`, makes one"));
         }
         let failed = |error| CliError::failed(format!("failed to open the catalogue {name}")).because(error);
         let catalogue = Sqlite::open(&self.file, system_clock()).map_err(failed)?;

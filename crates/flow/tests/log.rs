@@ -73,8 +73,8 @@ fn processes_share_a_log_and_those_that_are_killed_take_nothing_of_others_along(
     let summary = summary(folder.path(), None).expect("a summary");
     let told: Vec<_> = summary.harvesters.iter().map(|one| (one.who.as_str(), one.requests)).collect();
     assert_eq!(&told[..3], &[("a", 2000), ("b", 2000), ("c", 2000)], "{told:?}");
-    // Of the one that was killed, a line may be torn; what stands behind it is found.
-    assert_eq!(summary.unreadable, 0);
+    // Of the one that was killed, a line may be torn. If another stands behind it, that one is found.
+    assert!(summary.unreadable <= 1, "{}", summary.unreadable);
 }
 
 /// Not a limit, which would be another on every machine: `cargo test --release -- --ignored --nocapture` tells it.

@@ -1,0 +1,172 @@
+//! `modoai harvesters`.
+
+mod told;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use modoai_flow::log::{self, FOLDER, Harvester};
+use modoai_protocol::{Bound, Datestamp};
+use modoai_repository::settings::value;
+
+use crate::config::{shown, usual_state_dir};
+use crate::error::{CliError, Kind};
+use crate::httpd;
+use crate::output;
+use crate::place::{own_place, web_url};
+
+/// Say who harvested what: requests, records, bytes, refusals, and when each had everything.
+///
+/// Servers write down each request to the repository in the folder `harvest-log` beside the catalogue: for whom, with which
+/// program, which list, and what was sent. For whom means a user, a harvester that the settings name, or a block of
+/// addresses, and never a single address.
+///
+/// Give what is served: the folder or URL that `modoai serve` was given, a catalogue, or the place of the catalogue.
+#[derive(Debug, Args)]
+#[command(override_usage = "modoai harvesters [OPTIONS] <DIR>
+       modoai harvesters [OPTIONS] --data <STATE_DIR>
+       modoai harvesters [OPTIONS] --catalogue <FILE>
+       modoai harvesters [OPTIONS] --apache")]
+pub(crate) struct HarvestersCommand {
+    /// The folder that is the site, or the URL of the site that is crawled.
+    dir: Option<PathBuf>,
+    /// Where the catalogue is kept, if that was given to `modoai serve`; that of one server of an Apache httpd.
+    #[arg(long, value_name = "STATE_DIR", conflicts_with_all = ["catalogue", "apache"])]
+    data: Option<PathBuf>,
+    /// A catalogue of records.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dir", "apache"])]
+    catalogue: Option<PathBuf>,
+    /// All servers of an Apache httpd that has mod_oai.
+    #[arg(long, conflicts_with = "dir")]
+    apache: bool,
+    /// How httpd is started, with its arguments; by default apachectl, apache2ctl or httpd. `-` reads from standard input
+    /// what it prints with `-t -D MODOAI_SHOW_ROOTS`.
+    #[arg(long, value_name = "PROGRAM", requires = "apache", allow_hyphen_values = true)]
+    httpd: Option<String>,
+    /// Only what happened since: a date, or a span of time such as 12h or 30d.
+    #[arg(long, value_name = "WHEN", value_parser = since)]
+    since: Option<Since>,
+    /// What comes first.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "bytes")]
+    sort: Order,
+    /// Print everything that is known, as one JSON object for each log.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Order {
+    /// Who took most bytes.
+    Bytes,
+    /// Who took most records.
+    Records,
+    /// Who asked most often.
+    Requests,
+    /// Who was refused most often.
+    Refused,
+    /// Who was here last.
+    Last,
+}
+
+/// A moment, or so long ago.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
+    Moment(Datestamp),
+    Ago(Duration),
+}
+
+fn since(text: &str) -> Result<Since, String> {
+    if let Some(bound) = Bound::parse(text) {
+        return Ok(Since::Moment(bound.first()));
+    }
+    let span = value::duration(&toml::Value::String(text.to_owned()));
+    span.map(Since::Ago).map_err(|_| "needs a date such as 2026-01-31, or a span of time such as 12h or 30d".to_owned())
+}
+
+impl Since {
+    fn moment(self) -> Datestamp {
+        match self {
+            Self::Moment(moment) => moment,
+            Self::Ago(span) => {
+                let seconds = i64::try_from(span.as_secs()).unwrap_or(i64::MAX);
+                Datestamp::from_unix(jiff::Timestamp::now().as_second().saturating_sub(seconds))
+            }
+        }
+    }
+}
+
+/// A place where a log may be, and the name of the server it is of if there are several.
+struct Place {
+    server: Option<String>,
+    state_dir: PathBuf,
+}
+
+impl HarvestersCommand {
+    pub(crate) fn run(self) -> Result<(), CliError> {
+        let since = self.since.map(Since::moment);
+        for Place { server, state_dir } in self.places()? {
+            if !state_dir.is_dir() {
+                let what = format!("there is nothing at {}", shown(&state_dir));
+                return Err(CliError::failed(what)
+                    .hint("give with --data what `modoai serve` was given; the log is beside the catalogue"));
+            }
+            let folder = state_dir.join(FOLDER);
+            let mut summary = log::summary(&folder, since).map_err(|error| {
+                CliError::failed(format!("failed to read the harvest log {}", shown(&folder))).because(error)
+            })?;
+            self.sort.apply(&mut summary.harvesters);
+            output::print(&if self.json {
+                format!("{}\n", told::json(&summary, &folder, since, server.as_deref()))
+            } else {
+                told::text(&summary, &folder, since, server.as_deref())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Where there may be a log.
+    fn places(&self) -> Result<Vec<Place>, CliError> {
+        let one = |state_dir: PathBuf| Ok(vec![Place { server: None, state_dir }]);
+        if self.apache {
+            let servers = httpd::servers(self.httpd.as_deref())?.into_iter();
+            return Ok(servers.map(|it| Place { server: Some(it.name), state_dir: it.folder }).collect());
+        }
+        match (&self.data, &self.catalogue, &self.dir) {
+            (Some(data), ..) => one(data.clone()),
+            (None, Some(catalogue), _) => one(beside(catalogue)),
+            (None, None, Some(dir)) => match dir.to_str().and_then(web_url) {
+                Some(url) => one(own_place("crawls", url.as_str()).ok_or_else(|| {
+                    CliError::failed("there is no home to look for the site in").hint("say where it is with --data")
+                })?),
+                None => one(usual_state_dir(dir)?),
+            },
+            (None, None, None) => Err(CliError::new(Kind::Usage, "nothing is said of what is served")
+                .hint("give the folder DIR, or one of --data, --catalogue and --apache")),
+        }
+    }
+}
+
+/// The folder of a catalogue, of which the folder itself may have been given.
+fn beside(catalogue: &Path) -> PathBuf {
+    match catalogue.parent() {
+        _ if catalogue.is_dir() => catalogue.to_owned(),
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+impl Order {
+    /// Whoever is equal stays in the order of names.
+    fn apply(self, harvesters: &mut [Harvester]) {
+        let of = |harvester: &Harvester| match self {
+            Self::Bytes => harvester.bytes,
+            Self::Records => harvester.records,
+            Self::Requests => harvester.requests,
+            Self::Refused => harvester.refused,
+            Self::Last => u64::try_from(harvester.last.unix()).unwrap_or_default(),
+        };
+        harvesters.sort_by_key(|harvester| std::cmp::Reverse(of(harvester)));
+    }
+}

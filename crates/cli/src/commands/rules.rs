@@ -1,0 +1,188 @@
+//! `modoai rules`.
+//!
+//! What is printed are templates, which can be read as what they are: `rules/nginx.conf` and its neighbours. What is known
+//! of the door is filled in; nothing else is decided here but robots.txt, where it depends on what stands there already.
+
+mod robots;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use modoai_fetch::Url;
+use serde_json::json;
+
+use crate::config::{SettingsArgs, shown};
+use crate::error::{CliError, Kind};
+use crate::output;
+use crate::remote::base_url;
+
+/// Print rules for robots.txt, web servers and Cloudflare that keep the repository open while the site is fenced.
+///
+/// Sites are fenced against crawlers that take no notice of anything, and the fence shuts out the harvesters that ask
+/// politely. The repository needs no fence: it looks after itself, with 503 and Retry-After. Each rule says inside
+/// why it is there. Without any of --robots, --nginx, --apache and --cloudflare, all of them are printed.
+#[derive(Debug, Args)]
+pub(crate) struct RulesCommand {
+    /// Lines for robots.txt.
+    #[arg(long)]
+    robots: bool,
+    /// Directives for nginx.
+    #[arg(long)]
+    nginx: bool,
+    /// Directives for Apache httpd.
+    #[arg(long)]
+    apache: bool,
+    /// A custom rule for Cloudflare, as an expression and for its API.
+    #[arg(long)]
+    cloudflare: bool,
+    /// The site's robots.txt: it is printed with the lines added wherever they are needed, and nothing else changed.
+    #[arg(long, value_name = "FILE")]
+    robots_txt: Option<PathBuf>,
+    /// The base URL of the repository; by default, what the configuration says.
+    #[arg(long, value_name = "URL", value_parser = base_url, conflicts_with = "url")]
+    base_url: Option<Url>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+/// The door: where the repository is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Door {
+    /// The base URL.
+    url: String,
+    host: String,
+    path: String,
+    /// Where `modoai serve` listens.
+    upstream: String,
+}
+
+impl RulesCommand {
+    pub(crate) fn run(self) -> Result<(), CliError> {
+        let door = self.door()?;
+        let mut parts = Vec::new();
+        let all = !(self.robots || self.nginx || self.apache || self.cloudflare || self.robots_txt.is_some());
+        match &self.robots_txt {
+            Some(file) => {
+                let there = std::fs::read(file)
+                    .map_err(|error| CliError::failed(format!("failed to read {}", shown(file))).because(error))?;
+                parts.push(robots::with_door(&there, &door));
+            }
+            None if all || self.robots => parts.push(robots::alone(&door)),
+            None => {}
+        }
+        if all || self.nginx {
+            parts.push(door.fill(include_str!("rules/nginx.conf")));
+        }
+        if all || self.apache {
+            parts.push(door.fill(include_str!("rules/apache.conf")));
+        }
+        if all || self.cloudflare {
+            parts.push(door.fill(include_str!("rules/cloudflare.txt")));
+        }
+        output::print(&parts.join("\n\n"))
+    }
+
+    fn door(&self) -> Result<Door, CliError> {
+        let config = self.settings.config(&[])?;
+        let server = &config.server;
+        let mut listen = server.listen;
+        if listen.ip().is_unspecified() {
+            listen.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        let configured = || Url::parse(&server.base_url(server.listen));
+        let url = self.base_url.clone().map_or_else(configured, Ok);
+        let url = url.map_err(|error| CliError::new(Kind::Config, "the base URL makes no sense").because(error))?;
+        Door::new(&url, listen.to_string())
+    }
+}
+
+impl Door {
+    /// Paths are written into the languages of four programs: those that mean something in one of them are refused.
+    fn new(url: &Url, upstream: String) -> Result<Self, CliError> {
+        let path = url.path();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+        if !path.bytes().all(is_plain) || url.query().is_some() {
+            let what = format!("no rules can be written for {url}");
+            let hint = "its path may have letters, digits and -._~ in it, and there may be no query";
+            return Err(CliError::new(Kind::Usage, what).hint(hint));
+        }
+        let host = url.host_str().unwrap_or_default().to_owned();
+        Ok(Self { url: url.to_string(), host, path: path.to_owned(), upstream })
+    }
+
+    fn fill(&self, template: &str) -> String {
+        // Only a dot can mean anything but itself.
+        let pattern = self.path.replace('.', "\\.");
+        let filled = template
+            .replace("{{url}}", &self.url)
+            .replace("{{host}}", &self.host)
+            .replace("{{path}}", &self.path)
+            .replace("{{pattern}}", &pattern)
+            .replace("{{upstream}}", &self.upstream);
+        // After the rest, because it holds the expression once more.
+        filled.replace("{{json}}", &self.for_the_api(&filled))
+    }
+
+    /// Cloudflare's rule as its API takes it, with the expression that stands in the text.
+    fn for_the_api(&self, text: &str) -> String {
+        let expression = text.lines().filter(|line| !line.starts_with('#') && !line.contains("{{json}}"));
+        let expression = expression.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+        let rule = json!({
+            "description": format!("Harvesters may ask the OAI-PMH repository {}", self.url),
+            "expression": expression,
+            "action": "skip",
+            "action_parameters": {
+                "ruleset": "current",
+                "phases": ["http_ratelimit", "http_request_sbfm", "http_request_firewall_managed"],
+                "products": ["bic", "hot", "rateLimit", "securityLevel", "uaBlock", "waf"],
+            },
+            "logging": { "enabled": true },
+            "enabled": true,
+            "position": { "index": 1 },
+        });
+        format!("{rule:#}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn door(url: &str) -> Door {
+        Door::new(&Url::parse(url).expect("a URL"), "127.0.0.1:8080".to_owned()).expect("a plain path")
+    }
+
+    #[test]
+    fn a_path_that_means_something_in_a_configuration_is_refused() {
+        for odd in ["/a;b", "/a$b", "/a%20b", "/a(b)", "/a*", "/a'b", "/a?b=c", "/a|b", "/{a}"] {
+            let url = Url::parse("https://example.org").and_then(|url| url.join(odd)).expect("a URL");
+            assert!(Door::new(&url, String::new()).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_to_fill_in() {
+        for template in [
+            include_str!("rules/nginx.conf"),
+            include_str!("rules/apache.conf"),
+            include_str!("rules/cloudflare.txt"),
+            include_str!("rules/robots.txt"),
+        ] {
+            let filled = door("https://oai.example.org/oai/request.v2").fill(template);
+            assert!(!filled.contains("{{") && filled.contains("oai/request"), "{filled}");
+        }
+    }
+
+    #[test]
+    fn the_rule_for_the_api_has_the_expression_of_the_text() {
+        let text = door("https://www.example.org/modoai").fill(include_str!("rules/cloudflare.txt"));
+        let (_, from) = text.split_once("\n{").expect("an object");
+        let rule: serde_json::Value = serde_json::from_str(&format!("{{{from}")).expect("JSON to the end");
+        let expression = rule["expression"].as_str().expect("text");
+        assert!(expression.starts_with("(http.host eq \"www.example.org\" and "), "{expression}");
+        assert!(expression.contains("http.request.uri.path eq \"/modoai\""), "{expression}");
+        let count = |what: char| expression.chars().filter(|c| *c == what).count();
+        assert_eq!(count('('), count(')'), "{expression}");
+        assert_eq!(rule["action"], "skip");
+    }
+}
