@@ -1,0 +1,114 @@
+//! Who harvested what: the table, the numbers for programs, and where the log is looked for.
+
+use modoai_flow::log::{Event, FOLDER, Log, Outcome};
+use modoai_protocol::Datestamp;
+
+use crate::desk::Desk;
+
+/// A log beside a catalogue in this folder of the desk.
+fn write_log(desk: &Desk, state_dir: &str) {
+    let log = Log::open(desk.at(state_dir).join(FOLDER));
+    let page = |at: &str, who: &str, list: &str, outcome: Outcome| Event {
+        at: Datestamp::parse(at).expect("a date"),
+        who: who.to_owned(),
+        agent: "modoai-harvest/0.1".to_owned(),
+        verb: Some("ListRecords"),
+        list: Some(list.to_owned()),
+        outcome,
+        records: 1000,
+        bytes: 1_600_000,
+    };
+    log.note(&page("2026-01-10T10:00:00Z", "192.0.2.0/24", "oai_dc", Outcome::Answered));
+    log.note(&page("2026-01-10T10:00:05Z", "192.0.2.0/24", "oai_dc after=1000", Outcome::Complete));
+    log.note(&page("2026-02-01T12:30:59Z", "192.0.2.0/24", "oai_dc from=2026-01-10T10:00:00Z", Outcome::Complete));
+    for _ in 0..1234 {
+        let refused = page("2026-02-02T00:00:00Z", "user \u{1b}[2Jeve", "oai_dc", Outcome::Refused);
+        log.note(&Event { records: 0, bytes: 0, agent: String::new(), ..refused });
+    }
+}
+
+const TABLE: &str = "\
+harvester     requests  records     bytes  refused  errors         last seen    had everything   had a selection  program
+192.0.2.0/24         3    3,000  4.58 MiB        0       0  2026-02-01 12:30  2026-01-10 10:00  2026-02-01 12:30  modoai-harvest/0.1
+user \u{fffd}[2Jeve     1,234        0       0 B    1,234       0  2026-02-02 00:00                 -                 -
+";
+
+#[test]
+fn the_table_says_who_took_how_much_and_when_they_had_everything() {
+    let desk = Desk::new();
+    write_log(&desk, "state");
+    assert_eq!(desk.run(&["harvesters", "--data", "state"]).printed(), TABLE);
+    let by_last = desk.run(&["harvesters", "--data", "state", "--sort", "last"]).printed();
+    assert!(by_last.lines().nth(1).is_some_and(|line| line.starts_with("user ")), "{by_last}");
+    let since = desk.run(&["harvesters", "--data", "state", "--since", "2026-02-02"]).printed();
+    assert_eq!(since.lines().count(), 2, "{since}");
+    let nobody = desk.run(&["harvesters", "--data", "state", "--since", "2026-03-01"]).printed();
+    let log = "state/harvest-log";
+    assert_eq!(nobody, format!("nobody has asked since 2026-03-01T00:00:00Z, by the log {log}\n"));
+}
+
+#[test]
+fn a_catalogue_has_its_log_beside_it() {
+    let desk = Desk::new();
+    write_log(&desk, "records");
+    desk.write("records/all.sqlite", "");
+    assert_eq!(desk.run(&["harvesters", "--catalogue", "records/all.sqlite"]).printed(), TABLE);
+    assert_eq!(desk.run(&["harvesters", "--catalogue", "records"]).printed(), TABLE);
+}
+
+#[test]
+fn a_site_has_its_log_where_its_catalogue_is() {
+    let desk = Desk::new();
+    desk.run(&["index", "site"]).printed();
+    let place = desk.at("site").display().to_string();
+    write_log(&desk, &format!("home/.local/state/modoai/sites{place}"));
+    assert_eq!(desk.run(&["harvesters", "site"]).printed(), TABLE);
+}
+
+#[test]
+fn an_apache_has_a_log_for_each_server() {
+    let desk = Desk::new();
+    write_log(&desk, "a");
+    desk.write("b/catalogue.sqlite", "");
+    let (a, b) = (desk.at("a"), desk.at("b"));
+    let said = format!(
+        "# mod_oai roots\n[[server]]\nname = \"a.example.org\"\nfolder = \"{}\"\n\
+         [[server]]\nname = \"b.example.org\"\nfolder = \"{}\"\n",
+        a.display(),
+        b.display()
+    );
+    desk.write("said", said);
+    let printed = desk.run(&["harvesters", "--apache", "--httpd", "cat said #"]).printed();
+    let nobody = format!("b.example.org\nnobody has asked, by the log {}\n", b.join(FOLDER).display());
+    assert_eq!(printed, format!("a.example.org\n{TABLE}{nobody}"));
+}
+
+#[test]
+fn programs_get_everything() {
+    let desk = Desk::new();
+    write_log(&desk, "state");
+    let printed = desk.run(&["harvesters", "--data", "state", "--json"]).printed();
+    let told: serde_json::Value = serde_json::from_str(&printed).expect("an object");
+    assert_eq!(told["unreadable"], 0);
+    let first = &told["harvesters"][0];
+    assert_eq!(first["harvester"], "192.0.2.0/24");
+    assert_eq!((&first["lists"], &first["records"]), (&2.into(), &3000.into()));
+    assert_eq!(first["complete"], "2026-01-10T10:00:05Z");
+    assert_eq!(first["formats"]["oai_dc"]["complete_selection"], "2026-02-01T12:30:59Z");
+    assert_eq!(first["longest_list"]["pages"], 2);
+    assert_eq!(told["harvesters"][1]["refused"], 1234);
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let desk = Desk::new();
+    let hint = "give with --data what `modoai serve` was given; the log is beside the catalogue";
+    let said = format!("modoai: there is nothing at nowhere\n  hint: {hint}");
+    desk.run(&["harvesters", "--data", "nowhere"]).failed(1, &said);
+    let said = "modoai: nothing is said of what is served\n  \
+        hint: give the folder DIR, or one of --data, --catalogue and --apache";
+    desk.run(&["harvesters"]).failed(64, said);
+    let ended = desk.run(&["harvesters", "--data", "state", "--since", "soon"]);
+    let needed = "needs a date such as 2026-01-31, or a span of time such as 12h or 30d";
+    assert!(ended.status == 64 && ended.stderr.contains(needed), "{}", ended.stderr);
+}
