@@ -4,6 +4,7 @@ use modoai_flow::log::{Event, FOLDER, Log, Outcome};
 use modoai_protocol::Datestamp;
 
 use crate::desk::Desk;
+use crate::documents::expect_shown;
 
 /// A log beside a catalogue in this folder of the desk.
 fn write_log(desk: &Desk, state_dir: &str) {
@@ -45,6 +46,50 @@ fn the_table_says_who_took_how_much_and_when_they_had_everything() {
     let nobody = desk.run(&["harvesters", "--data", "state", "--since", "2026-03-01"]).printed();
     let log = "state/harvest-log";
     assert_eq!(nobody, format!("nobody has asked since 2026-03-01T00:00:00Z, by the log {log}\n"));
+}
+
+#[test]
+fn the_guide_shows_what_is_printed() {
+    let desk = Desk::new();
+    let log = Log::open(desk.at("state").join(FOLDER));
+    let pages = [
+        ("2026-11-01T03:00:00Z", "BASE", "BASE-Harvester/3.2", "oai_dc", Outcome::Answered, 100_000),
+        ("2026-11-01T04:10:00Z", "BASE", "BASE-Harvester/3.2", "oai_dc after=100000", Outcome::Complete, 84_113),
+        (
+            "2026-11-15T03:00:00Z",
+            "BASE",
+            "BASE-Harvester/3.2",
+            "oai_dc from=2026-11-01T03:00:00Z",
+            Outcome::Complete,
+            412,
+        ),
+        ("2026-11-12T08:11:00Z", "192.0.2.0/24", "modoai-harvest/0.1", "oai_didl", Outcome::Answered, 20_000),
+        (
+            "2026-11-12T08:55:00Z",
+            "192.0.2.0/24",
+            "modoai-harvest/0.1",
+            "oai_didl after=20000",
+            Outcome::BrokenOff,
+            3_150,
+        ),
+        ("2026-11-14T22:01:00Z", "2001:db8:7::/48", "GPTBot/1.2", "oai_dc", Outcome::Answered, 100),
+    ];
+    for (at, who, agent, list, outcome, records) in pages {
+        let (who, agent, list) = (who.to_owned(), agent.to_owned(), Some(list.to_owned()));
+        let at = Datestamp::parse(at).expect("a date");
+        let verb = Some("ListRecords");
+        log.note(&Event { at, who, agent, verb, list, outcome, records, bytes: records * 1613 });
+    }
+    for _ in 0..8702 {
+        let at = Datestamp::parse("2026-11-14T22:03:00Z").expect("a date");
+        let who = "2001:db8:7::/48".to_owned();
+        let outcome = Outcome::Refused;
+        log.note(&Event { at, who, agent: String::new(), verb: None, list: None, outcome, records: 0, bytes: 0 });
+    }
+    drop(log);
+    let printed = desk.run(&["harvesters", "--data", "state"]).printed();
+    let marks = ("<!-- printed by `modoai harvesters` -->\n```\n", "```\n<!-- end of the table -->\n");
+    expect_shown("docs/guide/harvesters.md", marks, &printed, "`modoai harvesters` prints");
 }
 
 #[test]

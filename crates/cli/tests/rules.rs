@@ -15,6 +15,7 @@ use modoai_testkit::apache::machine::{self, free_port, module_file};
 use modoai_testkit::http::Client;
 
 use crate::desk::Desk;
+use crate::documents::expect_shown;
 
 const URL: &str = "https://www.example.org/modoai";
 
@@ -30,6 +31,18 @@ fn without_a_choice_all_rules_are_printed() {
     assert_eq!(all, each.join("\n\n"));
     for (kind, text) in kinds.iter().zip(each) {
         assert!(text.contains(URL) && text.contains("/modoai"), "{kind}: {text}");
+    }
+}
+
+#[test]
+fn the_guide_shows_what_is_printed() {
+    let desk = Desk::new();
+    for (kind, language) in [("robots", ""), ("nginx", "nginx"), ("apache", "apacheconf"), ("cloudflare", "")] {
+        let option = format!("--{kind}");
+        let printed = desk.run(&["rules", &option, "--base-url", URL]).printed();
+        let begin = format!("<!-- printed by `modoai rules {option}` -->\n```{language}\n");
+        let end = format!("```\n<!-- end of {kind} -->\n");
+        expect_shown("docs/guide/harvesters.md", (&begin, &end), &printed, &format!("`modoai rules {option}` prints"));
     }
 }
 
