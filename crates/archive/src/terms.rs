@@ -10,6 +10,7 @@ use modoai_repository::catalogue::{Catalogue, CatalogueError};
 use serde::{Deserialize, Serialize};
 
 use crate::crosswalk::{CrosswalkError, Crosswalks, Definition};
+use crate::didl::Packages;
 use crate::sets::{Rule, RuleError, SetRules};
 use crate::source::Fault;
 
@@ -86,6 +87,8 @@ pub struct Archive {
     pub(crate) terms: Terms,
     pub(crate) crosswalks: Arc<Crosswalks>,
     pub(crate) sets: SetRules,
+    /// The documents' files, if they have any.
+    pub(crate) packages: Option<Packages>,
 }
 
 impl Archive {
@@ -93,7 +96,8 @@ impl Archive {
     pub fn compile(terms: Terms) -> Result<Self, TermsError> {
         let crosswalks = Arc::new(Crosswalks::compile(terms.crosswalks.clone(), terms.constants.clone())?);
         let sets = SetRules::compile(terms.sets.clone())?;
-        Ok(Self { terms, crosswalks, sets })
+        let packages = terms.files.as_deref().map(Packages::new);
+        Ok(Self { terms, crosswalks, sets, packages })
     }
 
     /// The terms.

@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
 use super::draft::Packing;
 use super::{ImportError, stamp};
+use crate::record::Record;
 use crate::source::{Content, Entry, Fault, Place, Reading};
 use crate::terms::Archive;
 
@@ -139,7 +140,10 @@ impl<'a> Clerk<'a> {
 
     /// The document as the catalogue will have it.
     fn describe(&mut self, named: &Named, content: Content) -> Result<Result<Description, Fault>, ImportError> {
-        let Content { record, given } = content;
+        let Content { mut record, given } = content;
+        if let Err(fault) = self.look_at_files(&mut record) {
+            return Ok(Err(fault));
+        }
         let sets = match self.archive.sets.of(&record) {
             Ok(sets) => sets,
             Err(fault) => return Ok(Err(fault)),
@@ -178,6 +182,17 @@ impl<'a> Clerk<'a> {
         description.record = Some(packed);
         description.forms = draft.forms;
         Ok(Ok(description))
+    }
+
+    /// Notes the state of a document's files, so that it is another document when they change.
+    fn look_at_files(&self, record: &mut Record) -> Result<(), Fault> {
+        let Some(packages) = &self.archive.packages else { return Ok(()) };
+        for file in &mut record.files {
+            let state = packages.state_of(&file.path);
+            let state = state.map_err(|error| Fault(format!("its file {:?} cannot be read: {error}", file.path)))?;
+            file.state = Some(state);
+        }
+        Ok(())
     }
 
     /// Whether everything that is stored of a document is there already.

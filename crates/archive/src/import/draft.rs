@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::crosswalk::CrosswalkError;
 use crate::dossier;
+use crate::offer;
 use crate::record::Record;
 use crate::source::Given;
 use crate::terms::Archive;
@@ -42,6 +43,9 @@ impl Archive {
             if !definition.requires.is_empty() {
                 forms.push((Arc::new(definition.format()), None));
             }
+        }
+        if self.packages.is_some() && !record.files.is_empty() {
+            forms.push((Arc::new(offer::packages()), None));
         }
         let mut about = Vec::new();
         self.crosswalks.write_about(&described, &mut about)?;

@@ -1,0 +1,71 @@
+//! The formats that an archive offers: its crosswalks, what came as XML and goes out as it came, and packages of files.
+
+mod crosswalked;
+mod packaged;
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use modoai_repository::catalogue::{Catalogue, Standing};
+use modoai_repository::formats::{self, Format, Formats};
+use modoai_repository::{ArchiveFormats, Failure};
+
+use self::crosswalked::Crosswalked;
+use self::packaged::Packaged;
+use crate::terms::{Archive, TERMS, Terms, TermsError};
+
+/// The formats of the archive in a catalogue, made anew when its terms change.
+#[derive(Default)]
+pub struct Offer {
+    made: Mutex<Option<Made>>,
+}
+
+/// What was made of the terms, and when.
+struct Made {
+    epoch: u64,
+    revision: i64,
+    /// Formats that records came in: more can come with every record.
+    stored: usize,
+    formats: Formats,
+}
+
+impl Offer {
+    /// The offer of a catalogue, if it is that of an archive. Broken terms are told here, before anybody asks.
+    pub fn of(catalogue: &dyn Catalogue) -> Result<Option<(Self, Terms)>, TermsError> {
+        let Some(terms) = Terms::remembered(catalogue, TERMS)? else { return Ok(None) };
+        Archive::compile(terms.clone())?;
+        Ok(Some((Self::default(), terms)))
+    }
+}
+
+impl ArchiveFormats for Offer {
+    fn as_of(&self, standing: &Standing, catalogue: &dyn Catalogue) -> Result<Formats, Failure> {
+        let stored = catalogue.formats()?;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = &*made
+            && (made.epoch, made.revision, made.stored) == (standing.epoch, standing.revision, stored.len())
+        {
+            return Ok(Arc::clone(&made.formats));
+        }
+        let failure = |error: TermsError| Failure::Io(io::Error::other(error));
+        let terms = Terms::remembered(catalogue, TERMS).map_err(failure)?;
+        let terms = terms.ok_or_else(|| Failure::Io(io::Error::other("the catalogue has no terms of an archive")))?;
+        let archive = Archive::compile(terms).map_err(failure)?;
+        let crosswalked = (0..archive.crosswalks.all().len()).map(|index| {
+            Arc::new(Crosswalked { crosswalks: Arc::clone(&archive.crosswalks), index }) as Arc<dyn Format>
+        });
+        let packaged =
+            archive.terms.files.clone().map(|root| {
+                Arc::new(Packaged { crosswalks: Arc::clone(&archive.crosswalks), root }) as Arc<dyn Format>
+            });
+        let is_made = |prefix: &str| archive.crosswalks.get(prefix).is_some() || prefix == packaged::PREFIX;
+        let as_they_came = stored.iter().filter(|format| !is_made(&format.prefix)).cloned().map(formats::stored);
+        let formats: Formats = crosswalked.chain(packaged).chain(as_they_came).collect();
+        let (epoch, revision, stored) = (standing.epoch, standing.revision, stored.len());
+        *made = Some(Made { epoch, revision, stored, formats: Arc::clone(&formats) });
+        Ok(formats)
+    }
+}
+
+/// The format of packages, for the catalogue.
+pub(crate) use packaged::format as packages;
