@@ -3,7 +3,7 @@
 //! The schemas belong to others and are not part of this repository. They are looked for in the folder that
 //! `MODOAI_XSD` names, else in `shared/xsd` beside the workspace: a folder with `driver.xsd`, which imports every
 //! namespace a response may carry, and `catalog.xml`, which keeps xmllint off the network. Where they are missing, tests
-//! say so loudly and go on; [`REQUIRED`] makes that an error.
+//! say so loudly and go on; [`REQUIRED`] makes that an error. A few more come with `tools/install-test-tools`.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -20,6 +20,18 @@ pub const REQUIRED: &str = "MODOAI_XSD_REQUIRED";
 
 /// Where the schemas of our own namespaces are, within the workspace.
 const OWN: &str = "crates/repository/src/formats";
+
+/// Schemas that `tools/install-test-tools` brings, by namespace; `MODOAI_SCHEMAS` names another folder that has them.
+const INSTALLED: [(&str, &str); 2] = [
+    ("http://datacite.org/schema/kernel-4", "datacite/metadata.xsd"),
+    ("http://www.loc.gov/mods/v3", "mods/mods-3-4.xsd"),
+];
+
+/// What those import, and where it is.
+const IMPORTED: [(&str, &str); 2] = [
+    ("http://www.loc.gov/standards/xlink/xlink.xsd", "mods/xlink.xsd"),
+    ("http://www.loc.gov/mods/xml.xsd", "datacite/include/xml.xsd"),
+];
 
 /// Fails the test if a document is not valid; says so on stderr if it cannot be judged.
 #[track_caller]
@@ -68,6 +80,8 @@ pub struct Schemas {
     /// Holds a driver that joins the official one and our own schema: wildcards in OAI-PMH.xsd are strict, so all
     /// namespaces must be in one schema set.
     scratch: TempDir,
+    /// Namespaces of which the schema should be installed and is not.
+    missing: Vec<&'static str>,
 }
 
 impl Schemas {
@@ -97,9 +111,46 @@ impl Schemas {
             let path = location(&path);
             let _ = writeln!(driver, "<xs:import namespace=\"{namespace}\" schemaLocation=\"{path}\"/>");
         }
+        let installed = match std::env::var_os("MODOAI_SCHEMAS") {
+            Some(folder) => PathBuf::from(folder),
+            None => workspace().join("tools/.installed/schemas"),
+        };
+        let mut missing = Vec::new();
+        for (namespace, file) in INSTALLED {
+            let path = installed.join(file);
+            if path.exists() {
+                let path = location(&path);
+                let _ = writeln!(driver, "<xs:import namespace=\"{namespace}\" schemaLocation=\"{path}\"/>");
+            } else {
+                missing.push(namespace);
+            }
+        }
         driver.push_str("</xs:schema>\n");
+        let mut catalog = "<catalog xmlns=\"urn:oasis:names:tc:entity:xmlns:xml:catalog\">\n".to_owned();
+        for (address, file) in IMPORTED {
+            let path = location(&installed.join(file));
+            let _ = writeln!(
+                catalog,
+                "<system systemId=\"{address}\" uri=\"{path}\"/><uri name=\"{address}\" uri=\"{path}\"/>"
+            );
+        }
+        catalog.push_str("</catalog>\n");
         std::fs::write(scratch.path().join("driver.xsd"), driver).expect("a writable temporary folder");
-        Ok(Self { folder, scratch })
+        std::fs::write(scratch.path().join("catalog.xml"), catalog).expect("a writable temporary folder");
+        Ok(Self { folder, scratch, missing })
+    }
+
+    /// Whether the schema of this namespace was looked for and is not here. Says so on stderr, past the test harness's
+    /// capture, and fails the test where schemas are required.
+    #[track_caller]
+    pub fn lacks(&self, namespace: &str) -> bool {
+        let lacks = self.missing.contains(&namespace);
+        if lacks {
+            let skipped = Skipped(format!("that of {namespace} is missing; run tools/install-test-tools"));
+            assert!(std::env::var_os(REQUIRED).is_none(), "{skipped}");
+            let _ = writeln!(io::stderr(), "{skipped}");
+        }
+        lacks
     }
 
     /// Judges named documents; returns what xmllint has against them, empty if nothing.
@@ -119,7 +170,7 @@ impl Schemas {
             .args(["--nonet", "--noout", "--huge", "--schema"])
             .arg(self.scratch.path().join("driver.xsd"))
             .args(files.iter().map(|(_, file)| file))
-            .env("XML_CATALOG_FILES", self.folder.join("catalog.xml"))
+            .env("XML_CATALOG_FILES", self.catalogs())
             .output()?;
         if output.status.success() {
             return Ok(String::new());
@@ -128,8 +179,18 @@ impl Schemas {
         for (what, file) in &files {
             complaints = complaints.replace(&file.display().to_string(), what);
         }
-        let interesting = |line: &&str| !line.ends_with(" validates");
+        // Each schema brings `xml:lang` along, and xmllint tells of every one that it did not need.
+        let interesting = |line: &&str| !line.ends_with(" validates") && !line.contains("Schemas parser warning");
         Ok(complaints.lines().filter(interesting).fold(String::new(), |all, line| all + line + "\n"))
+    }
+}
+
+impl Schemas {
+    /// The catalogues of both places, as xmllint wants them: URLs, with spaces in between.
+    fn catalogs(&self) -> String {
+        let [official, installed] =
+            [&*self.folder, self.scratch.path()].map(|folder| location(&folder.join("catalog.xml")));
+        format!("{official} {installed}")
     }
 }
 

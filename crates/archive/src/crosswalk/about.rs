@@ -2,7 +2,7 @@
 
 use super::dates::Date;
 use super::escape::escaped;
-use super::{subject, web};
+use super::web;
 use crate::record::{Provenance, Record};
 use modoai_protocol::datestamp::Datestamp;
 
@@ -26,7 +26,7 @@ pub(super) fn write(record: &Record, out: &mut Vec<u8>) {
     }
 }
 
-/// The container, if the dates that the schema requires are dates.
+/// The container, if the dates that the schema requires are dates, and the URLs URLs.
 fn provenance(provenance: &Provenance) -> Option<String> {
     let moment = |text: &str| {
         let text = text.trim();
@@ -35,7 +35,9 @@ fn provenance(provenance: &Provenance) -> Option<String> {
     };
     let datestamp = moment(&provenance.datestamp)?;
     let harvested = moment(&provenance.harvest_date)?;
-    let reference = |text: &str| web::encode(&subject::one_line(text));
+    let base_url = web::reference(&provenance.base_url)?;
+    let identifier = web::reference(&provenance.identifier)?;
+    let namespace = web::reference(&provenance.metadata_namespace)?;
     Some(format!(
         "<about><provenance xmlns=\"{PROVENANCE}\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
          xsi:schemaLocation=\"{PROVENANCE} http://www.openarchives.org/OAI/2.0/provenance.xsd\">\
@@ -43,8 +45,8 @@ fn provenance(provenance: &Provenance) -> Option<String> {
          <identifier>{}</identifier><datestamp>{datestamp}</datestamp><metadataNamespace>{}</metadataNamespace>\
          </originDescription></provenance></about>",
         provenance.altered,
-        escaped(&reference(&provenance.base_url)),
-        escaped(&reference(&provenance.identifier)),
-        escaped(&reference(&provenance.metadata_namespace)),
+        escaped(&base_url),
+        escaped(&identifier),
+        escaped(&namespace),
     ))
 }

@@ -25,7 +25,7 @@
 //! | name | what it is |
 //! |---|---|
 //! | `oai_identifier` | the whole identifier, `oai:arXiv.org:hep-th/9901001` |
-//! | `landing` | the URL of its home page: the link called `landing`, else the first link, else `archive.landing` and the identifier |
+//! | `landing` | the URL of its home page: the link called `landing`, else the first link, else `archive.landing` and the identifier, else where its DOI leads |
 //! | `date` | when it was published, as nearly as its dates and versions tell: `YYYY-MM-DD`, or less |
 //! | `access` | who may read it, for the filter of this name: as the record says, else `archive.access`, else `open` if its licence is a URL |
 //! | `authors` | its creators in one text, `Given Family, Given Family`, unless the record has a text of its own |

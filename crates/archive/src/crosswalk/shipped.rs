@@ -72,7 +72,7 @@ const SHIPPED: &[Shipped] = &[
         prefix: "oai_openaire",
         schema: "https://www.openaire.eu/schema/repo-lit/4.0/openaire.xsd",
         namespace: "http://namespace.openaire.eu/schema/oaire/",
-        requires: &["title", "date", "doi or landing", "access"],
+        requires: &["title", "date", "landing", "access"],
         template: include_str!("shipped/oai_openaire.xml"),
     },
 ];

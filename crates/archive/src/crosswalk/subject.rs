@@ -102,15 +102,23 @@ pub(super) fn has(record: &Record, constants: &toml::Table, path: &str) -> bool 
     }
 }
 
-/// Where people can look at it: as the record says, as its links say, or below where all of the archive's pages are.
+/// Where people can look at it: as the record says, as its links say, below where all of the archive's pages are, or
+/// where its DOI leads.
 fn landing_of(record: &Record, constants: &toml::Table) -> Option<String> {
     let front = record.links.iter().find(|link| link.rel.as_deref() == Some("landing"));
     let links = front.into_iter().chain(&record.links).map(|link| link.url.as_str());
-    further_text(record, "landing").into_iter().chain(links).find_map(web::url).or_else(|| {
-        match constant(constants, "landing") {
-            Some(landing) => web::url(&format!("{landing}{}", web::encode(record.identifier.trim()))),
-            None => web::url(&record.identifier),
-        }
+    let told = further_text(record, "landing").into_iter().chain(links).find_map(web::url);
+    let below = || match constant(constants, "landing") {
+        Some(landing) => web::url(&format!("{landing}{}", web::encode(record.identifier.trim()))),
+        None => web::url(&record.identifier),
+    };
+    told.or_else(below).or_else(|| {
+        let dois = match record.further.get("doi")? {
+            Json::Array(dois) => dois.as_slice(),
+            doi => std::slice::from_ref(doi),
+        };
+        let doi = dois.iter().find_map(|doi| web::doi(doi.as_str()?))?;
+        web::url(&format!("https://doi.org/{}", web::encode(doi)))
     })
 }
 

@@ -4,19 +4,57 @@ use std::fmt::Write as _;
 
 /// An absolute `http`, `https` or `ftp` URL; what may not stand in one is percent-encoded. Nothing if it is none.
 pub(super) fn url(text: &str) -> Option<String> {
-    let text = text.trim();
-    let (scheme, rest) = text.split_once("://")?;
+    let (scheme, _) = text.trim().split_once("://")?;
     let known = ["http", "https", "ftp"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host_is_fine = !host.is_empty()
-        && host
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:@[]".contains(&byte) || byte >= 0x80);
-    (known && host_is_fine).then(|| format!("{}://{}", scheme.to_ascii_lowercase(), encode(rest)))
+    known.then(|| reference(text)).flatten()
 }
 
-/// Percent-encodes what may not stand in a URL, and nothing that may; a `%` that begins no escape is one itself.
+/// Any URI, and any other text as if it were a relative one. Nothing if its host cannot be one.
+pub(super) fn reference(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    };
+    let Some((scheme, rest)) = text.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
+        // Its first colon would be taken for the end of a scheme.
+        return Some(encode(text).replace(':', "%3A"));
+    };
+    let scheme = scheme.to_ascii_lowercase();
+    match rest.strip_prefix("//") {
+        None => Some(format!("{scheme}:{}", encode(rest))),
+        Some(rest) => {
+            let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+            let (authority, path) = rest.split_at(end);
+            is_authority(authority).then(|| format!("{scheme}://{}{}", encode_all_but(authority, b"[]"), encode(path)))
+        }
+    }
+}
+
+/// Whether this can stand between `//` and the path: somebody, a host, a port.
+fn is_authority(text: &str) -> bool {
+    let (somebody, place) = text.rsplit_once('@').unwrap_or(("", text));
+    let (host, port) = match place.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port),
+        _ => (place, ""),
+    };
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let host_is_fine = match address {
+        Some(address) => {
+            address.contains(':') && address.bytes().all(|byte| byte.is_ascii_hexdigit() || b":.".contains(&byte))
+        }
+        None => !host.is_empty() && !host.contains(|c: char| c.is_ascii_control() || " <>\"{}|\\^`[]@:".contains(c)),
+    };
+    host_is_fine && port.bytes().all(|byte| byte.is_ascii_digit()) && !somebody.contains(['[', ']', '@'])
+}
+
+/// Percent-encodes what may not stand in a path, query or fragment, and nothing that may; a `%` that begins no escape
+/// is one itself.
 pub(super) fn encode(text: &str) -> String {
+    encode_all_but(text, b"")
+}
+
+fn encode_all_but(text: &str, spared: &[u8]) -> String {
     let bytes = text.as_bytes();
     let mut all = String::with_capacity(text.len());
     let mut fragments = 0;
@@ -27,7 +65,7 @@ pub(super) fn encode(text: &str) -> String {
                 fragments += 1;
                 fragments == 1
             }
-            _ => byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?[]".contains(&byte),
+            _ => byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(&byte) || spared.contains(&byte),
         };
         if fine {
             all.push(char::from(byte));
@@ -81,9 +119,28 @@ mod tests {
         let some = |text: &str| url(text).unwrap_or_default();
         assert_eq!(some(" HTTPS://example.org/a b<c>?d=é#f#g "), "https://example.org/a%20b%3Cc%3E?d=%C3%A9#f%23g");
         assert_eq!(some("http://example.org/100%/%7E"), "http://example.org/100%25/%7E");
-        for text in ["", "example.org", "http://", "http:///x", "javascript:alert(1)", "http://a b/c", "mailto:a@b"] {
+        for text in [
+            "",
+            "example.org",
+            "http://",
+            "http:///x",
+            "javascript:alert(1)",
+            "http://a b/c",
+            "mailto:a@b",
+            "http://h:x/",
+            "http://[/",
+        ] {
             assert_eq!(url(text), None, "{text}");
         }
+        assert_eq!(some("http://[::1]:80/[x]"), "http://[::1]:80/%5Bx%5D");
+        assert_eq!(some("http://u:p@h:80?x"), "http://u:p@h:80?x");
+    }
+
+    #[test]
+    fn any_text_can_be_a_reference() {
+        assert_eq!(reference("oai:arXiv.org:hep-th/9901001").as_deref(), Some("oai:arXiv.org:hep-th/9901001"));
+        assert_eq!(reference("a b:c").as_deref(), Some("a%20b%3Ac"));
+        assert_eq!(reference("x://a b/").as_deref(), None);
     }
 
     #[test]
