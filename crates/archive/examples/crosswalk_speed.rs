@@ -1,6 +1,7 @@
 //! How long a crosswalk takes for one record, in each shipped format: `cargo run --release --example crosswalk_speed`.
 //!
-//! The record is in arXiv's shape: 1.6 KB, five authors, two versions. An import renders millions of them.
+//! The record is in arXiv's shape: 1.6 KB, five authors, two versions. An import renders millions of them. Of many
+//! batches the fastest counts: the others were disturbed.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,7 +10,8 @@ use modoai_archive::crosswalk::{Crosswalks, shipped, shipped_prefixes};
 use modoai_archive::record::Record;
 use serde_json::json;
 
-const ROUNDS: u32 = 50_000;
+const BATCHES: u32 = 50;
+const BATCH: u32 = 1000;
 
 fn main() {
     let definitions = shipped_prefixes().filter_map(shipped).collect();
@@ -23,13 +25,17 @@ fn main() {
             println!("{prefix:14} does not suit the record");
             continue;
         }
-        let start = Instant::now();
-        for _ in 0..ROUNDS {
-            out.clear();
-            let described = crosswalks.describe(record.clone(), "oai:arXiv.org:2101.00001");
-            crosswalk.write(&described, &mut out).expect("it renders");
-        }
-        let each = start.elapsed().as_secs_f64() * 1e6 / f64::from(ROUNDS);
+        let mut batch = || {
+            let start = Instant::now();
+            for _ in 0..BATCH {
+                out.clear();
+                let described = crosswalks.describe(record.clone(), "oai:arXiv.org:2101.00001");
+                crosswalk.write(&described, &mut out).expect("it renders");
+            }
+            start.elapsed()
+        };
+        let fastest = (0..BATCHES).map(|_| batch()).min().expect("there are batches");
+        let each = fastest.as_secs_f64() * 1e6 / f64::from(BATCH);
         println!("{prefix:14} {each:6.2} µs, {} bytes", out.len());
     }
 }

@@ -34,6 +34,8 @@
 //! What is missing, and what is blank, is not there: `{% if title %}`. Each of `creators` and `contributors` has
 //! `family`, `given`, `suffix`, `affiliations` and `orcid` (the bare iD); each of `versions` a `number` besides its fields.
 //!
+//! A template may include a shipped one: `{% include "shipped/datacite.xml" %}`.
+//!
 //! # Filters
 //!
 //! Besides those of the engine (`join`, `replace`, `first`, `last`, `length`, …):
@@ -296,6 +298,12 @@ impl Definition {
     }
 
     fn fault_of(&self, error: &minijinja::Error) -> CrosswalkError {
+        // What is wrong in an included template is told with its own name.
+        let inner = std::error::Error::source(error).and_then(|source| source.downcast_ref::<minijinja::Error>());
+        if let Some(inner) = inner.filter(|_| error.kind() == ErrorKind::BadInclude) {
+            let file = inner.name().map_or_else(|| self.file.clone(), str::to_owned);
+            return CrosswalkError { file, ..self.fault_of(inner) };
+        }
         let what = match (error.kind(), error.detail()) {
             (ErrorKind::OutOfFuel, _) => format!("it takes more than {MOST_STEPS} steps for one record"),
             (ErrorKind::WriteFailure, _) => format!("it makes more than {LONGEST} bytes of one record"),
@@ -307,7 +315,7 @@ impl Definition {
     }
 }
 
-/// The engine, as all templates get it.
+/// The engine, as all templates get it, with what they may include.
 fn engine(constants: &toml::Table) -> Environment<'static> {
     let mut engine = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
@@ -320,6 +328,11 @@ fn engine(constants: &toml::Table) -> Environment<'static> {
     engine.set_recursion_limit(64);
     engine.add_global("archive", Value::from(Serde(constants.clone())));
     filters::add_to(&mut engine);
+    for prefix in shipped_prefixes() {
+        let template = shipped(prefix).expect("it is in the table").template;
+        let added = engine.add_template_owned(shipped::name(prefix), Scan::new(&template).compact());
+        added.expect("a test compiles all of them");
+    }
     engine
 }
 

@@ -55,6 +55,13 @@ const SHIPPED: &[Shipped] = &[
         template: include_str!("shipped/datacite.xml"),
     },
     Shipped {
+        prefix: "oai_datacite",
+        schema: "http://schema.datacite.org/oai/oai-1.1/oai.xsd",
+        namespace: "http://schema.datacite.org/oai/oai-1.1/",
+        requires: &["title", "date"],
+        template: include_str!("shipped/oai_datacite.xml"),
+    },
+    Shipped {
         prefix: "marcxml",
         schema: "http://www.loc.gov/standards/marcxml/schema/MARC21slim.xsd",
         namespace: "http://www.loc.gov/MARC21/slim",
@@ -87,9 +94,14 @@ pub fn shipped(prefix: &str) -> Option<Definition> {
         namespace: row.namespace.to_owned(),
         requires: row.requires.iter().map(|&name| name.to_owned()).collect(),
         keep: row.prefix == "oai_dc",
-        file: format!("{}.xml (shipped)", row.prefix),
+        file: name(row.prefix),
         template: row.template.to_owned(),
     })
+}
+
+/// By which name other templates include it, and by which it is called in messages.
+pub(super) fn name(prefix: &str) -> String {
+    format!("shipped/{prefix}.xml")
 }
 
 /// The prefixes of all shipped crosswalks.

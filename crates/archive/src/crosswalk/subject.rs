@@ -296,13 +296,14 @@ fn joined<'a>(parts: impl Iterator<Item = &'a str>, between: &str) -> String {
 /// With every run of white space as one space, and none at the ends.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     let trimmed = text.trim();
-    let mut space = false;
-    let tidy = trimmed.chars().all(|character| {
-        let doubled = space && character == ' ';
-        space = character == ' ';
-        !doubled && (space || !character.is_whitespace())
-    });
-    if tidy {
+    let bytes = trimmed.as_bytes();
+    // Other white space than ASCII's begins with one of three bytes; few texts have them, and fewer twice.
+    let untidy = |(at, &byte): (usize, &u8)| match byte {
+        b' ' => bytes.get(at + 1) == Some(&b' '),
+        0..0x20 | 0xc2 | 0xe1..=0xe3 => true,
+        _ => false,
+    };
+    if !bytes.iter().enumerate().any(untidy) {
         return Cow::Borrowed(trimmed);
     }
     let mut all = String::with_capacity(trimmed.len());

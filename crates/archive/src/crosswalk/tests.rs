@@ -152,6 +152,22 @@ fn every_shipped_crosswalk_compiles_together_with_the_others() {
 }
 
 #[test]
+fn templates_include_the_shipped_ones() {
+    let wrapper = "<a xmlns='urn:mine'>{% include 'shipped/oai_dc.xml' %}</a>";
+    let out = written(wrapper, json!({"identifier": "1", "title": "T"})).expect("it renders");
+    assert!(out.starts_with("<a xmlns='urn:mine'><oai_dc:dc ") && out.contains("<dc:title>T</dc:title>"), "{out}");
+    let refused = refused("<a xmlns='urn:mine'>\n{% include 'nosuch.xml' %}</a>");
+    assert!(refused.starts_with("mine.xml:2: ") && refused.contains("nosuch.xml"), "{refused}");
+}
+
+#[test]
+fn crosswalks_are_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Crosswalks>();
+    shared::<Described>();
+}
+
+#[test]
 fn about_tells_rights_and_provenance() {
     let crosswalks = Crosswalks::compile(Vec::new(), toml::Table::new()).expect("nothing to compile");
     let about = |json| {
