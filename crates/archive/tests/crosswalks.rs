@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use modoai_archive::crosswalk::{Crosswalks, shipped, shipped_prefixes};
+use modoai_archive::crosswalk::{Crosswalks, Definition, shipped, shipped_prefixes};
 use modoai_archive::record::{Agent, File, Link, Provenance, Record, Version};
 use modoai_testkit::xsd;
 use quick_xml::NsReader;
@@ -160,6 +160,82 @@ fn samples_come_out_as_the_rules_have_it() {
         compared += 1;
     }
     assert!(compared >= 10, "only {compared} samples were found");
+}
+
+const GUIDE: &str = include_str!("../../../docs/guide/crosswalks.md");
+
+/// The first columns of the table that follows a mark.
+fn table(text: &str, mark: &str) -> Vec<Vec<String>> {
+    let (_, rest) = text.split_once(mark).expect("the mark is there");
+    let rows = rest.lines().map(|line| line.trim_start_matches("//!").trim()).skip_while(|line| !line.starts_with('|'));
+    let rows = rows.take_while(|line| line.starts_with('|')).skip(2);
+    rows.map(|row| row.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect()).collect()
+}
+
+#[test]
+fn the_guide_knows_every_format_and_filter() {
+    let formats = table(GUIDE, "## The formats that are there");
+    let told: Vec<_> = formats.iter().map(|row| row[0].trim_matches('`')).collect();
+    assert_eq!(told, shipped_prefixes().collect::<Vec<_>>());
+    for row in &formats {
+        let requires = shipped(row[0].trim_matches('`')).expect("shipped").requires;
+        let told = row.get(2).map(String::as_str).unwrap_or_default().trim_end_matches('|').trim();
+        assert_eq!(told, requires.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "), "{row:?}");
+    }
+    let module = include_str!("../src/crosswalk/mod.rs");
+    assert_eq!(table(GUIDE, "<!-- filters -->"), table(module, "//! # Filters"));
+    let code = include_str!("../src/crosswalk/filters.rs");
+    for row in table(GUIDE, "<!-- filters -->") {
+        let name = row[0].trim_matches('`').split('(').next().expect("a name");
+        assert!(code.contains(&format!("add_filter(\"{name}\"")), "{name}");
+    }
+    let names = |text: &str, mark: &str| table(text, mark).into_iter().map(|row| row[0].clone()).collect::<Vec<_>>();
+    assert_eq!(names(GUIDE, "<!-- names -->"), names(module, "//! # What templates see"));
+}
+
+#[test]
+fn the_example_in_the_guide_works() {
+    let block = |mark: &str| {
+        let (_, rest) = GUIDE.split_once(mark).expect("the example is there");
+        let (_, rest) = rest.split_once("```").expect("a block");
+        let (_, rest) = rest.split_once('\n').expect("a language");
+        rest.split_once("```").expect("its end").0.to_owned()
+    };
+    let config: toml::Table = block("<!-- example: definition -->").parse().expect("TOML");
+    let format = config["format"][0].as_table().expect("a table");
+    let text = |name: &str| format[name].as_str().expect("a text").to_owned();
+    let requires = format["requires"].as_array().expect("a list").iter();
+    let definition = Definition {
+        prefix: text("prefix"),
+        schema: text("schema"),
+        namespace: text("namespace"),
+        requires: requires.map(|name| name.as_str().expect("a text").to_owned()).collect(),
+        keep: format["keep"].as_bool().expect("a flag"),
+        file: text("template"),
+        template: block("<!-- example: template -->"),
+    };
+    let crosswalks = Crosswalks::compile(vec![definition.clone()], arxiv()).unwrap_or_else(|error| panic!("{error}"));
+    let record = read(json!({"identifier": "1", "title": "T", "creators": [{"family": "Doe", "given": "Jane"}],
+        "dates": {"defended": "2024-05-01"}, "keywords": ["a", "b"]}));
+    let written = written(&crosswalks, "thesis", &record).expect("it suits");
+    assert!(written.ends_with(
+        "<title>T</title><author>Doe, Jane</author><defended>2024-05-01</defended><keyword>a</keyword><keyword>b</keyword>\
+         <page>https://arxiv.org/abs/1</page></thesis>"
+    ));
+    // The messages that the guide shows.
+    let refused = |from: &str, to: &str| {
+        let template = definition.template.replacen(from, to, 1);
+        let broken = Definition { template, ..definition.clone() };
+        Crosswalks::compile(vec![broken], arxiv()).expect_err("it is broken").to_string()
+    };
+    let (_, shown) = GUIDE.split_once("```text\n").expect("messages");
+    let shown: Vec<_> =
+        shown.lines().take_while(|line| *line != "```").map(|line| line.split('…').next().expect("a text")).collect();
+    let filter = refused("dates.defended|date %}", "dates.defended|dat %}");
+    let element =
+        refused("</keyword>{% endfor %}\n  <page>", "</keyword>{% endfor %}\n  {% if doi %}<x>{% endif %}<page>");
+    assert!(filter.starts_with(shown[0]), "{filter}\n{}", shown[0]);
+    assert!(element.starts_with(shown[1]), "{element}\n{}", shown[1]);
 }
 
 /// A document as a list of its elements, attributes and texts, without the white space between tags.

@@ -48,11 +48,11 @@ fn broken_templates_are_refused_with_file_and_line() {
         ("<a xmlns='urn:mine'>\n{% if title is nosuch %}{% endif %}</a>", "mine.xml:2: there is no test `nosuch`"),
         (
             "<a xmlns='urn:mine'>\n<b>\n</a>",
-            "mine.xml:3: of a sample record that has nearly nothing it makes no good XML",
+            "mine.xml:2: of a sample record that has nearly nothing it makes no good XML: `<b>` is not closed",
         ),
         (
             "<a xmlns='urn:mine'>\n{% if doi %}<b>{% endif %}\n</a>",
-            "mine.xml:3: of a sample record that has everything",
+            "mine.xml:2: of a sample record that has everything",
         ),
         (
             "<a xmlns='urn:other'/>",

@@ -25,10 +25,14 @@ pub(super) struct Flaw {
 /// Whether this is exactly one element, well-formed and in the namespace.
 pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
     let mut reader = NsReader::from_str(xml);
-    let (mut depth, mut roots) = (0_usize, 0);
+    // Compared here, where it is known at which place the element was opened.
+    reader.config_mut().check_end_names = false;
+    let (mut open, mut roots) = (Vec::new(), 0);
     loop {
-        let before = reader.buffer_position();
-        let flaw = |what: String| Flaw { at: usize::try_from(before).unwrap_or(usize::MAX), what };
+        let depth = open.len();
+        let before = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+        let flaw = |what: String| Flaw { at: before, what };
+        let unclosed = |at: usize| Flaw { at, what: format!("`<{}>` is not closed", name_at(xml, at)) };
         let event = reader.read_event().map_err(|error| flaw(error.to_string()))?;
         match &event {
             Event::Start(tag) | Event::Empty(tag) => {
@@ -44,9 +48,15 @@ pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
                     return Err(flaw(format!("the prefix `{prefix}` is not declared")));
                 }
                 judge_tag(tag, &reader).map_err(flaw)?;
-                depth += usize::from(matches!(event, Event::Start(_)));
+                if matches!(event, Event::Start(_)) {
+                    open.push(before);
+                }
             }
-            Event::End(_) => depth -= 1, // The reader refuses one that closes nothing.
+            Event::End(tag) => match open.pop() {
+                Some(at) if name_at(xml, at) == tag.name().as_ref() => {}
+                Some(at) => return Err(unclosed(at)),
+                None => return Err(flaw(format!("`</{}>` closes nothing", tag.name().as_ref()))),
+            },
             Event::Text(text) if depth == 0 && !text.trim_ascii().is_empty() => {
                 return Err(flaw("there is text outside of the root element".to_owned()));
             }
@@ -63,11 +73,17 @@ pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
             Event::Decl(_) | Event::DocType(_) | Event::PI(_) => {
                 return Err(flaw("a record can have no XML declaration, DOCTYPE or processing instruction".to_owned()));
             }
-            Event::Eof if depth > 0 => return Err(flaw("an element is not closed".to_owned())),
+            Event::Eof if depth > 0 => return Err(unclosed(open[depth - 1])),
             Event::Eof if roots == 0 => return Err(flaw("there is no element".to_owned())),
             Event::Eof => return Ok(()),
         }
     }
+}
+
+/// The name of the element that is opened at a place.
+fn name_at(xml: &str, at: usize) -> &str {
+    let rest = xml.get(at + 1..).unwrap_or_default();
+    rest.split([' ', '\t', '\r', '\n', '/', '>']).next().unwrap_or_default()
 }
 
 fn expect_namespace(bound: &ResolveResult<'_>, namespace: &str) -> Result<(), String> {
@@ -185,8 +201,9 @@ mod tests {
 
     #[test]
     fn everything_else_is_told() {
-        assert!(flaw("<a xmlns='urn:a'><b></a>").contains('b'));
-        assert_eq!(flaw("<a xmlns='urn:a'>"), "an element is not closed");
+        assert_eq!(flaw("<a xmlns='urn:a'>text<b></a>"), "`<b>` is not closed");
+        assert_eq!(judge("<a xmlns='urn:a'>text<b c='d'></a>", "urn:a").map_err(|flaw| flaw.at), Err(21));
+        assert_eq!(flaw("<a xmlns='urn:a'>"), "`<a>` is not closed");
         assert_eq!(flaw("<a/>"), "the root element is in no namespace, not in urn:a");
         assert_eq!(flaw("<a xmlns='urn:b'/>"), "the root element is in the namespace urn:b, not in urn:a");
         assert_eq!(flaw("<p:a/>"), "the prefix `p` is not declared");
