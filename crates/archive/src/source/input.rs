@@ -111,6 +111,11 @@ impl Files {
         open(path, self.read.clone())
     }
 
+    /// So much was read without [`Files::open`].
+    pub(super) fn advance(&self, bytes: u64) {
+        self.read.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Bytes read of all of them, and how many there are if that is known.
     pub(super) fn progress(&self) -> (u64, Option<u64>) {
         (self.read.load(Ordering::Relaxed), self.total)
@@ -175,6 +180,49 @@ impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.raw.read(buffer)?;
         self.read.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}
+
+/// Input that a parser reads to the end of something it cannot see: a quotation, an element. What never ends would be held
+/// in memory whole.
+pub(super) struct Guarded {
+    file: Box<dyn BufRead + Send>,
+    allowance: Allowance,
+    what: &'static str,
+}
+
+/// What may still be read.
+#[derive(Clone)]
+pub(super) struct Allowance {
+    left: Arc<AtomicU64>,
+    most: u64,
+}
+
+impl Allowance {
+    /// Something has come to its end.
+    pub(super) fn renew(&self) {
+        self.left.store(self.most, Ordering::Relaxed);
+    }
+}
+
+impl Guarded {
+    /// Ends with an error, which says `what`, where more than `most` bytes are read without a renewal.
+    pub(super) fn of(file: Box<dyn BufRead + Send>, most: usize, what: &'static str) -> (Self, Allowance) {
+        let most = most as u64;
+        let allowance = Allowance { left: Arc::new(AtomicU64::new(most)), most };
+        (Self { file, allowance: allowance.clone(), what }, allowance)
+    }
+}
+
+impl Read for Guarded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.allowance.left.load(Ordering::Relaxed);
+        if left == 0 {
+            return Err(io::Error::other(self.what));
+        }
+        let length = self.file.read(buffer)?;
+        self.allowance.left.store(left.saturating_sub(length as u64), Ordering::Relaxed);
         Ok(length)
     }
 }

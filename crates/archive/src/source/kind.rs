@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::input::{self, Files};
 use super::{Options, Reading, Source};
-use super::{arxiv, jsonl, lines};
+use super::{abs, arxiv, csv, jsonl, lines, repository, whole, xml};
 
 /// How much of a file is looked at to tell what it is.
 const LOOK: u64 = 64 * 1024;
@@ -50,7 +50,11 @@ type Extensions = &'static [&'static str];
 /// Every kind.
 const KINDS: &[Row] = &[
     Row { kind: Kind::Jsonl, name: "jsonl", extensions: &["jsonl", "ndjson", "json"], open: open_jsonl },
+    Row { kind: Kind::Csv, name: "csv", extensions: &["csv", "tsv"], open: open_csv },
+    Row { kind: Kind::Xml, name: "xml", extensions: &["xml"], open: open_xml },
+    Row { kind: Kind::Static, name: "static", extensions: &["xml"], open: open_static },
     Row { kind: Kind::Arxiv, name: "arxiv", extensions: &["jsonl", "ndjson", "json"], open: open_arxiv },
+    Row { kind: Kind::Abs, name: "abs", extensions: &["abs"], open: open_abs },
 ];
 
 /// A source, and how its entries are read.
@@ -183,4 +187,79 @@ fn open_jsonl(inputs: &[PathBuf], options: &Options, extensions: Extensions) -> 
 fn open_arxiv(inputs: &[PathBuf], options: &Options, extensions: Extensions) -> Result<Opened, OpenError> {
     let lines = lines::Lines::of(Files::of(inputs, extensions)?, options.longest_line());
     Ok((Box::new(lines), Arc::new(arxiv::Snapshot::new(options))))
+}
+
+fn open_csv(inputs: &[PathBuf], options: &Options, extensions: Extensions) -> Result<Opened, OpenError> {
+    let rows = csv::Rows::of(Files::of(inputs, extensions)?, options)?;
+    Ok((Box::new(rows), Arc::new(csv::Table::new(options))))
+}
+
+fn open_xml(inputs: &[PathBuf], options: &Options, extensions: Extensions) -> Result<Opened, OpenError> {
+    let files = whole::Whole::of(Files::of(inputs, extensions)?, options.longest_file());
+    Ok((Box::new(files), Arc::new(xml::Xml::new(inputs, options)?)))
+}
+
+fn open_static(inputs: &[PathBuf], options: &Options, extensions: Extensions) -> Result<Opened, OpenError> {
+    let items = repository::Items::of(Files::of(inputs, extensions)?, options.longest_file());
+    Ok((Box::new(items), Arc::new(repository::StaticRepository::new(options)?)))
+}
+
+fn open_abs(inputs: &[PathBuf], options: &Options, extensions: Extensions) -> Result<Opened, OpenError> {
+    let files = whole::Whole::of(Files::of(inputs, extensions)?, options.longest_file());
+    Ok((Box::new(files), Arc::new(abs::Abs::new(options))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/input").join(name)
+    }
+
+    #[test]
+    fn kinds_are_told_by_names_and_first_bytes() {
+        for (name, kind) in [
+            ("arxiv.jsonl", Kind::Arxiv),
+            ("records.jsonl", Kind::Jsonl),
+            ("records.csv", Kind::Csv),
+            ("xml", Kind::Xml),
+            ("static.xml", Kind::Static),
+            ("9901001.abs", Kind::Abs),
+        ] {
+            assert_eq!(Kind::guess(&[input(name)]).ok(), Some(kind), "{name}");
+            let (mut source, reading) = open(kind, &[input(name)], &Options::default()).expect("it can be opened");
+            let mut count = 0;
+            while let Some(entry) = source.next().expect("it can be read") {
+                let bytes = entry.bytes.expect("it is whole");
+                let content = reading.read(&bytes, &entry.place).expect("it is good");
+                assert_eq!(reading.identifier(&bytes, &entry.place).as_ref(), Ok(&content.record.identifier));
+                count += 1;
+            }
+            assert!(count > 0, "{name}");
+            assert!(source.progress().0 > 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_asked_for() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join("x.json"), "[1]").expect("a file");
+        for path in [dir.path().to_owned(), dir.path().join("x.json"), PathBuf::from("-")] {
+            let error = Kind::guess(&[path]).expect_err("nothing tells").to_string();
+            assert!(error.ends_with("say so with `as`: jsonl, csv, xml, static, arxiv, abs"), "{error}");
+        }
+        assert!(matches!(Kind::guess(&[]), Err(OpenError::None)));
+        assert!(matches!(Kind::guess(&[dir.path().join("missing")]), Err(OpenError::Io(_))));
+    }
+
+    #[test]
+    fn every_kind_has_a_row_and_its_name() {
+        for kind in [Kind::Jsonl, Kind::Csv, Kind::Xml, Kind::Static, Kind::Arxiv, Kind::Abs] {
+            assert_eq!(Kind::named(kind.name()), Some(kind));
+            let options: Options = toml::from_str(&format!("as = '{kind}'")).expect("the name is that of the option");
+            assert_eq!(options.kind, Some(kind));
+        }
+        assert_eq!(Kind::all().count(), 6);
+    }
 }

@@ -4,13 +4,19 @@
 //! into raw [`Entry`]s, one after the other; a [`Reading`] makes sense of one, on whatever thread. Of an entry whose
 //! bytes are as they were last time only the identifier is ever read.
 
+mod abs;
 pub mod arxiv;
+mod authors;
+mod csv;
 mod input;
 mod jsonl;
 mod kind;
 mod lines;
 mod options;
 mod plain;
+mod repository;
+mod whole;
+mod xml;
 
 use std::fmt;
 use std::io;

@@ -39,6 +39,9 @@ pub struct Options {
     /// CSV: which column holds which field, by field. By default a column is called as its field.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, String>,
+    /// CSV: further columns that hold several values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<String>,
     /// XML: the path of the element that holds the identifier, such as `recordInfo/recordIdentifier`. By default it is the
     /// file's path below the folder, without its extension.
     #[serde(skip_serializing_if = "Option::is_none")]

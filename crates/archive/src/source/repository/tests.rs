@@ -1,0 +1,84 @@
+use super::*;
+
+const INPUT: &str = include_str!("../../../tests/input/static.xml");
+
+/// Lines, and what was in them.
+type Met = Vec<(u64, Result<Content, String>)>;
+
+fn read(text: &str) -> Result<Met, String> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("static.xml");
+    std::fs::write(&path, text).expect("a file");
+    let files = Files::of(&[path], &[]).expect("it is there");
+    let mut items = Items::of(files, 4000);
+    let reading = StaticRepository::new(&Options::default()).expect("no options");
+    let mut met = Vec::new();
+    while let Some(entry) = items.next().map_err(|error| error.to_string())? {
+        let content = entry.bytes.and_then(|bytes| {
+            let content = reading.read(&bytes, &entry.place)?;
+            assert_eq!(reading.identifier(&bytes, &entry.place)?, content.record.identifier);
+            Ok(content)
+        });
+        met.push((entry.place.line, content.map_err(|fault| fault.0)));
+    }
+    Ok(met)
+}
+
+#[test]
+fn an_item_has_all_its_formats() {
+    let met = read(INPUT).expect("legal");
+    assert_eq!(met.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [29, 42]);
+    let content = met[0].1.as_ref().expect("legal");
+    let prefixes: Vec<_> = content.given.iter().map(|given| given.format.prefix.as_str()).collect();
+    assert_eq!(prefixes, ["oai_dc", "oai_rfc1807"]);
+    let dc = std::str::from_utf8(&content.given[0].xml).expect("text");
+    assert!(dc.starts_with("<oai_dc:dc xmlns"), "{dc}");
+    assert!(dc.contains("xmlns:dc=\"http://purl.org/dc/elements/1.1/\"") && dc.ends_with("</oai_dc:dc>"), "{dc}");
+    let own = std::str::from_utf8(&content.given[1].xml).expect("text");
+    assert!(own.starts_with("<rfc1807 xmlns=\"http://info"), "{own}");
+    let record = &content.record;
+    assert_eq!(record.identifier, "oai:arXiv.org:cs/0112017");
+    assert_eq!(record.datestamp.as_deref(), Some("2002-01-01"));
+    assert_eq!((record.creators[0].family.as_str(), record.dates["issued"].as_str()), ("Dushay", "2001-12-14"));
+    let provenance = record.provenance.as_ref().expect("it came from somewhere");
+    assert_eq!(provenance.base_url, "http://gateway.example.org/oai/an.oai.org/ma/mini.xml");
+    assert_eq!((provenance.datestamp.as_str(), provenance.altered), ("2001-12-14", false));
+    assert_eq!(provenance.harvest_date.len(), 20);
+    let second = met[1].1.as_ref().expect("legal");
+    let dc = std::str::from_utf8(&second.given[0].xml).expect("text");
+    assert_eq!(dc.matches("xmlns:dc=").count(), 1, "{dc}");
+}
+
+#[test]
+fn what_is_wrong_with_one_item_does_not_stop_the_others() {
+    let met =
+        read(&INPUT.replace("<dc:title>Germany and", "<dd:title>Germany and").replace("Tribes</dc", "Tribes</dd"));
+    let met = met.expect("legal");
+    assert!(met[0].1.is_ok());
+    assert!(met[1].1.as_ref().is_err_and(|fault| fault.contains("`dd` is not declared")), "{met:?}");
+    let long = INPUT.replace("Germany and its Tribes", &"x".repeat(5000));
+    let met = read(&long).expect("legal");
+    assert!(met[1].1.as_ref().is_err_and(|fault| fault.contains("longer than 4000 bytes")), "{met:?}");
+    let met =
+        read(&INPUT.replace("<ListRecords metadataPrefix=\"oai_rfc1807\">", "<ListRecords metadataPrefix=\"x\">"));
+    assert!(met.expect("legal")[0].1.as_ref().is_err_and(|fault| fault.contains("`x` is not among")));
+}
+
+#[test]
+fn a_file_that_cannot_be_trusted_ends_the_reading() {
+    for (from, to, said) in [
+        ("<Repository ", "<Other ", "the root is `Other`, not"),
+        ("</ListRecords>\n</Repository>", "", "line 69: the file ends in the middle"),
+        ("static-repository\"", "else\"", "the root is `Repository`, not"),
+        ("<oai:identifier>oai:perseus:1</oai:identifier>", "", "field `identifier`: there is none"),
+        ("oai:perseus:1<", "oai:arXiv.org:cs/0112017<", "there are two records in `oai_dc`"),
+        ("<Repository ", "<!DOCTYPE x><Repository ", "there is a DOCTYPE"),
+        ("Small &amp;", "Small &x;", "line 8: `&x;` is not known"),
+        (" metadataPrefix=\"oai_dc\"", "", "has no `metadataPrefix`"),
+    ] {
+        let text = INPUT.replacen(from, to, 1);
+        assert_ne!(text, INPUT, "{from}");
+        let error = read(&text).expect_err(said);
+        assert!(error.contains(said), "{said}: {error}");
+    }
+}

@@ -1,0 +1,304 @@
+//! Fields of a record, found in an XML document by the paths of its elements.
+
+use serde_json::Value;
+
+use super::document::Node;
+use crate::record::{Agent, Link, Record};
+use crate::source::plain::squeezed;
+
+/// Paths are counted in the bits of one number.
+pub(super) const MOST: usize = 64;
+
+/// Texts longer than this are no fields of a record.
+const LONGEST: usize = 1024 * 1024;
+
+/// Further fields of which one is enough, and formats expect only one.
+const SINGLE: [&str; 4] = ["doi", "language", "publisher", "type"];
+
+/// Fields that library catalogues end with the punctuation that leads to the next one.
+const PUNCTUATED: [&str; 5] = ["title", "creators", "contributors", "publisher", "dates"];
+
+/// A field, and the path of the elements that hold it.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    field: String,
+    steps: Vec<Step>,
+    /// The attribute of the last element, if it is not its text.
+    attribute: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Step {
+    name: String,
+    condition: Option<Condition>,
+}
+
+#[derive(Clone, Debug)]
+enum Condition {
+    Is(String, String),
+    Lacks(String),
+}
+
+impl Place {
+    /// A field and its path.
+    pub(super) fn parse(field: &str, path: &str) -> Result<Self, String> {
+        let wrong = || format!("{path:?} is not a path such as `name/namePart[type=given]` or `rights/@uri`");
+        let mut steps = Vec::new();
+        let mut attribute = None;
+        for part in path.split('/') {
+            if attribute.is_some() || part.is_empty() {
+                return Err(wrong());
+            }
+            if let Some(name) = part.strip_prefix('@') {
+                attribute = Some(name.to_owned());
+                continue;
+            }
+            let (name, condition) = match part.strip_suffix(']').map(|part| part.split_once('[')) {
+                None => (part, None),
+                Some(None) => return Err(wrong()),
+                Some(Some((name, condition))) => (name, Some(condition)),
+            };
+            let condition = match condition {
+                None => None,
+                Some(condition) => Some(match (condition.strip_prefix('!'), condition.split_once('=')) {
+                    (Some(name), _) => Condition::Lacks(name.to_owned()),
+                    (None, Some((name, value))) => Condition::Is(name.to_owned(), value.to_owned()),
+                    (None, None) => return Err(wrong()),
+                }),
+            };
+            if name.is_empty() || name.contains(['[', ']', '@']) {
+                return Err(wrong());
+            }
+            steps.push(Step { name: name.to_owned(), condition });
+        }
+        if steps.is_empty() { Err(wrong()) } else { Ok(Self { field: field.to_owned(), steps, attribute }) }
+    }
+}
+
+impl Step {
+    fn fits(&self, name: &str, attributes: &[(String, String)]) -> bool {
+        let value = |wanted: &str| attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+        self.name == name
+            && match &self.condition {
+                None => true,
+                Some(Condition::Is(name, wanted)) => value(name) == Some(wanted),
+                Some(Condition::Lacks(name)) => value(name).is_none(),
+            }
+    }
+}
+
+/// What was found: which place, in which element's children, and the text.
+#[derive(Debug)]
+pub(super) struct Found {
+    place: usize,
+    parent: u64,
+    text: String,
+}
+
+/// Listens to a document and keeps what stands at the places.
+pub(super) struct Finder<'a> {
+    places: &'a [Place],
+    /// For each open element: the paths that lead to it, as bits, and its number.
+    open: Vec<(u64, u64)>,
+    elements: u64,
+    /// Texts of elements that are being read: how deep they are, and what was found.
+    reading: Vec<(usize, Found)>,
+    pub(super) found: Vec<Found>,
+}
+
+impl<'a> Finder<'a> {
+    /// At most [`MOST`] places.
+    pub(super) fn new(places: &'a [Place]) -> Self {
+        Self { places, open: Vec::new(), elements: 0, reading: Vec::new(), found: Vec::new() }
+    }
+
+    pub(super) fn take(&mut self, node: &Node<'_>) {
+        match node {
+            Node::Start { name, attributes, .. } => self.start(name, attributes),
+            Node::Text(text) => {
+                for (_, found) in &mut self.reading {
+                    if found.text.len() + text.len() <= LONGEST {
+                        found.text.push_str(text);
+                    }
+                }
+            }
+            Node::End => {
+                while self.reading.last().is_some_and(|(depth, _)| *depth == self.open.len()) {
+                    self.found.extend(self.reading.pop().map(|(_, found)| found));
+                }
+                self.open.pop();
+            }
+        }
+    }
+
+    fn start(&mut self, name: &str, attributes: &[(String, String)]) {
+        self.elements += 1;
+        let Some(&(parents, parent)) = self.open.last() else {
+            // Every path begins below the root.
+            self.open.push((u64::MAX, self.elements));
+            return;
+        };
+        let depth = self.open.len();
+        let mut fitting = 0;
+        for (number, place) in self.places.iter().enumerate() {
+            let bit = 1_u64 << number;
+            if parents & bit == 0 || !place.steps.get(depth - 1).is_some_and(|step| step.fits(name, attributes)) {
+                continue;
+            }
+            fitting |= bit;
+            if place.steps.len() != depth {
+                continue;
+            }
+            match &place.attribute {
+                None => self.reading.push((depth + 1, Found { place: number, parent, text: String::new() })),
+                Some(wanted) => {
+                    let value = attributes.iter().find(|(name, _)| name == wanted);
+                    self.found.extend(value.map(|(_, text)| Found { place: number, parent, text: text.clone() }));
+                }
+            }
+        }
+        self.open.push((fitting, self.elements));
+    }
+}
+
+/// Puts what was found into a record.
+pub(super) fn fill(record: &mut Record, places: &[Place], found: &[Found]) {
+    // In which element the last part of a title, or of an agent, was found.
+    let mut last: Vec<(&str, u64)> = Vec::new();
+    for Found { place, parent, text } in found {
+        let field = places[*place].field.as_str();
+        let (name, part) = field.split_once('.').unwrap_or((field, ""));
+        let mut text = &*squeezed(text);
+        if PUNCTUATED.contains(&name) {
+            text = text.trim_end_matches([' ', '/', ':', ';', ',']);
+        }
+        if text.is_empty() {
+            continue;
+        }
+        let goes_on = last.iter().any(|(known, element)| *known == name && element == parent);
+        last.retain(|(known, _)| *known != name);
+        last.push((name, *parent));
+        match name {
+            "title" => put_text(&mut record.title, text, goes_on),
+            "abstract" => put_text(&mut record.abstract_, text, goes_on),
+            "licence" | "license" => put_text(&mut record.licence, text, false),
+            "datestamp" => put_text(&mut record.datestamp, text, false),
+            "creators" => put_agent(&mut record.creators, part, text, goes_on),
+            "contributors" => put_agent(&mut record.contributors, part, text, goes_on),
+            "subjects" => put_new(&mut record.subjects, text),
+            "sets" => put_new(&mut record.sets, text),
+            "dates" => {
+                if let Some(date) = date(text) {
+                    record.dates.entry(part.to_owned()).or_insert(date);
+                }
+            }
+            "links" => {
+                if text.contains("://") && !record.links.iter().any(|link| link.url == text) {
+                    record.links.push(Link { url: text.to_owned(), ..Link::default() });
+                }
+            }
+            "doi" => {
+                if let Some(doi) = doi(text) {
+                    put_further(record, field, doi);
+                }
+            }
+            _ => put_further(record, field, text),
+        }
+    }
+}
+
+/// The first counts, and what stands beside it in the same element.
+fn put_text(field: &mut Option<String>, text: &str, goes_on: bool) {
+    match field {
+        None => *field = Some(text.to_owned()),
+        Some(known) if goes_on => {
+            known.push(' ');
+            known.push_str(text);
+        }
+        Some(_) => {}
+    }
+}
+
+fn put_agent(agents: &mut Vec<Agent>, part: &str, text: &str, goes_on: bool) {
+    if !goes_on || agents.is_empty() {
+        agents.push(Agent::default());
+    }
+    let Some(agent) = agents.last_mut() else { return };
+    match part {
+        "family" => agent.family = text.to_owned(),
+        "given" => agent.given = Some(text.to_owned()),
+        "suffix" => agent.suffix = Some(text.to_owned()),
+        "affiliation" => agent.affiliations.push(text.to_owned()),
+        "orcid" => agent.orcid = Some(text.to_owned()),
+        // A second whole name in the same element belongs to somebody else.
+        _ if !agent.family.is_empty() => agents.push(Agent::named(text)),
+        _ => {
+            let Agent { family, given, .. } = Agent::named(text);
+            agent.family = family;
+            agent.given = agent.given.take().or(given);
+        }
+    }
+}
+
+fn put_new(list: &mut Vec<String>, text: &str) {
+    if !list.iter().any(|known| known == text) {
+        list.push(text.to_owned());
+    }
+}
+
+/// One value is a text, several are a list.
+fn put_further(record: &mut Record, field: &str, text: &str) {
+    let text = Value::String(text.to_owned());
+    match record.further.get_mut(field) {
+        None => {
+            record.further.insert(field.to_owned(), text);
+        }
+        Some(_) if SINGLE.contains(&field) => {}
+        Some(Value::Array(known)) => known.push(text),
+        Some(known) => *known = Value::Array(vec![known.take(), text]),
+    }
+}
+
+/// A date, or the year in what librarians write of one: `c1921.`.
+fn date(text: &str) -> Option<String> {
+    let is_year = |bytes: &[u8]| bytes.len() >= 4 && bytes[..4].iter().all(u8::is_ascii_digit);
+    if is_year(text.as_bytes()) && text.bytes().all(|byte| byte.is_ascii_digit() || b"-:.+TZ".contains(&byte)) {
+        return Some(text.trim_end_matches('.').to_owned());
+    }
+    let at = (0..text.len()).find(|at| is_year(&text.as_bytes()[*at..]))?;
+    text.get(at..at + 4).map(str::to_owned)
+}
+
+/// A DOI without what is put before it.
+fn doi(text: &str) -> Option<&str> {
+    let prefixes = ["doi:", "DOI:", "https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/"];
+    let bare = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text).trim();
+    (bare.starts_with("10.") && bare.contains('/')).then_some(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_parsed_or_refused() {
+        for path in ["a", "a/b", "a[x=1]/b[!y]", "a/@href"] {
+            assert!(Place::parse("title", path).is_ok(), "{path}");
+        }
+        for path in ["", "/a", "a//b", "@a/b", "@a", "a[x]", "a]", "a[", "[x=1]"] {
+            assert!(Place::parse("title", path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn dates_and_dois_are_found_in_what_people_write() {
+        for (text, expected) in [("1921", Some("1921")), ("2020-02-03T10:00:00Z", Some("2020-02-03T10:00:00Z"))] {
+            assert_eq!(date(text).as_deref(), expected);
+        }
+        for (text, expected) in [("c1921.", Some("1921")), ("[Paris, 1850?]", Some("1850")), ("s. d.", None)] {
+            assert_eq!(date(text).as_deref(), expected);
+        }
+        assert_eq!(doi("https://doi.org/10.1/x"), Some("10.1/x"));
+        assert_eq!((doi("10.1/x"), doi("doi:10.1/x"), doi("ISBN 10")), (Some("10.1/x"), Some("10.1/x"), None));
+    }
+}

@@ -1,0 +1,202 @@
+//! Folders of XML metadata files, whose format goes out as it came.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `encoding` | what a file's bytes mean |
+//! | `document` | whether it is XML beyond doubt, and what is in it |
+//! | `formats` | well-known formats |
+//! | `fields` | what a record can learn from a document |
+
+pub(super) mod document;
+mod encoding;
+mod fields;
+mod formats;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use modoai_protocol::MetadataPrefix;
+use modoai_repository::catalogue::stored::StoredFormat;
+
+use self::document::{Document, Node};
+use self::fields::{Finder, Place as FieldPlace};
+use self::formats::FORMATS;
+use super::input::without_compression;
+use super::jsonl::legal;
+use super::kind::OpenError;
+use super::{Content, Fault, Given, Kind, Options, Place, Reading, plain};
+use crate::record::Record;
+
+/// What the elements of a format mean, and what it is called.
+pub(super) struct Formats {
+    /// The prefix of all files, and their schema, if they were chosen.
+    prefix: Option<String>,
+    schema: Option<String>,
+    /// The places of fields that were chosen.
+    chosen: Vec<FieldPlace>,
+    /// Those that are well known, by namespace.
+    known: HashMap<&'static str, Vec<FieldPlace>>,
+    /// Formats met so far, by namespace.
+    met: Mutex<HashMap<String, Arc<StoredFormat>>>,
+}
+
+impl Formats {
+    pub(super) fn new(options: &Options) -> Result<Self, OpenError> {
+        if let Some(prefix) = &options.prefix
+            && MetadataPrefix::parse(prefix).is_none()
+        {
+            return Err(OpenError::Option { option: "prefix", what: format!("{prefix:?} is not a metadata prefix") });
+        }
+        let paths = options.fields.iter().flat_map(|(field, paths)| paths.all().iter().map(move |path| (field, path)));
+        let chosen: Result<Vec<_>, _> = paths.map(|(field, path)| FieldPlace::parse(field, path)).collect();
+        let chosen = chosen.map_err(|what| OpenError::Option { option: "fields", what })?;
+        if chosen.len() > fields::MOST {
+            let what = format!("there are more than {} paths", fields::MOST);
+            return Err(OpenError::Option { option: "fields", what });
+        }
+        let known = FORMATS.iter().map(|format| {
+            let place = |(field, path): &(&str, &str)| FieldPlace::parse(field, path).expect("tests parse all of them");
+            (format.namespace, format.fields.iter().map(place).collect())
+        });
+        let (prefix, schema) = (options.prefix.clone(), options.schema.clone());
+        Ok(Self { prefix, schema, chosen, known: known.collect(), met: Mutex::default() })
+    }
+
+    /// Reads a document, and puts what it says into a record. Paths that were chosen take the place of those that are well
+    /// known.
+    pub(super) fn read<'a>(&self, text: &'a str, record: &mut Record) -> Result<Document<'a>, Fault> {
+        let mut finder = None;
+        let document = document::read(text, &mut |node| {
+            // The root comes first, and tells which paths count.
+            if let (None, Node::Start { namespace, .. }) = (&finder, &node) {
+                finder = Some(Finder::new(self.places(namespace)));
+            }
+            if let Some(finder) = &mut finder {
+                finder.take(&node);
+            }
+        })?;
+        let found = finder.map(|finder| finder.found).unwrap_or_default();
+        fields::fill(record, self.places(&document.namespace), &found);
+        Ok(document)
+    }
+
+    fn places(&self, namespace: &str) -> &[FieldPlace] {
+        match self.known.get(namespace) {
+            Some(known) if self.chosen.is_empty() => known,
+            _ => &self.chosen,
+        }
+    }
+
+    /// What the format of a document is called.
+    fn of(&self, document: &Document<'_>) -> Result<Arc<StoredFormat>, Fault> {
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(format) = met.get(&document.namespace) {
+            return Ok(format.clone());
+        }
+        let known = FORMATS.iter().find(|format| format.namespace == document.namespace);
+        let prefix = match (&self.prefix, known) {
+            (Some(prefix), _) => prefix.clone(),
+            (None, Some(format)) => format.prefix.to_owned(),
+            (None, None) => legal_prefix(&document.name),
+        };
+        let schema = match (&self.schema, known, &document.schema) {
+            (Some(schema), ..) | (None, None, Some(schema)) => schema.clone(),
+            (None, Some(format), _) => format.schema.to_owned(),
+            // Something has to stand there, and some serve a schema at the namespace.
+            (None, None, None) => document.namespace.clone(),
+        };
+        if let Some(other) = met.values().find(|format| format.prefix == prefix) {
+            let (mine, other) = (&document.namespace, &other.namespace);
+            return Err(Fault(format!(
+                "its format {mine} would be called `{prefix}`, as is {other}; import them apart"
+            )));
+        }
+        let format = Arc::new(StoredFormat { prefix, schema, namespace: document.namespace.clone() });
+        met.insert(document.namespace.clone(), format.clone());
+        Ok(format)
+    }
+}
+
+/// A metadata prefix, of an element's name.
+fn legal_prefix(name: &str) -> String {
+    let legal = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    name.chars().map(legal).collect()
+}
+
+/// Reads XML files.
+pub(super) struct Xml {
+    formats: Formats,
+    /// Where the identifier is, if it is in the files.
+    identifier: Option<Vec<FieldPlace>>,
+    /// The folders that names are below of.
+    roots: Vec<PathBuf>,
+    tex: bool,
+    fingerprint: u64,
+}
+
+impl Xml {
+    pub(super) fn new(inputs: &[PathBuf], options: &Options) -> Result<Self, OpenError> {
+        let place = |path: &String| FieldPlace::parse("identifier", path).map(|place| vec![place]);
+        let identifier = options.identifier.as_ref().map(place).transpose();
+        let folder =
+            |input: &PathBuf| if input.is_dir() { Some(input.clone()) } else { input.parent().map(Path::to_owned) };
+        Ok(Self {
+            formats: Formats::new(options)?,
+            identifier: identifier.map_err(|what| OpenError::Option { option: "identifier", what })?,
+            roots: inputs.iter().filter_map(folder).collect(),
+            tex: options.tex == Some(true),
+            fingerprint: options.fingerprint(Kind::Xml, 1),
+        })
+    }
+
+    /// The file's path below its folder, without its extension.
+    fn named_by(&self, place: &Place) -> Result<String, Fault> {
+        let path = without_compression(&place.file).with_extension("");
+        let below = self.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
+        let name = below.min_by_key(|below| below.as_os_str().len()).unwrap_or(&path);
+        let name = name.to_str().ok_or_else(|| Fault("the name of the file is not UTF-8".to_owned()))?;
+        legal(name, "identifier")
+    }
+}
+
+impl Reading for Xml {
+    fn identifier(&self, bytes: &[u8], place: &Place) -> Result<String, Fault> {
+        let Some(places) = &self.identifier else { return self.named_by(place) };
+        if bytes.is_empty() {
+            let what = "the file is empty, which tells of a deletion, but identifiers are in the files";
+            return Err(Fault(what.to_owned()));
+        }
+        let text = encoding::decoded(bytes)?;
+        let mut finder = Finder::new(places);
+        document::read(&text, &mut |node: Node<'_>| finder.take(&node))?;
+        let mut found = Record::default();
+        fields::fill(&mut found, places, &finder.found);
+        match found.further.get("identifier") {
+            Some(serde_json::Value::String(identifier)) => legal(identifier, "identifier"),
+            Some(_) => Err(Fault("there is more than one element that should hold the identifier".to_owned())),
+            None => Err(Fault("there is no element that should hold the identifier".to_owned())),
+        }
+    }
+
+    fn read(&self, bytes: &[u8], place: &Place) -> Result<Content, Fault> {
+        let mut record = Record { identifier: self.identifier(bytes, place)?, ..Record::default() };
+        if bytes.is_empty() {
+            record.deleted = true;
+            return Ok(Content { record, given: Vec::new() });
+        }
+        let text = encoding::decoded(bytes)?;
+        let document = self.formats.read(&text, &mut record)?;
+        if self.tex {
+            plain::record(&mut record);
+        }
+        let given = Given { format: self.formats.of(&document)?, xml: document.root.as_bytes().to_vec() };
+        Ok(Content { record, given: vec![given] })
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+}
