@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::input::{self, Files};
 use super::{Options, Reading, Source};
-use super::{abs, arxiv, csv, jsonl, lines, repository, whole, xml};
+use super::{abs, arxiv, csv, jsonl, lines, static_repository, whole, xml};
 
 /// How much of a file is looked at to tell what it is.
 const LOOK: u64 = 64 * 1024;
@@ -200,8 +200,8 @@ fn open_xml(inputs: &[PathBuf], options: &Options, extensions: Extensions) -> Re
 }
 
 fn open_static(inputs: &[PathBuf], options: &Options, extensions: Extensions) -> Result<Opened, OpenError> {
-    let items = repository::Items::of(Files::of(inputs, extensions)?, options.longest_file());
-    Ok((Box::new(items), Arc::new(repository::StaticRepository::new(options)?)))
+    let items = static_repository::Items::of(Files::of(inputs, extensions)?, options.longest_file());
+    Ok((Box::new(items), Arc::new(static_repository::StaticRepository::new(options)?)))
 }
 
 fn open_abs(inputs: &[PathBuf], options: &Options, extensions: Extensions) -> Result<Opened, OpenError> {

@@ -14,7 +14,7 @@ mod kind;
 mod lines;
 mod options;
 mod plain;
-mod repository;
+mod static_repository;
 mod whole;
 mod xml;
 

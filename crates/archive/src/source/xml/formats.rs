@@ -35,7 +35,7 @@ pub(super) const FORMATS: &[WellKnown] = &[
     WellKnown {
         namespace: "http://www.loc.gov/mods/v3",
         prefix: "mods",
-        schema: "http://www.loc.gov/standards/mods/v3/mods-3-8.xsd",
+        schema: "http://www.loc.gov/standards/mods/v3/mods-3-4.xsd",
         fields: &[
             ("title", "titleInfo[!type]/nonSort"),
             ("title", "titleInfo[!type]/title"),

@@ -28,6 +28,7 @@ use super::input::without_compression;
 use super::jsonl::legal;
 use super::kind::OpenError;
 use super::{Content, Fault, Given, Kind, Options, Place, Reading, plain};
+use crate::crosswalk;
 use crate::record::Record;
 
 /// What the elements of a format mean, and what it is called.
@@ -96,18 +97,12 @@ impl Formats {
         if let Some(format) = met.get(&document.namespace) {
             return Ok(format.clone());
         }
-        let known = FORMATS.iter().find(|format| format.namespace == document.namespace);
-        let prefix = match (&self.prefix, known) {
-            (Some(prefix), _) => prefix.clone(),
-            (None, Some(format)) => format.prefix.to_owned(),
-            (None, None) => legal_prefix(&document.name),
-        };
-        let schema = match (&self.schema, known, &document.schema) {
-            (Some(schema), ..) | (None, None, Some(schema)) => schema.clone(),
-            (None, Some(format), _) => format.schema.to_owned(),
+        let (prefix, schema) = well_known(&document.namespace).unwrap_or_else(|| {
             // Something has to stand there, and some serve a schema at the namespace.
-            (None, None, None) => document.namespace.clone(),
-        };
+            let schema = document.schema.as_ref().unwrap_or(&document.namespace);
+            (legal_prefix(&document.name), schema.clone())
+        });
+        let (prefix, schema) = (self.prefix.clone().unwrap_or(prefix), self.schema.clone().unwrap_or(schema));
         if let Some(other) = met.values().find(|format| format.prefix == prefix) {
             let (mine, other) = (&document.namespace, &other.namespace);
             return Err(Fault(format!(
@@ -118,6 +113,16 @@ impl Formats {
         met.insert(document.namespace.clone(), format.clone());
         Ok(format)
     }
+}
+
+/// What the format of a namespace is called everywhere, and where its schema is: as our own crosswalks have it, so that
+/// what came and what is made can stand side by side.
+fn well_known(namespace: &str) -> Option<(String, String)> {
+    let shipped = crosswalk::shipped_prefixes().filter_map(crosswalk::shipped);
+    let mut shipped = shipped.filter(|definition| definition.namespace == namespace);
+    let listed = FORMATS.iter().find(|format| format.namespace == namespace);
+    let made = shipped.next().map(|definition| (definition.prefix, definition.schema));
+    made.or_else(|| listed.map(|format| (format.prefix.to_owned(), format.schema.to_owned())))
 }
 
 /// A metadata prefix, of an element's name.

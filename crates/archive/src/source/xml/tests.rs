@@ -128,10 +128,12 @@ fn two_formats_cannot_share_a_prefix() {
 }
 
 #[test]
-fn every_shipped_path_can_be_parsed() {
+fn formats_are_called_as_crosswalks_call_them_and_their_paths_can_be_parsed() {
     for format in FORMATS {
         assert!(MetadataPrefix::parse(format.prefix).is_some());
         assert!(format.fields.len() <= fields::MOST);
+        let (prefix, schema) = well_known(format.namespace).expect("it is listed");
+        assert_eq!((prefix.as_str(), schema.as_str()), (format.prefix, format.schema), "and made under the same name");
         for (field, path) in format.fields {
             assert!(FieldPlace::parse(field, path).is_ok(), "{path}");
         }

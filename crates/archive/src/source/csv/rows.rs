@@ -1,0 +1,156 @@
+//! Cuts tables into rows.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead as _, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ::csv::{ByteRecord, Reader, ReaderBuilder};
+
+use crate::source::input::{self, Allowance, Files, Guarded, about};
+use crate::source::kind::OpenError;
+use crate::source::lines::BOM;
+use crate::source::{Entry, Fault, Options, Place, Source};
+
+/// A row is read in pieces of a few kilobytes, and its beginning comes with the end of the one before.
+const PIECES: usize = 64 * 1024;
+
+/// Cuts tables into rows.
+pub(in crate::source) struct Rows {
+    files: Files,
+    longest: usize,
+    separator: Option<u8>,
+    /// Columns that must be there.
+    required: Vec<String>,
+    current: Option<Current>,
+}
+
+struct Current {
+    file: Arc<PathBuf>,
+    reader: Reader<Counting>,
+    columns: Vec<String>,
+    /// What may still be read for this row.
+    allowance: Allowance,
+}
+
+impl Rows {
+    pub(in crate::source) fn of(files: Files, options: &Options) -> Result<Self, OpenError> {
+        let separator = match options.separator {
+            None => None,
+            Some(character) => Some(u8::try_from(character).ok().filter(u8::is_ascii).ok_or(OpenError::Option {
+                option: "separator",
+                what: format!("{character:?} is not a single byte"),
+            })?),
+        };
+        let mut required: Vec<String> = options.columns.values().cloned().collect();
+        if !options.columns.contains_key("identifier") {
+            required.push("identifier".to_owned());
+        }
+        Ok(Self { files, longest: options.longest_line().max(PIECES), separator, required, current: None })
+    }
+
+    /// Opens the next table and reads its first line.
+    fn open(&mut self, path: &Path) -> io::Result<Current> {
+        let separator = self.separator.unwrap_or(if input::fits(path, &["tsv"]) { b'\t' } else { b',' });
+        let mut file = self.files.open(path)?;
+        if file.fill_buf()?.starts_with(BOM) {
+            file.consume(BOM.len());
+        }
+        let what = "a row is too long; is a quotation mark not closed?";
+        let (guarded, allowance) = Guarded::of(file, self.longest, what);
+        let counting = Counting { guarded, read: 0, ahead: VecDeque::new(), passed: 0 };
+        let mut reader = ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(counting);
+        let names = reader.headers().map_err(io::Error::from)?;
+        let columns: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+        let wrong = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        if let Some(missing) = self.required.iter().find(|name| !columns.contains(name)) {
+            return wrong(format!("there is no column `{missing}`; there are: {}", columns.join(", ")));
+        }
+        for (at, name) in columns.iter().enumerate() {
+            if !name.is_empty() && columns[..at].contains(name) {
+                return wrong(format!("there are two columns `{name}`"));
+            }
+        }
+        Ok(Current { file: Arc::new(path.to_owned()), reader, columns, allowance })
+    }
+}
+
+impl Source for Rows {
+    fn next(&mut self) -> io::Result<Option<Entry>> {
+        loop {
+            let Some(current) = &mut self.current else {
+                let Some(path) = self.files.next()? else { return Ok(None) };
+                self.current = Some(self.open(&path).map_err(|error| about(&path, &error))?);
+                continue;
+            };
+            current.allowance.renew();
+            let mut row = ByteRecord::new();
+            let read = current.reader.read_byte_record(&mut row).map_err(io::Error::from);
+            if !read.map_err(|error| about(&current.file, &error))? {
+                self.current = None;
+                continue;
+            }
+            // A line without anything is no row.
+            if row.iter().all(|cell| cell.trim_ascii().is_empty()) {
+                continue;
+            }
+            let end = current.reader.position().byte();
+            let line = current.reader.get_mut().first_line(&row, end);
+            let place = Place { file: current.file.clone(), line };
+            return Ok(Some(Entry { place, bytes: packed(&row, &current.columns) }));
+        }
+    }
+
+    fn progress(&self) -> (u64, Option<u64>) {
+        self.files.progress()
+    }
+}
+
+/// Where line ends are in what has been read. The parser's own count is behind by the empty lines before a row, and by one
+/// in files from Windows.
+struct Counting {
+    guarded: Guarded,
+    read: u64,
+    /// Line ends that have not been passed.
+    ahead: VecDeque<u64>,
+    passed: u64,
+}
+
+impl Counting {
+    /// The line in which a row begins that ends at this place.
+    fn first_line(&mut self, row: &ByteRecord, end: u64) -> u64 {
+        let mut last = None;
+        while let Some(&at) = self.ahead.front().filter(|at| **at < end) {
+            last = Some(at);
+            self.passed += 1;
+            self.ahead.pop_front();
+        }
+        let inside: usize = row.iter().map(|cell| memchr::memchr_iter(b'\n', cell).count()).sum();
+        let own_end = u64::from(last == Some(end - 1));
+        (self.passed + 1).saturating_sub(inside as u64 + own_end)
+    }
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.guarded.read(buffer)?;
+        self.ahead.extend(memchr::memchr_iter(b'\n', &buffer[..length]).map(|at| self.read + at as u64));
+        self.read += length as u64;
+        Ok(length)
+    }
+}
+
+/// A row as the names and texts of its cells.
+fn packed(row: &ByteRecord, columns: &[String]) -> Result<Vec<u8>, Fault> {
+    if row.len() != columns.len() {
+        return Err(Fault(format!("the row has {} cells, but there are {} columns", row.len(), columns.len())));
+    }
+    let mut cells = Vec::new();
+    for (cell, name) in row.iter().zip(columns) {
+        let cell = std::str::from_utf8(cell).map_err(|_| Fault(format!("column `{name}`: it is not UTF-8")))?.trim();
+        if !cell.is_empty() {
+            cells.push((name.as_str(), cell));
+        }
+    }
+    Ok(serde_json::to_vec(&cells).expect("texts can be written"))
+}
