@@ -133,12 +133,18 @@ fn every_illegal_request_gets_its_proper_error_with_status_200(host: Host) {
 
 fn every_legal_request_is_answered_by_get_and_by_post(host: Host) {
     let site = small_site();
-    let settings: [(&str, &[&str]); 5] = [
+    let settings: [(&str, &[&str]); 11] = [
         ("name", &["Names & <marks>"]),
         ("email", &["a@example.org", "b@example.org"]),
         ("friends", &["http://friend.example.org/oai?x=1&y=2"]),
         ("icon", &["http://example.org/icon.png"]),
         ("link", &["http://example.org/"]),
+        ("rights", &["https://creativecommons.org/publicdomain/zero/1.0/", "http://example.org/terms?a=1&b=2"]),
+        ("content", &["Pages & <pictures>", "http://example.org/about"]),
+        ("metadata policy", &["Free for all"]),
+        ("data policy", &["http://example.org/terms"]),
+        ("submission policy", &["Nobody may submit", "anything"]),
+        ("comments", &["Be", "gentle"]),
     ];
     let server = host.serve(&site, &settings);
     let mut client = server.client();
@@ -171,7 +177,7 @@ fn every_legal_request_is_answered_by_get_and_by_post(host: Host) {
     assert_eq!(identify.identify("protocolVersion"), Some("2.0"));
     assert_eq!(identify.identify("deletedRecord"), Some("persistent"));
     assert_eq!(identify.identify("granularity"), Some("YYYY-MM-DDThh:mm:ssZ"));
-    assert_eq!(identify.descriptions.len(), 3, "datestamps, friends and branding");
+    assert_eq!(identify.descriptions.len(), 5, "datestamps, eprints, rights, friends and branding");
 }
 
 fn dates_select_inclusively_in_both_granularities(host: Host) {
@@ -267,7 +273,7 @@ fn an_empty_site_is_a_legal_repository(host: Host) {
 
 fn identifiers_follow_the_oai_scheme_where_that_is_set(host: Host) {
     let site = small_site();
-    let server = host.serve(&site, &[("identifier", &["example.org"])]);
+    let server = host.serve(&site, &[("identifier", &["example.org"]), ("sample", &["b/c.svg"])]);
     let mut client = server.client();
     let records = oai::harvest(&mut client, "verb=ListRecords&metadataPrefix=oai_dc");
     assert!(records.iter().any(|record| record.identifier == "oai:example.org:b/c.svg"));
@@ -286,6 +292,8 @@ fn identifiers_follow_the_oai_scheme_where_that_is_set(host: Host) {
     assert_eq!(again.answer.records, package.answer.records);
     let identify = oai::ask(&mut client, "verb=Identify");
     assert_eq!(identify.answer.descriptions.len(), 2, "datestamps and identifiers");
+    let sample = "<sampleIdentifier>oai:example.org:b/c.svg</sampleIdentifier>";
+    assert!(String::from_utf8_lossy(&identify.xml).contains(sample));
     xsd::expect_all_valid([("Identify", identify.xml.as_slice()), ("GetRecord", record.xml.as_slice())]);
 }
 
