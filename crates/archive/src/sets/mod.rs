@@ -36,6 +36,9 @@ use view::Lent;
 /// record of the set.
 const LONGEST_SPEC: usize = 1000;
 
+/// A record in more sets than this is a mistake, too, such as a rule over every word.
+const MOST_SETS: usize = 1000;
+
 /// All rules of an archive, ready to be followed. Shared by all threads.
 #[derive(Debug)]
 pub struct SetRules {
@@ -76,6 +79,9 @@ impl SetRules {
             sets.push(legal.ok_or_else(|| Fault(format!("{spec:?} in \"sets\" is not a legal set spec")))?);
         }
         keep_narrowest(&mut sets);
+        if sets.len() > MOST_SETS {
+            return Err(Fault(format!("it would be in {} sets; {MOST_SETS} are the most", sets.len())));
+        }
         Ok(sets)
     }
 
@@ -83,15 +89,20 @@ impl SetRules {
     /// that a rule has a template of names for. Sorted by spec.
     pub fn named(&self) -> Vec<SetInfo> {
         let mut found = BTreeMap::new();
-        for spec in self.rules.iter().flat_map(CompiledRule::listed) {
-            found.entry(spec.as_str().to_owned()).or_insert_with(|| self.info(spec, None));
-        }
-        for (spec, rule) in self.register.met() {
-            for ancestor in spec.lineage().filter_map(SetSpec::parse) {
-                found.entry(ancestor.as_str().to_owned()).or_insert_with(|| self.info(&ancestor, rule));
+        let mut find = |spec: SetSpec, maker| {
+            if !found.contains_key(&spec)
+                && let Some(info) = self.info(&spec, maker)
+            {
+                found.insert(spec, info);
             }
+        };
+        for spec in self.rules.iter().flat_map(CompiledRule::listed) {
+            find(spec.clone(), None);
         }
-        found.into_values().flatten().collect()
+        for (spec, maker) in self.register.met() {
+            spec.lineage().filter_map(SetSpec::parse).for_each(|spec| find(spec, maker));
+        }
+        found.into_values().collect()
     }
 
     /// What a set is called that this rule has made: as any rule lists it, else by the template of that rule.

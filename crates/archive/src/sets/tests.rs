@@ -67,6 +67,15 @@ fn names_are_listed_or_made() {
 }
 
 #[test]
+fn a_rule_without_names_does_not_hide_those_of_another() {
+    let text = "[[sets]]\nfield = 'x'\nspec = 'a:{{ value }}'\n[[sets]]\nfield = 'y'\nspec = 'a:{{ value }}'\nname = 'The {{ spec }}'";
+    let rules = rules(text).expect("good rules");
+    of(&rules, json!({"x": "1", "y": "2"}));
+    let names: Vec<_> = rules.named().into_iter().map(|set| set.name).collect();
+    assert_eq!(names, ["The a", "The a:2"]);
+}
+
+#[test]
 fn a_record_names_sets_itself_and_only_the_narrowest_count() {
     let rules = rules(CATEGORIES).expect("good rules");
     let sets = of(&rules, json!({"categories": "cs.AI", "sets": ["cs", "cs-x", "cs:cs", "theses:2001", "theses"]}));
@@ -166,6 +175,9 @@ fn more_values_than_can_be_remembered_do_no_harm() {
     let rules = rules("[[sets]]\nfield = 'x'\nspec = 'all:{{ value|length }}'").expect("good rules");
     let numbers: Vec<String> = (0..70_000).map(|number| number.to_string()).collect();
     assert_eq!(of(&rules, json!({"x": numbers})), ["all:1", "all:2", "all:3", "all:4", "all:5"]);
+    let each = self::rules("[[sets]]\nfield = 'x'").expect("good rules");
+    let fault = each.of(&record(json!({"x": numbers}))).expect_err("too many");
+    assert_eq!(fault.to_string(), "it would be in 70000 sets; 1000 are the most");
 }
 
 proptest! {
