@@ -5,7 +5,7 @@
 //! given neither way is told of, by an Item without a Component, and not passed over.
 //!
 //! Shape and care are those of a site's resources: see [`modoai_repository::formats::didl`] and
-//! [`steady`](modoai_repository::formats::steady).
+//! [`steady`].
 
 mod shelf;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The parts of a DIDL document that do not depend on what is wrapped in it.
 //!
 //! A document is [`open`]ed, then come descriptors of the whole ([`identifier`], [`statement`]), then Components with
-//! descriptors of their own ([`fixity`]) and Resources ([`reference`], [`value`]), and then it is [`close`]d. The schema
+//! descriptors of their own ([`fixity`]) and Resources ([`reference()`], [`value`]), and then it is [`close`]d. The schema
 //! wants this order.
 
 use std::io;
