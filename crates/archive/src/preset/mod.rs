@@ -10,6 +10,11 @@ pub fn named(name: &str) -> Option<&'static str> {
     PRESETS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
+/// What presets are called.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|(name, _)| *name)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -85,9 +90,4 @@ mod tests {
             assert!(!sets.is_empty() && sets.iter().all(|set| named.contains(set)), "{category}: {sets:?}");
         }
     }
-}
-
-/// What presets are called.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    PRESETS.iter().map(|(name, _)| *name)
 }
