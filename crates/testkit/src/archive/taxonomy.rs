@@ -243,8 +243,31 @@ fn archive_of(category: &str) -> &str {
     category.split('.').next().expect("splitting gives something")
 }
 
-/// The narrowest sets that arXiv puts e-prints of a category into: group, archive and subject class.
-pub fn sets_of(category: &str) -> String {
+/// Categories that arXiv keeps under two names: whatever is in the one is in the set of the other, too.
+const ALIASES: [(&str, &str); 6] = [
+    ("math-ph", "math.MP"),
+    ("math.ST", "stat.TH"),
+    ("math.IT", "cs.IT"),
+    ("econ.GN", "q-fin.EC"),
+    ("eess.SY", "cs.SY"),
+    ("math.NA", "cs.NA"),
+];
+
+/// The narrowest sets that arXiv puts e-prints of these categories into, sorted: each of group, archive and subject class.
+pub fn sets_of(categories: &[&str]) -> Vec<String> {
+    let mut sets = Vec::new();
+    for category in categories {
+        sets.push(set_of(category));
+        let other = |&(one, other): &(&str, &'static str)| (one == *category).then_some(other);
+        let one = |&(one, other): &(&'static str, &str)| (other == *category).then_some(one);
+        sets.extend(ALIASES.iter().filter_map(|pair| other(pair).or_else(|| one(pair))).map(set_of));
+    }
+    sets.sort();
+    sets.dedup();
+    sets
+}
+
+fn set_of(category: &str) -> String {
     let known = CATEGORIES.iter().find(|(_, known, _)| archive_of(known) == archive_of(category));
     let group = known.map_or("physics", |(group, _, _)| group);
     format!("{group}:{}", category.replace('.', ":"))
@@ -256,10 +279,12 @@ mod tests {
 
     #[test]
     fn sets_are_group_archive_and_class() {
-        assert_eq!(sets_of("hep-th"), "physics:hep-th");
-        assert_eq!(sets_of("cond-mat.str-el"), "physics:cond-mat:str-el");
-        assert_eq!(sets_of("math.AG"), "math:math:AG");
-        assert_eq!(sets_of("astro-ph"), "physics:astro-ph");
+        assert_eq!(sets_of(&["hep-th", "cond-mat.str-el"]), ["physics:cond-mat:str-el", "physics:hep-th"]);
+        assert_eq!(sets_of(&["astro-ph"]), ["physics:astro-ph"]);
+        assert_eq!(sets_of(&["math.AG"]), ["math:math:AG"]);
+        // Two names of the same.
+        assert_eq!(sets_of(&["cs.IT", "math.IT"]), ["cs:cs:IT", "math:math:IT"]);
+        assert_eq!(sets_of(&["math-ph"]), ["math:math:MP", "physics:math-ph"]);
     }
 
     #[test]

@@ -14,9 +14,9 @@ use modoai_testkit::process::Launch;
 use super::{Archive, here_and_now, told};
 
 /// How often each import is killed.
-const KILLS: usize = 12;
+const KILLS: usize = 10;
 
-const RECORDS: u64 = 3_000;
+const RECORDS: u64 = 1_500;
 
 /// All that a catalogue tells.
 fn told_by(catalogue: &Path) -> BTreeMap<String, Record> {

@@ -77,7 +77,7 @@ fn arxivs_hierarchy_counts_everybody_once() {
     // Every set, and every set above it, has who is in it.
     let mut expected: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for eprint in archive::Archive::new(wanted).eprints() {
-        for narrow in eprint.categories.iter().map(|category| sets_of(category)) {
+        for narrow in sets_of(&eprint.categories) {
             let ends = narrow.match_indices(':').map(|(place, _)| place).chain([narrow.len()]);
             for end in ends {
                 expected.entry(narrow[..end].to_owned()).or_default().push(format!("oai:arXiv.org:{}", eprint.id));
