@@ -3,7 +3,7 @@
 //! `bench_pages walk URL QUERY` harvests a list and prints one JSON object: how many records and pages there were, what
 //! the first page said there would be, what was asked for each page, and a digest of all records as they came.
 //! `bench_pages times URL ROUNDS` reads such targets, one a line, asks for all of them in each round, every time in
-//! another order, and prints a JSON list of what each took. A first round is not counted.
+//! another order, and prints a JSON list of what each took. A first round is told by itself.
 
 use std::io::{self, BufRead as _};
 use std::process::ExitCode;
@@ -74,7 +74,7 @@ fn times(url: &str, rounds: usize) -> io::Result<serde_json::Value> {
     let targets = io::stdin().lock().lines().collect::<io::Result<Vec<String>>>()?;
     let (mut client, mut response) = (Client::new(url), Response::default());
     let mut taken: Vec<Vec<Duration>> = vec![Vec::new(); targets.len()];
-    let mut bytes = vec![0; targets.len()];
+    let (mut first, mut bytes) = (vec![Duration::ZERO; targets.len()], vec![0; targets.len()]);
     let mut dice = Dice::new(1);
     let mut order: Vec<usize> = (0..targets.len()).collect();
     for round in 0..=rounds {
@@ -89,14 +89,15 @@ fn times(url: &str, rounds: usize) -> io::Result<serde_json::Value> {
                 return Err(io::Error::other(format!("{}: status {}", targets[number], response.status)));
             }
             bytes[number] = response.body.len();
-            if round > 0 {
+            if round == 0 {
+                first[number] = time;
+            } else {
                 taken[number].push(time);
             }
         }
     }
-    let told = taken.iter().zip(bytes).map(|(taken, bytes)| {
-        let least = taken.iter().min().copied().unwrap_or_default();
-        json!({ "median_ms": median_ms(taken), "least_ms": least.as_secs_f64() * 1000.0, "bytes": bytes })
+    let told = taken.iter().zip(first).zip(bytes).map(|((taken, first), bytes)| {
+        json!({ "median_ms": median_ms(taken), "first_ms": first.as_secs_f64() * 1000.0, "bytes": bytes })
     });
     Ok(told.collect())
 }
