@@ -264,6 +264,9 @@ pub fn sets_of(categories: &[&str]) -> Vec<String> {
     }
     sets.sort();
     sets.dedup();
+    // Who is in a set is in all above it, and only the narrowest are told.
+    let all = sets.clone();
+    sets.retain(|set| !all.iter().any(|other| other.starts_with(&format!("{set}:"))));
     sets
 }
 
@@ -282,6 +285,7 @@ mod tests {
         assert_eq!(sets_of(&["hep-th", "cond-mat.str-el"]), ["physics:cond-mat:str-el", "physics:hep-th"]);
         assert_eq!(sets_of(&["astro-ph"]), ["physics:astro-ph"]);
         assert_eq!(sets_of(&["math.AG"]), ["math:math:AG"]);
+        assert_eq!(sets_of(&["astro-ph", "astro-ph.CO"]), ["physics:astro-ph:CO"]);
         // Two names of the same.
         assert_eq!(sets_of(&["cs.IT", "math.IT"]), ["cs:cs:IT", "math:math:IT"]);
         assert_eq!(sets_of(&["math-ph"]), ["math:math:MP", "physics:math-ph"]);

@@ -181,6 +181,35 @@ fn another_set_moves_the_datestamp() {
 }
 
 #[test]
+fn an_update_only_adds_and_changes() {
+    let archive = Archive::configured(PLAIN);
+    archive.fill(&[record("1", "One"), record("2", "Two")]);
+    let before = archive.told();
+    archive.write_lines("update.jsonl", &[record("2", "Two, revised"), record("3", "Three")]);
+    archive.import("update.jsonl").with(["--update"]).done().expect(&[("new", 1), ("changed", 1)]);
+    let after = archive.told();
+    assert_eq!(after.len(), 3);
+    assert_eq!(after["oai:example.org:1"], before["oai:example.org:1"]);
+    assert!(after.values().all(|record| !record.deleted));
+}
+
+#[test]
+fn each_source_misses_only_its_own() {
+    let archive = Archive::configured(PLAIN);
+    archive.write_lines("theses.jsonl", &[record("t1", "A thesis"), record("t2", "Another")]);
+    archive.write_lines("maps.jsonl", &[record("m1", "A map"), record("m2", "Another")]);
+    let import = |name: &str| archive.import(&format!("{name}.jsonl")).with(["--source", name, "--most-gone", "50%"]);
+    import("theses").done().expect(&[("new", 2)]);
+    import("maps").done().expect(&[("new", 2)]);
+    archive.write_lines("maps.jsonl", &[record("m1", "A map")]);
+    import("maps").done().expect(&[("unchanged", 1), ("gone", 1)]);
+    import("theses").done().expect(&[("unchanged", 2)]);
+    let told = archive.told();
+    let deleted: Vec<_> = told.values().filter(|record| record.deleted).map(|record| &record.identifier).collect();
+    assert_eq!(deleted, ["oai:example.org:m2"]);
+}
+
+#[test]
 fn a_server_tells_of_an_import_at_once() {
     let archive = Archive::configured(PLAIN);
     archive.fill(&[record("1", "One")]);

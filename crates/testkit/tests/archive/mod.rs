@@ -6,6 +6,7 @@
 //! | `faults` | bad input, broken configuration, too much gone: what is said, and what is left alone |
 //! | `again` | second imports: what did not change keeps its datestamp, what did moves it |
 //! | `crosswalks` | a change of a format or of a rule moves what it changes |
+//! | `files` | documents with files, packaged |
 //! | `get_record` | the four cases of GetRecord, and the formats of one item |
 //! | `sets` | hierarchies, and what being in one means |
 //! | `spans` | a harvest during which the archive changes misses nothing |
@@ -33,6 +34,7 @@ use crate::running::to_its_end;
 mod again;
 mod crosswalks;
 mod faults;
+mod files;
 mod get_record;
 mod inputs;
 mod killed;
