@@ -1,7 +1,28 @@
 //! Flow control: harvesters stay welcome and the site stays up.
 //!
-//! Synchronous and without HTTP, so that httpd's threads and the standalone server use the same: whoever asks is
-//! [`who::Who`]; what they harvested goes into the [`log`].
+//! Synchronous and without HTTP, so that httpd's threads and the standalone server use the same:
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | [`who`] | on whose account a request is |
+//! | [`settings`] | what each may take |
+//! | [`flow`] | the gate: admitted, or when to come back |
+//! | `account` | one account: hourly budgets, lists under way, promises |
+//! | `ledger` | where accounts are kept, for all processes and after restarts |
+//! | `notes` | what is enough to turn away those who will not wait |
+//! | [`courtesy`] | lists give way to everything else |
+//! | [`log`] | who harvested what |
 
+mod account;
+pub mod courtesy;
+pub mod flow;
+mod ledger;
 pub mod log;
+pub mod network;
+mod notes;
+pub mod settings;
 pub mod who;
+
+pub use flow::{Decision, Errand, Flow, Kind, Pass, Patience, Refusal};
+pub use settings::{Budget, FLOW_SETTINGS, FlowSettings, HARVESTER_SETTINGS, HarvesterSettings};
+pub use who::{Asker, Who};

@@ -1,0 +1,324 @@
+//! The gate: who may come in now, and when the others may.
+//!
+//! A host asks before it does any work for a request, holds the [`Pass`] while the answer is under way, and says what was sent.
+//! Whoever is told to wait is told the truth ([`crate::account::promises`]). Of those who will not wait, most never get as far
+//! as the ledger: a note in this process's memory is enough to turn them away.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use modoai_protocol::{Request, Verb};
+use rustix::rand::{GetRandomFlags, getrandom};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::account::leases::Holder;
+use crate::account::promises::Ticket;
+use crate::account::{Account, Ask, SECOND, Verdict, micros};
+use crate::ledger::{Ledger, MOST_LISTS, MOST_LISTS_OF_ONE, Site, Ticks, since_boot};
+use crate::notes::{Guest, Notes};
+use crate::settings::{Budget, FlowSettings};
+use crate::who::{Asker, Party, Who};
+
+/// A list that is sent for longer than this says that it is still there.
+const RENEWED_EVERY: Duration = Duration::from_secs(20);
+
+/// However fast lists are: those who come back do so at most so often. In microseconds.
+const LEAST_PACE: u64 = 2_000;
+
+/// Those who find no room come back after this at the earliest.
+const ROOM_SOON: u64 = SECOND;
+
+/// Room is promised no further ahead: then those who come back share times.
+const FURTHEST: u64 = 900 * SECOND;
+
+/// What a request costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A page of a list: everything counts.
+    List,
+    /// One record, or a page that a person looks at: only the hourly budgets count.
+    Record,
+    /// What every harvester needs to know first. Always answered.
+    Free,
+}
+
+/// What somebody wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Errand {
+    /// What it costs.
+    pub kind: Kind,
+    /// Told apart from others by this.
+    number: u32,
+}
+
+impl Errand {
+    /// What a request wants, if it is legal; `for_people` if the answer is to be a page that a person looks at.
+    pub fn of(request: Option<&Request>, for_people: bool) -> Self {
+        let kind = match request.map(Request::verb) {
+            None | Some(Verb::Identify | Verb::ListMetadataFormats) => Kind::Free,
+            Some(Verb::GetRecord) => Kind::Record,
+            Some(Verb::ListRecords | Verb::ListIdentifiers | Verb::ListSets) if for_people => Kind::Record,
+            Some(Verb::ListRecords | Verb::ListIdentifiers | Verb::ListSets) => Kind::List,
+        };
+        let mut hash = Xxh3::new();
+        if let Some(request) = request.filter(|_| kind != Kind::Free) {
+            for (name, value) in request.arguments() {
+                hash.update(name.as_bytes());
+                hash.update(&[0]);
+                hash.update(value.as_bytes());
+                hash.update(&[0]);
+            }
+        }
+        // Zero stands for any.
+        Self { kind, number: (hash.digest() as u32).max(1) }
+    }
+}
+
+/// What becomes of a request.
+#[derive(Debug)]
+pub enum Decision {
+    /// It is answered.
+    Admitted(Pass),
+    /// It would be, but too many are. It may wait for a moment and ask again.
+    Crowded,
+    /// Not now.
+    Later(Refusal),
+}
+
+/// Not now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// After so many seconds, at least one.
+    pub seconds: u64,
+    /// Whether that is because of what this party has taken, and not because of others.
+    pub is_own: bool,
+}
+
+impl Refusal {
+    /// The reason, as a sentence for whoever looks.
+    pub fn sentence(&self) -> &'static str {
+        if self.is_own {
+            "You have asked for much within a short time. Please come back when Retry-After says."
+        } else {
+            "The repository is busy. Please come back when Retry-After says."
+        }
+    }
+}
+
+/// What somebody says if there is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// I can wait for a moment: say that it is crowded.
+    Some,
+    /// I will not wait here: say when to come back.
+    None,
+}
+
+/// Flow control for one repository.
+pub struct Flow {
+    settings: FlowSettings,
+    ledger: Ledger,
+    notes: Notes,
+    lists_at_once: usize,
+    numbers: AtomicU64,
+}
+
+impl std::fmt::Debug for Flow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Flow").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl Flow {
+    /// Begins. The ledger is kept in `file`; `suits` is how many lists at once suit the host.
+    pub fn open(settings: FlowSettings, file: Option<&Path>, suits: usize) -> Arc<Self> {
+        Self::with_ticks(settings, file, suits, since_boot())
+    }
+
+    pub(crate) fn with_ticks(settings: FlowSettings, file: Option<&Path>, suits: usize, ticks: Ticks) -> Arc<Self> {
+        let lists_at_once = match settings.lists_at_once {
+            0 => suits.clamp(1, MOST_LISTS),
+            given => given,
+        };
+        let mut seed = [0; 8];
+        // Zero is as good, but for two processes that begin at the same moment.
+        let _ = getrandom(&mut seed, GetRandomFlags::empty());
+        let numbers = AtomicU64::new(u64::from_le_bytes(seed));
+        Arc::new(Self { ledger: Ledger::open(file, ticks), notes: Notes::default(), settings, lists_at_once, numbers })
+    }
+
+    /// On whose account somebody is.
+    pub fn who(&self, asker: &Asker<'_>) -> Who {
+        Party::of(asker, &self.settings).who
+    }
+
+    /// Lists that may be under way at the same time.
+    pub fn lists_at_once(&self) -> usize {
+        self.lists_at_once
+    }
+
+    /// Decides. Takes some microseconds, and does nothing else that costs anything.
+    pub fn ask(self: &Arc<Self>, asker: &Asker<'_>, errand: Errand, patience: Patience) -> Decision {
+        let kind = errand.kind;
+        let party = Party::of(asker, &self.settings);
+        let is_hourly = party.budget.records > 0 || party.budget.bytes > 0;
+        if kind == Kind::Free || (kind == Kind::Record && !is_hourly) {
+            return Decision::Admitted(Pass::new(self, &party, kind, None, 0));
+        }
+        let key = xxh3_64(party.key.as_bytes());
+        let ticket = Ticket { address: address_number(asker), request: errand.number };
+        let guest = Guest { name: (key, ticket), at: self.ledger.ticks() };
+        if let Some(wait) = self.notes.turn_away(guest) {
+            return Decision::Later(Refusal { seconds: seconds(wait), is_own: true });
+        }
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let refusal = self.ledger.visit(Some(key), |now, site, account| {
+            let room = kind != Kind::List || self.has_room(now, site);
+            let ask = Ask { now, kind, budget: &party.budget, ticket, room };
+            let verdict = account.ask(&ask);
+            let ready_at = match verdict {
+                Verdict::Admitted => {
+                    if kind == Kind::List {
+                        site.leases.give(now, number, MOST_LISTS);
+                        account.leases.give(now, number, MOST_LISTS_OF_ONE);
+                    }
+                    return None;
+                }
+                Verdict::Crowded if patience == Patience::Some => return Some(None),
+                Verdict::Crowded => self.reserve(now, site),
+                Verdict::Later(ready_at) => ready_at,
+            };
+            let due = self.promise(guest, account, &ask, ready_at, self.pace(site));
+            let wait = Duration::from_micros(due.saturating_sub(now));
+            Some(Some(Refusal { seconds: seconds(wait), is_own: verdict != Verdict::Crowded }))
+        });
+        match refusal {
+            None => Decision::Admitted(Pass::new(self, &party, kind, Some(key), number)),
+            Some(None) => Decision::Crowded,
+            Some(Some(refusal)) => Decision::Later(refusal),
+        }
+    }
+
+    /// Promises a time: one that was promised in advance, or a new one.
+    fn promise(&self, guest: Guest, account: &mut Account, ask: &Ask<'_>, ready_at: u64, pace: u64) -> u64 {
+        let due = match self.notes.spare(guest) {
+            Some(wait) => ask.now + micros(wait),
+            None => {
+                let grant = account.promise(ask, ready_at, pace, self.notes.wanted(guest));
+                self.notes.granted(guest, ask.now, &grant);
+                grant.first
+            }
+        };
+        let earliest = account.promises.earliest(ask.ticket).unwrap_or(due);
+        self.notes.nothing_before(guest, earliest.saturating_sub(ask.now));
+        due
+    }
+
+    /// Whether there is room for one more list that nobody was promised.
+    fn has_room(&self, now: u64, site: &mut Site) -> bool {
+        let under_way = site.leases.0.len();
+        // Looking for leases whose processes are gone is only worth it if it makes a difference.
+        let under_way =
+            if under_way >= self.lists_at_once { site.leases.count(now, Holder::is_gone) } else { under_way };
+        under_way < self.lists_at_once && site.horizon <= now
+    }
+
+    /// Promises the next room that there will be.
+    fn reserve(&self, now: u64, site: &mut Site) -> u64 {
+        let at = site.horizon.max(now + ROOM_SOON);
+        site.horizon = (at + self.pace(site)).min(now + FURTHEST);
+        at
+    }
+
+    /// The time from one list to the next that all processes together can bear.
+    fn pace(&self, site: &Site) -> u64 {
+        (site.time / self.lists_at_once.max(1) as u64).max(LEAST_PACE)
+    }
+}
+
+/// An answer under way. Dropping it says that it has ended.
+pub struct Pass {
+    flow: Arc<Flow>,
+    budget: Budget,
+    key: Option<u64>,
+    kind: Kind,
+    number: u64,
+    begun: Instant,
+    renewed: Instant,
+    is_over: bool,
+}
+
+impl std::fmt::Debug for Pass {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pass").field("kind", &self.kind).field("begun", &self.begun).finish_non_exhaustive()
+    }
+}
+
+impl Pass {
+    fn new(flow: &Arc<Flow>, party: &Party, kind: Kind, key: Option<u64>, number: u64) -> Self {
+        let now = Instant::now();
+        let flow = flow.clone();
+        Self { flow, budget: party.budget, key, kind, number, begun: now, renewed: now, is_over: key.is_none() }
+    }
+
+    /// Says that the answer is still under way. To be called often; it does little.
+    pub fn still_here(&mut self) {
+        if self.is_over || self.kind != Kind::List || self.renewed.elapsed() < RENEWED_EVERY {
+            return;
+        }
+        self.renewed = Instant::now();
+        let number = self.number;
+        self.flow.ledger.visit(self.key, |now, site, account| {
+            site.leases.renew(now, number);
+            account.leases.renew(now, number);
+        });
+    }
+
+    /// Says what was sent, also if not all of it was.
+    pub fn sent(mut self, records: u64, bytes: u64) {
+        self.end(records, bytes);
+    }
+
+    fn end(&mut self, records: u64, bytes: u64) {
+        if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
+        let Self { budget, kind, number, .. } = *self;
+        let time = micros(self.begun.elapsed());
+        self.flow.ledger.visit(self.key, |now, site, account| {
+            if kind == Kind::List {
+                site.leases.give_back(number);
+                account.leases.give_back(number);
+                site.time = if site.time == 0 { time } else { site.time - site.time / 8 + time / 8 };
+                account.typical.learn(records, bytes, time);
+            }
+            account.charge(now, &budget, records, bytes);
+        });
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        self.end(0, 0);
+    }
+}
+
+/// Which of those who share an account: the address. Whatever else a request says about its sender can be changed with every one.
+fn address_number(asker: &Asker<'_>) -> u32 {
+    let address = match asker.address.to_canonical() {
+        std::net::IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        std::net::IpAddr::V6(address) => address.octets(),
+    };
+    // Zero stands for any.
+    (xxh3_64(&address) as u32).max(1)
+}
+
+/// Whole seconds, never too few.
+fn seconds(wait: Duration) -> u64 {
+    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
+}
+
+#[cfg(test)]
+mod tests;

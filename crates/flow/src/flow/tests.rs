@@ -1,0 +1,197 @@
+use std::io::{BufRead as _, BufReader};
+use std::net::IpAddr;
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicU64;
+
+use modoai_protocol::query;
+use modoai_repository::settings::load;
+
+use super::*;
+use crate::settings::FLOW_SETTINGS;
+
+const LIST: &str = "verb=ListRecords&metadataPrefix=oai_dc";
+
+/// Flow control with a clock that stands still until it is told to go on.
+struct Bench {
+    flow: Arc<Flow>,
+    clock: Arc<AtomicU64>,
+}
+
+impl Bench {
+    fn new(settings: &str, file: Option<&Path>) -> Self {
+        let clock = Arc::new(AtomicU64::new(1_000 * SECOND));
+        let ticks = clock.clone();
+        let flow = Flow::with_ticks(parsed(settings), file, 8, Box::new(move || ticks.load(Ordering::Relaxed)));
+        Self { flow, clock }
+    }
+
+    fn pass(&self, seconds: u64) {
+        self.clock.fetch_add(seconds * SECOND, Ordering::Relaxed);
+    }
+
+    fn ask(&self, address: &str, query: &str) -> Decision {
+        ask(&self.flow, address, query, Patience::None)
+    }
+
+    /// The page, or how long to wait.
+    fn harvest(&self, address: &str, query: &str, records: u64) -> Result<(), u64> {
+        match self.ask(address, query) {
+            Decision::Admitted(pass) => {
+                pass.sent(records, records * 1_000);
+                Ok(())
+            }
+            Decision::Later(refusal) => Err(refusal.seconds),
+            Decision::Crowded => panic!("nobody said they could wait here"),
+        }
+    }
+}
+
+fn parsed(settings: &str) -> FlowSettings {
+    let mut parsed = FlowSettings::default();
+    load(settings, &mut (FLOW_SETTINGS, &mut parsed)).expect("settings");
+    parsed
+}
+
+fn ask(flow: &Arc<Flow>, address: &str, query: &str, patience: Patience) -> Decision {
+    let address: IpAddr = address.parse().expect("an address");
+    let asker = Asker { user: None, address, agent: "test/1", from: "" };
+    let request = Request::parse(&query::parse(query.as_bytes()).expect("arguments")).ok();
+    flow.ask(&asker, Errand::of(request.as_ref(), false), patience)
+}
+
+#[test]
+fn what_every_harvester_needs_first_is_always_answered() {
+    let bench = Bench::new("list_delay = '1h'\nrecords_per_hour = 1\nbytes_per_hour = 1", None);
+    assert_eq!(bench.harvest("192.0.2.1", LIST, 100), Ok(()));
+    for query in ["verb=Identify", "verb=ListMetadataFormats", "verb=Nonsense"] {
+        assert_eq!(bench.harvest("192.0.2.1", query, 1), Ok(()), "{query}");
+    }
+    for query in [LIST, "verb=ListSets", "verb=GetRecord&identifier=x&metadataPrefix=oai_dc"] {
+        assert!(bench.harvest("192.0.2.1", query, 1).is_err(), "{query}");
+    }
+    // Another block is another account.
+    assert_eq!(bench.harvest("192.0.3.1", LIST, 1), Ok(()));
+}
+
+#[test]
+fn budgets_hold_across_processes_and_restarts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("flow");
+    let settings = "records_per_hour = 100";
+    let (one, two) = (Bench::new(settings, Some(&file)), Bench::new(settings, Some(&file)));
+    assert_eq!(one.harvest("192.0.2.1", LIST, 60), Ok(()));
+    assert_eq!(two.harvest("192.0.2.1", LIST, 60), Ok(()));
+    let told = one.harvest("192.0.2.1", LIST, 60).expect_err("used up");
+    assert_eq!(told, 21 * 36);
+    drop((one, two));
+    let again = Bench::new(settings, Some(&file));
+    again.pass(told - 1);
+    assert!(again.harvest("192.0.2.2", LIST, 60).is_err(), "somebody else of the account");
+    again.pass(1);
+    assert_eq!(again.harvest("192.0.2.1", LIST, 60), Ok(()), "as it was told, by a process that is no more");
+}
+
+#[test]
+fn a_thousand_behind_one_address_who_all_ask_for_the_same_are_all_let_in_as_told() {
+    for settings in ["list_delay = 1", "lists_per_harvester = 2", "lists_at_once = 2", "records_per_hour = 100000"] {
+        let bench = Bench::new(settings, None);
+        // When each comes back; all of them at first.
+        let mut waiting: Vec<(u64, bool)> = vec![(0, false); 1_000];
+        let mut passes = Vec::new();
+        let mut answered = 0;
+        for second in 0..2_000_u64 {
+            for (at, was_told) in waiting.iter_mut().filter(|(at, _)| *at == second) {
+                match bench.ask("192.0.2.1", LIST) {
+                    Decision::Admitted(pass) => {
+                        passes.push(pass);
+                        *at = u64::MAX;
+                        answered += 1;
+                    }
+                    Decision::Later(refusal) => {
+                        assert!(!*was_told, "{settings}: told to come at {second}, turned away for {refusal:?}");
+                        (*at, *was_told) = (second + refusal.seconds, true);
+                    }
+                    Decision::Crowded => panic!("nobody said they could wait here"),
+                }
+            }
+            bench.pass(1);
+            for pass in passes.drain(..) {
+                pass.sent(500, 500_000);
+            }
+        }
+        assert_eq!(answered, 1_000, "{settings}");
+    }
+}
+
+#[test]
+fn those_who_do_not_wait_cost_less_and_less_and_wait_longer() {
+    let bench = Bench::new("list_delay = 10", None);
+    assert_eq!(bench.harvest("192.0.2.1", LIST, 1), Ok(()));
+    let patient = bench.harvest("192.0.2.2", LIST, 1).expect_err("too early");
+    let mut longest = 0;
+    for _ in 0..5_000 {
+        longest = longest.max(bench.harvest("192.0.2.1", LIST, 1).expect_err("too early"));
+    }
+    assert!((600..=5_000).contains(&longest), "{longest}");
+    // Somebody new is told when it is their turn, and not after all of those.
+    assert!(bench.harvest("192.0.2.3", LIST, 1).expect_err("too early") <= 40);
+    bench.pass(patient);
+    assert_eq!(bench.harvest("192.0.2.2", LIST, 1), Ok(()));
+}
+
+#[test]
+fn a_crowd_is_told_to_come_back_one_after_the_other() {
+    let bench = Bench::new("lists_at_once = 2\nlists_per_harvester = 0", None);
+    let held: Vec<Decision> = (1..=2).map(|number| bench.ask(&format!("192.0.{number}.1"), LIST)).collect();
+    assert!(matches!(ask(&bench.flow, "192.0.9.1", LIST, Patience::Some), Decision::Crowded));
+    let told: Vec<u64> =
+        (10..60).map(|number| bench.harvest(&format!("192.0.{number}.1"), LIST, 1).expect_err("full")).collect();
+    drop(held);
+    // Room that is promised is not given to those who come by chance.
+    assert!(bench.harvest("192.0.200.1", LIST, 1).is_err());
+    for (number, told) in (10..60).zip(told) {
+        bench.clock.store((1_000 + told) * SECOND, Ordering::Relaxed);
+        assert_eq!(bench.harvest(&format!("192.0.{number}.1"), LIST, 1), Ok(()), "{number} after {told}");
+    }
+    bench.pass(60);
+    assert_eq!(bench.harvest("192.0.200.1", LIST, 1), Ok(()));
+}
+
+#[test]
+fn a_killed_process_leaves_no_list_under_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("flow");
+    let settings = "lists_per_harvester = 2\nlists_at_once = 2";
+    let mut child = Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", "flow::tests::holds_two_lists", "--nocapture", "--include-ignored"])
+        .env("MODOAI_FLOW_FILE", &file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a process");
+    let lines = BufReader::new(child.stdout.take().expect("asked for")).lines();
+    let is_held = lines.map_while(Result::ok).any(|line| line.contains("both lists are held"));
+    let flow = Flow::open(parsed(settings), Some(&file), 8);
+    let before = ask(&flow, "192.0.2.1", LIST, Patience::Some);
+    let elsewhere = ask(&flow, "192.0.3.1", LIST, Patience::Some);
+    child.kill().expect("our own child");
+    child.wait().expect("our own child");
+    assert!(is_held);
+    assert!(matches!(before, Decision::Later(_)), "{before:?}");
+    assert!(matches!(elsewhere, Decision::Crowded), "{elsewhere:?}");
+    let after = ask(&flow, "192.0.3.1", LIST, Patience::Some);
+    assert!(matches!(after, Decision::Admitted(_)), "{after:?}");
+    let own = ask(&flow, "192.0.2.1", "verb=ListSets", Patience::Some);
+    assert!(matches!(own, Decision::Admitted(_)), "{own:?}");
+}
+
+/// The other process of the test before.
+#[test]
+#[ignore = "it is started by another test"]
+fn holds_two_lists() {
+    let Some(file) = std::env::var_os("MODOAI_FLOW_FILE") else { return };
+    let flow = Flow::open(parsed("lists_per_harvester = 2\nlists_at_once = 2"), Some(Path::new(&file)), 8);
+    let held: Vec<Decision> = (0..2).map(|_| ask(&flow, "192.0.2.1", LIST, Patience::None)).collect();
+    assert!(held.iter().all(|decision| matches!(decision, Decision::Admitted(_))));
+    println!("both lists are held");
+    std::thread::sleep(Duration::from_secs(60));
+}

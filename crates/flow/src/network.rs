@@ -1,0 +1,101 @@
+//! Networks, as operators write them: `192.0.2.0/24`, `2001:db8::/32`, or one address.
+//!
+//! IPv4 addresses that come wrapped in IPv6 are taken for what they are, on both sides.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+use crate::who::Block;
+
+/// A network.
+pub type Network = Block;
+
+impl Block {
+    /// The block of so many leading bits that an address is in; all of them if there are fewer.
+    pub fn of(address: IpAddr, bits: u8) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(address) => {
+                let bits = bits.min(32);
+                let mask = u32::MAX.checked_shl(32 - u32::from(bits)).unwrap_or(0);
+                Self { address: Ipv4Addr::from(u32::from(address) & mask).into(), bits }
+            }
+            IpAddr::V6(address) => {
+                let bits = bits.min(128);
+                let mask = u128::MAX.checked_shl(128 - u32::from(bits)).unwrap_or(0);
+                Self { address: Ipv6Addr::from(u128::from(address) & mask).into(), bits }
+            }
+        }
+    }
+
+    /// Whether an address is in it.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        Self::of(address, self.bits).address == self.address
+            && address.to_canonical().is_ipv4() == self.address.is_ipv4()
+    }
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.bits)
+    }
+}
+
+impl FromStr for Block {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let problem = || format!("has '{text}', which is not a network such as 192.0.2.0/24 or 2001:db8::/32");
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.trim().parse().map_err(|_| problem())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(most), |bits| bits.trim().parse().map_err(|_| problem()))?;
+        if bits > most {
+            return Err(problem());
+        }
+        Ok(Self::of(address, bits))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> IpAddr {
+        text.parse().expect("an address")
+    }
+
+    #[test]
+    fn a_network_holds_its_addresses_and_no_others() {
+        for (network, inside, outside) in [
+            ("192.0.2.0/24", "192.0.2.255", "192.0.3.0"),
+            ("192.0.2.7", "192.0.2.7", "192.0.2.8"),
+            ("192.0.2.99/25", "::ffff:192.0.2.1", "192.0.2.128"),
+            ("2001:db8::/32", "2001:db8:ffff::1", "2001:db9::"),
+            ("::/0", "2001:db8::1", "192.0.2.1"),
+            ("0.0.0.0/0", "192.0.2.1", "2001:db8::1"),
+        ] {
+            let network: Network = network.parse().expect(network);
+            assert!(network.contains(address(inside)), "{network} holds {inside}");
+            assert!(!network.contains(address(outside)), "{network} does not hold {outside}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_network_is_named() {
+        for text in ["", "192.0.2", "192.0.2.0/33", "2001:db8::/129", "example.org", "192.0.2.0/x"] {
+            let message = text.parse::<Network>().expect_err(text);
+            assert!(message.contains(text) && message.contains("not a network"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_block_is_shown_by_its_first_address() {
+        assert_eq!(Block::of(address("192.0.2.77"), 24).to_string(), "192.0.2.0/24");
+        assert_eq!(Block::of(address("2001:db8:1:2:3::4"), 56).to_string(), "2001:db8:1::/56");
+        assert_eq!(Block::of(address("192.0.2.77"), 56).to_string(), "192.0.2.77/32");
+    }
+}

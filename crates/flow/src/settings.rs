@@ -1,0 +1,294 @@
+//! Settings of flow control: one row each, as in [`modoai_repository::settings`].
+//!
+//! 0 always means "no limit". The defaults limit nothing that a harvester in its right mind would do; how much a site can
+//! spare, only its operator knows.
+
+use std::time::Duration;
+
+use modoai_repository::settings::{Setting, apply_defaults, load, value};
+
+use crate::network::Network;
+
+/// How much one party may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// Least time between two requests for lists.
+    pub delay: Duration,
+    /// Records, headers and sets per hour; 0 for no limit.
+    pub records: u64,
+    /// Bytes per hour, before compression; 0 for no limit.
+    pub bytes: u64,
+    /// Lists under way at the same time; 0 for no limit.
+    pub lists: usize,
+}
+
+/// How harvesters are told apart, and what each may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowSettings {
+    /// What everybody may take who is not described.
+    pub budget: Budget,
+    /// Lists under way at the same time, of all harvesters together; 0 for as many as suit the host.
+    pub lists_at_once: usize,
+    /// Leading bits of an IPv4 address that make an account.
+    pub ipv4_block: u8,
+    /// Leading bits of an IPv6 address that make an account.
+    pub ipv6_block: u8,
+    /// Harvesters with rows of their own.
+    pub harvester: Vec<HarvesterSettings>,
+}
+
+/// A harvester that the operator knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HarvesterSettings {
+    /// What it is called in the log.
+    pub name: String,
+    /// The user that it signs in as.
+    pub user: String,
+    /// What its User-Agent or From contains, in any case.
+    pub agent: String,
+    /// Where it comes from.
+    pub networks: Vec<Network>,
+    /// What differs from everybody's budget.
+    pub own: OwnBudget,
+}
+
+/// What differs from everybody's budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnBudget {
+    /// See [`Budget::delay`].
+    pub delay: Option<Duration>,
+    /// See [`Budget::records`].
+    pub records: Option<u64>,
+    /// See [`Budget::bytes`].
+    pub bytes: Option<u64>,
+    /// See [`Budget::lists`].
+    pub lists: Option<usize>,
+}
+
+impl OwnBudget {
+    /// This on top of everybody's.
+    pub fn over(&self, everybody: &Budget) -> Budget {
+        Budget {
+            delay: self.delay.unwrap_or(everybody.delay),
+            records: self.records.unwrap_or(everybody.records),
+            bytes: self.bytes.unwrap_or(everybody.bytes),
+            lists: self.lists.unwrap_or(everybody.lists),
+        }
+    }
+}
+
+impl Default for FlowSettings {
+    fn default() -> Self {
+        let mut settings =
+            Self { budget: Budget::default(), lists_at_once: 0, ipv4_block: 0, ipv6_block: 0, harvester: Vec::new() };
+        apply_defaults(FLOW_SETTINGS, &mut settings);
+        settings
+    }
+}
+
+/// The settings of flow control.
+pub const FLOW_SETTINGS: &[Setting<FlowSettings>] = &[
+    Setting {
+        key: "list_delay",
+        default: "0",
+        doc: "Least time between two requests for lists by one harvester, such as \"3s\"; 0 for none. Whoever asks earlier is told with status 503 when to come back.",
+        set: |s, v| value::duration(v).map(|time| s.budget.delay = time),
+    },
+    Setting {
+        key: "records_per_hour",
+        default: "0",
+        doc: "Records, headers and sets that one harvester gets per hour; 0 for no limit. What it does not use is saved for it for up to an hour.",
+        set: |s, v| value::number(v, 0).map(|number| s.budget.records = number),
+    },
+    Setting {
+        key: "bytes_per_hour",
+        default: "0",
+        doc: "Bytes that one harvester gets per hour, counted before compression, such as \"4G\"; 0 for no limit.",
+        set: |s, v| value::bytes(v).map(|bytes| s.budget.bytes = bytes),
+    },
+    Setting {
+        key: "lists_per_harvester",
+        default: "16",
+        doc: "Lists that one harvester may have under way at the same time, up to 24; 0 for no limit. A harvester that asks for one page after the other has one.",
+        set: |s, v| lists(v).map(|number| s.budget.lists = number),
+    },
+    Setting {
+        key: "lists_at_once",
+        default: "0",
+        doc: "Lists that may be under way at the same time, of all harvesters together and in all processes, up to 500; 0 for as many as suit the machine. The next ones wait a little, and are then told when to come back.",
+        set: |s, v| up_to(v, crate::ledger::MOST_LISTS).map(|number| s.lists_at_once = number),
+    },
+    Setting {
+        key: "ipv4_block",
+        default: "24",
+        doc: "Harvesters that nobody knows are told apart by so many leading bits of their IPv4 addresses: those who share them share a budget.",
+        set: |s, v| bits(v, 32).map(|bits| s.ipv4_block = bits),
+    },
+    Setting {
+        key: "ipv6_block",
+        default: "56",
+        doc: "The same for IPv6: one customer of a provider usually has as many addresses as share 56 bits.",
+        set: |s, v| bits(v, 128).map(|bits| s.ipv6_block = bits),
+    },
+    Setting {
+        key: "harvester",
+        default: "[]",
+        doc: "Harvesters that you know, one [[harvester]] each, with the keys name, user, agent, networks, list_delay, records_per_hour, bytes_per_hour and lists_per_harvester. The first that fits counts.",
+        set: |s, v| {
+            let tables = v.as_array().ok_or("needs to be written as [[harvester]], once for each harvester")?;
+            s.harvester = tables
+                .iter()
+                .map(|table| harvester(&table.as_table().ok_or("needs to be written as [[harvester]]")?.to_string()))
+                .collect::<Result<_, String>>()?;
+            Ok(())
+        },
+    },
+];
+
+/// The settings of one `[[harvester]]`.
+pub const HARVESTER_SETTINGS: &[Setting<HarvesterSettings>] = &[
+    Setting {
+        key: "name",
+        default: "",
+        doc: "What it is called in the log, such as \"BASE\".",
+        set: |s, v| match value::text(v)? {
+            name if name.is_empty() || name.contains(char::is_control) => Err("needs a name".to_owned()),
+            name => {
+                s.name = name;
+                Ok(())
+            }
+        },
+    },
+    Setting {
+        key: "user",
+        default: "\"\"",
+        doc: "The user it signs in as, for a repository that asks for passwords.",
+        set: |s, v| value::text(v).map(|user| s.user = user),
+    },
+    Setting {
+        key: "agent",
+        default: "\"\"",
+        doc: "What its User-Agent or From header contains. Anybody can write that there, so give networks too if the budget is larger than everybody's.",
+        set: |s, v| value::text(v).map(|agent| s.agent = agent.to_lowercase()),
+    },
+    Setting {
+        key: "networks",
+        default: "[]",
+        doc: "Where it comes from: addresses and networks such as \"192.0.2.0/24\". Of user, agent and networks, all that are given must fit.",
+        set: |s, v| networks(v).map(|networks| s.networks = networks),
+    },
+    Setting {
+        key: "list_delay",
+        default: "",
+        doc: "Its own list_delay; everybody's if it is not given, as with the next three.",
+        set: |s, v| value::duration(v).map(|time| s.own.delay = Some(time)),
+    },
+    Setting {
+        key: "records_per_hour",
+        default: "",
+        doc: "Its own records_per_hour.",
+        set: |s, v| value::number(v, 0).map(|number| s.own.records = Some(number)),
+    },
+    Setting {
+        key: "bytes_per_hour",
+        default: "",
+        doc: "Its own bytes_per_hour.",
+        set: |s, v| value::bytes(v).map(|bytes| s.own.bytes = Some(bytes)),
+    },
+    Setting {
+        key: "lists_per_harvester",
+        default: "",
+        doc: "Its own lists_per_harvester.",
+        set: |s, v| lists(v).map(|number| s.own.lists = Some(number)),
+    },
+];
+
+/// A list of networks.
+pub fn networks(v: &toml::Value) -> Result<Vec<Network>, String> {
+    value::texts(v)?.iter().map(|text| text.parse()).collect()
+}
+
+fn harvester(table: &str) -> Result<HarvesterSettings, String> {
+    let mut harvester = HarvesterSettings::default();
+    load(table, &mut (HARVESTER_SETTINGS, &mut harvester)).map_err(|error| format!("has an {error}"))?;
+    match harvester {
+        harvester if harvester.name.is_empty() => Err("needs a name for each harvester".to_owned()),
+        harvester if harvester.is_vague() => {
+            Err(format!("needs a user, an agent or networks for {}, to know it by", harvester.name))
+        }
+        harvester => Ok(harvester),
+    }
+}
+
+impl HarvesterSettings {
+    fn is_vague(&self) -> bool {
+        self.user.is_empty() && self.agent.is_empty() && self.networks.is_empty()
+    }
+}
+
+fn lists(v: &toml::Value) -> Result<usize, String> {
+    up_to(v, crate::ledger::MOST_LISTS_OF_ONE)
+}
+
+fn up_to(v: &toml::Value, most: usize) -> Result<usize, String> {
+    let number = usize::try_from(value::number(v, 0)?).ok().filter(|number| *number <= most);
+    number.ok_or_else(|| format!("needs at most {most}"))
+}
+
+fn bits(v: &toml::Value, most: u8) -> Result<u8, String> {
+    let number = u8::try_from(value::number(v, 1)?).ok().filter(|number| *number <= most);
+    number.ok_or_else(|| format!("needs at most {most}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use modoai_repository::settings::SettingsError;
+
+    fn loaded(text: &str) -> Result<FlowSettings, SettingsError> {
+        let mut settings = FlowSettings::default();
+        load(text, &mut (FLOW_SETTINGS, &mut settings)).map(|()| settings)
+    }
+
+    #[test]
+    fn every_default_is_legal_and_every_row_explained() {
+        let settings = loaded("").expect("defaults");
+        assert_eq!(settings, FlowSettings::default());
+        assert_eq!((settings.budget.records, settings.budget.lists, settings.ipv4_block), (0, 16, 24));
+        let docs = FLOW_SETTINGS.iter().map(|setting| (setting.key, setting.doc));
+        for (key, doc) in docs.chain(HARVESTER_SETTINGS.iter().map(|setting| (setting.key, setting.doc))) {
+            assert!(doc.ends_with('.'), "{key} wants an explanation");
+        }
+    }
+
+    #[test]
+    fn a_harvester_has_what_its_row_says_and_the_rest_of_everybody() {
+        let text = "records_per_hour = 1000\nlist_delay = '3s'\n\
+            [[harvester]]\nname = 'BASE'\nagent = 'BASE harvester'\nnetworks = ['192.0.2.0/24']\nrecords_per_hour = 0\n";
+        let settings = loaded(text).expect("a harvester");
+        let row = &settings.harvester[0];
+        assert_eq!((row.name.as_str(), row.agent.as_str()), ("BASE", "base harvester"));
+        let budget = row.own.over(&settings.budget);
+        assert_eq!((budget.records, budget.delay, budget.lists), (0, Duration::from_secs(3), 16));
+    }
+
+    #[test]
+    fn a_bad_value_says_what_is_needed() {
+        for (text, needed) in [
+            ("records_per_hour = -1", "at least 0"),
+            ("bytes_per_hour = 'lots'", "needs a number of bytes"),
+            ("lists_per_harvester = 25", "at most 24"),
+            ("lists_at_once = 501", "at most 500"),
+            ("ipv4_block = 33", "at most 32"),
+            ("ipv6_block = 0", "at least 1"),
+            ("harvester = 'BASE'", "[[harvester]]"),
+            ("[[harvester]]\nagent = 'x'", "needs a name"),
+            ("[[harvester]]\nname = 'x'", "to know it by"),
+            ("[[harvester]]\nname = 'x'\nnetworks = 'home'", "not a network"),
+            ("[[harvester]]\nname = 'x'\nagnet = 'x'", "did you mean 'agent'"),
+        ] {
+            let message = loaded(text).expect_err(text).to_string();
+            assert!(message.contains(needed), "{text}: {message}");
+        }
+    }
+}
