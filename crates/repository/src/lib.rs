@@ -28,7 +28,7 @@ mod repository;
 pub mod settings;
 pub mod site;
 
-pub use answer::Answer;
+pub use answer::{Answer, Sent, SentList};
 pub use browse::PAGE_POLICY;
 pub use error::Failure;
 pub use modoai_protocol::with_causes;

@@ -7,7 +7,7 @@ use modoai_protocol::xml::XmlWriter;
 use modoai_protocol::{ErrorCode, SetSpec, Token};
 
 use super::record::{find, no_such_item};
-use super::{Body, Resumption, SetNames, descriptions, write_resumption, write_set_spec};
+use super::{Body, Resumption, Sent, SetNames, descriptions, write_resumption, write_set_spec};
 use crate::error::Failure;
 use crate::formats::{Format, Has};
 use crate::repository::{Decision, Visit, refuse};
@@ -65,9 +65,10 @@ pub(crate) fn visible_sets(visit: &Visit<'_>) -> Result<Vec<Arc<SetSpec>>, Failu
     visit.repository.sets_seen.of(visit)
 }
 
-pub(crate) fn write_sets(sets: &Sets, xml: &mut XmlWriter<'_>) -> Result<(), Failure> {
+pub(crate) fn write_sets(sets: &Sets, xml: &mut XmlWriter<'_>, sent: &mut Sent) -> Result<(), Failure> {
     xml.raw("<ListSets>\n");
     for set in &sets.page {
+        sent.records += 1;
         xml.raw("<set>");
         write_set_spec(set, xml);
         xml.element("setName", &sets.names.of(set));
@@ -77,6 +78,7 @@ pub(crate) fn write_sets(sets: &Sets, xml: &mut XmlWriter<'_>) -> Result<(), Fai
         xml.raw("</set>\n").relieve()?;
     }
     write_resumption(&sets.resumption, xml);
+    sent.is_last = sets.resumption.token.is_none();
     xml.raw("</ListSets>\n");
     Ok(())
 }

@@ -13,7 +13,7 @@ use modoai_protocol::xml::XmlWriter;
 use modoai_protocol::{Datestamp, ErrorCode, ListVerb, Range, Selection, SetSpec, Token, Verb};
 
 use super::record::{self, Prepared, no_such_format, prepare};
-use super::{Body, Resumption, write_resumption};
+use super::{Body, Resumption, Sent, SentList, write_resumption};
 use crate::catalogue::{Detail, PageQuery, Selected};
 use crate::error::Failure;
 use crate::formats::{Desk, Format};
@@ -81,7 +81,12 @@ pub(crate) fn resume(visit: &Visit<'_>, verb: ListVerb, text: &str) -> Decision<
 }
 
 /// Writes the list element.
-pub(crate) fn write(visit: &Visit<'_>, listed: Listed, xml: &mut XmlWriter<'_>) -> Result<(), Failure> {
+pub(crate) fn write(
+    visit: &Visit<'_>,
+    listed: Listed,
+    xml: &mut XmlWriter<'_>,
+    told: &mut Sent,
+) -> Result<(), Failure> {
     let Listed { verb, mut walk, first, cursor, size } = listed;
     let format = Arc::clone(&walk.format);
     let settings = &visit.repository.settings;
@@ -89,6 +94,12 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed, xml: &mut XmlWriter<'_>) 
         ListVerb::Identifiers => (Verb::ListIdentifiers, settings.identifiers_per_page),
         ListVerb::Records => (Verb::ListRecords, settings.records_per_page),
     };
+    told.list = Some(SentList {
+        prefix: format.prefix().to_owned(),
+        set: walk.set.clone(),
+        range: walk.range,
+        after: cursor,
+    });
     let start = xml.position();
     let mut desk = Desk::default();
     let mut sent = 0;
@@ -103,6 +114,7 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed, xml: &mut XmlWriter<'_>) 
             ListVerb::Records => record::write(visit, next, &*format, &mut desk, xml)?,
         }
         sent += 1;
+        told.records = sent as u64;
         let full = sent >= most || xml.position() - start >= settings.page_bytes;
         match walk.next(visit, verb == ListVerb::Records)? {
             // Here at the latest it is known.
@@ -115,6 +127,7 @@ pub(crate) fn write(visit: &Visit<'_>, listed: Listed, xml: &mut XmlWriter<'_>) 
             Some(prepared) => next = prepared,
         }
     };
+    told.is_last = token.is_none();
     write_resumption(&Resumption { token, cursor, size }, xml);
     xml.raw("</").raw(element.as_str()).raw(">\n");
     visit.remember(&desk.learned);

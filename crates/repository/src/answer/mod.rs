@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use modoai_protocol::query::Arguments;
 use modoai_protocol::xml::{XmlWriter, envelope};
-use modoai_protocol::{ProtocolError, SetSpec};
+use modoai_protocol::{ProtocolError, Range, SetSpec};
 
 use crate::error::Failure;
 use crate::formats::Format;
@@ -43,27 +43,71 @@ pub(crate) enum Body {
     List(Listed),
 }
 
+/// What has been sent, as far as an answer came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Records, headers or sets.
+    pub records: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Whether it was the harvester's fault that there was nothing else to send.
+    pub is_error: bool,
+    /// Whether this was the last page of its list.
+    pub is_last: bool,
+    /// Of a list of records or headers: which.
+    pub list: Option<SentList>,
+}
+
+/// A list of which a page has been sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentList {
+    /// In which format.
+    pub prefix: String,
+    /// In which set.
+    pub set: Option<SetSpec>,
+    /// Datestamps, the upper end as it was frozen.
+    pub range: Range,
+    /// Records on earlier pages.
+    pub after: u64,
+}
+
 impl Answer<'_> {
     /// Writes the XML document.
     pub fn write_to(self, out: &mut dyn io::Write) -> Result<(), Failure> {
-        let Self { visit, echo, body } = self;
+        self.write_and_tell(out, &mut Sent::default())
+    }
+
+    /// Writes the XML document, and tells what was sent, also if that fails in the middle.
+    pub fn write_and_tell(self, out: &mut dyn io::Write, sent: &mut Sent) -> Result<(), Failure> {
         let mut xml = XmlWriter::new(out);
+        let written = self.write(&mut xml, sent);
+        sent.bytes = xml.position();
+        written?;
+        Ok(xml.finish()?)
+    }
+
+    fn write(self, xml: &mut XmlWriter<'_>, sent: &mut Sent) -> Result<(), Failure> {
+        let Self { visit, echo, body } = self;
         let (date, base_url) = (visit.standing.as_of, &*visit.repository.base_url);
         if let Body::Errors(errors) = &body {
-            envelope::errors(&mut xml, date, base_url, &echo, errors);
+            sent.is_error = true;
+            envelope::errors(xml, date, base_url, &echo, errors);
         } else {
-            envelope::open(&mut xml, date, base_url, &echo);
+            envelope::open(xml, date, base_url, &echo);
             match body {
                 Body::Errors(_) => {}
-                Body::Identify => describe::write_identify(&visit, &mut xml),
-                Body::Formats(formats) => describe::write_formats(base_url, &formats, &mut xml),
-                Body::Sets(sets) => describe::write_sets(&sets, &mut xml)?,
-                Body::Record(prepared, format) => record::write_answer(&visit, prepared, &*format, &mut xml)?,
-                Body::List(listed) => list::write(&visit, listed, &mut xml)?,
+                Body::Identify => describe::write_identify(&visit, xml),
+                Body::Formats(formats) => describe::write_formats(base_url, &formats, xml),
+                Body::Sets(sets) => describe::write_sets(&sets, xml, sent)?,
+                Body::Record(prepared, format) => {
+                    sent.records = 1;
+                    record::write_answer(&visit, prepared, &*format, xml)?;
+                }
+                Body::List(listed) => list::write(&visit, listed, xml, sent)?,
             }
-            envelope::close(&mut xml);
+            envelope::close(xml);
         }
-        Ok(xml.finish()?)
+        Ok(())
     }
 }
 
