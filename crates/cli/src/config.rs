@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use modoai_flow::{FLOW_SETTINGS, FlowSettings, HARVESTER_SETTINGS};
 use modoai_repository::settings::{SETTINGS, Setting, SettingsError, Target, assign, load};
 use modoai_repository::site::{SITE_SETTINGS, SiteSettings, name};
 use modoai_repository::{Settings, site::Site};
@@ -42,6 +43,7 @@ pub(crate) struct Config {
     pub(crate) repository: Settings,
     pub(crate) site: SiteSettings,
     pub(crate) server: ServerSettings,
+    pub(crate) flow: FlowSettings,
 }
 
 impl SettingsArgs {
@@ -93,11 +95,12 @@ impl SiteArgs {
 const SEE: &str = "`modoai settings` lists every setting";
 
 impl Config {
-    fn tables(&mut self) -> [Box<dyn Target + '_>; 3] {
+    fn tables(&mut self) -> [Box<dyn Target + '_>; 4] {
         [
             Box::new((SETTINGS, &mut self.repository)),
             Box::new((SITE_SETTINGS, &mut self.site)),
             Box::new((SERVER_SETTINGS, &mut self.server)),
+            Box::new((FLOW_SETTINGS, &mut self.flow)),
         ]
     }
 
@@ -162,7 +165,9 @@ pub(crate) fn reference() -> String {
     text += &rows("The repository", SETTINGS);
     text += &rows("The site", SITE_SETTINGS);
     text += &rows("The server", SERVER_SETTINGS);
+    text += &rows("Flow control", FLOW_SETTINGS);
     text += &rows("Areas, each with its own head, at the end of the file\n\n#[[area]]", AREA_SETTINGS);
+    text += &rows("Harvesters that you know, each with its own head, too\n\n#[[harvester]]", HARVESTER_SETTINGS);
     text
 }
 

@@ -17,6 +17,7 @@ use crate::account::leases::Holder;
 use crate::account::promises::Ticket;
 use crate::account::{Account, Ask, SECOND, Verdict, micros};
 use crate::ledger::{Ledger, MOST_LISTS, MOST_LISTS_OF_ONE, Site, Ticks, since_boot};
+use crate::log::{self, Log};
 use crate::notes::{Guest, Notes};
 use crate::settings::{Budget, FlowSettings};
 use crate::who::{Asker, Party, Who};
@@ -120,6 +121,7 @@ pub enum Patience {
 pub struct Flow {
     settings: FlowSettings,
     ledger: Ledger,
+    log: Option<Log>,
     notes: Notes,
     lists_at_once: usize,
     numbers: AtomicU64,
@@ -132,12 +134,20 @@ impl std::fmt::Debug for Flow {
 }
 
 impl Flow {
-    /// Begins. The ledger is kept in `file`; `suits` is how many lists at once suit the host.
-    pub fn open(settings: FlowSettings, file: Option<&Path>, suits: usize) -> Arc<Self> {
-        Self::with_ticks(settings, file, suits, since_boot())
+    /// Begins. Ledger and log are kept beside this catalogue; `suits` is how many lists at once suit the host.
+    pub fn beside(catalogue: &Path, settings: FlowSettings, suits: usize) -> Arc<Self> {
+        let mut ledger = catalogue.as_os_str().to_owned();
+        ledger.push("-flow");
+        let log = catalogue.parent().map(|folder| Log::open(folder.join(log::FOLDER)));
+        Self::new(settings, Some(Path::new(&ledger)), log, suits, since_boot())
     }
 
-    pub(crate) fn with_ticks(settings: FlowSettings, file: Option<&Path>, suits: usize, ticks: Ticks) -> Arc<Self> {
+    /// Begins, for this process alone, and without a log.
+    pub fn alone(settings: FlowSettings, suits: usize) -> Arc<Self> {
+        Self::new(settings, None, None, suits, since_boot())
+    }
+
+    fn new(settings: FlowSettings, file: Option<&Path>, log: Option<Log>, suits: usize, ticks: Ticks) -> Arc<Self> {
         let lists_at_once = match settings.lists_at_once {
             0 => suits.clamp(1, MOST_LISTS),
             given => given,
@@ -146,7 +156,8 @@ impl Flow {
         // Zero is as good, but for two processes that begin at the same moment.
         let _ = getrandom(&mut seed, GetRandomFlags::empty());
         let numbers = AtomicU64::new(u64::from_le_bytes(seed));
-        Arc::new(Self { ledger: Ledger::open(file, ticks), notes: Notes::default(), settings, lists_at_once, numbers })
+        let ledger = Ledger::open(file, ticks);
+        Arc::new(Self { settings, ledger, log, notes: Notes::default(), lists_at_once, numbers })
     }
 
     /// On whose account somebody is.
@@ -157,6 +168,11 @@ impl Flow {
     /// Lists that may be under way at the same time.
     pub fn lists_at_once(&self) -> usize {
         self.lists_at_once
+    }
+
+    /// Where requests are noted.
+    pub(crate) fn log(&self) -> Option<&Log> {
+        self.log.as_ref()
     }
 
     /// Decides. Takes some microseconds, and does nothing else that costs anything.

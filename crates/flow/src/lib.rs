@@ -12,6 +12,7 @@
 //! | `notes` | what is enough to turn away those who will not wait |
 //! | [`courtesy`] | lists give way to everything else |
 //! | [`log`] | who harvested what |
+//! | [`visitor`] | what is noted there about a request |
 
 mod account;
 pub mod courtesy;
@@ -21,8 +22,10 @@ pub mod log;
 pub mod network;
 mod notes;
 pub mod settings;
+pub mod visitor;
 pub mod who;
 
 pub use flow::{Decision, Errand, Flow, Kind, Pass, Patience, Refusal};
 pub use settings::{Budget, FLOW_SETTINGS, FlowSettings, HARVESTER_SETTINGS, HarvesterSettings};
+pub use visitor::Visitor;
 pub use who::{Asker, Who};

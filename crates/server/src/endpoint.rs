@@ -4,17 +4,22 @@
 //! chunk, so whatever fails before that still becomes a proper 500 or 503.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY};
+use hyper::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, FROM, HeaderName, USER_AGENT, VARY,
+};
 use hyper::{Method, Request, Response, StatusCode};
+use modoai_flow::{Asker, Errand, Kind, Visitor};
+use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::host::{CatalogueHost, Host};
-use modoai_repository::{Failure, PAGE_POLICY, quality, with_causes};
+use modoai_repository::{Failure, PAGE_POLICY, Sent, quality, with_causes};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -23,9 +28,10 @@ use crate::body::{Body, Turn, Writer};
 use crate::encoding::{Encoder, Encoding};
 use crate::folder_host::FolderHost;
 use crate::handler::Handler;
+use crate::lists::Place;
 use crate::{Served, reply};
 
-/// How long a request waits for its turn before the harvester is asked to come back.
+/// How long a request for something else than a list waits for its turn before the harvester is asked to come back.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// When it is asked to come back.
@@ -34,16 +40,22 @@ const BUSY_SECONDS: u64 = 15;
 /// Answers a request to the repository.
 pub(crate) async fn respond(
     handler: &Arc<Handler>,
+    address: IpAddr,
     request: Request<Incoming>,
     requester: Requester,
 ) -> Response<Body> {
+    let header = |name: HeaderName| {
+        let value = request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        value.unwrap_or_default()
+    };
+    let sender = Sender { address, agent: header(USER_AGENT), from: header(FROM) };
     let wish = Wish {
         html: quality::prefers_html(request.headers().get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok())),
         encoding: Encoding::asked_by(request.headers()),
         only_head: request.method() == Method::HEAD,
     };
     let response = match arguments(request, handler.form_timeout).await {
-        Ok(arguments) => answer(handler, arguments, requester, wish).await,
+        Ok(arguments) => answer(handler, arguments, sender, requester, wish).await,
         Err(refusal) => refusal,
     };
     let response = reply::with(response, VARY, "Accept, Accept-Encoding, Authorization");
@@ -94,26 +106,65 @@ async fn arguments(
     }
 }
 
+/// Who sent a request, as far as headers tell.
+struct Sender {
+    address: IpAddr,
+    agent: String,
+    from: String,
+}
+
 async fn answer(
     handler: &Arc<Handler>,
     arguments: Result<Arguments, QueryError>,
+    sender: Sender,
     requester: Requester,
     wish: Wish,
 ) -> Response<Body> {
-    let admission = timeout(PATIENCE, async {
-        let admission = handler.answers.clone().acquire_owned().await;
-        (admission, Turn::take(handler.turns.clone()).await)
-    });
-    let Ok((Ok(admission), turn)) = admission.await else {
-        return reply::come_back("The repository is busy.", BUSY_SECONDS);
+    let flow = &handler.served.flow;
+    let request = arguments.as_ref().ok().and_then(|arguments| protocol::Request::parse(arguments).ok());
+    let errand = Errand::of(request.as_ref(), wish.html);
+    let Sender { address, agent, from } = &sender;
+    let asker = Asker { user: requester.user(), address: *address, agent, from };
+    // People are nobody's business.
+    let visitor = (!wish.html).then(|| Visitor::new(flow, &asker, request.as_ref()));
+    let place = match handler.lists.enter(&asker, errand).await {
+        Ok(place) => place,
+        Err(refusal) => {
+            if let Some(visitor) = visitor {
+                visitor.refused(flow);
+            }
+            return reply::come_back(refusal.sentence(), refusal.seconds);
+        }
+    };
+    let is_list = errand.kind == Kind::List;
+    let (admission, turn) = if is_list {
+        (None, Turn::take(handler.lists.turns.clone()).await)
+    } else {
+        let admission = timeout(PATIENCE, async {
+            let admission = handler.answers.clone().acquire_owned().await;
+            (admission.ok(), Turn::take(handler.turns.clone()).await)
+        });
+        match admission.await {
+            Ok(admitted) => admitted,
+            Err(_) => return reply::come_back("The repository is busy.", BUSY_SECONDS),
+        }
     };
     let (writer, started) = Writer::new(turn);
-    let handler = handler.clone();
-    let task = spawn_blocking(move || {
-        let _admission = admission;
-        let result = write(&handler.served, arguments, &requester, wish, writer);
-        result.inspect_err(log)
-    });
+    let work = {
+        let handler = handler.clone();
+        move || {
+            let _admission = admission;
+            let mut tally = Tally { place, sent: Sent::default() };
+            let result = write(&handler.served, arguments, &requester, wish, writer, &mut tally);
+            let Tally { place, sent } = tally;
+            place.sent(sent.records, sent.bytes);
+            if let Some(visitor) = visitor {
+                visitor.served(&handler.served.flow, &sent, result.is_ok());
+            }
+            result.inspect_err(log)
+        }
+    };
+    let task = if is_list { handler.lists.spawn(work) } else { spawn_blocking(work) };
     let Ok(body) = started.await else {
         return match task.await {
             Ok(Err(Failure::Unavailable { reason, retry_after, .. })) => {
@@ -142,6 +193,7 @@ fn write(
     requester: &Requester,
     wish: Wish,
     writer: Writer,
+    tally: &mut Tally,
 ) -> Result<(), Failure> {
     let folder = served.site.as_ref().map(|site| FolderHost::new(site, &served.areas, requester, (served.health)()));
     let host: &dyn Host = match (&folder, &served.shelf) {
@@ -151,10 +203,35 @@ fn write(
     };
     if wish.html {
         let page = served.repository.page_for_people(arguments, host)?;
+        tally.sent = Sent { records: 1, bytes: page.len() as u64, ..Sent::default() };
         send(wish, writer, |out| Ok(out.write_all(page.as_bytes())?))
     } else {
         let answer = served.repository.answer(arguments, host)?;
-        send(wish, writer, |out| answer.write_to(out))
+        let Tally { place, sent } = tally;
+        send(wish, writer, |out| answer.write_and_tell(&mut Renewing { out, place }, sent))
+    }
+}
+
+/// What an answer holds, and what came of it.
+struct Tally {
+    place: Place,
+    sent: Sent,
+}
+
+/// Says now and then that the answer is still under way.
+struct Renewing<'a> {
+    out: &'a mut dyn io::Write,
+    place: &'a mut Place,
+}
+
+impl io::Write for Renewing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.place.still_here();
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

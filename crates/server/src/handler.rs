@@ -5,6 +5,7 @@
 //! 3. the repository, and the schemas published below it ([`crate::endpoint`]);
 //! 4. everything else is the site ([`crate::site`]).
 
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, HOST, LOCATION};
 use hyper::{Method, Request, Response, StatusCode, Version};
+use modoai_flow::network::Network;
 use modoai_repository::formats::SCHEMAS;
 use modoai_repository::site::{Site, name};
 use tokio::sync::Semaphore;
@@ -19,15 +21,16 @@ use tokio::task::spawn_blocking;
 
 use crate::area::{Requester, Stranger};
 use crate::body::Body;
+use crate::lists::Lists;
 use crate::log::{Entry, Logged};
 use crate::settings::ServerSettings;
 use crate::site::Visit;
-use crate::{Health, Served, endpoint, reply};
+use crate::{Health, Served, endpoint, origin, reply};
 
 /// Longer addresses are refused; the repository takes less, and no file system has such paths.
 const MAX_TARGET: usize = 32 * 1024;
 
-/// Answers at the same time, those included that only wait for a slow client. Each holds a thread.
+/// Answers at the same time besides lists, those included that only wait for a slow client. Each holds a thread.
 const MAX_ANSWERS: usize = 256;
 
 /// What all connections share.
@@ -37,10 +40,13 @@ pub(crate) struct Handler {
     base: Vec<Vec<u8>>,
     public_path: String,
     access_log: bool,
-    /// Who computes an answer has one of these.
+    /// Pages of lists.
+    pub(crate) lists: Lists,
+    /// Who computes another answer has one of these.
     pub(crate) turns: Arc<Semaphore>,
-    /// Who has an answer under way has one of these.
+    /// Who has another answer under way has one of these.
     pub(crate) answers: Arc<Semaphore>,
+    trusted_proxies: Vec<Network>,
     /// How long a form may take to arrive.
     pub(crate) form_timeout: Duration,
 }
@@ -50,9 +56,10 @@ pub(crate) struct Handler {
 struct User(String);
 
 impl Handler {
-    pub(crate) fn new(served: Served, settings: &ServerSettings, site_url: &str) -> Self {
+    pub(crate) fn new(served: Served, settings: &ServerSettings, site_url: &str) -> io::Result<Self> {
         let public_path = site_url.splitn(4, '/').nth(3).unwrap_or_default();
-        Self {
+        Ok(Self {
+            lists: Lists::new(served.flow.clone(), settings.worker_count())?,
             served,
             base_path: settings.base_path.clone(),
             base: name::decode(settings.base_path.trim_matches('/')).unwrap_or_default(),
@@ -60,15 +67,17 @@ impl Handler {
             access_log: settings.access_log,
             turns: Arc::new(Semaphore::new(settings.worker_count())),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
+            trusted_proxies: settings.trusted_proxies.clone(),
             form_timeout: settings.stall_timeout,
-        }
+        })
     }
 
     /// Answers a request and logs it.
     pub(crate) async fn handle(self: Arc<Self>, peer: IpAddr, request: Request<Incoming>) -> Response<Logged> {
-        let entry = self.access_log.then(|| Entry::new(peer, &request));
+        let address = origin::of(peer, request.headers(), &self.trusted_proxies);
+        let entry = self.access_log.then(|| Entry::new(address, &request));
         let is_head = request.method() == Method::HEAD;
-        let mut response = self.respond(request).await;
+        let mut response = self.respond(address, request).await;
         if is_head {
             response = reply::without_body(response);
         }
@@ -79,7 +88,7 @@ impl Handler {
         })
     }
 
-    async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+    async fn respond(self: Arc<Self>, address: IpAddr, request: Request<Incoming>) -> Response<Body> {
         let uri = request.uri();
         if uri.path_and_query().is_some_and(|target| target.as_str().len() > MAX_TARGET) {
             return reply::text(StatusCode::URI_TOO_LONG, "This address is too long.");
@@ -115,7 +124,7 @@ impl Handler {
         let user = requester.user().map(|user| User(user.to_owned()));
         let mut response = match (place, self.served.areas.closed_to(&requester, &self.base)) {
             (Place::Base, Some(challenge)) => reply::unauthorized(challenge),
-            (Place::Base, None) => endpoint::respond(&self, request, requester).await,
+            (Place::Base, None) => endpoint::respond(&self, address, request, requester).await,
             _ => match self.served.site.clone() {
                 Some(site) => self.clone().site(site, request, requester).await,
                 None if path.is_empty() => self.redirect_to_base(None),

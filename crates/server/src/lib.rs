@@ -4,7 +4,8 @@
 //! ```text
 //! listen   connections: limits, deadlines, shutdown
 //!   └ handler   one request: /healthz, the repository, the site
-//!       ├ endpoint   the repository: arguments, XML or HTML, encodings   (area: who asks; folder_host: what they see)
+//!       ├ endpoint   the repository: arguments, XML or HTML, encodings   (area, origin: who asks; folder_host: what they see)
+//!       │  └ lists   pages of lists: who gets one now, on threads that give way
 //!       └ site       files: conditions, ranges, redirects
 //! ```
 //!
@@ -21,7 +22,9 @@ mod folder_host;
 mod handler;
 mod htpasswd;
 mod listen;
+mod lists;
 mod log;
+mod origin;
 mod password_file;
 mod range;
 mod reply;
@@ -33,6 +36,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use modoai_flow::Flow;
 use modoai_repository::Repository;
 use modoai_repository::crawled::Shelf;
 use modoai_repository::site::Site;
@@ -47,6 +51,10 @@ pub use settings::{AREA_SETTINGS, AreaSettings, SERVER_SETTINGS, ServerSettings}
 
 /// Path of the health check, which load balancers ask.
 pub const HEALTH_PATH: &str = "/healthz";
+
+/// Lists that may be under way at the same time, if the settings say nothing. Most of them wait for their clients; each holds
+/// a thread.
+pub const LISTS_AT_ONCE: usize = 256;
 
 /// Connections that may wait to be accepted. With fewer, a burst makes clients wait a second before they try again.
 const BACKLOG: u32 = 4096;
@@ -76,6 +84,8 @@ pub struct Served {
     pub repository: Repository,
     /// What needs a password.
     pub areas: Arc<Areas>,
+    /// How much each harvester may take.
+    pub flow: Arc<Flow>,
     /// How things are at the moment; asked on a blocking thread, with every request.
     pub health: Arc<dyn Fn() -> Health + Send + Sync>,
 }
@@ -123,7 +133,10 @@ impl Server {
         for area in self.settings.area.iter().filter(|area| serves(&area.htpasswd)) {
             tracing::warn!(file = %area.htpasswd.display(), "a password file lies inside the site and is served with it");
         }
-        let handler = handler::Handler::new(served, &self.settings, &self.site_url());
+        let handler = match handler::Handler::new(served, &self.settings, &self.site_url()) {
+            Ok(handler) => handler,
+            Err(error) => return tracing::error!(%error, "the server cannot begin: there are no threads to be had"),
+        };
         listen::serve(self.listener, Arc::new(handler), &self.settings, shutdown).await;
     }
 }

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use modoai_flow::network::Network;
+use modoai_flow::settings::networks;
 use modoai_repository::settings::{Setting, apply_defaults, load, value};
 use modoai_repository::site::name;
 
@@ -30,6 +32,8 @@ pub struct ServerSettings {
     pub workers: usize,
     /// Whether each request is logged.
     pub access_log: bool,
+    /// Proxies whose word about where a request comes from is taken.
+    pub trusted_proxies: Vec<Network>,
 }
 
 /// A part of the site that needs a password.
@@ -84,6 +88,7 @@ impl Default for ServerSettings {
             grace: Duration::ZERO,
             workers: 0,
             access_log: false,
+            trusted_proxies: Vec::new(),
         };
         apply_defaults(SERVER_SETTINGS, &mut settings);
         settings
@@ -172,7 +177,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "workers",
         default: "0",
-        doc: "Answers of the repository computed at the same time; 0 means two per processor core, and at least 4. Further requests wait a little, and are then told to come back later (503).",
+        doc: "Pages of lists computed at the same time, and as many other answers; 0 means two per processor core, and at least 4. The next ones wait for their turn.",
         set: |s, v| count(v, 0).map(|number| s.workers = number),
     },
     Setting {
@@ -180,6 +185,12 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
         default: "true",
         doc: "Whether each request is logged, in the Combined Log Format.",
         set: |s, v| value::flag(v).map(|flag| s.access_log = flag),
+    },
+    Setting {
+        key: "trusted_proxies",
+        default: "[]",
+        doc: "Addresses and networks of proxies in front of the server, such as \"127.0.0.1\" or \"10.0.0.0/8\". What they say in X-Forwarded-For about where a request comes from is believed.",
+        set: |s, v| networks(v).map(|networks| s.trusted_proxies = networks),
     },
 ];
 

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use modoai_flow::{Flow, FlowSettings};
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue as _, system_clock};
 use modoai_repository::ingest::Reconciler;
 use modoai_repository::site::{Site, SiteSettings};
 use modoai_repository::{Repository, Settings};
-use modoai_server::{Areas, ENCODINGS, HEALTH_PATH, Health, Served, Server, ServerSettings};
+use modoai_server::{Areas, ENCODINGS, HEALTH_PATH, Health, LISTS_AT_ONCE, Served, Server, ServerSettings};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -68,6 +69,7 @@ impl Folder {
             shelf: None,
             repository,
             areas: Arc::new(Areas::open(&settings.area).expect("good password files")),
+            flow: Flow::alone(FlowSettings::default(), LISTS_AT_ONCE),
             health: Arc::new({
                 let health = health.clone();
                 move || health.lock().expect("not poisoned").clone()

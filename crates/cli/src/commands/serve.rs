@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use modoai_flow::Flow;
 use modoai_repository::Repository;
 use modoai_repository::catalogue::{Catalogue, Standing};
 use modoai_repository::ingest::{Keeper, Pace, Status};
-use modoai_server::{Areas, ENCODINGS, Health, Served, Server};
+use modoai_server::{Areas, ENCODINGS, Health, LISTS_AT_ONCE, Served, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::{Config, shown};
@@ -107,6 +108,7 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
         shelf: None,
         repository: repository.with_compressions(ENCODINGS),
         areas: Arc::new(areas),
+        flow: Flow::beside(&state_dir.join("catalogue.sqlite"), config.flow.clone(), LISTS_AT_ONCE),
         health: health(filled, status.clone()),
     };
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

@@ -21,7 +21,7 @@ impl Bench {
     fn new(settings: &str, file: Option<&Path>) -> Self {
         let clock = Arc::new(AtomicU64::new(1_000 * SECOND));
         let ticks = clock.clone();
-        let flow = Flow::with_ticks(parsed(settings), file, 8, Box::new(move || ticks.load(Ordering::Relaxed)));
+        let flow = Flow::new(parsed(settings), file, None, 8, Box::new(move || ticks.load(Ordering::Relaxed)));
         Self { flow, clock }
     }
 
@@ -170,7 +170,7 @@ fn a_killed_process_leaves_no_list_under_way() {
         .expect("a process");
     let lines = BufReader::new(child.stdout.take().expect("asked for")).lines();
     let is_held = lines.map_while(Result::ok).any(|line| line.contains("both lists are held"));
-    let flow = Flow::open(parsed(settings), Some(&file), 8);
+    let flow = Flow::new(parsed(settings), Some(&file), None, 8, since_boot());
     let before = ask(&flow, "192.0.2.1", LIST, Patience::Some);
     let elsewhere = ask(&flow, "192.0.3.1", LIST, Patience::Some);
     child.kill().expect("our own child");
@@ -189,7 +189,8 @@ fn a_killed_process_leaves_no_list_under_way() {
 #[ignore = "it is started by another test"]
 fn holds_two_lists() {
     let Some(file) = std::env::var_os("MODOAI_FLOW_FILE") else { return };
-    let flow = Flow::open(parsed("lists_per_harvester = 2\nlists_at_once = 2"), Some(Path::new(&file)), 8);
+    let settings = parsed("lists_per_harvester = 2\nlists_at_once = 2");
+    let flow = Flow::new(settings, Some(Path::new(&file)), None, 8, since_boot());
     let held: Vec<Decision> = (0..2).map(|_| ask(&flow, "192.0.2.1", LIST, Patience::None)).collect();
     assert!(held.iter().all(|decision| matches!(decision, Decision::Admitted(_))));
     println!("both lists are held");

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use modoai_fetch::{Client, Manners, make_room_for_connections};
+use modoai_flow::Flow;
 use modoai_repository::Repository;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
 use modoai_repository::crawled::{Intake, Shelf};
-use modoai_server::{Areas, ENCODINGS, Health, Served};
+use modoai_server::{Areas, ENCODINGS, Health, LISTS_AT_ONCE, Served};
 use modoai_spider::task::{Plan, Scope, Task};
 use modoai_spider::traverse::Options;
 
@@ -123,6 +124,7 @@ pub(super) async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> 
         shelf: Some(shelf),
         repository: repository.with_compressions(ENCODINGS),
         areas: Arc::new(areas),
+        flow: Flow::beside(&folder.join("catalogue.sqlite"), config.flow, LISTS_AT_ONCE),
         health: health(filled, status.clone()),
     };
     let mut end = Ending::new()?;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use modoai_flow::Flow;
 use modoai_repository::catalogue::Catalogue;
-use modoai_server::{Areas, ENCODINGS, Health, Served};
+use modoai_server::{Areas, ENCODINGS, Health, LISTS_AT_ONCE, Served};
 
 use super::{Ending, bind};
 use crate::config::shown;
@@ -21,6 +22,7 @@ pub(super) async fn serve(opened: Records, areas: Areas) -> Result<(), CliError>
         shelf: None,
         repository: repository.with_compressions(ENCODINGS),
         areas: Arc::new(areas),
+        flow: Flow::beside(&file, config.flow, LISTS_AT_ONCE),
         health: Arc::new(move || health(&*catalogue)),
     };
     let mut end = Ending::new()?;

@@ -1,0 +1,121 @@
+//! Pages of lists: who gets one now, and the threads on which they are made.
+//!
+//! A list is the one thing here that can take a while, and the one thing that nobody is waiting for in front of a screen. So lists have
+//! threads of their own, which give way to everything else; those who find no room wait a moment, and are then told
+//! when to come back.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use modoai_flow::{Asker, Decision, Errand, Flow, Pass, Patience, Refusal, courtesy};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+
+/// How long a request waits for room before the harvester is asked to come back. Most lists take less.
+const HOLD: Duration = Duration::from_secs(2);
+
+/// How many wait for room at the same time; the next ones are asked to come back at once.
+const MOST_WAITING: usize = 512;
+
+/// Threads for lists. More may be under way than there is room for, where promises are kept.
+const MOST_THREADS: usize = 600;
+
+/// A thread without work is kept for a while.
+const KEPT: Duration = Duration::from_secs(10);
+
+/// Lists under way.
+pub(crate) struct Lists {
+    flow: Arc<Flow>,
+    /// Who computes a page has one of these.
+    pub(crate) turns: Arc<Semaphore>,
+    waiting: Semaphore,
+    ended: Arc<Notify>,
+    threads: Option<Runtime>,
+}
+
+/// A list under way; when it ends, one who waits is told.
+pub(crate) struct Place {
+    pass: Option<Pass>,
+    ended: Arc<Notify>,
+}
+
+impl Lists {
+    /// `workers` pages are computed at the same time.
+    pub(crate) fn new(flow: Arc<Flow>, workers: usize) -> io::Result<Self> {
+        // Its workers do nothing; what counts are its threads for what blocks.
+        let threads = Builder::new_multi_thread()
+            .worker_threads(1)
+            .max_blocking_threads(MOST_THREADS)
+            .thread_keep_alive(KEPT)
+            .thread_name("list")
+            .on_thread_start(courtesy::give_way)
+            .build()?;
+        Ok(Self {
+            flow,
+            turns: Arc::new(Semaphore::new(workers)),
+            waiting: Semaphore::new(MOST_WAITING),
+            ended: Arc::new(Notify::new()),
+            threads: Some(threads),
+        })
+    }
+
+    /// Waits until an errand may begin, or says when to come back.
+    pub(crate) async fn enter(&self, asker: &Asker<'_>, errand: Errand) -> Result<Place, Refusal> {
+        let place = |pass| Place { pass: Some(pass), ended: self.ended.clone() };
+        let waiting = self.waiting.try_acquire();
+        let deadline = Instant::now() + HOLD;
+        let mut patience = if waiting.is_ok() { Patience::Some } else { Patience::None };
+        loop {
+            let ended = self.ended.notified();
+            match self.flow.ask(asker, errand, patience) {
+                Decision::Admitted(pass) => return Ok(place(pass)),
+                Decision::Later(refusal) => return Err(refusal),
+                Decision::Crowded => {
+                    if timeout_at(deadline, ended).await.is_err() {
+                        patience = Patience::None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Does something on a thread for lists.
+    pub(crate) fn spawn<R: Send + 'static>(&self, work: impl FnOnce() -> R + Send + 'static) -> JoinHandle<R> {
+        self.threads.as_ref().expect("there until the end").spawn_blocking(work)
+    }
+}
+
+impl Drop for Lists {
+    fn drop(&mut self) {
+        if let Some(threads) = self.threads.take() {
+            // Nothing may block where this happens; what still runs has nobody to send to.
+            threads.shutdown_background();
+        }
+    }
+}
+
+impl Place {
+    /// Says that it is still under way.
+    pub(crate) fn still_here(&mut self) {
+        if let Some(pass) = &mut self.pass {
+            pass.still_here();
+        }
+    }
+
+    /// Says what was sent.
+    pub(crate) fn sent(mut self, records: u64, bytes: u64) {
+        if let Some(pass) = self.pass.take() {
+            pass.sent(records, bytes);
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        drop(self.pass.take());
+        self.ended.notify_one();
+    }
+}
