@@ -132,6 +132,18 @@ pub fn is_stopping() -> bool {
     asked != 0 || state == ap::AP_MPMQ_STOPPING.cast_signed()
 }
 
+/// How many requests all children together can answer at the same time.
+pub fn workers() -> usize {
+    let ask = |question: u32| {
+        let mut number = 0;
+        // SAFETY: a question about numbers that are known before there are children.
+        let asked = unsafe { ap::ap_mpm_query(question.cast_signed(), &raw mut number) };
+        // A process without threads says that it has none.
+        if asked == 0 { usize::try_from(number).unwrap_or(1).max(1) } else { 1 }
+    };
+    ask(ap::AP_MPMQ_MAX_DAEMONS).saturating_mul(ask(ap::AP_MPMQ_MAX_THREADS))
+}
+
 /// Whether a name matches a pattern with `*` and `?`, by httpd's rules.
 pub fn matches(name: &CStr, pattern: &CStr) -> bool {
     // SAFETY: two C strings.

@@ -4,10 +4,11 @@ use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use modoai_flow::{FLOW_SETTINGS, FlowSettings};
 use modoai_httpd::server::Server;
 use modoai_repository::settings::{SETTINGS, Settings, Target as _};
 use modoai_repository::site::{Links, SITE_SETTINGS, SiteSettings};
-use toml::Value;
+use toml::{Table, Value};
 
 use crate::house::Door;
 
@@ -18,6 +19,8 @@ pub(crate) struct ServerConfig {
     pub(crate) engine: Option<bool>,
     /// Values for the tables of settings, in the order of their directives.
     assigned: Vec<(&'static str, Value)>,
+    /// `OAIHarvester`.
+    harvesters: Vec<Value>,
     /// `OAIIgnore`, and `OAIIgnoreReset` as none.
     pub(crate) ignore: Vec<Option<String>>,
     /// `OAIIndexDir`.
@@ -46,6 +49,8 @@ impl ServerConfig {
         Self {
             engine: own.engine.or(self.engine),
             assigned: [&self.assigned[..], &own.assigned].concat(),
+            // The first that fits counts.
+            harvesters: [&own.harvesters[..], &self.harvesters].concat(),
             ignore: [&self.ignore[..], &own.ignore].concat(),
             index_dir: own.index_dir.clone().or_else(|| self.index_dir.clone()),
             site_url: own.site_url.clone().or_else(|| self.site_url.clone()),
@@ -61,31 +66,39 @@ impl ServerConfig {
 
     /// Notes a value for a setting, or says what kind of value it needs.
     pub(crate) fn assign(&mut self, key: &'static str, value: Value) -> Result<(), String> {
-        put(key, &value, &mut Settings::default(), &mut SiteSettings::default())?;
+        All::default().put(key, &value)?;
         self.assigned.push((key, value));
         Ok(())
     }
 
+    /// Notes a harvester, or says what is wrong with it.
+    pub(crate) fn describe(&mut self, harvester: Table) -> Result<(), String> {
+        let harvester = Value::Table(harvester);
+        All::default().put("harvester", &Value::Array(vec![harvester.clone()]))?;
+        self.harvesters.push(harvester);
+        Ok(())
+    }
+
     /// The settings of the repository of a server. What no directive says is taken from what httpd knows.
-    pub(crate) fn settings(&self, server: &Server<'_>) -> (Settings, SiteSettings) {
-        let (mut settings, mut site) = (Settings::default(), SiteSettings::default());
-        settings.repository_name = server.name().to_owned();
+    pub(crate) fn settings(&self, server: &Server<'_>) -> All {
+        let mut all = All::default();
+        all.settings.repository_name = server.name().to_owned();
         let admin = server.admin().filter(|admin| admin.contains('@')).map(|admin| Value::String(admin.to_owned()));
-        for (key, value) in
-            admin.iter().map(|admin| ("admin_email", admin)).chain(self.assigned.iter().map(|(k, v)| (*k, v)))
-        {
+        let harvesters = Value::Array(self.harvesters.clone());
+        let told = admin.iter().map(|admin| ("admin_email", admin)).chain([("harvester", &harvesters)]);
+        for (key, value) in told.chain(self.assigned.iter().map(|(k, v)| (*k, v))) {
             // Checked when the directive was read; an address of httpd's own that is none is left out.
-            let _ = put(key, value, &mut settings, &mut site);
+            let _ = all.put(key, value);
         }
         for step in &self.ignore {
             match step {
-                Some(pattern) => site.ignore.push(pattern.clone()),
-                None => site.ignore.clear(),
+                Some(pattern) => all.site.ignore.push(pattern.clone()),
+                None => all.site.ignore.clear(),
             }
         }
         // Which links are followed httpd decides, with every request.
-        site.follow_links = Links::Anywhere;
-        (settings, site)
+        all.site.follow_links = Links::Anywhere;
+        all
     }
 
     /// Whether there is anything to be done for this server.
@@ -94,9 +107,21 @@ impl ServerConfig {
     }
 }
 
-fn put(key: &str, value: &Value, settings: &mut Settings, site: &mut SiteSettings) -> Result<(), String> {
-    let put = (SETTINGS, settings).put(key, value).or_else(|| (SITE_SETTINGS, site).put(key, value));
-    put.unwrap_or_else(|| Err("is not a setting".to_owned()))
+/// What the tables of settings amount to.
+#[derive(Default)]
+pub(crate) struct All {
+    pub(crate) settings: Settings,
+    pub(crate) site: SiteSettings,
+    pub(crate) flow: FlowSettings,
+}
+
+impl All {
+    fn put(&mut self, key: &str, value: &Value) -> Result<(), String> {
+        let put = (SETTINGS, &mut self.settings).put(key, value);
+        let put = put.or_else(|| (SITE_SETTINGS, &mut self.site).put(key, value));
+        let put = put.or_else(|| (FLOW_SETTINGS, &mut self.flow).put(key, value));
+        put.unwrap_or_else(|| Err("is not a setting".to_owned()))
+    }
 }
 
 /// The configuration of a section, a folder or a `.htaccess`. Made with every request that meets one, so it is small, and

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use modoai_httpd::directive::{Directive, Does, Place, Setting};
-use toml::Value;
+use toml::{Table, Value};
 
 use crate::{Oai, roots};
 
@@ -66,6 +66,13 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     own(c"OAIRescan", c"how often everything is looked at again, such as 15m (15m)", text),
     own(c"OAIReadAhead", c"On or Off: whether files are hashed before anyone asks (On)", flag),
     own(c"OAIMaxVanished", c"more than this share gone at once, in percent, is not believed (50)", number),
+    own(c"OAIListDelay", c"least time between two lists of one harvester, such as 3s (0)", text),
+    own(c"OAIRecordsPerHour", c"records that one harvester gets per hour (0: no limit)", number),
+    own(c"OAIBytesPerHour", c"bytes that one harvester gets per hour, such as 4G (0: no limit)", text),
+    own(c"OAIListsPerHarvester", c"lists that one harvester may have under way at the same time (16)", number),
+    own(c"OAIListsAtOnce", c"lists under way at the same time in all children (0: as many as suit)", number),
+    own(c"OAIAddressBlock", c"leading bits of IPv4 and IPv6 addresses that make one harvester (24 56)", address_block),
+    own(c"OAIHarvester", c"a harvester you know: its name, then key=value, such as networks=192.0.2.0/24", harvester),
     // What they were called in 2005.
     own(c"modoai_sitename", c"see OAIRepositoryName", text),
     own(c"modoai_email", c"see OAIAdminEmail", list),
@@ -105,6 +112,11 @@ const STANDS_FOR: &[(&str, &[&str])] = &[
     ("OAIRescan", &["rescan"]),
     ("OAIReadAhead", &["read_ahead"]),
     ("OAIMaxVanished", &["max_vanished"]),
+    ("OAIListDelay", &["list_delay"]),
+    ("OAIRecordsPerHour", &["records_per_hour"]),
+    ("OAIBytesPerHour", &["bytes_per_hour"]),
+    ("OAIListsPerHarvester", &["lists_per_harvester"]),
+    ("OAIListsAtOnce", &["lists_at_once"]),
     ("modoai_sitename", &["repository_name"]),
     ("modoai_email", &["admin_email"]),
     ("modoai_encode_size", &["by_value_limit"]),
@@ -170,6 +182,39 @@ fn ignore_reset(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Tak
         setting.server.ignore.push(None);
     }
     Ok(())
+}
+
+fn address_block(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    let [ipv4, ipv6] = arguments else {
+        return Err("needs two numbers of bits, for IPv4 and IPv6, such as: OAIAddressBlock 24 56".to_owned());
+    };
+    for (key, text) in [("ipv4_block", ipv4), ("ipv6_block", ipv6)] {
+        let bits = text.parse().map_err(|_| format!("needs a whole number, not '{text}'"))?;
+        setting.server.assign(key, Value::Integer(bits))?;
+    }
+    Ok(())
+}
+
+/// `OAIHarvester BASE agent="BASE harvester" networks=192.0.2.0/24,2001:db8::/32 records_per_hour=0`
+fn harvester(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    let Some((name, keys)) = arguments.split_first().filter(|(name, _)| !name.contains('=')) else {
+        return Err("needs a name, and then what it is known by, such as: OAIHarvester BASE agent=base".to_owned());
+    };
+    let mut row = Table::from_iter([("name".to_owned(), Value::String((*name).to_owned()))]);
+    for argument in keys {
+        let Some((key, text)) = argument.split_once('=') else {
+            return Err(format!("needs key=value after the name, not '{argument}'"));
+        };
+        let value = match text.parse() {
+            _ if key == "networks" => {
+                Value::Array(text.split(',').map(|network| Value::String(network.to_owned())).collect())
+            }
+            Ok(number) => Value::Integer(number),
+            Err(_) => Value::String(text.to_owned()),
+        };
+        row.insert(key.to_owned(), value);
+    }
+    setting.server.describe(row)
 }
 
 fn engine(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {

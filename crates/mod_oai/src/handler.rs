@@ -1,16 +1,20 @@
 //! A request to the repository: arguments, XML or a page, and what can go wrong.
 
 use std::error::Error as _;
+use std::ffi::CStr;
 use std::io::{self, Write as _};
+use std::net::{IpAddr, Ipv4Addr};
 
+use modoai_flow::{Asker as Asking, Decision, Errand, Pass, Patience, Visitor};
 use modoai_httpd::asker::Asker;
 use modoai_httpd::log::Level;
 use modoai_httpd::reply::Reply;
 use modoai_httpd::request::{Outcome, Request};
+use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::formats::SCHEMAS;
 use modoai_repository::quality::prefers_html;
-use modoai_repository::{Failure, PAGE_POLICY, Repository, with_causes};
+use modoai_repository::{Failure, PAGE_POLICY, Repository, Sent, with_causes};
 
 use crate::Oai;
 use crate::address::Address;
@@ -23,6 +27,9 @@ const PANIC: &[u8] = b"verb=Panic";
 
 /// When to come back to a repository that cannot be opened.
 const CLOSED_SECONDS: u64 = 60;
+
+/// When to come back where there is no room, and nobody has said when there will be.
+const CROWDED_SECONDS: u64 = 5;
 
 /// Answers a request, if it is for us.
 pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
@@ -97,11 +104,49 @@ fn answer(
     request: &mut Request<'_>,
     house: &House,
     repository: &Repository,
-    address: &Address,
+    site: &Address,
     arguments: Result<Arguments, QueryError>,
 ) -> Outcome {
-    let accept = String::from_utf8_lossy(request.headers().get(c"Accept").unwrap_or_default()).into_owned();
-    let for_people = prefers_html([accept.as_str()]);
+    let for_people = prefers_html([header(request, c"Accept").as_str()]);
+    let flow = &house.flow;
+    let asked = arguments.as_ref().ok().and_then(|arguments| protocol::Request::parse(arguments).ok());
+    let (user, agent, from) = (user(request), header(request, c"User-Agent"), header(request, c"From"));
+    // What httpd says is what mod_remoteip says, if a proxy stands in front.
+    let address = request.address().parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+    let asking = Asking { user: user.as_deref(), address, agent: &agent, from: &from };
+    // People are nobody's business.
+    let visitor = (!for_people).then(|| Visitor::new(flow, &asking, asked.as_ref()));
+    // A child has better things to do than to wait for room.
+    let pass = match flow.ask(&asking, Errand::of(asked.as_ref(), for_people), Patience::None) {
+        Decision::Admitted(pass) => pass,
+        Decision::Later(refusal) => {
+            if let Some(visitor) = visitor {
+                visitor.refused(flow);
+            }
+            return come_back(request, refusal.seconds);
+        }
+        Decision::Crowded => return come_back(request, CROWDED_SECONDS),
+    };
+    let mut tally = Tally { pass, sent: Sent::default() };
+    let outcome = write(request, house, repository, site, arguments, for_people, &mut tally);
+    let Tally { pass, sent } = tally;
+    pass.sent(sent.records, sent.bytes);
+    if let Some(visitor) = visitor {
+        visitor.served(flow, &sent, outcome.is_ok());
+    }
+    outcome.unwrap_or_else(|outcome| outcome)
+}
+
+/// Writes the answer. An error is what httpd is told when it is not whole.
+fn write(
+    request: &mut Request<'_>,
+    house: &House,
+    repository: &Repository,
+    address: &Address,
+    arguments: Result<Arguments, QueryError>,
+    for_people: bool,
+    tally: &mut Tally,
+) -> Result<Outcome, Outcome> {
     request.set_content_type(if for_people { c"text/html; charset=UTF-8" } else { c"text/xml; charset=UTF-8" });
     let headers = request.reply_headers();
     headers.set(c"Cache-Control", "no-cache");
@@ -115,24 +160,61 @@ fn answer(
     let mut reply = Reply::new(request);
     let written = if for_people {
         let page = repository.page_for_people(arguments, &host);
+        tally.sent.records = 1;
+        tally.sent.bytes = page.as_ref().map_or(0, |page| page.len() as u64);
         page.and_then(|page| if request.is_head() { Ok(()) } else { Ok(reply.write_all(page.as_bytes())?) })
     } else {
         let answer = repository.answer(arguments, &host);
-        answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_to(&mut reply) })
+        let Tally { pass, sent } = tally;
+        let mut out = Renewing { reply: &mut reply, pass };
+        answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
     };
     let failure = match written {
         Ok(()) => match reply.finish() {
-            Ok(()) => return Outcome::Answered,
+            Ok(()) => return Ok(Outcome::Answered),
             Err(error) => Failure::Io(error),
         },
-        Err(failure) if reply.is_unsent() => return refuse(request, &failure),
+        Err(failure) if reply.is_unsent() => return Err(refuse(request, &failure)),
         Err(failure) => {
             reply.break_off();
             failure
         }
     };
     log(request, &failure);
-    Outcome::Answered
+    Err(Outcome::Answered)
+}
+
+/// A right to answer, and what came of it.
+struct Tally {
+    pass: Pass,
+    sent: Sent,
+}
+
+/// Says now and then that the answer is still under way.
+struct Renewing<'a, 'r> {
+    reply: &'a mut Reply<'r>,
+    pass: &'a mut Pass,
+}
+
+impl io::Write for Renewing<'_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pass.still_here();
+        self.reply.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.reply.flush()
+    }
+}
+
+/// A header of the request; empty if it has none.
+fn header(request: &Request<'_>, name: &CStr) -> String {
+    String::from_utf8_lossy(request.headers().get(name).unwrap_or_default()).into_owned()
+}
+
+/// The user that the requester proved to be.
+fn user(request: &Request<'_>) -> Option<String> {
+    request.user().map(|user| String::from_utf8_lossy(user).into_owned())
 }
 
 /// Nothing has been sent yet: an honest status.

@@ -9,6 +9,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use modoai_flow::Flow;
 use modoai_httpd::directive::server_root_relative;
 use modoai_httpd::log::{self, Level};
 use modoai_httpd::server::{self, Server};
@@ -19,6 +20,7 @@ use modoai_repository::site::rules::Rules;
 use modoai_repository::{Repository, Settings, with_causes};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, Uid};
 
+use crate::config::All;
 use crate::{Oai, roots};
 
 /// Where programs of this system keep what must last, by the names httpd has on different systems.
@@ -54,6 +56,8 @@ pub(crate) struct House {
     /// What is never listed.
     pub(crate) rules: Rules,
     pub(crate) site: SiteSettings,
+    /// How much each harvester may take.
+    pub(crate) flow: Arc<Flow>,
     settings: Settings,
     repositories: Mutex<HashMap<String, Repository>>,
 }
@@ -141,7 +145,7 @@ pub(crate) fn of(server: &Server<'_>) -> Result<Arc<House>, String> {
 
 impl House {
     fn open(server: &Server<'_>, folder: &Path) -> Result<Self, String> {
-        let (settings, site) = server.config::<Oai>().settings(server);
+        let All { settings, site, flow } = server.config::<Oai>().settings(server);
         let rules = Rules::new(&site.ignore, site.show_dotfiles, &[]).map_err(|error| error.to_string())?;
         // It knows the names of what is not for everybody.
         if let Err(error) = std::fs::DirBuilder::new().mode(0o750).create(folder)
@@ -149,10 +153,11 @@ impl House {
         {
             return Err(format!("the folder {} cannot be made: {error}", folder.display()));
         }
-        let catalogue =
-            Sqlite::open(&folder.join("catalogue.sqlite"), system_clock()).map_err(|error| with_causes(&error))?;
+        let path = folder.join("catalogue.sqlite");
+        let catalogue = Arc::new(Sqlite::open(&path, system_clock()).map_err(|error| with_causes(&error))?);
+        let flow = Flow::beside(&path, flow, lists_at_once());
         let repositories = Mutex::default();
-        Ok(Self { folder: folder.to_owned(), catalogue: Arc::new(catalogue), rules, site, settings, repositories })
+        Ok(Self { folder: folder.to_owned(), catalogue, rules, site, flow, settings, repositories })
     }
 
     /// The repository at a URL, for a site at another.
@@ -174,6 +179,13 @@ impl House {
     pub(crate) fn digests_up_to(&self) -> u64 {
         if self.site.read_ahead { self.settings.by_value_limit } else { 0 }
     }
+}
+
+/// How many lists at once suit httpd: visitors keep three quarters of the workers, and lists that wait for slow harvesters
+/// leave the processors to others.
+fn lists_at_once() -> usize {
+    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    (server::workers() / 4).clamp(2, 4 * cores.max(1))
 }
 
 /// `OAIIndexDir`, or the place for such things on this system.

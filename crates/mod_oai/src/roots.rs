@@ -13,6 +13,7 @@ use modoai_repository::site::name;
 use modoai_repository::site::roots::Root;
 use toml::Value;
 
+use crate::config::All;
 use crate::traffic::Found;
 use crate::{Oai, house, users};
 
@@ -56,7 +57,7 @@ pub(crate) fn written(main: Server<'_>) -> String {
     let mut text = String::from("# mod_oai roots\n");
     let quoted = |text: &str| Value::String(text.to_owned()).to_string();
     for (server, folder) in house::folders(main) {
-        let (settings, site) = server.config::<Oai>().settings(&server);
+        let All { settings, site, .. } = server.config::<Oai>().settings(&server);
         let digests_up_to = if site.read_ahead { settings.by_value_limit } else { 0 };
         let mut roots = of(&server);
         let learnt = |name: &str, path: &Path| roots.push(Root { prefix: name.to_owned(), path: path.to_owned() });
