@@ -8,6 +8,7 @@ mod count;
 mod crash;
 mod crawl;
 mod example_site;
+mod flow;
 mod formats;
 mod freshness;
 mod harvest;

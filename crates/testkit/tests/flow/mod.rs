@@ -1,0 +1,70 @@
+//! Flow control, as harvesters meet it: whoever waits as told is let in, whoever reads the site does not notice.
+//!
+//! | file | what it shows |
+//! |---|---|
+//! | `server` | `modoai serve`: many clients, restarts, proxies, the log |
+//! | `httpd` | the same in Apache, whose children share one ledger |
+//! | `readers` | those who look at the site while very many harvest |
+
+use std::thread;
+use std::time::Duration;
+
+use modoai_protocol::xml::Response;
+use modoai_testkit::http::{self, Client};
+
+mod httpd;
+mod readers;
+mod server;
+
+/// What a harvester went through.
+#[derive(Debug, Default)]
+struct Story {
+    pages: usize,
+    records: usize,
+    /// How long it was told to wait, each time.
+    waits: Vec<u64>,
+}
+
+/// How long an answer asks to wait; none if it is an answer.
+///
+/// # Panics
+///
+/// If it is neither, or does not say for how long in whole seconds.
+fn told(answer: &http::Response) -> Option<u64> {
+    match answer.status {
+        200 => None,
+        503 => {
+            let value = answer.header("Retry-After").expect("a 503 says when to come back");
+            let seconds = value.parse().unwrap_or_else(|_| panic!("'{value}' is no number of seconds"));
+            assert!(seconds > 0, "coming back at once is no waiting");
+            Some(seconds)
+        }
+        status => panic!("{status}: {}", answer.text()),
+    }
+}
+
+/// Asks, and waits exactly as long as it is told. Then it must be let in.
+fn ask_politely(client: &mut Client, target: &str, waits: &mut Vec<u64>) -> http::Response {
+    let answer = client.get(target).expect("an answer");
+    let Some(seconds) = told(&answer) else { return answer };
+    waits.push(seconds);
+    thread::sleep(Duration::from_secs(seconds));
+    let answer = client.get(target).expect("an answer");
+    assert_eq!(answer.status, 200, "told to wait for {seconds} s, waited, and then: {answer:?}");
+    answer
+}
+
+/// Harvests a list to its end, or for so many pages.
+fn harvest(client: &mut Client, most_pages: usize) -> Story {
+    let mut story = Story::default();
+    let mut target = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc".to_owned();
+    while story.pages < most_pages {
+        let answer = ask_politely(client, &target, &mut story.waits);
+        let page = Response::read(&answer.body).expect("a page");
+        story.pages += 1;
+        story.records += page.records.len();
+        let Some(token) = page.token.filter(|token| !token.value.is_empty()) else { break };
+        target = format!("/modoai?verb=ListIdentifiers&resumptionToken={}", http::encode(&token.value));
+    }
+    story
+}

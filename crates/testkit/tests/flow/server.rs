@@ -1,0 +1,152 @@
+//! Flow control of `modoai serve`.
+
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use modoai_testkit::http::Client;
+use modoai_testkit::process::{Launch, binary};
+use modoai_testkit::site::TestSite;
+
+use super::{Story, harvest, told};
+use crate::harvest::Harvest;
+
+const LIST: &str = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
+
+fn site(files: usize) -> TestSite {
+    let site = TestSite::default();
+    for number in 0..files {
+        site.write(format!("{number}.txt"), format!("file {number}"));
+    }
+    site
+}
+
+/// So many harvesters at once, so many pages each.
+fn at_once(url: &str, harvesters: usize, pages: usize) -> Vec<Story> {
+    thread::scope(|scope| {
+        let one = || harvest(&mut Client::new(url), pages);
+        let all: Vec<_> = (0..harvesters).map(|_| scope.spawn(one)).collect();
+        all.into_iter().map(|one| one.join().expect("no panic")).collect()
+    })
+}
+
+#[test]
+fn a_delay_is_kept_by_many_who_share_an_account_and_everyone_is_let_in_as_told() {
+    let site = site(40);
+    let server = Launch::of(site.path()).set("list_delay", "1s").set("identifiers_per_page", "20").start();
+    let begun = Instant::now();
+    let stories = at_once(server.url(), 6, 2);
+    assert!(stories.iter().all(|story| (story.pages, story.records) == (2, 40)), "{stories:?}");
+    // Twelve pages, at one second each, and as many as were kept in mind for those who ask for the same.
+    assert!(begun.elapsed() > Duration::from_secs(3), "{:?}: {stories:?}", begun.elapsed());
+    assert!(stories.iter().flat_map(|story| &story.waits).count() >= 6, "{stories:?}");
+}
+
+#[test]
+fn lists_at_once_are_bounded_and_everyone_is_let_in_as_told() {
+    let site = site(400);
+    let launch = Launch::of(site.path()).set("identifiers_per_page", "100");
+    let server = launch.set("lists_per_harvester", "2").set("lists_at_once", "3").start();
+    let stories = at_once(server.url(), 24, 4);
+    assert!(stories.iter().all(|story| story.records == 400), "{stories:?}");
+}
+
+#[test]
+fn what_every_harvester_needs_first_is_always_answered() {
+    let site = site(3);
+    let server = Launch::of(site.path()).set("list_delay", "1h").set("records_per_hour", "1").start();
+    let mut client = server.client();
+    assert_eq!(client.get(LIST).expect("an answer").status, 200);
+    let seconds = told(&client.get(LIST).expect("an answer")).expect("too early");
+    assert!((3_500..=7_300).contains(&seconds), "{seconds}");
+    for query in ["verb=Identify", "verb=ListMetadataFormats", "verb=Nonsense", ""] {
+        assert_eq!(client.get(&format!("/modoai?{query}")).expect("an answer").status, 200, "{query}");
+    }
+    assert_eq!(client.get("/0.txt").expect("an answer").text(), "file 0");
+    // By POST it is the same request.
+    let posted = client.post_form("/modoai", "verb=ListIdentifiers&metadataPrefix=oai_dc").expect("an answer");
+    assert!(told(&posted).is_some());
+}
+
+#[test]
+fn budgets_outlive_the_server_that_kept_them() {
+    let (site, state) = (site(100), tempfile::tempdir().expect("a folder"));
+    // One record a second; what is saved up is used up first.
+    let launch = || Launch::of(site.path()).state(state.path()).set("records_per_hour", "3600");
+    let server = launch().start();
+    let mut client = server.client();
+    let mut pages = 0;
+    let first = loop {
+        match told(&client.get(LIST).expect("an answer")) {
+            None => pages += 1,
+            Some(seconds) => break seconds,
+        }
+        assert!(pages < 60, "there is no end");
+    };
+    assert!(pages >= 36, "{pages}");
+    server.kill();
+    let server = launch().start();
+    let mut client = server.client();
+    let later = told(&client.get(LIST).expect("an answer"));
+    // It is told by another process, some time later, and about the same account.
+    assert!(later.is_none_or(|seconds| seconds <= first + 1), "{first} {later:?}");
+    thread::sleep(Duration::from_secs(later.unwrap_or(0)));
+    if later.is_some() {
+        assert_eq!(client.get(LIST).expect("an answer").status, 200);
+    }
+    let after = told(&client.get(LIST).expect("an answer")).expect("a hundred records are owed");
+    assert!((60..=210).contains(&after), "{after}");
+    // An operator who is more generous need not wait for it.
+    drop(server);
+    let server = launch().set("records_per_hour", "1000000").start();
+    assert_eq!(server.client().get(LIST).expect("an answer").status, 200);
+}
+
+#[test]
+fn modoai_harvest_gets_everything_on_a_tight_budget() {
+    let (site, copy) = (site(60), tempfile::tempdir().expect("a folder"));
+    let server = Launch::of(site.path()).set("list_delay", "1s").set("records_per_page", "20").start();
+    let begun = Instant::now();
+    Harvest::new(&format!("{}/modoai", server.url()), copy.path(), "mirror").complete();
+    assert!(begun.elapsed() >= Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert_eq!(std::fs::read_to_string(copy.path().join("59.txt")).expect("a copy"), "file 59");
+}
+
+#[test]
+fn a_proxy_is_believed_if_it_is_trusted_and_rows_are_heeded() {
+    let site = site(3);
+    let rows = r#"[{ name = "BASE", agent = "base", networks = "192.0.2.0/24", list_delay = 0 }]"#;
+    let launch = || Launch::of(site.path()).set("list_delay", "1h").set("harvester", rows);
+    let server = launch().set("trusted_proxies", "127.0.0.1").start();
+    let mut client = server.client();
+    let mut status = |from: &str, agent: &str| {
+        let headers = [("X-Forwarded-For", from), ("User-Agent", agent)];
+        client.get_with(LIST, &headers).expect("an answer").status
+    };
+    assert_eq!((status("198.51.100.1", "x"), status("198.51.100.2", "x")), (200, 503));
+    assert_eq!(status("203.0.113.1, 127.0.0.1", "x"), 200);
+    assert_eq!((status("192.0.2.1", "BASE/2"), status("192.0.2.9", "BASE/2")), (200, 200));
+    assert_eq!((status("192.0.2.1", "other"), status("192.0.2.1", "other")), (200, 503));
+    let server = launch().start();
+    let mut client = server.client();
+    let mut status = |from: &str| client.get_with(LIST, &[("X-Forwarded-For", from)]).expect("an answer").status;
+    assert_eq!((status("198.51.100.1"), status("203.0.113.1")), (200, 503), "anybody could say that");
+}
+
+#[test]
+fn who_harvested_what_is_noted() {
+    let site = site(50);
+    let server = Launch::of(site.path()).set("list_delay", "1s").set("identifiers_per_page", "25").start();
+    let story = harvest(&mut server.client(), 9);
+    assert_eq!((story.pages, story.records), (2, 50));
+    // Pages for people are nobody's business.
+    server.client().get_with("/modoai?verb=Identify", &[("Accept", "text/html")]).expect("an answer");
+    let state = server.state().to_owned();
+    let told = Command::new(binary()).arg("harvesters").arg("--data").arg(&state).arg("--json").output();
+    let told = String::from_utf8(told.expect("it can be run").stdout).expect("UTF-8");
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    let one = &told["harvesters"][0];
+    assert_eq!(one["who"], "127.0.0.0/24", "{told}");
+    assert_eq!((one["records"].as_u64(), one["refused"].as_u64()), (Some(50), Some(1)), "{told}");
+    assert_eq!(told["harvesters"].as_array().map(Vec::len), Some(1), "{told}");
+}
