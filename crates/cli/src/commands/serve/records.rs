@@ -16,7 +16,7 @@ pub(super) async fn serve(opened: Records, areas: Areas) -> Result<(), CliError>
     let server = bind(&opened.config).await?;
     let (base_url, address) = (server.base_url(), server.address());
     let repository = opened.repository(&base_url)?;
-    let Records { file, catalogue, .. } = opened;
+    let Records { config, file, catalogue } = opened;
     let served = Served {
         site: None,
         shelf: None,
