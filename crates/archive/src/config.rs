@@ -55,6 +55,7 @@ struct Written {
     preset: Option<String>,
     repository_identifier: Option<String>,
     formats: Option<Vec<String>>,
+    always: Vec<String>,
     keep: Option<Vec<String>>,
     files: Option<PathBuf>,
     source: Options,
@@ -131,18 +132,23 @@ impl Written {
             let template = fs::read_to_string(&path).map_err(unreadable)?;
             let file = path.display().to_string();
             crosswalks.retain(|shipped| shipped.prefix != prefix);
-            crosswalks.push(Definition { prefix, schema, namespace, requires, keep: false, file, template });
+            let (always, keep) = (false, false);
+            crosswalks.push(Definition { prefix, schema, namespace, requires, always, keep, file, template });
         }
         if !crosswalks.iter().any(|crosswalk| crosswalk.prefix == OAI_DC) {
             crosswalks.extend(crosswalk::shipped(OAI_DC));
         }
         crosswalks.sort_by_key(|crosswalk| crosswalk.prefix != OAI_DC);
         let keep = self.keep.unwrap_or_else(|| vec![OAI_DC.to_owned()]);
-        if let Some(unknown) = keep.iter().find(|prefix| crosswalks.iter().all(|known| known.prefix != **prefix)) {
-            return Err(wrong(format!("'{unknown}' in keep is none of the formats")));
+        let is_unknown = |prefix: &&String| crosswalks.iter().all(|known| known.prefix != **prefix);
+        for (key, prefixes) in [("keep", &keep), ("always", &self.always)] {
+            if let Some(unknown) = prefixes.iter().find(is_unknown) {
+                return Err(wrong(format!("'{unknown}' in {key} is none of the formats")));
+            }
         }
         for crosswalk in &mut crosswalks {
             crosswalk.keep = keep.contains(&crosswalk.prefix);
+            crosswalk.always = self.always.contains(&crosswalk.prefix);
         }
         let files = match self.files {
             Some(files) => {

@@ -210,6 +210,7 @@ fn the_example_in_the_guide_works() {
         schema: text("schema"),
         namespace: text("namespace"),
         requires: requires.map(|name| name.as_str().expect("a text").to_owned()).collect(),
+        always: false,
         keep: format["keep"].as_bool().expect("a flag"),
         file: text("template"),
         template: block("<!-- example: template -->"),

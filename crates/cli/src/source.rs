@@ -6,9 +6,9 @@ use std::sync::Arc;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use modoai_archive::offer::Offer;
+use modoai_repository::Repository;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{ARCHIVE_TERMS, Catalogue, system_clock};
-use modoai_repository::{Repository, Settings};
 
 use crate::config::{Config, SettingsArgs, SiteArgs, shown};
 use crate::error::CliError;
@@ -43,8 +43,11 @@ impl Records {
         let Some((offer, terms)) = offer.map_err(failed)? else {
             return Ok(Repository::of_records(catalogue, settings, base_url));
         };
-        let settings = Settings { repository_identifier: terms.repository_identifier, ..settings };
-        Ok(Repository::of_archive(catalogue, settings, base_url, Arc::new(offer)))
+        let repository = Repository::of_archive(Arc::clone(&catalogue), settings, base_url, Arc::new(offer));
+        let Some(namespace) = terms.repository_identifier else { return Ok(repository) };
+        let unreadable = |error| CliError::failed("failed to read the catalogue").because(error);
+        let sample = catalogue.described(i64::MIN, 1).map_err(unreadable)?.pop().map(|item| item.name);
+        Ok(repository.with_identifiers_in(&namespace, sample.as_deref()))
     }
 }
 

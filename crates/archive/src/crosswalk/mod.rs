@@ -106,6 +106,10 @@ pub struct Definition {
     /// (`doi or landing`).
     #[serde(default)]
     pub requires: Vec<String>,
+    /// Whether every record of the archive has it: one that lacks what it requires is refused. Lists of such a format
+    /// are the lists of all records.
+    #[serde(default)]
+    pub always: bool,
     /// Whether the format is kept ready in the catalogue.
     #[serde(default)]
     pub keep: bool,
@@ -116,6 +120,11 @@ pub struct Definition {
 }
 
 impl Definition {
+    /// Whether every record has it.
+    pub fn is_for_all(&self) -> bool {
+        self.always || self.requires.is_empty()
+    }
+
     /// The format, for the catalogue.
     pub fn format(&self) -> StoredFormat {
         let Self { prefix, schema, namespace, .. } = self;

@@ -93,6 +93,7 @@ pub fn shipped(prefix: &str) -> Option<Definition> {
         schema: row.schema.to_owned(),
         namespace: row.namespace.to_owned(),
         requires: row.requires.iter().map(|&name| name.to_owned()).collect(),
+        always: false,
         keep: row.prefix == "oai_dc",
         file: name(row.prefix),
         template: row.template.to_owned(),

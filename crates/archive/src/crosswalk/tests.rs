@@ -10,6 +10,7 @@ fn definition(template: &str) -> Definition {
         schema: "urn:mine.xsd".to_owned(),
         namespace: "urn:mine".to_owned(),
         requires: Vec::new(),
+        always: false,
         keep: false,
         file: "mine.xml".to_owned(),
         template: template.to_owned(),

@@ -34,13 +34,18 @@ impl Archive {
             let definition = crosswalk.definition();
             match given.iter().find(|given| given.format.prefix == definition.prefix) {
                 Some(given) => dossier.give(&definition.prefix, &given.xml),
+                None if !crosswalk.suits(&record) && definition.always => {
+                    let what =
+                        format!("every record must have {}, and this one lacks it", definition.requires.join(", "));
+                    return Err(CrosswalkError { file: definition.prefix.clone(), line: None, what });
+                }
                 None if !crosswalk.suits(&record) => continue,
                 None if definition.keep => {
                     dossier.keep(&definition.prefix, |out| crosswalk.write(&described, out))?;
                 }
                 None => {}
             }
-            if !definition.requires.is_empty() {
+            if !definition.is_for_all() {
                 forms.push((Arc::new(definition.format()), None));
             }
         }
@@ -64,7 +69,7 @@ pub(super) struct Packing(Packer);
 impl Packing {
     /// Large documents wait in a folder until they are stored.
     pub(super) fn new(spool: &Path) -> io::Result<Self> {
-        Packer::new(spool).map(Self)
+        Packer::of_dossiers(spool).map(Self)
     }
 
     pub(super) fn pack(&mut self, bytes: &[u8]) -> io::Result<Packed> {

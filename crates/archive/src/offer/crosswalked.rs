@@ -23,9 +23,8 @@ impl Crosswalked {
         &self.crosswalks.all()[self.index]
     }
 
-    /// Whether every record has it.
     fn is_for_all(&self) -> bool {
-        self.crosswalk().definition().requires.is_empty()
+        self.crosswalk().definition().is_for_all()
     }
 }
 

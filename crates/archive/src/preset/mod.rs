@@ -31,6 +31,7 @@ mod tests {
     struct Archive {
         repository_identifier: String,
         formats: Vec<String>,
+        always: Vec<String>,
         constants: toml::Table,
         sets: Vec<Rule>,
     }

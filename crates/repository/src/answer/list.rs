@@ -94,12 +94,8 @@ pub(crate) fn write(
         ListVerb::Identifiers => (Verb::ListIdentifiers, settings.identifiers_per_page),
         ListVerb::Records => (Verb::ListRecords, settings.records_per_page),
     };
-    told.list = Some(SentList {
-        prefix: format.prefix().to_owned(),
-        set: walk.set.clone(),
-        range: walk.range,
-        after: cursor,
-    });
+    told.list =
+        Some(SentList { prefix: format.prefix().to_owned(), set: walk.set.clone(), range: walk.range, after: cursor });
     let start = xml.position();
     let mut desk = Desk::default();
     let mut sent = 0;
