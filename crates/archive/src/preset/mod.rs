@@ -31,6 +31,7 @@ mod tests {
     struct Archive {
         repository_identifier: String,
         formats: Vec<String>,
+        #[expect(dead_code, reason = "that it is there is enough")]
         always: Vec<String>,
         constants: toml::Table,
         sets: Vec<Rule>,

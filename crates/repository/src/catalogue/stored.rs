@@ -11,9 +11,10 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use zstd::bulk::{Compressor, Decompressor};
+use zstd::dict::DecoderDictionary;
 
 /// What a piece holds at most when unpacked.
 const PIECE: usize = 256 * 1024;
@@ -35,6 +36,10 @@ const BOILERPLATE_1: &[u8] = include_bytes!("boilerplate-1.xml");
 /// The same for an archive's records with what is kept ready beside them, as `tools/train-dictionary` found it. Being
 /// small and many, they are unpacked half as fast again with tables that need not be read from each.
 const DOSSIER_1: &[u8] = include_bytes!("dossier-1.dict");
+
+/// Prepared once: there is an unpacker for every answer.
+static RECORDS: LazyLock<DecoderDictionary<'static>> = LazyLock::new(|| DecoderDictionary::copy(BOILERPLATE_1));
+static DOSSIERS: LazyLock<DecoderDictionary<'static>> = LazyLock::new(|| DecoderDictionary::copy(DOSSIER_1));
 
 /// A format there are stored records in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -236,8 +241,8 @@ pub struct Unpacker {
 impl Unpacker {
     /// An unpacker.
     pub fn new() -> io::Result<Self> {
-        let (records, dossiers) =
-            (Decompressor::with_dictionary(BOILERPLATE_1)?, Decompressor::with_dictionary(DOSSIER_1)?);
+        let records = Decompressor::with_prepared_dictionary(&RECORDS)?;
+        let dossiers = Decompressor::with_prepared_dictionary(&DOSSIERS)?;
         Ok(Self { records, dossiers, buffer: Vec::new() })
     }
 
