@@ -2,14 +2,16 @@
 //!
 //! A crosswalk is a template and four facts: the format's prefix, schema, namespace, and what a record must have to be
 //! told in it ([`Definition`]). Everything that can be wrong with one is found by [`Crosswalks::compile`]: what the
-//! engine cannot read, names it does not know, and, by [trial](self), output that is not one well-formed element in the
+//! engine cannot read, names it does not know, and, by trial, output that is not one well-formed element in the
 //! right namespace. After that, whatever a record holds is escaped, and a template that was not shipped with the program
 //! has each of its documents read once more before it goes out.
 //!
 //! | file | what it knows |
 //! |---|---|
+//! | `definition` | a crosswalk as it is written down, and what can be wrong with it |
+//! | `engine` | what all templates get, and the limits they work in |
 //! | `shipped` | the crosswalks that come with the program |
-//! | `subject` | a record as templates see it |
+//! | `subject`, `derived` | a record as templates see it, and what follows from it |
 //! | `filters` | what they can do with a value |
 //! | `dates`, `web`, `kinds` | dates, URLs and names, vocabularies of types |
 //! | `escape` | what is put into the output, made harmless |
@@ -58,6 +60,9 @@
 
 mod about;
 mod dates;
+mod definition;
+mod derived;
+mod engine;
 mod escape;
 mod filters;
 mod kinds;
@@ -69,88 +74,19 @@ mod tests;
 mod trial;
 mod web;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt;
-use std::io;
 use std::sync::Arc;
 
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
+use minijinja::{Environment, Value};
 use modoai_protocol::names::MetadataPrefix;
-use modoai_repository::catalogue::stored::StoredFormat;
-use serde::{Deserialize, Serialize};
 
 use crate::record::Record;
+use engine::{Limited, without_declaration};
 use scan::Scan;
 use subject::Subject;
 
+pub use definition::{CrosswalkError, Definition};
 pub use shipped::{shipped, shipped_prefixes};
-
-/// How many steps a template may take for one record: enough for a hundred thousand authors, and over in a second.
-const MOST_STEPS: u64 = 20_000_000;
-/// How long one record may become, in bytes. Far beyond any real one; a loop gone wrong is stopped before memory is.
-const LONGEST: usize = 64 * 1024 * 1024;
-
-/// A crosswalk as it is written down.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Definition {
-    /// The format's metadataPrefix.
-    pub prefix: String,
-    /// Where its schema is.
-    pub schema: String,
-    /// Its namespace: that of the root element.
-    pub namespace: String,
-    /// What a record must have: names of fields (`doi`, `dates.issued`), or several of which one will do
-    /// (`doi or landing`).
-    #[serde(default)]
-    pub requires: Vec<String>,
-    /// Whether every record of the archive has it: one that lacks what it requires is refused. Lists of such a format
-    /// are the lists of all records.
-    #[serde(default)]
-    pub always: bool,
-    /// Whether the format is kept ready in the catalogue.
-    #[serde(default)]
-    pub keep: bool,
-    /// The template's file, for messages.
-    pub file: String,
-    /// The template.
-    pub template: String,
-}
-
-impl Definition {
-    /// Whether every record has it.
-    pub fn is_for_all(&self) -> bool {
-        self.always || self.requires.is_empty()
-    }
-
-    /// The format, for the catalogue.
-    pub fn format(&self) -> StoredFormat {
-        let Self { prefix, schema, namespace, .. } = self;
-        StoredFormat { prefix: prefix.clone(), schema: schema.clone(), namespace: namespace.clone() }
-    }
-}
-
-/// What is wrong with a crosswalk, or with a record in it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct CrosswalkError {
-    /// The template's file.
-    pub file: String,
-    /// Its line, counted from 1, where that can be told.
-    pub line: Option<usize>,
-    /// What is wrong.
-    pub what: String,
-}
-
-impl fmt::Display for CrosswalkError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.what),
-            None => write!(f, "{}: {}", self.file, self.what),
-        }
-    }
-}
 
 /// The crosswalks of an archive, ready for use.
 #[derive(Debug)]
@@ -163,7 +99,7 @@ impl Crosswalks {
     /// Reads and tries all templates. `constants` are the `archive.NAME` of all of them.
     pub fn compile(definitions: Vec<Definition>, constants: toml::Table) -> Result<Self, CrosswalkError> {
         let constants = Arc::new(constants);
-        let mut engine = engine(&constants);
+        let mut engine = engine::engine(&constants);
         let mut prefixes = HashSet::new();
         for definition in &definitions {
             let fault = |what: String| definition.fault(None, what);
@@ -228,12 +164,15 @@ impl Crosswalks {
         for (called, sample) in
             [("has nearly nothing", trial::bare(&definition.requires)), ("has everything", trial::full())]
         {
-            if !crosswalk.suits(&sample) {
-                continue;
-            }
+            let suits = crosswalk.suits(&sample);
             let described = self.describe(Arc::new(sample), "oai:example.org:sample/1");
             xml.clear();
-            crosswalk.render(&described, &mut xml)?;
+            match crosswalk.render(&described, &mut xml) {
+                Ok(()) => {}
+                // It requires what no sample has, and relies on it.
+                Err(_) if !suits => continue,
+                Err(error) => return Err(error),
+            }
             if let Err(flaw) = judge(&xml, &definition.namespace) {
                 let template = without_declaration(&definition.template);
                 let line = trial::blame(&Scan::new(&template), &definition.namespace);
@@ -269,7 +208,7 @@ impl Crosswalk {
 
     /// Whether a record has all that the format needs.
     pub fn suits(&self, record: &Record) -> bool {
-        let has = |name: &str| subject::has(record, &self.constants, name.trim());
+        let has = |name: &str| derived::has(record, &self.constants, name.trim());
         self.definition.requires.iter().all(|names| names.split(" or ").any(has))
     }
 
@@ -296,65 +235,10 @@ impl Crosswalk {
     fn render(&self, described: &Described, out: &mut Vec<u8>) -> Result<(), CrosswalkError> {
         let template = self.engine.get_template(&self.definition.prefix).expect("compile has added it");
         let context = Value::from_dyn_object(described.subject.clone());
-        let limited = Limited { left: LONGEST, out };
-        template.render_captured_to(context, limited).map(drop).map_err(|error| self.definition.fault_of(&error))
-    }
-}
-
-impl Definition {
-    fn fault(&self, line: Option<usize>, what: String) -> CrosswalkError {
-        CrosswalkError { file: self.file.clone(), line, what }
-    }
-
-    fn fault_of(&self, error: &minijinja::Error) -> CrosswalkError {
-        // What is wrong in an included template is told with its own name.
-        let inner = std::error::Error::source(error).and_then(|source| source.downcast_ref::<minijinja::Error>());
-        if let Some(inner) = inner.filter(|_| error.kind() == ErrorKind::BadInclude) {
-            let file = inner.name().map_or_else(|| self.file.clone(), str::to_owned);
-            return CrosswalkError { file, ..self.fault_of(inner) };
-        }
-        let what = match (error.kind(), error.detail()) {
-            (ErrorKind::OutOfFuel, _) => format!("it takes more than {MOST_STEPS} steps for one record"),
-            (ErrorKind::WriteFailure, _) => format!("it makes more than {LONGEST} bytes of one record"),
-            (ErrorKind::SyntaxError, Some(detail)) => detail.to_owned(),
-            (kind, Some(detail)) => format!("{kind}: {detail}"),
-            (kind, None) => kind.to_string(),
-        };
-        self.fault(error.line(), what)
-    }
-}
-
-/// The engine, as all templates get it, with what they may include.
-fn engine(constants: &toml::Table) -> Environment<'static> {
-    let mut engine = Environment::new();
-    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    engine.set_syntax(syntax.expect("the usual delimiters"));
-    // Records lack fields; `a.b` of a missing `a` is missing, too.
-    engine.set_undefined_behavior(UndefinedBehavior::Chainable);
-    engine.set_auto_escape_callback(|_| AutoEscape::Custom("xml".into()));
-    engine.set_formatter(escape::format);
-    engine.set_fuel(Some(MOST_STEPS));
-    engine.set_recursion_limit(64);
-    engine.add_global("archive", Value::from(Serde(constants.clone())));
-    filters::add_to(&mut engine);
-    for prefix in shipped_prefixes() {
-        let template = shipped(prefix).expect("it is in the table").template;
-        let added = engine.add_template_owned(shipped::name(prefix), Scan::new(&template).compact());
-        added.expect("a test compiles all of them");
-    }
-    engine
-}
-
-/// A template may begin as XML files do. A record stands inside of another document, so that goes; its lines stay.
-fn without_declaration(template: &str) -> Cow<'_, str> {
-    let template = template.strip_prefix('\u{feff}').unwrap_or(template);
-    let end = template.starts_with("<?xml ").then(|| template.find("?>")).flatten();
-    match end {
-        Some(end) => {
-            let lines = template[..end].matches('\n').count();
-            Cow::Owned("\n".repeat(lines) + &template[end + 2..])
-        }
-        None => Cow::Borrowed(template),
+        template
+            .render_captured_to(context, Limited::new(out))
+            .map(drop)
+            .map_err(|error| self.definition.fault_of(&error))
     }
 }
 
@@ -369,22 +253,4 @@ fn excerpt(text: &str, at: usize) -> String {
     let before = text.char_indices().map(|(place, _)| place).take_while(|&place| place <= at.saturating_sub(30)).last();
     let around: String = text[before.unwrap_or_default()..].chars().take(80).collect();
     subject::one_line(&around).into_owned()
-}
-
-/// A buffer that takes only so much.
-struct Limited<'o> {
-    left: usize,
-    out: &'o mut Vec<u8>,
-}
-
-impl io::Write for Limited<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.left = self.left.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
-        self.out.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -211,6 +211,15 @@ fn names<'t>(piece: &Piece<'t>) -> Vec<(Name<'t>, usize)> {
         let after_is = (before == "is" && earlier != "." && token != "not") || (before == "not" && earlier == "is");
         if before == "|" || opens_filter_block {
             found.push((Name::Filter(token), line));
+            // Some filters are told by a string what to do with each.
+            let argument = text(Some(at + 2)).trim_matches(['"', '\'']);
+            let is_plain = !argument.is_empty() && text(Some(at + 2)).len() == argument.len() + 2;
+            match token {
+                _ if text(Some(at + 1)) != "(" || !is_plain => {}
+                "map" => found.push((Name::Filter(argument), line)),
+                "select" | "reject" => found.push((Name::Test(argument), line)),
+                _ => {}
+            }
         } else if after_is {
             found.push((Name::Test(token), line));
         } else if text(Some(at + 1)) == "(" && before != "." && before != "macro" && !NO_FUNCTIONS.contains(&token) {
@@ -231,7 +240,7 @@ fn definitions<'t>(piece: &Piece<'t>) -> Vec<&'t str> {
     }
 }
 
-/// Words and signs; strings are left out, but for their opening quote.
+/// Words, signs and strings, these with their quotes.
 fn tokens<'t>(piece: &Piece<'t>) -> Vec<(&'t str, usize)> {
     let mut found = Vec::new();
     let (mut rest, mut line) = (piece.text.get(2..).unwrap_or_default(), piece.line);
@@ -252,7 +261,7 @@ fn tokens<'t>(piece: &Piece<'t>) -> Vec<(&'t str, usize)> {
         };
         let (token, after) = rest.split_at(length);
         if !first.is_whitespace() && first != '-' && first != '+' {
-            found.push((if matches!(first, '"' | '\'') { &token[..1] } else { token }, line));
+            found.push((token, line));
         }
         line += token.matches('\n').count();
         rest = after;
@@ -289,6 +298,7 @@ mod tests {
             "{% if a is defined and (b is not none) or x.method(1) %}{% for i in range(3) %}{{ loop.index }}{% endfor %}{% endif %}",
             "{% filter upper %}a{% endfilter %}{{ a.is.b }}{# |nothing #}{% raw %}{{ a|nothing }}{% endraw %}",
             "{% set n = namespace(a=1) %}{{ {'a': {'b': 1}} }}",
+            "{{ a|map('upper')|select('defined')|map(attribute='nosuch')|select|join(')') }}",
         ] {
             assert_eq!(unknown(fine), None, "{fine}");
         }
@@ -297,6 +307,8 @@ mod tests {
             ("\n{% if false and a is nosuch %}{% endif %}", 2, "there is no test `nosuch`"),
             ("{% if false and a is not nosuch %}{% endif %}", 1, "there is no test `nosuch`"),
             ("{% if false %}{{ nosuch(1) }}{% endif %}", 1, "there is no function `nosuch`"),
+            ("{{ a|map('nosuch') }}", 1, "there is no filter `nosuch`"),
+            ("{{ a|reject(\"nosuch\") }}", 1, "there is no test `nosuch`"),
             ("{% filter nosuch %}{% endfilter %}", 1, "there is no filter `nosuch`"),
         ] {
             assert_eq!(unknown(template), Some(Unknown { line, what: what.to_owned() }), "{template}");

@@ -145,6 +145,18 @@ fn requirements_are_names_paths_and_alternatives() {
 }
 
 #[test]
+fn what_no_sample_has_is_no_reason_to_refuse() {
+    let good = "<a xmlns='urn:mine'>{% for name, value in funder|items %}<b>{{ name }}{{ value }}</b>{% endfor %}</a>";
+    let compile = |template: &str| {
+        let requires = vec!["funder".to_owned()];
+        Crosswalks::compile(vec![Definition { requires, ..definition(template) }], toml::Table::new())
+    };
+    assert!(compile(good).is_ok());
+    let bad = compile("<a xmlns='urn:mine'><b>{{ funder }}</a>").expect_err("an element is open").to_string();
+    assert!(bad.contains("`<b>` is not closed"), "{bad}");
+}
+
+#[test]
 fn every_shipped_crosswalk_compiles_together_with_the_others() {
     let all: Vec<_> = shipped_prefixes().map(|prefix| shipped(prefix).expect("it is in the table")).collect();
     let crosswalks = Crosswalks::compile(all, toml::Table::new()).unwrap_or_else(|error| panic!("{error}"));

@@ -4,8 +4,7 @@
 //! texts. What comes out must be one element in the namespace that was promised. So an element that is not closed, a
 //! prefix that is not declared or a value that is not escaped is found when the program starts, not by a harvester.
 
-use std::collections::BTreeMap;
-
+use modoai_protocol::xml::is_legal;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::{NsReader, XmlVersion};
@@ -24,7 +23,11 @@ pub(super) struct Flaw {
 
 /// Whether this is exactly one element, well-formed and in the namespace.
 pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
+    if let Some((at, character)) = xml.char_indices().find(|&(_, character)| !is_legal(character)) {
+        return Err(Flaw { at, what: format!("XML cannot hold the character U+{:04X}", u32::from(character)) });
+    }
     let mut reader = NsReader::from_str(xml);
+    reader.config_mut().check_comments = true;
     // Compared here, where it is known at which place the element was opened.
     reader.config_mut().check_end_names = false;
     let (mut open, mut roots) = (Vec::new(), 0);
@@ -64,7 +67,7 @@ pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
             Event::GeneralRef(reference) => {
                 let known = matches!(&**reference, "amp" | "lt" | "gt" | "quot" | "apos");
                 let character = reference.resolve_char_ref().map_err(|error| flaw(error.to_string()))?;
-                if depth == 0 || !known && character.is_none() {
+                if depth == 0 || !known && !character.is_some_and(is_legal) {
                     return Err(flaw(format!("the entity `&{};` is not known", &**reference)));
                 }
             }
@@ -135,7 +138,7 @@ pub(super) fn blame(scan: &Scan<'_>, namespace: &str) -> Option<usize> {
 
 /// A record that has everything, with markup wherever there can be text.
 pub(super) fn full() -> Record {
-    let text = "Sample <text> & \"more\" ']]>";
+    let text = "Sample <text> & \"more\" -- ']]>";
     let agent = json!({"family": text, "given": text, "suffix": "Jr.", "affiliations": [text, text],
         "orcid": "https://orcid.org/0000-0002-1825-0097"});
     let day = "2024-02-29";
@@ -169,16 +172,20 @@ pub(super) fn full() -> Record {
 pub(super) fn bare(requires: &[String]) -> Record {
     let full = serde_json::to_value(full()).expect("a record can be written");
     let mut kept = Map::from_iter([("identifier".to_owned(), json!("sample/1"))]);
-    let wanted = requires.iter().filter_map(|names| names.split(" or ").next());
-    for path in wanted {
-        let name = path.trim().split('.').next().unwrap_or_default();
-        let name = if name == "date" { "dates" } else { name };
+    for path in requires.iter().filter_map(|names| names.split(" or ").next()) {
+        // What follows from other fields needs those.
+        let name = match path.trim().split('.').next().unwrap_or_default() {
+            "date" => "dates",
+            "landing" => "links",
+            "access" => "licence",
+            "authors" => "creators",
+            name => name,
+        };
         if let Some(field) = full.get(name) {
             kept.insert(name.to_owned(), field.clone());
         }
     }
-    serde_json::from_value(Json::Object(kept))
-        .unwrap_or_else(|_| Record { further: BTreeMap::new(), ..Record::default() })
+    serde_json::from_value(Json::Object(kept)).expect("parts of a record are one")
 }
 
 #[cfg(test)]
@@ -216,6 +223,9 @@ mod tests {
         assert_eq!(flaw(""), "there is no element");
         for xml in [
             "<a xmlns='urn:a' b='1' b='2'/>",
+            "<a xmlns='urn:a'><!-- a -- b --></a>",
+            "<a xmlns='urn:a'>\u{1}</a>",
+            "<a xmlns='urn:a'>&#1;</a>",
             "<a xmlns='urn:a'>a & b</a>",
             "<a xmlns='urn:a' b='&nbsp;'/>",
             "<a xmlns='urn:a' b=1/>",
