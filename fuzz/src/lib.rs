@@ -1,4 +1,4 @@
-//! Modules of fetch, the harvester and the spider that read foreign bytes, compiled on their own. The crates as a whole bring a
+//! Modules of the archive, fetch, the harvester and the spider that read foreign bytes, compiled on their own. The crates as a whole bring a
 //! database, TLS and a runtime, which would take longer to instrument than everything here takes to run.
 
 #[path = "../../crates/spider/src/anchors.rs"]
@@ -21,8 +21,11 @@ pub mod quirks;
 pub mod reference;
 #[path = "../../crates/fetch/src/robots/rules/mod.rs"]
 mod rules;
+pub mod source;
 #[path = "../../crates/spider/src/task/mod.rs"]
 pub mod task;
+#[path = "../../crates/archive/src/tex/mod.rs"]
+pub mod tex;
 
 /// The rules of robots.txt, which are private to their crate.
 pub mod robots {

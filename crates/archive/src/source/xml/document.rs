@@ -16,6 +16,9 @@ use crate::source::Fault;
 /// Elements open at once. Real metadata stays below a few dozen.
 const DEEPEST: usize = 1024;
 
+/// Namespaces that have their prefixes from the beginning.
+const RESERVED: [&str; 2] = ["http://www.w3.org/XML/1998/namespace", "http://www.w3.org/2000/xmlns/"];
+
 /// A document, found good.
 pub(in crate::source) struct Document<'a> {
     /// The root element, with all in it.
@@ -106,6 +109,9 @@ pub(in crate::source) fn read<'a>(text: &'a str, sink: &mut dyn FnMut(Node<'_>))
             // What it declares may be used anywhere, and may be without end.
             Event::DocType(_) => return Err(wrong("there is a DOCTYPE, which cannot be part of an answer".to_owned())),
             Event::Decl(_) if at > 0 => return Err(wrong("there is an XML declaration in the middle".to_owned())),
+            Event::PI(instruction) if !is_plain_name(instruction.target()) => {
+                return Err(wrong("there is an instruction without a name".to_owned()));
+            }
             Event::PI(instruction) if instruction.target().eq_ignore_ascii_case("xml") => {
                 return Err(wrong("there is an XML declaration in the middle".to_owned()));
             }
@@ -141,13 +147,18 @@ impl Walk<'_> {
         if tag.attributes_raw().contains('<') {
             return Err("there is `<` inside a tag".to_owned());
         }
+        if !are_apart(tag.attributes_raw()) {
+            return Err("there is no space between two attributes".to_owned());
+        }
         for attribute in tag.attributes() {
             let attribute = attribute.map_err(|error| error.to_string())?;
             let key = attribute.key.as_ref();
             let value = unescaped(&attribute.value)?;
             if attribute.key.as_namespace_binding().is_some() {
-                if !is_qualified(key) || (key != "xmlns" && value.is_empty()) {
-                    return Err(format!("`{key}` declares nothing"));
+                let is_empty = key != "xmlns" && value.is_empty();
+                let is_reserved = key != "xmlns:xml" && RESERVED.contains(&&*value);
+                if !is_qualified(key) || is_empty || is_reserved {
+                    return Err(format!("`{key}` declares what it must not"));
                 }
                 continue;
             }
@@ -181,6 +192,9 @@ impl Walk<'_> {
         if !is_qualified(text) {
             return Err(format!("`{text}` is not a name"));
         }
+        if text.starts_with("xmlns:") {
+            return Err(format!("`{text}` has a prefix that only declarations have"));
+        }
         let (found, local) = self.reader.resolver().resolve(name, is_element);
         let namespace = match found {
             ResolveResult::Bound(namespace) => unescaped(namespace.into_inner())?.into_owned(),
@@ -207,6 +221,25 @@ fn character(reference: &quick_xml::events::BytesRef<'_>) -> Option<char> {
 fn unescaped(value: &str) -> Result<Cow<'_, str>, String> {
     let text = quick_xml::escape::unescape(value).map_err(|error| error.to_string())?;
     if text.chars().all(is_legal) { Ok(text) } else { Err("there is a character that XML cannot carry".to_owned()) }
+}
+
+/// Whether every value is followed by a space, or by nothing.
+fn are_apart(attributes: &str) -> bool {
+    let mut quote = None;
+    let mut bytes = attributes.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        match quote {
+            None if matches!(byte, b'"' | b'\'') => quote = Some(byte),
+            Some(open) if open == byte => {
+                quote = None;
+                if bytes.peek().is_some_and(|next| !matches!(next, b' ' | b'\t' | b'\r' | b'\n')) {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    true
 }
 
 /// The schema of a namespace, in pairs of both.
@@ -297,6 +330,12 @@ mod tests {
             ("<r xmlns='urn:a' xmlns:x='u' xmlns:y='u' x:b='1' y:b='2'/>", "the attribute `y:b` is there twice"),
             ("<r xmlns='urn:a' b='<'/>", "there is `<` inside a tag"),
             ("<r xmlns='urn:a' b='&nbsp;'/>", "line 1: "),
+            ("<r xmlns='urn:a'b='1'/>", "no space between two attributes"),
+            ("<r xmlns='urn:a' b/>", "line 1: "),
+            ("<r xmlns='urn:a' xmlns:b=''/>", "`xmlns:b` declares"),
+            ("<r xmlns='http://www.w3.org/2000/xmlns/'/>", "line 1: "),
+            ("<xmlns:r xmlns='urn:a'/>", "only declarations have"),
+            ("<r xmlns='urn:a'><?1?></r>", "an instruction without a name"),
             ("<r xmlns='urn:a'><1/></r>", "`1` is not a name"),
             ("<r xmlns='urn:a'>]]></r>", "there is `]]>` in a text"),
             ("<r xmlns='urn:a'><!-- a -- b --></r>", "line 1: "),

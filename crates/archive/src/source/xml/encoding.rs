@@ -10,7 +10,7 @@ use crate::source::Fault;
 const DECLARATION: usize = 1024;
 
 /// The text of a file.
-pub(super) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Fault> {
+pub(in crate::source) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Fault> {
     let (encoding, mark) = match Encoding::for_bom(bytes) {
         Some(found) => found,
         None => (declared(bytes)?, 0),
