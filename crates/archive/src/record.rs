@@ -90,6 +90,28 @@ pub struct Agent {
     pub orcid: Option<String>,
 }
 
+impl Record {
+    /// The names of all fields but the further ones, as they are in JSON. None of those may be called so.
+    pub const FIELDS: [&str; 16] = [
+        "identifier",
+        "deleted",
+        "datestamp",
+        "title",
+        "creators",
+        "contributors",
+        "abstract",
+        "subjects",
+        "dates",
+        "versions",
+        "licence",
+        "license",
+        "links",
+        "files",
+        "sets",
+        "provenance",
+    ];
+}
+
 impl Agent {
     /// Who is called this: `Family, Given`, or a whole name.
     pub fn named(name: &str) -> Self {

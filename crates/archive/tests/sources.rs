@@ -1,9 +1,14 @@
-//! The guide to sources tells the truth: what it shows can be imported, and means what it says.
+//! The guide to sources tells the truth: what it shows can be imported, and means what it says. And whatever is imported
+//! instead does no harm.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use modoai_archive::config::Config;
+use modoai_archive::record::Record;
 use modoai_archive::source::{Content, Kind, Options, open};
+use modoai_protocol::xml::reader::fragment::Fragment;
+use modoai_protocol::xml::reader::{Limits, ReadError};
+use proptest::prelude::*;
 
 const GUIDE: &str = include_str!("../../../docs/guide/import-sources.md");
 
@@ -99,4 +104,70 @@ fn every_kind_and_option_is_told_of() {
         let told = [format!("`{name}`"), format!("`{name} = "), format!("\n{name} = "), format!("[source.{name}]")];
         assert!(told.iter().any(|told| GUIDE.contains(told)), "{name}");
     }
+}
+
+/// One sample of every kind, as bytes of one entry, and what its file is called.
+fn samples() -> Vec<(Kind, &'static str, Vec<u8>)> {
+    let input = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/input").join(name);
+        std::fs::read(path).expect("a sample")
+    };
+    let line = |name: &str, at: usize| {
+        let text = String::from_utf8(input(name)).expect("text");
+        text.lines().nth(at).expect("a line").as_bytes().to_vec()
+    };
+    vec![
+        (Kind::Jsonl, "a.jsonl", line("records.jsonl", 0)),
+        (Kind::Arxiv, "a.jsonl", line("arxiv.jsonl", 1)),
+        (Kind::Abs, "a.abs", input("9901001.abs")),
+        (Kind::Xml, "a.xml", input("xml/mods.xml")),
+        (Kind::Xml, "a.xml", input("xml/marc.xml")),
+        (Kind::Csv, "a.csv", input("records.csv")),
+        (Kind::Static, "a.xml", input("static.xml")),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Whatever happens to a file: it is read or refused, and what goes out can stand in an answer.
+    #[test]
+    fn damaged_input_is_read_or_refused(
+        which in 0..7_usize,
+        wounds in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4_u8), 0..4),
+    ) {
+        let (kind, name, mut bytes) = samples().swap_remove(which);
+        for (at, byte, how) in wounds {
+            let at = at.index(bytes.len().max(1));
+            match how {
+                0 if at < bytes.len() => bytes[at] = byte,
+                1 => bytes.insert(at, byte),
+                2 if at < bytes.len() => { bytes.remove(at); }
+                _ => bytes.truncate(at),
+            }
+        }
+        let dir = tempfile::tempdir().expect("a folder");
+        let inputs = vec![dir.path().join(name)];
+        std::fs::write(&inputs[0], &bytes).expect("a file");
+        let (mut source, reading) = open(kind, &inputs, &Options::default()).expect("it can be opened");
+        // An error ends the reading, and is one, too.
+        while let Ok(Some(entry)) = source.next() {
+            let Ok(bytes) = entry.bytes else { continue };
+            let Ok(content) = reading.read(&bytes, &entry.place) else { continue };
+            prop_assert_eq!(reading.identifier(&bytes, &entry.place), Ok(content.record.identifier.clone()));
+            let kept = serde_json::to_string(&content.record).expect("it can be kept");
+            prop_assert_eq!(serde_json::from_str::<Record>(&kept).expect("it can be read back"), content.record);
+            for given in content.given {
+                prop_assert!(stands_in_an_answer(&given.xml), "{}", String::from_utf8_lossy(&given.xml));
+            }
+        }
+    }
+}
+
+fn stands_in_an_answer(xml: &[u8]) -> bool {
+    let (open, close) = ("<metadata xmlns='http://www.openarchives.org/OAI/2.0/'>", "</metadata>");
+    let answer = [open.as_bytes(), xml, close.as_bytes()].concat();
+    let mut fragment = Fragment::new(Limits::default(), &[]);
+    let read = fragment.push(&answer, &mut |_| Ok::<(), ReadError>(()));
+    read.and_then(|()| fragment.finish()).is_ok()
 }

@@ -337,6 +337,20 @@ mod tests {
     }
 
     #[test]
+    fn every_field_is_known_by_its_name() {
+        for name in Record::FIELDS {
+            let read = read(&format!(r#"{{"{name}":null}}"#)).expect("nothing is legal everywhere");
+            assert_eq!(read, Record::default(), "{name}");
+        }
+        let full = r#"{"identifier":"a","deleted":true,"datestamp":"d","title":"t","creators":"c","contributors":"c",
+            "abstract":"a","subjects":"s","dates":{"created":"d"},"versions":"v","licence":"l","links":"l","files":"f",
+            "sets":"s","provenance":{}}"#;
+        let written = serde_json::to_value(read(full).expect("legal")).expect("a record can be written");
+        let names: Vec<&String> = written.as_object().expect("an object").keys().collect();
+        assert!(names.len() == 15 && names.iter().all(|name| Record::FIELDS.contains(&name.as_str())), "{names:?}");
+    }
+
+    #[test]
     fn mistakes_are_told_with_field_and_place() {
         for (json, said) in [
             (

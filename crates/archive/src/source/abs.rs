@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::arxiv::{dates, describe};
+use super::arxiv::{dates, describe, further_name};
 use super::jsonl::legal;
 use super::plain::{self, squeezed};
 use super::{Content, Fault, Kind, Options, Place, Reading, authors};
@@ -70,7 +70,7 @@ impl Reading for Abs {
                 }
                 "categories" => categories = value.to_owned(),
                 "license" => record.licence = Some(value.to_owned()),
-                name => note(&mut record, &name.replace('-', "_"), self.text(value)),
+                name => note(&mut record, &further_name(name), self.text(value)),
             }
         }
         record.identifier = legal(&record.identifier, "Paper")?;
@@ -170,8 +170,9 @@ impl<'a> Parts<'a> {
             loop {
                 let line = rest.split_inclusive('\n').next()?;
                 let mut end = line.len();
+                // Not everybody has indented what goes on.
                 while let Some(next) = rest[end..].split_inclusive('\n').next()
-                    && next.starts_with([' ', '\t'])
+                    && (next.starts_with([' ', '\t']) || Field::of(next).is_none())
                     && !next.trim().is_empty()
                 {
                     end += next.len();
@@ -292,6 +293,14 @@ mod tests {
         assert!(!record.further.contains_key("submitter"));
         assert_eq!(record.further["categories"], serde_json::json!(["cmp-lg"]));
         assert_eq!(record.dates["created"], "1994-04-04");
+    }
+
+    #[test]
+    fn lines_go_on_even_if_they_are_not_indented() {
+        let text = b"\\\\\narXiv:0704.0001\n\nTitle: One\ntwo and Part II: three\nSubjects: s\n\\\\\nText.\n\\\\\n";
+        let record = read(text).expect("legal");
+        assert_eq!(record.title.as_deref(), Some("One two and Part II: three"));
+        assert_eq!(record.further["arxiv_subjects"], "s");
     }
 
     #[test]

@@ -88,7 +88,9 @@ impl Options {
 
     /// Tells a kind with these options from all others. `version` goes up whenever the same bytes are read differently.
     pub(super) fn fingerprint(&self, kind: Kind, version: u32) -> u64 {
-        let options = serde_json::to_string(self).expect("options are plain data");
+        // What only decides which bytes are read does not change how.
+        let reading = Self { kind: None, longest_line: None, longest_file: None, ..self.clone() };
+        let options = serde_json::to_string(&reading).expect("options are plain data");
         xxh3_64(format!("{kind} {version} {options}").as_bytes())
     }
 }

@@ -121,7 +121,7 @@ impl<'de> Paper<'de> {
                 None => {
                     let value: Value = map.next_value()?;
                     if !value.is_null() {
-                        self.further.push((key.replace('-', "_"), value));
+                        self.further.push((further_name(key), value));
                     }
                 }
             },
@@ -160,6 +160,12 @@ impl<'de> Paper<'de> {
         record.further.extend(self.further);
         Ok(record)
     }
+}
+
+/// What a field of arXiv's is called that we do not know: as there, unless a record has something else of that name.
+pub(super) fn further_name(key: &str) -> String {
+    let name = key.to_ascii_lowercase().replace('-', "_");
+    if Record::FIELDS.contains(&name.as_str()) { format!("arxiv_{name}") } else { name }
 }
 
 /// A text that must be one.

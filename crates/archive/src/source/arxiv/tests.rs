@@ -62,6 +62,14 @@ fn old_and_withdrawn_papers_are_ordinary() {
 }
 
 #[test]
+fn fields_that_we_have_otherwise_are_kept_apart() {
+    let record = read(r#"{"id":"a","subjects":["x"],"Some-Thing":1}"#, &Options::default()).expect("legal");
+    assert!(record.subjects.is_empty());
+    assert_eq!(record.further["arxiv_subjects"], serde_json::json!(["x"]));
+    assert_eq!(record.further["some_thing"], 1);
+}
+
+#[test]
 fn tex_can_be_left_as_it_is() {
     let options = Options { tex: Some(false), ..Options::default() };
     let record = read(INPUT.lines().nth(1).expect("there are two"), &options).expect("legal");

@@ -25,8 +25,8 @@ const LISTS: [&str; 1] = ["categories"];
 
 /// Reads rows.
 pub(super) struct Table {
-    /// The field that a column holds, if it is called otherwise.
-    fields: BTreeMap<String, String>,
+    /// The fields that a column holds, if they are called otherwise.
+    fields: BTreeMap<String, Vec<String>>,
     lists: Vec<String>,
     list_separator: String,
     tex: bool,
@@ -35,8 +35,12 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(options: &Options) -> Self {
+        let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (field, column) in &options.columns {
+            fields.entry(column.clone()).or_default().push(field.clone());
+        }
         Self {
-            fields: options.columns.iter().map(|(field, column)| (column.clone(), field.clone())).collect(),
+            fields,
             lists: LISTS.iter().map(|&list| list.to_owned()).chain(options.lists.iter().cloned()).collect(),
             list_separator: options.list_separator.clone().unwrap_or_else(|| LIST_SEPARATOR.to_owned()),
             tex: options.tex == Some(true),
@@ -44,8 +48,10 @@ impl Table {
         }
     }
 
-    fn field<'a>(&'a self, column: &'a str) -> &'a str {
-        self.fields.get(column).map_or(column, String::as_str)
+    fn fields<'a>(&'a self, column: &'a str) -> impl Iterator<Item = &'a str> {
+        let mapped = self.fields.get(column);
+        let own = mapped.is_none().then_some(column);
+        mapped.into_iter().flatten().map(String::as_str).chain(own)
     }
 
     /// The values in a cell.
@@ -97,14 +103,16 @@ fn cells(bytes: &[u8]) -> Result<Vec<(String, String)>, Fault> {
 impl Reading for Table {
     fn identifier(&self, bytes: &[u8], _: &Place) -> Result<String, Fault> {
         let cells = cells(bytes)?;
-        let found = cells.iter().find(|(column, _)| self.field(column) == "identifier");
+        let found = cells.iter().find(|(column, _)| self.fields(column).any(|field| field == "identifier"));
         legal(found.map_or("", |(_, cell)| cell), "identifier")
     }
 
     fn read(&self, bytes: &[u8], _: &Place) -> Result<Content, Fault> {
         let mut record = Record::default();
         for (column, cell) in cells(bytes)? {
-            self.put(&mut record, self.field(&column), &cell)?;
+            for field in self.fields(&column) {
+                self.put(&mut record, field, &cell)?;
+            }
         }
         record.identifier = legal(&record.identifier, "identifier")?;
         if self.tex {

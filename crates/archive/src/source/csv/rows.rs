@@ -22,6 +22,8 @@ pub(in crate::source) struct Rows {
     separator: Option<u8>,
     /// Columns that must be there.
     required: Vec<String>,
+    /// Columns whose names are those of fields that are somewhere else, or nowhere in a table.
+    refused: Vec<String>,
     current: Option<Current>,
 }
 
@@ -46,7 +48,18 @@ impl Rows {
         if !options.columns.contains_key("identifier") {
             required.push("identifier".to_owned());
         }
-        Ok(Self { files, longest: options.longest_line().max(PIECES), separator, required, current: None })
+        let mapped: Vec<&String> = options.columns.values().collect();
+        let taken = options.columns.keys().filter(|field| !mapped.contains(field)).cloned();
+        let refused = taken.chain(["versions", "provenance", "dates"].map(str::to_owned)).collect();
+        if let Some(field) =
+            options.columns.keys().find(|field| ["versions", "provenance", "dates"].contains(&field.as_str()))
+        {
+            return Err(OpenError::Option {
+                option: "columns",
+                what: format!("a table cannot hold the field `{field}`"),
+            });
+        }
+        Ok(Self { files, longest: options.longest_line().max(PIECES), separator, required, refused, current: None })
     }
 
     /// Opens the next table and reads its first line.
@@ -65,6 +78,9 @@ impl Rows {
         let wrong = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
         if let Some(missing) = self.required.iter().find(|name| !columns.contains(name)) {
             return wrong(format!("there is no column `{missing}`; there are: {}", columns.join(", ")));
+        }
+        if let Some(name) = columns.iter().find(|name| self.refused.contains(name)) {
+            return wrong(format!("there is a column `{name}`, but the field of that name is not read from it"));
         }
         for (at, name) in columns.iter().enumerate() {
             if !name.is_empty() && columns[..at].contains(name) {

@@ -61,6 +61,8 @@ fn a_map_tells_what_columns_hold() {
     assert_eq!((record.identifier.as_str(), record.deleted), ("7", true));
     assert_eq!(record.subjects, ["a", "b"]);
     assert_eq!(met[1].1, Err("field `deleted`: \"maybe\" is neither true nor false".to_owned()));
+    let both = read("a.tsv", b"Nr\tTitel\tThema\tweg\ttitle\n", &options).expect_err("two titles");
+    assert!(both.contains("there is a column `title`"), "{both}");
     let missing = read("a.tsv", b"Nr\tTitel\tweg\n7\tX\tno\n", &options).expect_err("no column");
     assert!(missing.contains("a.tsv: there is no column `Thema`; there are: Nr, Titel, weg"), "{missing}");
 }

@@ -146,13 +146,21 @@ fn standing_alone(element: &str, scope: &[(String, String)]) -> String {
         let is_own = tag.split(|c: char| c.is_ascii_whitespace()).any(|word| {
             word.strip_prefix(&attribute).is_some_and(|rest| rest.trim_start().starts_with('=') || rest.is_empty())
         });
-        let is_used = prefix.is_empty() || element.contains(&format!("{prefix}:"));
+        let is_used = if prefix.is_empty() { has_bare_names(element) } else { element.contains(&format!("{prefix}:")) };
         if is_used && !is_own {
             out.push_str(&format!(" {attribute}=\"{}\"", escaped(uri)));
         }
     }
     out.push_str(&element[name..]);
     out
+}
+
+/// Whether any element has no prefix.
+fn has_bare_names(element: &str) -> bool {
+    element.split('<').skip(1).any(|rest| {
+        let name = rest.split([' ', '\t', '\r', '\n', '/', '>']).next().unwrap_or_default();
+        !name.is_empty() && !name.starts_with(['!', '?']) && !name.contains(':')
+    })
 }
 
 /// Reads items of a static repository.

@@ -51,6 +51,13 @@ impl Formats {
         {
             return Err(OpenError::Option { option: "prefix", what: format!("{prefix:?} is not a metadata prefix") });
         }
+        let impossible = ["identifier", "deleted", "dates", "versions", "files", "provenance"];
+        if let Some(field) = options.fields.keys().find(|field| impossible.contains(&field.as_str())) {
+            return Err(OpenError::Option {
+                option: "fields",
+                what: format!("`{field}` cannot be read from an element"),
+            });
+        }
         let paths = options.fields.iter().flat_map(|(field, paths)| paths.all().iter().map(move |path| (field, path)));
         let chosen: Result<Vec<_>, _> = paths.map(|(field, path)| FieldPlace::parse(field, path)).collect();
         let chosen = chosen.map_err(|what| OpenError::Option { option: "fields", what })?;

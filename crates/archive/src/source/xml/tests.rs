@@ -106,7 +106,7 @@ fn bad_files_and_options_are_told() {
         let error = one(text, &Options::default()).expect_err(said);
         assert!(error.contains(said), "{error}");
     }
-    for toml in ["prefix = 'a b'", "identifier = 'a//b'", "[fields]\ntitle = '@'"] {
+    for toml in ["prefix = 'a b'", "identifier = 'a//b'", "[fields]\ntitle = '@'", "[fields]\nfiles = 'a'"] {
         let options = toml::from_str(toml).expect("legal TOML");
         assert!(one(b"", &options).expect_err(toml).starts_with("option `"), "{toml}");
     }
