@@ -292,32 +292,38 @@ impl Pass {
         });
     }
 
-    /// Says what was sent, also if not all of it was.
-    pub fn sent(mut self, records: u64, bytes: u64) {
-        self.end(records, bytes);
-    }
-
-    fn end(&mut self, records: u64, bytes: u64) {
-        if std::mem::replace(&mut self.is_over, true) {
+    /// Says what is sent, also if not all of it is. To be called before the last of it leaves: who has a page may ask for the next
+    /// at once, and must find it booked.
+    pub fn charge(&mut self, records: u64, bytes: u64) {
+        if self.is_over {
             return;
         }
-        let Self { budget, kind, number, .. } = *self;
+        let Self { budget, kind, .. } = *self;
         let time = micros(self.begun.elapsed());
-        self.flow.ledger.visit(self.key, |now, site, account| {
+        self.flow.ledger.visit(self.key, |now, _, account| {
+            account.charge(now, &budget, records, bytes);
             if kind == Kind::List {
-                site.leases.give_back(number);
-                account.leases.give_back(number);
-                site.time = if site.time == 0 { time } else { site.time - site.time / 8 + time / 8 };
                 account.typical.learn(records, bytes, time);
             }
-            account.charge(now, &budget, records, bytes);
+        });
+    }
+
+    fn end(&mut self) {
+        if std::mem::replace(&mut self.is_over, true) || self.kind != Kind::List {
+            return;
+        }
+        let (number, time) = (self.number, micros(self.begun.elapsed()));
+        self.flow.ledger.visit(self.key, |_, site, account| {
+            site.leases.give_back(number);
+            account.leases.give_back(number);
+            site.time = if site.time == 0 { time } else { site.time - site.time / 8 + time / 8 };
         });
     }
 }
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        self.end(0, 0);
+        self.end();
     }
 }
 

@@ -195,7 +195,7 @@ fn address_block(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Ta
     Ok(())
 }
 
-/// `OAIHarvester BASE agent="BASE harvester" networks=192.0.2.0/24,2001:db8::/32 records_per_hour=0`
+/// `OAIHarvester BASE "agent=BASE harvester" networks=192.0.2.0/24,2001:db8::/32 records_per_hour=0`
 fn harvester(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
     let Some((name, keys)) = arguments.split_first().filter(|(name, _)| !name.contains('=')) else {
         return Err("needs a name, and then what it is known by, such as: OAIHarvester BASE agent=base".to_owned());

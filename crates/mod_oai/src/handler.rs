@@ -129,10 +129,8 @@ fn answer(
     };
     let mut tally = Tally { pass, sent: Sent::default() };
     let outcome = write(request, house, repository, site, arguments, for_people, &mut tally);
-    let Tally { pass, sent } = tally;
-    pass.sent(sent.records, sent.bytes);
     if let Some(visitor) = visitor {
-        visitor.served(flow, &sent, outcome.is_ok());
+        visitor.served(flow, &tally.sent, outcome.is_ok());
     }
     outcome.unwrap_or_else(|outcome| outcome)
 }
@@ -169,6 +167,8 @@ fn write(
         let mut out = Renewing { reply: &mut reply, pass };
         answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
     };
+    // Who has a page may ask for the next at once.
+    tally.pass.charge(tally.sent.records, tally.sent.bytes);
     let failure = match written {
         Ok(()) => match reply.finish() {
             Ok(()) => return Ok(Outcome::Answered),

@@ -156,10 +156,8 @@ async fn answer(
             let _admission = admission;
             let mut tally = Tally { place, sent: Sent::default() };
             let result = write(&handler.served, arguments, &requester, wish, writer, &mut tally);
-            let Tally { place, sent } = tally;
-            place.sent(sent.records, sent.bytes);
             if let Some(visitor) = visitor {
-                visitor.served(&handler.served.flow, &sent, result.is_ok());
+                visitor.served(&handler.served.flow, &tally.sent, result.is_ok());
             }
             result.inspect_err(log)
         }
@@ -203,12 +201,16 @@ fn write(
     };
     if wish.html {
         let page = served.repository.page_for_people(arguments, host)?;
-        tally.sent = Sent { records: 1, bytes: page.len() as u64, ..Sent::default() };
+        tally.place.charge(1, page.len() as u64);
         send(wish, writer, |out| Ok(out.write_all(page.as_bytes())?))
     } else {
         let answer = served.repository.answer(arguments, host)?;
         let Tally { place, sent } = tally;
-        send(wish, writer, |out| answer.write_and_tell(&mut Renewing { out, place }, sent))
+        send(wish, writer, |out| {
+            let written = answer.write_and_tell(&mut Renewing { out, place }, sent);
+            place.charge(sent.records, sent.bytes);
+            written
+        })
     }
 }
 

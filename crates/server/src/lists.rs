@@ -105,10 +105,10 @@ impl Place {
         }
     }
 
-    /// Says what was sent.
-    pub(crate) fn sent(mut self, records: u64, bytes: u64) {
-        if let Some(pass) = self.pass.take() {
-            pass.sent(records, bytes);
+    /// Says what is sent, before the last of it leaves.
+    pub(crate) fn charge(&mut self, records: u64, bytes: u64) {
+        if let Some(pass) = &mut self.pass {
+            pass.charge(records, bytes);
         }
     }
 }

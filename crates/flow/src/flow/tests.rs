@@ -36,8 +36,8 @@ impl Bench {
     /// The page, or how long to wait.
     fn harvest(&self, address: &str, query: &str, records: u64) -> Result<(), u64> {
         match self.ask(address, query) {
-            Decision::Admitted(pass) => {
-                pass.sent(records, records * 1_000);
+            Decision::Admitted(mut pass) => {
+                pass.charge(records, records * 1_000);
                 Ok(())
             }
             Decision::Later(refusal) => Err(refusal.seconds),
@@ -97,7 +97,7 @@ fn a_thousand_behind_one_address_who_all_ask_for_the_same_are_all_let_in_as_told
         let bench = Bench::new(settings, None);
         // When each comes back; all of them at first.
         let mut waiting: Vec<(u64, bool)> = vec![(0, false); 1_000];
-        let mut passes = Vec::new();
+        let mut passes: Vec<Pass> = Vec::new();
         let mut answered = 0;
         for second in 0..2_000_u64 {
             for (at, was_told) in waiting.iter_mut().filter(|(at, _)| *at == second) {
@@ -115,8 +115,8 @@ fn a_thousand_behind_one_address_who_all_ask_for_the_same_are_all_let_in_as_told
                 }
             }
             bench.pass(1);
-            for pass in passes.drain(..) {
-                pass.sent(500, 500_000);
+            for mut pass in passes.drain(..) {
+                pass.charge(500, 500_000);
             }
         }
         assert_eq!(answered, 1_000, "{settings}");

@@ -80,17 +80,15 @@ fn a_killed_child_leaves_no_list_under_way() {
     let slow = httpd.client().connect().expect("a connection");
     let request = "GET /modoai?verb=ListRecords&metadataPrefix=oai_didl HTTP/1.1\r\nHost: x\r\n\r\n";
     std::io::Write::write_all(&mut &slow, request.as_bytes()).expect("a request");
-    httpd.wait("the list is under way", || {
-        Client::new(&httpd.url()).get(LIST).is_ok_and(|answer| answer.status == 503)
-    });
+    httpd
+        .wait("the list is under way", || Client::new(&httpd.url()).get(LIST).is_ok_and(|answer| answer.status == 503));
     for child in httpd.children() {
         httpd.signal_child("KILL", child);
     }
     // Sooner than the time after which a list that nobody hears of is forgotten.
     let begun = Instant::now();
-    httpd.wait("another list is given", || {
-        Client::new(&httpd.url()).get(LIST).is_ok_and(|answer| answer.status == 200)
-    });
+    httpd
+        .wait("another list is given", || Client::new(&httpd.url()).get(LIST).is_ok_and(|answer| answer.status == 200));
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
     drop(slow);
 }
@@ -113,7 +111,7 @@ fn directives_are_checked() {
         assert!(!is_good && said.contains(needed), "{directive}: {said}");
     }
     let good = "OAIListDelay 3s\nOAIBytesPerHour 4G\nOAIAddressBlock 32 64\n\
-        OAIHarvester BASE agent=\"BASE harvester\" networks=192.0.2.0/24,2001:db8::/32 records_per_hour=0 list_delay=1s";
+        OAIHarvester BASE \"agent=BASE harvester\" networks=192.0.2.0/24,2001:db8::/32 records_per_hour=0 list_delay=1s";
     let (is_good, said) = launch.config_test(good);
     assert!(is_good, "{said}");
 }
