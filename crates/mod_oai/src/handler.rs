@@ -5,6 +5,7 @@ use std::ffi::CStr;
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
 
+use modoai_flow::courtesy::Breath;
 use modoai_flow::{Asker as Asking, Decision, Errand, Pass, Patience, Visitor};
 use modoai_httpd::asker::Asker;
 use modoai_httpd::log::Level;
@@ -127,7 +128,7 @@ fn answer(
         }
         Decision::Crowded => return come_back(request, CROWDED_SECONDS),
     };
-    let mut tally = Tally { pass, sent: Sent::default() };
+    let mut tally = Tally { pass, sent: Sent::default(), breath: Breath::begin() };
     let outcome = write(request, house, repository, site, arguments, for_people, &mut tally);
     if let Some(visitor) = visitor {
         visitor.served(flow, &tally.sent, outcome.is_ok());
@@ -163,8 +164,8 @@ fn write(
         page.and_then(|page| if request.is_head() { Ok(()) } else { Ok(reply.write_all(page.as_bytes())?) })
     } else {
         let answer = repository.answer(arguments, &host);
-        let Tally { pass, sent } = tally;
-        let mut out = Renewing { reply: &mut reply, pass };
+        let Tally { pass, sent, breath } = tally;
+        let mut out = Polite { reply: &mut reply, pass, breath };
         answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
     };
     // Who has a page may ask for the next at once.
@@ -188,18 +189,22 @@ fn write(
 struct Tally {
     pass: Pass,
     sent: Sent,
+    breath: Breath,
 }
 
-/// Says now and then that the answer is still under way.
-struct Renewing<'a, 'r> {
+/// Pauses while others want the processors, and says now and then that the answer is still under way.
+struct Polite<'a, 'r> {
     reply: &'a mut Reply<'r>,
     pass: &'a mut Pass,
+    breath: &'a mut Breath,
 }
 
-impl io::Write for Renewing<'_, '_> {
+impl io::Write for Polite<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass.still_here();
-        self.reply.write(bytes)
+        let written = self.reply.write(bytes);
+        self.breath.pause_if_crowded();
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {

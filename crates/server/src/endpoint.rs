@@ -15,6 +15,7 @@ use hyper::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, FROM, HeaderName, USER_AGENT, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
+use modoai_flow::courtesy::Breath;
 use modoai_flow::{Asker, Errand, Kind, Visitor};
 use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
@@ -29,7 +30,8 @@ use crate::encoding::{Encoder, Encoding};
 use crate::folder_host::FolderHost;
 use crate::handler::Handler;
 use crate::lists::Place;
-use crate::{Served, reply};
+use crate::readers::Readers;
+use crate::reply;
 
 /// How long a request for something else than a list waits for its turn before the harvester is asked to come back.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -154,8 +156,8 @@ async fn answer(
         let handler = handler.clone();
         move || {
             let _admission = admission;
-            let mut tally = Tally { place, sent: Sent::default() };
-            let result = write(&handler.served, arguments, &requester, wish, writer, &mut tally);
+            let mut tally = Tally { place, sent: Sent::default(), breath: is_list.then(Breath::begin) };
+            let result = write(&handler, arguments, &requester, wish, writer, &mut tally);
             if let Some(visitor) = visitor {
                 visitor.served(&handler.served.flow, &tally.sent, result.is_ok());
             }
@@ -186,13 +188,14 @@ async fn answer(
 
 /// Computes an answer and writes it. Blocks.
 fn write(
-    served: &Served,
+    handler: &Handler,
     arguments: Result<Arguments, QueryError>,
     requester: &Requester,
     wish: Wish,
     writer: Writer,
     tally: &mut Tally,
 ) -> Result<(), Failure> {
+    let Handler { served, readers, .. } = handler;
     let folder = served.site.as_ref().map(|site| FolderHost::new(site, &served.areas, requester, (served.health)()));
     let host: &dyn Host = match (&folder, &served.shelf) {
         (Some(folder), _) => folder,
@@ -205,9 +208,9 @@ fn write(
         send(wish, writer, |out| Ok(out.write_all(page.as_bytes())?))
     } else {
         let answer = served.repository.answer(arguments, host)?;
-        let Tally { place, sent } = tally;
+        let Tally { place, sent, breath } = tally;
         send(wish, writer, |out| {
-            let written = answer.write_and_tell(&mut Renewing { out, place }, sent);
+            let written = answer.write_and_tell(&mut Polite { out, place, breath, readers }, sent);
             place.charge(sent.records, sent.bytes);
             written
         })
@@ -218,18 +221,26 @@ fn write(
 struct Tally {
     place: Place,
     sent: Sent,
+    /// Of a list.
+    breath: Option<Breath>,
 }
 
-/// Says now and then that the answer is still under way.
-struct Renewing<'a> {
+/// Pauses while others look at the site, and says now and then that the answer is still under way.
+struct Polite<'a> {
     out: &'a mut dyn io::Write,
     place: &'a mut Place,
+    breath: &'a mut Option<Breath>,
+    readers: &'a Readers,
 }
 
-impl io::Write for Renewing<'_> {
+impl io::Write for Polite<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.place.still_here();
-        self.out.write(bytes)
+        let written = self.out.write(bytes);
+        if let Some(breath) = self.breath {
+            breath.pause_while(|| self.readers.are_there());
+        }
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {

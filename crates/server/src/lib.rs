@@ -27,6 +27,7 @@ mod log;
 mod origin;
 mod password_file;
 mod range;
+mod readers;
 mod reply;
 mod settings;
 mod site;
