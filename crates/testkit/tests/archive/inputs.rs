@@ -331,6 +331,41 @@ fn several_files_are_one_input() {
 }
 
 #[test]
+fn standard_input_is_an_input() {
+    let archive = Archive::configured(PLAIN);
+    let file = archive.write_lines("records.jsonl", &[record("1", "One"), record("2", "Two")]);
+    let lines = || fs::File::open(&file).expect("just written");
+    archive.import_from(lines()).with(["--as", "jsonl"]).done().expect(&[("new", 2)]);
+    archive.import_from(lines()).with(["--as", "jsonl"]).done().expect(&[("unchanged", 2)]);
+    // The same records from the file are the same records.
+    archive.import("records.jsonl").done().expect(&[("unchanged", 2)]);
+}
+
+#[test]
+fn rights_and_provenance_go_with_every_format() {
+    let archive = Archive::configured(PLAIN);
+    let licence = "https://creativecommons.org/licenses/by/4.0/";
+    let provenance = json!({
+        "base_url": "https://elsewhere.example.org/oai", "identifier": "oai:elsewhere.example.org:1",
+        "datestamp": "2001-01-01", "metadata_namespace": "http://www.openarchives.org/OAI/2.0/oai_dc/",
+        "harvest_date": "2002-02-02T02:02:02Z", "altered": true,
+    });
+    archive
+        .fill(&[record_with("1", "One", json!({ "licence": licence, "provenance": provenance })), record("2", "Two")]);
+    let told = archive.told();
+    let about: String =
+        told["oai:example.org:1"].about.iter().map(|part| String::from_utf8_lossy(&part.bytes).into_owned()).collect();
+    for part in [
+        &format!("<rightsReference ref=\"{licence}\"/>"),
+        "harvestDate=\"2002-02-02T02:02:02Z\" altered=\"true\"",
+        "<identifier>oai:elsewhere.example.org:1</identifier>",
+    ] {
+        assert!(about.contains(part), "{part} is not in {about}");
+    }
+    assert!(told["oai:example.org:2"].about.is_empty());
+}
+
+#[test]
 fn the_repository_says_how_its_identifiers_are_made() {
     let archive = Archive::configured(PLAIN);
     archive.fill(&[record("1", "One")]);

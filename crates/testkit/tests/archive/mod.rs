@@ -112,6 +112,14 @@ impl Archive {
         Import { command }
     }
 
+    /// An import of what is on standard input.
+    pub(crate) fn import_from(&self, input: fs::File) -> Import {
+        let mut command = Command::new(binary());
+        command.args(["import", "-", "--into"]).arg(self.catalogue());
+        command.args(&self.options).arg("--json").stdin(input);
+        Import { command }
+    }
+
     /// Imports lines of our own model, and expects that all goes well.
     #[track_caller]
     pub(crate) fn fill(&self, records: &[Value]) -> Imported {
