@@ -23,14 +23,10 @@ fn crosswalks(constants: toml::Table) -> Crosswalks {
     Crosswalks::compile(all, constants).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// The constants of arXiv's preset.
 fn arxiv() -> toml::Table {
-    toml::toml! {
-        landing = "https://arxiv.org/abs/"
-        older_landing = "http://arxiv.org/abs/"
-        type = "text"
-        kind = "preprint"
-        access = "open"
-    }
+    let preset: toml::Table = include_str!("../src/preset/arxiv.toml").parse().expect("TOML");
+    preset["constants"].as_table().expect("a table").clone()
 }
 
 fn written(crosswalks: &Crosswalks, prefix: &str, record: &Record) -> Option<String> {
