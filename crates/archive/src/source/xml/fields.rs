@@ -205,6 +205,10 @@ pub(super) fn fill(record: &mut Record, places: &[Place], found: &[Found]) {
             _ => put_further(record, field, text),
         }
     }
+    // Who has no other home is at least found by a DOI.
+    if let (true, Some(Value::String(doi))) = (record.links.is_empty(), record.further.get("doi")) {
+        record.links.push(Link { url: format!("https://doi.org/{doi}"), ..Link::default() });
+    }
 }
 
 /// The first counts, and what stands beside it in the same element.

@@ -48,6 +48,7 @@ fn well_known_formats_are_understood() {
     assert_eq!((first.family.as_str(), first.given.as_deref()), ("Noether", Some("Emmy")));
     assert_eq!((first.orcid.as_deref(), first.affiliations[0].as_str()), (Some("0000-0001-2345-6789"), "Göttingen"));
     assert_eq!(datacite.further["type"], "Dataset");
+    assert_eq!(datacite.links[0].url, "https://doi.org/10.1000/3");
     assert_eq!(datacite.licence.as_deref(), Some("https://creativecommons.org/publicdomain/zero/1.0/"));
     assert_eq!(datacite.dates["issued"], "1921");
 
