@@ -152,7 +152,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     },
     Setting {
         key: "max_connections",
-        default: "1024",
+        default: "2048",
         doc: "Connections at the same time. Further ones are told to come back later (503) and closed.",
         set: |s, v| count(v, 1).map(|number| s.max_connections = number),
     },
