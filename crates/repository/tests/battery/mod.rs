@@ -4,6 +4,7 @@
 
 pub(crate) mod concurrency;
 pub(crate) mod deletion;
+pub(crate) mod described;
 pub(crate) mod listing;
 pub(crate) mod mounts;
 pub(crate) mod stamping;
@@ -55,6 +56,11 @@ macro_rules! battery {
             stored: a_large_record_is_had_in_pieces,
             stored: sets_have_the_names_they_were_given,
             stored: records_and_files_do_not_disturb_each_other,
+            described: an_unchanged_document_is_not_stamped,
+            described: a_document_is_stamped_as_it_is_told,
+            described: documents_go_and_come_back,
+            described: a_document_is_listed_in_the_formats_it_has,
+            described: memos_are_remembered,
             mounts: mounts_are_remembered_until_others_are,
             concurrency: there_is_one_writer,
             concurrency: readers_never_see_half_a_batch,
