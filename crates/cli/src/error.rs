@@ -13,9 +13,9 @@ use modoai_protocol::with_causes;
 pub(crate) enum Kind {
     /// Something failed: a file, a socket, the disk.
     Failed = 1,
-    /// An endpoint does not conform, or links are broken; the report says where.
+    /// An endpoint does not conform, links are broken, or entries of an import are bad; the report says where.
     Findings = 2,
-    /// A harvest or a traversal is not complete; the message says what is missing.
+    /// A harvest, a traversal or an import is not complete; the message says what is missing.
     Incomplete = 3,
     /// The command line makes no sense.
     Usage = 64,
@@ -28,8 +28,8 @@ pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0   success
   1   something failed; the message says what
-  2   an endpoint does not conform, or links are broken; the report says where
-  3   a harvest or a traversal is incomplete; the message says what is missing
+  2   an endpoint does not conform, links are broken, or entries of an import are bad; the report says where
+  3   a harvest, a traversal or an import is incomplete; the message says what is missing
   64  the command line could not be understood
   78  the configuration is wrong; the message names the setting";
 

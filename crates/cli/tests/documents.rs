@@ -164,6 +164,26 @@ fn every_example_configuration_is_good() {
 }
 
 #[test]
+fn the_example_archive_is_imported_and_served_in_every_format() {
+    let desk = Desk::new();
+    let place = desk.at("institute").display().to_string();
+    let line = "modoai import examples/archive/records.jsonl --config examples/archive/archive.toml --into institute";
+    for page in ["README.md", "docs/guide/archive.md", "examples/archive/archive.toml"] {
+        assert!(document(page).text.contains(line), "{page} shows another line");
+    }
+    let imported = desk.shell(&line.replace("--into institute", &format!("--into '{place}'")), workspace());
+    assert_eq!(imported.status, 0, "{}", imported.stderr);
+    let ask = |query: &str| desk.run(&["ask", "--catalogue", &place, query]).printed();
+    for prefix in ["oai_dc", "datacite", "mods", "institute"] {
+        let records = ask(&format!("verb=ListRecords&metadataPrefix={prefix}"));
+        assert!(records.contains("oai:institute.example.org:1</identifier>"), "{records}");
+        assert!(records.contains("On the counting of web pages"), "{records}");
+        assert!(records.contains("<header status=\"deleted\">") || prefix == "datacite", "{records}");
+    }
+    assert!(ask("verb=ListSets").contains("<setSpec>theses:2024</setSpec>"));
+}
+
+#[test]
 fn the_example_configuration_protects_what_it_says() {
     let desk = Desk::new();
     let listed = |flags: &str| {
