@@ -23,6 +23,9 @@ const TIMES: u32 = 24;
 /// No pause is longer: a harvester must see that there is still somebody.
 const LONGEST: Duration = Duration::from_millis(500);
 
+/// The same where nobody knows whether it helps anybody; and whoever pauses does not notice that the harvester has gone.
+const LONGEST_GUESS: Duration = Duration::from_millis(50);
+
 /// How often it is looked whether anybody still wants the processors.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -72,7 +75,7 @@ impl Breath {
         let crowd = waited.saturating_sub(self.waited);
         self.waited = waited;
         if crowd.saturating_mul(CROWDED) > u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX) {
-            sleep((spent * TIMES).min(LONGEST));
+            sleep((spent * TIMES).min(LONGEST_GUESS));
         }
         self.computed = computed();
     }

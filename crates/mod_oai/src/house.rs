@@ -181,11 +181,11 @@ impl House {
     }
 }
 
-/// How many lists at once suit httpd: visitors keep three quarters of the workers, and lists that wait for slow harvesters
-/// leave the processors to others.
+/// How many lists at once suit httpd: visitors keep at least half of the workers. Most lists wait for their harvesters, and those that
+/// compute give way.
 fn lists_at_once() -> usize {
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    (server::workers() / 4).clamp(2, 4 * cores.max(1))
+    (server::workers() / 2).clamp(2, 16 * cores)
 }
 
 /// `OAIIndexDir`, or the place for such things on this system.
