@@ -1,7 +1,7 @@
 //! Lists give way: whoever looks at the site is waiting for it, and a harvester is not.
 //!
-//! Priorities alone are not enough: a thread that gives way still runs to the end of its slice when somebody else wakes up,
-//! some milliseconds, and that is many times what a file takes. So a list also pauses, many times as long as it has
+//! Priorities alone are not enough: a thread that gives way still runs to the end of its slice when somebody else wakes
+//! up, some milliseconds, and that is many times what a file takes. So a list also pauses, many times as long as it has
 //! computed, for as long as others want the processors.
 
 use std::fs::File;
@@ -13,7 +13,8 @@ use rustix::process::setpriority_process;
 use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
 
-/// The least that a thread can ask for. Beside one that asks for the usual, it gets a seventieth of a processor; alone, all of it.
+/// The least that a thread can ask for. Beside one that asks for the usual, it gets a seventieth of a processor; alone,
+/// all of it.
 const LAST: i32 = 19;
 
 /// A list pauses so many times as long as it has computed. With two lists for each core, they take a twelfth of the
@@ -23,7 +24,8 @@ const TIMES: u32 = 24;
 /// No pause is longer: a harvester must see that there is still somebody.
 const LONGEST: Duration = Duration::from_millis(500);
 
-/// The same where nobody knows whether it helps anybody; and whoever pauses does not notice that the harvester has gone.
+/// The same where nobody knows whether it helps anybody; and whoever pauses does not notice that the harvester has
+/// gone.
 const LONGEST_GUESS: Duration = Duration::from_millis(50);
 
 /// How often it is looked whether anybody still wants the processors.
@@ -32,7 +34,8 @@ const LOOK: Duration = Duration::from_millis(5);
 /// A thread that had to wait for a processor for more than this part of what it computed is not alone.
 const CROWDED: u64 = 8;
 
-/// Makes the calling thread, and no other, give way to whatever else the machine has to do. For good: only root may take it back.
+/// Makes the calling thread, and no other, give way to whatever else the machine has to do. For good: only root may
+/// take it back.
 pub fn give_way() {
     // On Linux, a thread has a priority of its own.
     if let Err(error) = setpriority_process(Some(gettid()), LAST) {
@@ -68,7 +71,8 @@ impl Breath {
         self.computed = computed();
     }
 
-    /// Pauses for a while, if this thread had to wait for others to compute. For those who do not know who else there is.
+    /// Pauses for a while, if this thread had to wait for others to compute. For those who do not know who else there
+    /// is.
     pub fn pause_if_crowded(&mut self) {
         let spent = computed().saturating_sub(self.computed);
         let waited = self.waited();

@@ -1,8 +1,8 @@
 //! The gate: who may come in now, and when the others may.
 //!
-//! A host asks before it does any work for a request, holds the [`Pass`] while the answer is under way, and says what was sent.
-//! Whoever is told to wait is told the truth ([`crate::account::promises`]). Of those who will not wait, most never get as far
-//! as the ledger: a note in this process's memory is enough to turn them away.
+//! A host asks before it does any work for a request, holds the [`Pass`] while the answer is under way, and says what
+//! was sent. Whoever is told to wait is told the truth (`account::promises`). Of those who will not wait, most never
+//! get as far as the ledger: a note in this process's memory is enough to turn them away.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -292,8 +292,8 @@ impl Pass {
         });
     }
 
-    /// Says what is sent, also if not all of it is. To be called before the last of it leaves: who has a page may ask for the next
-    /// at once, and must find it booked.
+    /// Says what is sent, also if not all of it is. To be called before the last of it leaves: who has a page may ask
+    /// for the next at once, and must find it booked.
     pub fn charge(&mut self, records: u64, bytes: u64) {
         if self.is_over {
             return;
@@ -327,7 +327,8 @@ impl Drop for Pass {
     }
 }
 
-/// Which of those who share an account: the address. Whatever else a request says about its sender can be changed with every one.
+/// Which of those who share an account: the address. Whatever else a request says about its sender can be changed with
+/// every one.
 fn address_number(asker: &Asker<'_>) -> u32 {
     let address = match asker.address.to_canonical() {
         std::net::IpAddr::V4(address) => address.to_ipv6_mapped().octets(),

@@ -1,8 +1,8 @@
 //! Notes about those who were told to wait and come back at once.
 //!
-//! Each of their requests gets a promise of its own, because it may be another client behind the same address; but the ledger
-//! need not be asked for each. Whoever has been turned away many times in a row is promised many times in advance, more and
-//! more of them, and those are handed out from here: the more one asks, the less one costs.
+//! Each of their requests gets a promise of its own, because it may be another client behind the same address; but the
+//! ledger need not be asked for each. Whoever has been turned away many times in a row is promised many times in
+//! advance, more and more of them, and those are handed out from here: the more one asks, the less one costs.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -56,7 +56,8 @@ impl Notes {
         note.hand_out(guest.at)
     }
 
-    /// How long somebody must wait whom the ledger has turned away, if there is still a time that was promised in advance.
+    /// How long somebody must wait whom the ledger has turned away, if there is still a time that was promised in
+    /// advance.
     pub(crate) fn spare(&self, guest: Guest) -> Option<Duration> {
         self.lock().get_mut(&guest.name)?.hand_out(guest.at)
     }
@@ -69,7 +70,8 @@ impl Notes {
         }
     }
 
-    /// Notes what was promised: the first of it to this one, the others in advance. `ledger_now` is now, in the ledger's time.
+    /// Notes what was promised: the first of it to this one, the others in advance. `ledger_now` is now, in the
+    /// ledger's time.
     pub(crate) fn granted(&self, guest: Guest, ledger_now: u64, grant: &Grant) {
         let mut notes = self.lock();
         if notes.len() >= MOST {

@@ -1,7 +1,7 @@
 //! Settings of flow control: one row each, as in [`modoai_repository::settings`].
 //!
-//! 0 always means "no limit". The defaults limit nothing that a harvester in its right mind would do; how much a site can
-//! spare, only its operator knows.
+//! 0 always means "no limit". The defaults limit nothing that a harvester in its right mind would do; how much a site
+//! can spare, only its operator knows.
 
 use std::time::Duration;
 

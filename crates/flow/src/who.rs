@@ -56,8 +56,8 @@ pub struct Asker<'a> {
 pub(crate) struct Party {
     pub(crate) who: Who,
     pub(crate) budget: Budget,
-    /// What the account is kept by. Those who only call themselves by a name get an account for each block they come from:
-    /// whoever borrows the name of a good harvester takes nothing from it.
+    /// What the account is kept by. Those who only call themselves by a name get an account for each block they come
+    /// from: whoever borrows the name of a good harvester takes nothing from it.
     pub(crate) key: String,
 }
 

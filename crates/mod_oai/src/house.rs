@@ -1,8 +1,8 @@
 //! What a child keeps open for a server: the catalogue and the repository.
 //!
 //! The parent only makes the directory for the catalogues, while it may; everything in it is made by children, with the
-//! rights of the user they run as. A house is opened when it is first needed. If that fails the site is served as before,
-//! the repository is not to be had for the time being, and the error log says why, once.
+//! rights of the user they run as. A house is opened when it is first needed. If that fails the site is served as
+//! before, the repository is not to be had for the time being, and the error log says why, once.
 
 use std::collections::HashMap;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -38,7 +38,8 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// Writes to the error log, unless it was the last thing said about this server: it would be said with every request.
+    /// Writes to the error log, unless it was the last thing said about this server: it would be said with every
+    /// request.
     pub(crate) fn say_once(&self, message: String) {
         let mut said = lock(&self.said);
         if said.as_ref() != Some(&message) {
@@ -97,7 +98,8 @@ pub(crate) fn prepare(main: Server<'_>) {
 }
 
 /// The servers that have a repository, each with the folder for its catalogue. Those of the same name and port are told
-/// apart by where and what they serve and not by their order, which may change: a catalogue in other hands would tell secrets.
+/// apart by where and what they serve and not by their order, which may change: a catalogue in other hands would tell
+/// secrets.
 pub(crate) fn folders(main: Server<'_>) -> Vec<(Server<'_>, PathBuf)> {
     let servers: Vec<_> = main.all().filter(|server| server.config::<Oai>().is_on()).collect();
     let name = |server: &Server<'_>| {
@@ -181,8 +183,8 @@ impl House {
     }
 }
 
-/// How many lists at once suit httpd: visitors keep at least half of the workers. Most lists wait for their harvesters, and those that
-/// compute give way.
+/// How many lists at once suit httpd: visitors keep at least half of the workers. Most lists wait for their harvesters,
+/// and those that compute give way.
 fn lists_at_once() -> usize {
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     (server::workers() / 2).clamp(2, 16 * cores)
@@ -195,8 +197,8 @@ fn index_dir(server: &Server<'_>) -> PathBuf {
     given.or_else(usual).or_else(|| server_root_relative("oai")).unwrap_or_else(|| PathBuf::from("/var/lib/oai"))
 }
 
-/// Makes a directory that belongs to the user children run as. One that exists is left as it is: whoever may write to it
-/// could have put a link in its place, and root must not give that away.
+/// Makes a directory that belongs to the user children run as. One that exists is left as it is: whoever may write to
+/// it could have put a link in its place, and root must not give that away.
 fn make(directory: &Path) -> std::io::Result<()> {
     if directory.is_dir() {
         return Ok(());

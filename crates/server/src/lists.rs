@@ -1,8 +1,8 @@
 //! Pages of lists: who gets one now, and the threads on which they are made.
 //!
-//! A list is the one thing here that can take a while, and the one thing that nobody is waiting for in front of a screen. So lists have
-//! threads of their own, which give way to everything else; those who find no room wait a moment, and are then told
-//! when to come back.
+//! A list is the one thing here that can take a while, and the one thing that nobody is waiting for in front of a
+//! screen. So lists have threads of their own, which give way to everything else; those who find no room wait a moment,
+//! and are then told when to come back.
 
 use std::io;
 use std::sync::Arc;

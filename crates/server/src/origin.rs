@@ -7,8 +7,8 @@ use modoai_flow::network::Network;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The address of the one who asks. Each proxy adds at the end whom it got a request from; what is further to the left than the
-/// last who is not trusted, anybody could have written there.
+/// The address of the one who asks. Each proxy adds at the end whom it got a request from; what is further to the left
+/// than the last who is not trusted, anybody could have written there.
 pub(crate) fn of(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     let mut found = peer;

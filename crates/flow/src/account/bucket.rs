@@ -1,7 +1,7 @@
 //! An hourly budget as one moment.
 //!
-//! A bucket holds what may be taken within an hour, and fills evenly. Instead of how full it is, it keeps *when it will be
-//! full*: then nothing has to be done as time goes by, and nothing is lost to rounding however often it is asked.
+//! A bucket holds what may be taken within an hour, and fills evenly. Instead of how full it is, it keeps *when it will
+//! be full*: then nothing has to be done as time goes by, and nothing is lost to rounding however often it is asked.
 
 const HOUR: u64 = 3_600 * super::SECOND;
 

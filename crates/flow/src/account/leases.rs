@@ -1,7 +1,8 @@
 //! Lists under way, counted so that the count is right again after any crash.
 //!
-//! Each list under way holds a lease. It ends when the list has ended; if its process is killed, as soon as somebody looks;
-//! and if nobody can tell, because the process lives in another container, when it has not been renewed for a while.
+//! Each list under way holds a lease. It ends when the list has ended; if its process is killed, as soon as somebody
+//! looks; and if nobody can tell, because the process lives in another container, when it has not been renewed for a
+//! while.
 
 use std::sync::OnceLock;
 
@@ -9,8 +10,8 @@ use rustix::process::{Pid, getpid, test_kill_process};
 
 use super::SECOND;
 
-/// How long a lease lasts without being renewed. A client that takes nothing is given up earlier, so that whoever is really
-/// sending has renewed by then.
+/// How long a lease lasts without being renewed. A client that takes nothing is given up earlier, so that whoever is
+/// really sending has renewed by then.
 pub(crate) const TERM: u64 = 180 * SECOND;
 
 /// Leases that are held.

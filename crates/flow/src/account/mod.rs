@@ -1,7 +1,7 @@
 //! One party's account: what it may take, what it has been promised, what it has under way.
 //!
-//! All of it is arithmetic over a time that is passed in, in microseconds of the ledger's own clock; where accounts are kept
-//! is the ledger's business. The rules:
+//! All of it is arithmetic over a time that is passed in, in microseconds of the ledger's own clock; where accounts are
+//! kept is the ledger's business. The rules:
 //!
 //! 1. Whoever holds a promise that is due is admitted, whatever else is the matter.
 //! 2. Whoever holds none is admitted if the delay is over, the hourly budgets are not used up, and there is room.

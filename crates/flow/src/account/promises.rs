@@ -1,17 +1,18 @@
 //! Promises: when those who were turned away may come back, and will be let in.
 //!
-//! An account may be shared by many: a university behind one address, the machines of a harvester. So a promise is made to
-//! a *ticket*, an address and what it asks for: whoever else comes, at whatever time, cannot use it up. Every refusal is a
-//! promise of its own, since several clients may be behind one address: a ticket has a *run* of times in an even pace, and
-//! whoever comes takes the earliest that is due. If all wait as they were told, each finds one: by any moment there have come at most
-//! as many as have times before it.
+//! An account may be shared by many: a university behind one address, the machines of a harvester. So a promise is made
+//! to a *ticket*, an address and what it asks for: whoever else comes, at whatever time, cannot use it up. Every
+//! refusal is a promise of its own, since several clients may be behind one address: a ticket has a *run* of times in
+//! an even pace, and whoever comes takes the earliest that is due. If all wait as they were told, each finds one: by
+//! any moment there have come at most as many as have times before it.
 //!
 //! One case is left: somebody comes by chance, at the right moment, from the same address, and for the very same thing.
 //! So whoever redeems a promise leaves some *spares* for those who may have been meant. A client that is alone behind
 //! its address has no use for them: it does not ask again for what it has.
 //!
-//! A client that does not wait, but asks again and again, makes the runs of its own address longer, and those of no other: it is told to wait
-//! longer and longer, but no more than an hour, or 24 lists, beyond what its budget asks for. Times that nobody came for are forgotten after a while.
+//! A client that does not wait, but asks again and again, makes the runs of its own address longer, and those of no
+//! other: it is told to wait longer and longer, but no more than an hour, or 24 lists, beyond what its budget asks for.
+//! Times that nobody came for are forgotten after a while.
 
 use super::SECOND;
 
@@ -148,7 +149,8 @@ impl Promises {
         own(way).map(|run| if run.spares > 0 { 0 } else { run.first.saturating_sub(LENIENCE) }).min()
     }
 
-    /// Makes `count` promises, from `ready_at` on, behind those of the same address, and behind the next of each other address.
+    /// Makes `count` promises, from `ready_at` on, behind those of the same address, and behind the next of each other
+    /// address.
     pub(crate) fn make(&mut self, now: u64, ticket: Ticket, ready_at: u64, pace: u64, count: u32) -> Grant {
         let ready_at = ready_at.max(now);
         let of_address = |run: &&Run| run.ticket.address == ticket.address && run.count > 0;

@@ -158,7 +158,8 @@ struct Harvester {
 }
 
 proptest! {
-    /// Whatever the budget, however many share an account and an address, and whoever hammers at the door meanwhile: whoever waits as told is let in.
+    /// Whatever the budget, however many share an account and an address, and whoever hammers at the door meanwhile:
+    /// whoever waits as told is let in.
     #[test]
     fn whoever_waits_as_told_is_let_in(
         delay in 0_u64..20,
@@ -208,7 +209,7 @@ proptest! {
                     one.was_told = false;
                 }
                 Err(wait) => {
-                    prop_assert!(!one.was_told, "told to come at {now}, and turned away again for {wait}: {one:?} {:?}", account.promises);
+                    prop_assert!(!one.was_told, "told to come at {now}, and turned away again for {wait}: {one:?}");
                     // Whole seconds, rounded up, and somewhat late.
                     one.next = now + wait.div_ceil(SECOND).max(1) * SECOND + lateness * 1_000;
                     one.was_told = true;
@@ -217,7 +218,8 @@ proptest! {
         }
     }
 
-    /// Over any time, an account gets what its budget says, and what was saved up, and a little too much if those who share it come early.
+    /// Over any time, an account gets what its budget says, and what was saved up, and a little too much if those who
+    /// share it come early.
     #[test]
     fn nobody_gets_more_than_the_budget(
         records in 10_u64..10_000,

@@ -1,7 +1,7 @@
 //! The ledger's own time: microseconds that only ever grow.
 //!
-//! The kernel counts since the machine was started, and nobody can set that. After the next start it counts from nothing
-//! again; then the ledger goes on from the last time it knows, and adds what the wall clock says has passed, if
+//! The kernel counts since the machine was started, and nobody can set that. After the next start it counts from
+//! nothing again; then the ledger goes on from the last time it knows, and adds what the wall clock says has passed, if
 //! that can be believed. All that a wrong clock can do is to make a wait shorter.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

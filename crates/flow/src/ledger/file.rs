@@ -7,8 +7,9 @@
 //! 282624  the accounts, in the same order
 //! ```
 //!
-//! An account may be anywhere in the set that its key leads to. The list of keys is only there to find it with one read: what
-//! counts is the key on the account's own page. Where nobody has been, the file has holes, and takes no space.
+//! An account may be anywhere in the set that its key leads to. The list of keys is only there to find it with one
+//! read: what counts is the key on the account's own page. Where nobody has been, the file has holes, and takes no
+//! space.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -37,8 +38,8 @@ const INDEX_AT: u64 = SITE_AT + SITE as u64;
 const ENTRY: usize = 16;
 pub(super) const ACCOUNTS_AT: u64 = INDEX_AT + SETS * (WAYS * ENTRY) as u64;
 
-/// How often the lock is tried for, and the pause between. Somebody who holds it for longer has been stopped in the middle, and
-/// requests must not wait for that.
+/// How often the lock is tried for, and the pause between. Somebody who holds it for longer has been stopped in the
+/// middle, and requests must not wait for that.
 const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_micros(200);
 

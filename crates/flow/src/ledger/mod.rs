@@ -1,9 +1,9 @@
 //! Where accounts are kept: in one file that all processes of a site share, or, if that cannot be, in memory.
 //!
-//! The file has room for a fixed number of accounts of a fixed size; who has not been seen for longest makes way. A decision takes a lock,
-//! a few small reads and writes, and some microseconds. There is nothing to be repaired after a crash: a
-//! lock ends with its process, and an account that does not match its checksum begins anew, which is in its owner's favour. Nothing is ever forced to the disk:
-//! after a power cut, budgets may be some seconds old.
+//! The file has room for a fixed number of accounts of a fixed size; who has not been seen for longest makes way. A
+//! decision takes a lock, a few small reads and writes, and some microseconds. There is nothing to be repaired after a
+//! crash: a lock ends with its process, and an account that does not match its checksum begins anew, which is in its
+//! owner's favour. Nothing is ever forced to the disk: after a power cut, budgets may be some seconds old.
 //!
 //! Time is the ledger's own ([`clock`]), so that nobody is locked out when the machine's clock is set.
 
@@ -58,7 +58,8 @@ struct State {
 }
 
 impl Ledger {
-    /// Opens the ledger in a file, or makes it. Without one, or where that is impossible, accounts are those of this process.
+    /// Opens the ledger in a file, or makes it. Without one, or where that is impossible, accounts are those of this
+    /// process.
     pub(crate) fn open(path: Option<&Path>, ticks: Ticks) -> Self {
         let file = path.and_then(|path| match File::open(path) {
             Ok(file) => Some(file),
@@ -72,7 +73,8 @@ impl Ledger {
         Self { state: Mutex::new(state), ticks }
     }
 
-    /// Does something with what concerns all, and with one account. Nobody else does anything meanwhile, in any process.
+    /// Does something with what concerns all, and with one account. Nobody else does anything meanwhile, in any
+    /// process.
     pub(crate) fn visit<R>(&self, key: Option<u64>, act: impl FnOnce(u64, &mut Site, &mut Account) -> R) -> R {
         let mut state = self.lock();
         let State { file, is_said, site, accounts } = &mut *state;
