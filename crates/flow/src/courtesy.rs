@@ -1,21 +1,15 @@
 //! Lists give way: whoever looks at the site is waiting for it, and a harvester is not.
 //!
-//! Priorities alone are not enough: a thread that gives way still runs to the end of its slice when somebody else wakes
-//! up, some milliseconds, and that is many times what a file takes. So a list also pauses, many times as long as it has
-//! computed, for as long as others want the processors.
+//! A list pauses, many times as long as it has computed, for as long as others want the processors. A lower priority
+//! would not do: the kernel lets a thread finish its slice when somebody else wakes up, some milliseconds, and that is
+//! many times what a file takes; and a thread that hardly runs must not hold a lock that others need.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::thread::sleep;
 use std::time::Duration;
 
-use rustix::process::setpriority_process;
-use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
-
-/// The least that a thread can ask for. Beside one that asks for the usual, it gets a seventieth of a processor; alone,
-/// all of it.
-const LAST: i32 = 19;
 
 /// A list pauses so many times as long as it has computed. With two lists for each core, they take a twelfth of the
 /// machine from those who want all of it.
@@ -33,15 +27,6 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// A thread that had to wait for a processor for more than this part of what it computed is not alone.
 const CROWDED: u64 = 8;
-
-/// Makes the calling thread, and no other, give way to whatever else the machine has to do. For good: only root may
-/// take it back.
-pub fn give_way() {
-    // On Linux, a thread has a priority of its own.
-    if let Err(error) = setpriority_process(Some(gettid()), LAST) {
-        tracing::debug!(%error, "a thread keeps its priority");
-    }
-}
 
 /// What the calling thread has computed since it paused last. For one thread only.
 #[derive(Debug)]

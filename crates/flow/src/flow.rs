@@ -292,38 +292,29 @@ impl Pass {
         });
     }
 
-    /// Says what is sent, also if not all of it is. To be called before the last of it leaves: who has a page may ask
-    /// for the next at once, and must find it booked.
-    pub fn charge(&mut self, records: u64, bytes: u64) {
-        if self.is_over {
+    /// Says what is sent, also if not all of it is, and ends. To be called before the last of it leaves: who has a page
+    /// may ask for the next at once, and must find it booked.
+    pub fn settle(&mut self, records: u64, bytes: u64) {
+        if std::mem::replace(&mut self.is_over, true) {
             return;
         }
-        let Self { budget, kind, .. } = *self;
+        let Self { budget, kind, number, .. } = *self;
         let time = micros(self.begun.elapsed());
-        self.flow.ledger.visit(self.key, |now, _, account| {
+        self.flow.ledger.visit(self.key, |now, site, account| {
             account.charge(now, &budget, records, bytes);
             if kind == Kind::List {
                 account.typical.learn(records, bytes, time);
+                account.leases.give_back(number);
+                site.leases.give_back(number);
+                site.time = if site.time == 0 { time } else { site.time - site.time / 8 + time / 8 };
             }
-        });
-    }
-
-    fn end(&mut self) {
-        if std::mem::replace(&mut self.is_over, true) || self.kind != Kind::List {
-            return;
-        }
-        let (number, time) = (self.number, micros(self.begun.elapsed()));
-        self.flow.ledger.visit(self.key, |_, site, account| {
-            site.leases.give_back(number);
-            account.leases.give_back(number);
-            site.time = if site.time == 0 { time } else { site.time - site.time / 8 + time / 8 };
         });
     }
 }
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        self.end();
+        self.settle(0, 0);
     }
 }
 

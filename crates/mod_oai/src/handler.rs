@@ -169,7 +169,7 @@ fn write(
         answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
     };
     // Who has a page may ask for the next at once.
-    tally.pass.charge(tally.sent.records, tally.sent.bytes);
+    tally.pass.settle(tally.sent.records, tally.sent.bytes);
     let failure = match written {
         Ok(()) => match reply.finish() {
             Ok(()) => return Ok(Outcome::Answered),

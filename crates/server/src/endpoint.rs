@@ -204,14 +204,14 @@ fn write(
     };
     if wish.html {
         let page = served.repository.page_for_people(arguments, host)?;
-        tally.place.charge(1, page.len() as u64);
+        tally.place.settle(1, page.len() as u64);
         send(wish, writer, |out| Ok(out.write_all(page.as_bytes())?))
     } else {
         let answer = served.repository.answer(arguments, host)?;
         let Tally { place, sent, breath } = tally;
         send(wish, writer, |out| {
             let written = answer.write_and_tell(&mut Polite { out, place, breath, readers }, sent);
-            place.charge(sent.records, sent.bytes);
+            place.settle(sent.records, sent.bytes);
             written
         })
     }

@@ -5,7 +5,7 @@
 //! listen   connections: limits, deadlines, shutdown
 //!   └ handler   one request: /healthz, the repository, the site
 //!       ├ endpoint   the repository: arguments, XML or HTML, encodings   (area, origin: who asks; folder_host: what they see)
-//!       │  └ lists   pages of lists: who gets one now, on threads that give way
+//!       │  └ lists   pages of lists: who gets one now   (readers: whom they give way to)
 //!       └ site       files: conditions, ranges, redirects
 //! ```
 //!

@@ -1,14 +1,14 @@
 //! Pages of lists: who gets one now, and the threads on which they are made.
 //!
 //! A list is the one thing here that can take a while, and the one thing that nobody is waiting for in front of a
-//! screen. So lists have threads of their own, which give way to everything else; those who find no room wait a moment,
-//! and are then told when to come back.
+//! screen. So lists have threads of their own, on which they pause while somebody looks at the site; those who find no
+//! room wait a moment, and are then told when to come back.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use modoai_flow::{Asker, Decision, Errand, Flow, Pass, Patience, Refusal, courtesy};
+use modoai_flow::{Asker, Decision, Errand, Flow, Pass, Patience, Refusal};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
@@ -51,7 +51,6 @@ impl Lists {
             .max_blocking_threads(MOST_THREADS)
             .thread_keep_alive(KEPT)
             .thread_name("list")
-            .on_thread_start(courtesy::give_way)
             .build()?;
         Ok(Self {
             flow,
@@ -105,17 +104,17 @@ impl Place {
         }
     }
 
-    /// Says what is sent, before the last of it leaves.
-    pub(crate) fn charge(&mut self, records: u64, bytes: u64) {
-        if let Some(pass) = &mut self.pass {
-            pass.charge(records, bytes);
+    /// Says what is sent, and ends, before the last of it leaves.
+    pub(crate) fn settle(&mut self, records: u64, bytes: u64) {
+        if let Some(mut pass) = self.pass.take() {
+            pass.settle(records, bytes);
+            self.ended.notify_one();
         }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        drop(self.pass.take());
-        self.ended.notify_one();
+        self.settle(0, 0);
     }
 }

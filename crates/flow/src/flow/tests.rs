@@ -37,7 +37,7 @@ impl Bench {
     fn harvest(&self, address: &str, query: &str, records: u64) -> Result<(), u64> {
         match self.ask(address, query) {
             Decision::Admitted(mut pass) => {
-                pass.charge(records, records * 1_000);
+                pass.settle(records, records * 1_000);
                 Ok(())
             }
             Decision::Later(refusal) => Err(refusal.seconds),
@@ -116,7 +116,7 @@ fn a_thousand_behind_one_address_who_all_ask_for_the_same_are_all_let_in_as_told
             }
             bench.pass(1);
             for mut pass in passes.drain(..) {
-                pass.charge(500, 500_000);
+                pass.settle(500, 500_000);
             }
         }
         assert_eq!(answered, 1_000, "{settings}");
