@@ -89,23 +89,33 @@ impl<'a> Dossier<'a> {
         self.section(|name| name.strip_prefix(GIVEN.as_bytes()) == Some(prefix.as_bytes()))
     }
 
+    /// Every format that goes out as it came, by prefix.
+    pub(crate) fn all_given(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + use<'a> {
+        let given =
+            |(name, xml): (&'a [u8], &'a [u8])| Some((str::from_utf8(name.strip_prefix(GIVEN.as_bytes())?).ok()?, xml));
+        self.sections().filter_map(given)
+    }
+
     /// What is said about it.
     pub(crate) fn about(&self) -> &'a [u8] {
         self.ready(ABOUT).unwrap_or_default()
     }
 
     fn section(&self, is_wanted: impl Fn(&[u8]) -> bool) -> Option<&'a [u8]> {
+        self.sections().find(|(name, _)| is_wanted(name)).map(|(_, content)| content)
+    }
+
+    /// Names and contents, up to the first that is not whole.
+    fn sections(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         let mut rest = self.0;
-        loop {
+        std::iter::from_fn(move || {
             let (length, after) = rest.split_first()?;
             let (name, after) = after.split_at_checked(usize::from(*length))?;
             let (length, after) = after.split_first_chunk::<4>()?;
             let (content, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-            if is_wanted(name) {
-                return Some(content);
-            }
             rest = after;
-        }
+            Some((name, content))
+        })
     }
 }
 

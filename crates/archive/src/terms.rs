@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use modoai_repository::catalogue::{Catalogue, CatalogueError};
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Writer};
 use serde::{Deserialize, Serialize};
 
 use crate::crosswalk::{CrosswalkError, Crosswalks, Definition};
@@ -15,10 +15,10 @@ use crate::sets::{Rule, RuleError, SetRules};
 use crate::source::Fault;
 
 /// The memo with the terms that hold.
-pub(crate) use modoai_repository::catalogue::ARCHIVE_TERMS as TERMS;
+use modoai_repository::catalogue::ARCHIVE_TERMS as TERMS;
 
-/// The memo with the terms that held before, for as long as not all records have been looked at.
-pub(crate) const FORMER_TERMS: &str = "archive-before";
+/// The memo with all terms that held before, since every record was last looked at.
+const FORMER_TERMS: &str = "archive-before";
 
 /// To be raised when the same terms give other results, so that records are looked at again.
 const EDITION: u32 = 1;
@@ -52,15 +52,27 @@ impl Terms {
         }
     }
 
-    /// The terms that a catalogue remembers under a key; `None` if it is not that of an archive.
-    pub(crate) fn remembered(catalogue: &dyn Catalogue, key: &str) -> Result<Option<Self>, TermsError> {
-        let Some(bytes) = catalogue.memo(key)? else { return Ok(None) };
+    /// The terms that a catalogue remembers; `None` if it is not that of an archive.
+    pub(crate) fn held(catalogue: &dyn Catalogue) -> Result<Option<Self>, TermsError> {
+        let Some(bytes) = catalogue.memo(TERMS)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(TermsError::Unreadable)
     }
 
-    /// As they are remembered.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("terms are texts and numbers")
+    /// The terms that held before; none if every record has been looked at since.
+    pub(crate) fn former(catalogue: &dyn Catalogue) -> Result<Vec<Self>, TermsError> {
+        let Some(bytes) = catalogue.memo(FORMER_TERMS)? else { return Ok(Vec::new()) };
+        serde_json::from_slice(&bytes).map_err(TermsError::Unreadable)
+    }
+
+    /// Makes these terms hold.
+    pub(crate) fn hold(&self, writer: &mut dyn Writer) -> Result<(), CatalogueError> {
+        writer.set_memo(TERMS, Some(&serde_json::to_vec(self).expect("terms are texts and numbers")))
+    }
+
+    /// Remembers terms that held before, or that there are none.
+    pub(crate) fn remember_former(former: &[Self], writer: &mut dyn Writer) -> Result<(), CatalogueError> {
+        let bytes = serde_json::to_vec(former).expect("terms are texts and numbers");
+        writer.set_memo(FORMER_TERMS, if former.is_empty() { None } else { Some(&bytes) })
     }
 }
 

@@ -46,7 +46,7 @@ impl Records {
         let repository = Repository::of_archive(Arc::clone(&catalogue), settings, base_url, Arc::new(offer));
         let Some(namespace) = terms.repository_identifier else { return Ok(repository) };
         let unreadable = |error| CliError::failed("failed to read the catalogue").because(error);
-        let sample = catalogue.described(i64::MIN, 1).map_err(unreadable)?.pop().map(|item| item.name);
+        let sample = catalogue.described(false, i64::MIN, 1).map_err(unreadable)?.pop().map(|item| item.name);
         Ok(repository.with_identifiers_in(&namespace, sample.as_deref()))
     }
 }

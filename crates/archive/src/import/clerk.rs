@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use modoai_protocol::Datestamp;
-use modoai_repository::catalogue::stored::{Place as Stored, StoredFormat, Unpacker};
+use modoai_repository::catalogue::stored::{Body, Packed, Place as Stored, StoredFormat, Unpacker};
 use modoai_repository::catalogue::{Catalogue, Description, Detail, Restamp, State};
 use modoai_repository::item::{Fingerprint, Item};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
@@ -141,15 +141,14 @@ impl<'a> Clerk<'a> {
     /// The document as the catalogue will have it.
     fn describe(&mut self, named: &Named, content: Content) -> Result<Result<Description, Fault>, ImportError> {
         let Content { mut record, given } = content;
-        if let Err(fault) = self.look_at_files(&mut record) {
-            return Ok(Err(fault));
-        }
-        let sets = match self.archive.sets.of(&record) {
-            Ok(sets) => sets,
-            Err(fault) => return Ok(Err(fault)),
-        };
-        let datestamp = match stamp::of(&record) {
-            Ok(datestamp) => datestamp.unwrap_or(self.now),
+        // Whatever else is wrong with what is gone, it is gone.
+        let is_gone = record.deleted;
+        let judged = self
+            .look_at_files(&mut record)
+            .and_then(|()| Ok((self.archive.sets.of(&record)?, stamp::of(&record)?.unwrap_or(self.now))));
+        let (sets, datestamp) = match judged {
+            Ok(judged) => judged,
+            Err(_) if is_gone => (Vec::new(), self.now),
             Err(fault) => return Ok(Err(fault)),
         };
         let state = Fingerprint {
@@ -165,9 +164,11 @@ impl<'a> Clerk<'a> {
             state,
             record: None,
             forms: Vec::new(),
+            gone_in: Vec::new(),
+            unlisted: Vec::new(),
             restamp: Restamp::IfChanged,
         };
-        if record.deleted {
+        if is_gone {
             return Ok(Ok(description));
         }
         let mut draft = match self.archive.draft(&named.name, record, &given) {
@@ -203,13 +204,30 @@ impl<'a> Clerk<'a> {
         let has = |format: &StoredFormat| formats.iter().any(|held| !held.gone && held.format.prefix == format.prefix);
         let held = formats.iter().filter(|held| !held.gone).count();
         let forms = &description.forms;
-        let same_forms = held == forms.len() && forms.iter().all(|(format, body)| has(format) && body.is_none());
-        let Stored::Here(bytes) = &body.packed else { return Ok(false) };
+        let same_forms = held == forms.len() && forms.iter().all(|(format, _)| has(format));
         let same_sets = sets.iter().eq(description.sets.iter());
-        if body.size != packed.size || !same_forms || !same_sets {
+        if !same_forms || !same_sets || !self.is_same(&body, packed)? {
             return Ok(false);
         }
-        Ok(xxh3_128(self.unpacker.unpack(bytes)?).to_le_bytes() == packed.digest)
+        for (format, form) in forms {
+            let Some(form) = form else { continue };
+            let stored = self.catalogue.item_with(&description.name, Some(&format.prefix), Detail::Stored)?;
+            match stored.and_then(|item| item.body) {
+                Some(body) if self.is_same(&body, form)? => {}
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the same is stored already. Of what is stored in pieces only the size is looked at: this is only about
+    /// what is counted as changed, and the catalogue looks again.
+    fn is_same(&mut self, stored: &Body, packed: &Packed) -> Result<bool, ImportError> {
+        let same_size = stored.size == packed.size;
+        Ok(match &stored.packed {
+            Stored::Here(bytes) if same_size => xxh3_128(self.unpacker.unpack(bytes)?).to_le_bytes() == packed.digest,
+            _ => same_size,
+        })
     }
 }
 

@@ -25,7 +25,11 @@ impl Import<'_> {
             there += 1;
             missing += u64::from(!met.names.contains(&hash(&known.name)));
         })?;
-        let too_many = missing as f64 > self.options.most_gone * there as f64;
+        // What this import added says nothing about what it lost. A dry run has added nothing.
+        let added = if self.options.dry_run { 0 } else { report.new + report.back };
+        let before = there.saturating_sub(added);
+        // A single one may always go, or the smallest archives could lose none.
+        let too_many = missing > 1 && missing as f64 > self.options.most_gone * before as f64;
         report.spared_because = match () {
             () if missing == 0 => return Ok(()),
             () if met.unidentified > 0 => Some(Spared::Unidentified),

@@ -33,7 +33,7 @@ pub use report::{Complaints, Progress, Report, Spared};
 
 use crate::crosswalk::CrosswalkError;
 use crate::source::{Reading, Source};
-use crate::terms::{Archive, FORMER_TERMS, TERMS, Terms, TermsError};
+use crate::terms::{Archive, Terms, TermsError};
 
 /// How an import goes about it.
 #[derive(Clone, Debug)]
@@ -134,38 +134,37 @@ impl Import<'_> {
     /// Sees to it that the catalogue's terms are these, and that every record in it is by them.
     fn agree(&self, writer: &mut dyn Writer, report: &mut Report) -> Result<(), ImportError> {
         let terms = self.archive.terms();
-        let held = Terms::remembered(&*self.catalogue, TERMS)?;
-        let former = Terms::remembered(&*self.catalogue, FORMER_TERMS)?;
-        if held.is_none() {
+        let Some(held) = Terms::held(&*self.catalogue)? else {
             if writer.live()? > 0 {
                 let of_records = !self.catalogue.formats()?.is_empty();
                 return Err(ImportError::Foreign(if of_records { "harvested records" } else { "the files of a site" }));
             }
-            if !self.options.dry_run {
-                writer.set_memo(TERMS, Some(&terms.to_bytes()))?;
-            }
+            return if self.options.dry_run { Ok(()) } else { Ok(terms.hold(writer)?) };
+        };
+        // More than one, if somebody changed their mind before all records had been looked at.
+        let mut former = Terms::former(&*self.catalogue)?;
+        if held != *terms {
+            former.retain(|before| *before != held);
+            former.push(held);
+        } else if former.is_empty() {
             return Ok(());
         }
-        let is_new = held.as_ref() != Some(terms);
-        if !is_new && former.is_none() {
+        let before = former.iter().cloned().map(Archive::compile).collect::<Result<Vec<_>, _>>()?;
+        // Terms that fail on a record are refused before they hold.
+        report.recast = self.recast_all(None, &before)?;
+        if self.options.dry_run {
             return Ok(());
         }
         // The new terms hold before the first record is stamped by them: whoever harvests in between gets a changed
         // record with its old stamp, and again with its new one. The other way round a change would be missed.
-        let Some(before) = former.or(held) else { return Ok(()) };
-        if !self.options.dry_run {
-            writer.set_memo(FORMER_TERMS, Some(&before.to_bytes()))?;
-            writer.set_memo(TERMS, Some(&terms.to_bytes()))?;
-        }
-        self.recast_all(writer, &Archive::compile(before)?, report)?;
-        if !self.options.dry_run {
-            writer.set_memo(FORMER_TERMS, None)?;
-        }
-        Ok(())
+        Terms::remember_former(&former, writer)?;
+        terms.hold(writer)?;
+        report.recast = self.recast_all(Some(&mut *writer), &before)?;
+        Ok(Terms::remember_former(&[], writer)?)
     }
 
     /// Tells the catalogue what sets are called.
-    fn name_sets(&self, writer: &mut dyn Writer) -> Result<(), ImportError> {
+    pub(super) fn name_sets(&self, writer: &mut dyn Writer) -> Result<(), ImportError> {
         let known = self.catalogue.set_titles()?;
         for set in self.archive.sets.named() {
             let is_so = |known: &SetTitle| {

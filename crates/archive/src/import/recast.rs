@@ -1,59 +1,79 @@
 //! What a change of crosswalks or rules changes.
 //!
 //! Every record that is there is put into its formats and sets twice, by the former terms and by those that hold now. One
-//! that comes out differently is stamped, and no other.
+//! that comes out differently is stamped, and no other. Where a format begins or ceases to be one that every record has,
+//! records change lists, and only those are stamped that thereby come or go.
 
 use std::io;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-use modoai_repository::catalogue::stored::{Body, Place, StoredFormat, Unpacker};
+use modoai_repository::catalogue::stored::{Body, Pieces, Place, StoredFormat, Unpacker};
 use modoai_repository::catalogue::{Change, Description, Detail, Restamp, Writer};
 use modoai_repository::item::Item;
 
 use super::draft::Packing;
-use super::report::Report;
 use super::{Import, ImportError};
-use crate::crosswalk::CrosswalkError;
+use crate::crosswalk::{Crosswalk, CrosswalkError, Definition};
 use crate::dossier::Dossier;
 use crate::record::Record;
 use crate::source::Given;
 use crate::terms::Archive;
 
 /// Records looked at together.
-const TOGETHER: usize = 4 * 1024;
+const TOGETHER: usize = 1024;
+
+/// Changes written together.
+const CHANGES: usize = 4 * 1024;
+
+/// Fewer, if so many large bodies wait in files.
+const SPOOLED: usize = 100;
 
 impl Import<'_> {
-    /// Looks at every record, and stamps those that came out differently before.
+    /// Looks at every record, and stamps those that came out differently before. Tells how many that are. Without a writer
+    /// it only finds out.
     pub(super) fn recast_all(
         &self,
-        writer: &mut dyn Writer,
-        before: &Archive,
-        report: &mut Report,
-    ) -> Result<(), ImportError> {
-        let mut after = i64::MIN;
-        loop {
-            let items = self.catalogue.described(after, TOGETHER)?;
-            let Some(last) = items.last() else { return Ok(()) };
-            after = last.number;
-            let changes = self.recast_some(before, &items)?;
-            let differs = |change: &&Change| matches!(change, Change::Describe(description) if description.restamp == Restamp::Always);
-            report.recast += changes.iter().filter(differs).count() as u64;
-            self.progress.dealt_with(items.len() as u64);
-            if !self.options.dry_run {
-                writer.apply(&changes)?;
+        mut writer: Option<&mut dyn Writer>,
+        before: &[Archive],
+    ) -> Result<u64, ImportError> {
+        let lists = Lists::compare(before, self.archive);
+        let mut stamped = 0;
+        for gone in [false, true] {
+            let mut after = i64::MIN;
+            let mut changes = Vec::new();
+            // A tombstone only changes lists.
+            while !(gone && lists.rare.is_empty()) {
+                let items = self.catalogue.described(gone, after, TOGETHER)?;
+                let is_last = items.len() < TOGETHER;
+                if let Some(last) = items.last() {
+                    after = last.number;
+                    changes.extend(self.recast_some(before, &lists, &items)?);
+                    self.progress.dealt_with(items.len() as u64);
+                }
+                let bodies = changes.iter().flat_map(Description::bodies);
+                let spooled = bodies.filter(|body| matches!(body.pieces, Pieces::Spooled { .. })).count();
+                if is_last || changes.len() >= CHANGES || spooled >= SPOOLED {
+                    stamped += changes.iter().filter(|change| change.restamp == Restamp::Always).count() as u64;
+                    let some = changes.drain(..).map(|change| Change::Describe(Box::new(change))).collect::<Vec<_>>();
+                    writer.as_mut().map_or(Ok(()), |writer| writer.apply(&some))?;
+                }
+                if is_last {
+                    break;
+                }
             }
         }
+        Ok(stamped)
     }
 
     /// Shares the work among the processors.
-    fn recast_some(&self, before: &Archive, items: &[Item]) -> Result<Vec<Change>, ImportError> {
+    fn recast_some(&self, before: &[Archive], lists: &Lists, items: &[Item]) -> Result<Vec<Description>, ImportError> {
         let shares = thread::available_parallelism().map_or(1, NonZero::get);
         thread::scope(|scope| {
             let shares: Vec<_> = items
                 .chunks(items.len().div_ceil(shares))
-                .map(|share| scope.spawn(|| Recaster::new(self, before)?.all(share)))
+                .map(|share| scope.spawn(move || Recaster::new(self, before, lists)?.all(share)))
                 .collect();
             let mut changes = Vec::new();
             for share in shares {
@@ -64,26 +84,65 @@ impl Import<'_> {
     }
 }
 
+/// Which formats get lists of their own, and which lose them.
+struct Lists {
+    /// Every record had them, and not every one has them now.
+    rare: Vec<Arc<StoredFormat>>,
+    /// Not every record had them, and now all have.
+    common: Vec<Arc<StoredFormat>>,
+}
+
+impl Lists {
+    fn compare(before: &[Archive], now: &Archive) -> Self {
+        let was = |prefix: &str, for_all: bool| {
+            let former = before.iter().filter_map(|before| before.crosswalks.get(prefix));
+            former.map(Crosswalk::definition).any(|definition| definition.is_for_all() == for_all)
+        };
+        let formats = |for_all: bool| {
+            let now = now.crosswalks.all().iter().map(Crosswalk::definition);
+            let changed = now.filter(|now| now.is_for_all() == for_all && was(&now.prefix, !for_all));
+            changed.map(|definition| Arc::new(definition.format())).collect()
+        };
+        Self { rare: formats(false), common: formats(true) }
+    }
+}
+
 struct Recaster<'a> {
     import: &'a Import<'a>,
-    before: &'a Archive,
+    before: &'a [Archive],
     now: &'a Archive,
+    lists: &'a Lists,
     packing: Packing,
     unpacker: Unpacker,
 }
 
 impl<'a> Recaster<'a> {
-    fn new(import: &'a Import<'a>, before: &'a Archive) -> io::Result<Self> {
+    fn new(import: &'a Import<'a>, before: &'a [Archive], lists: &'a Lists) -> io::Result<Self> {
         let packing = Packing::new(&import.options.spool)?;
-        Ok(Self { import, before, now: import.archive, packing, unpacker: Unpacker::new()? })
+        Ok(Self { import, before, now: import.archive, lists, packing, unpacker: Unpacker::new()? })
     }
 
-    fn all(mut self, items: &[Item]) -> Result<Vec<Change>, ImportError> {
+    fn all(mut self, items: &[Item]) -> Result<Vec<Description>, ImportError> {
         let mut changes = Vec::new();
         for item in items {
-            changes.extend(self.recast(item)?.map(|description| Change::Describe(Box::new(description))));
+            changes.extend(if item.deleted { Some(self.relisted(item)) } else { self.recast(item)? });
         }
         Ok(changes)
+    }
+
+    /// A tombstone, also on the lists of formats that every record had when it went.
+    fn relisted(&self, item: &Item) -> Description {
+        Description {
+            name: item.name.clone(),
+            sets: Vec::new(),
+            datestamp: item.datestamp,
+            state: item.fingerprint,
+            record: None,
+            forms: Vec::new(),
+            gone_in: self.lists.rare.clone(),
+            unlisted: Vec::new(),
+            restamp: Restamp::Never,
+        }
     }
 
     fn recast(&mut self, item: &Item) -> Result<Option<Description>, ImportError> {
@@ -96,10 +155,16 @@ impl<'a> Recaster<'a> {
         let sets = self.now.sets.of(&record).map_err(|fault| io::Error::other(format!("{}: {fault}", item.name)))?;
         let given = self.given(item, dossier)?;
         let mut draft = self.now.draft(&item.name, record, &given).map_err(failing)?;
-        let moved = !sets.iter().eq(item.sets.iter()) || !holds_just(item, &draft.forms, &draft.as_they_came);
-        if !differs && !moved && draft.dossier.bytes() == stored {
+        let mut prefixes: Vec<&str> = draft.forms.iter().map(|(format, _)| format.prefix.as_str()).collect();
+        prefixes.extend(draft.as_they_came.iter().map(|(format, _)| format.prefix.as_str()));
+        let moved = !sets.iter().eq(item.sets.iter());
+        let (relisted, comes_or_goes) = self.compare_lists(item, &prefixes);
+        let stamp = differs || moved || comes_or_goes;
+        if !stamp && !relisted && draft.dossier.bytes() == stored {
             return Ok(None);
         }
+        let is_rare = |format: &&Arc<StoredFormat>| !prefixes.contains(&format.prefix.as_str());
+        let gone_in = self.lists.rare.iter().filter(is_rare).cloned().collect();
         for (format, whole) in draft.as_they_came.drain(..) {
             draft.forms.push((format, Some(self.packing.pack(&whole)?)));
         }
@@ -113,52 +178,108 @@ impl<'a> Recaster<'a> {
             state,
             record: Some(packed),
             forms: draft.forms,
-            restamp: if differs || moved { Restamp::Always } else { Restamp::IfMoved },
+            gone_in,
+            unlisted: self.lists.common.clone(),
+            restamp: if stamp { Restamp::Always } else { Restamp::Never },
         }))
+    }
+
+    /// Whether a record changes lists of formats, and whether it comes or goes thereby. `now` are the formats that it has
+    /// and not every record has.
+    fn compare_lists(&self, item: &Item, now: &[&str]) -> (bool, bool) {
+        let held = |prefix: &str| item.formats.iter().find(|held| held.format.prefix == prefix).map(|held| !held.gone);
+        let among = |formats: &[Arc<StoredFormat>], prefix: &str| formats.iter().any(|format| format.prefix == prefix);
+        let (mut relisted, mut comes_or_goes) = (false, false);
+        for prefix in now {
+            // On a list of which there was none before, it is where it was, or where nobody has looked yet.
+            let is_news = match held(prefix) {
+                Some(was) => !was,
+                None => !among(&self.lists.rare, prefix) && self.was_offered(prefix),
+            };
+            relisted |= held(prefix) != Some(true);
+            comes_or_goes |= is_news;
+        }
+        for held in item.formats.iter().filter(|held| !now.contains(&held.format.prefix.as_str())) {
+            let is_common = among(&self.lists.common, &held.format.prefix);
+            relisted |= is_common || !held.gone;
+            comes_or_goes |= is_common == held.gone;
+        }
+        for format in self.lists.rare.iter().filter(|format| !now.contains(&format.prefix.as_str())) {
+            let is_known = held(&format.prefix).is_some();
+            relisted |= !is_known;
+            comes_or_goes |= !is_known;
+        }
+        let lacks = |format: &&Arc<StoredFormat>| held(&format.prefix).is_none();
+        comes_or_goes |= self.lists.common.iter().any(|format| lacks(&format));
+        (relisted, comes_or_goes)
+    }
+
+    fn was_offered(&self, prefix: &str) -> bool {
+        self.before.iter().any(|before| before.crosswalks.get(prefix).is_some())
     }
 
     /// Whether a format that was there before comes out differently now.
     fn differs(&self, name: &str, record: &Record, dossier: Dossier<'_>) -> Result<bool, CrosswalkError> {
+        if self.before.iter().any(|before| before.terms.edition != self.now.terms.edition) {
+            return Ok(true);
+        }
         let record = Arc::new(record.clone());
-        let former = self.before.crosswalks.describe(Arc::clone(&record), name);
         let now = self.now.crosswalks.describe(Arc::clone(&record), name);
-        let (mut was, mut is) = (Vec::new(), Vec::new());
-        self.before.crosswalks.write_about(&former, &mut was)?;
+        let mut is = Vec::new();
         self.now.crosswalks.write_about(&now, &mut is)?;
-        if was != is {
+        if is != dossier.about() {
             return Ok(true);
         }
         for crosswalk in self.now.crosswalks.all() {
             let prefix = &crosswalk.definition().prefix;
-            let Some(before) = self.before.crosswalks.get(prefix) else { continue };
             // What goes out as it came does not depend on the crosswalk.
-            if dossier.given(prefix).is_some() || !before.suits(&record) || !crosswalk.suits(&record) {
+            if dossier.given(prefix).is_some() || !crosswalk.suits(&record) {
                 continue;
             }
-            (was, is) = (Vec::new(), Vec::new());
-            match dossier.ready(prefix) {
-                Some(ready) => was.extend_from_slice(ready),
-                None => before.write(&former, &mut was)?,
+            let former = self.before.iter().filter(|before| self.makes_otherwise(before, crosswalk.definition()));
+            let former: Vec<&Archive> = former.collect();
+            if former.is_empty() {
+                continue;
             }
+            is.clear();
             crosswalk.write(&now, &mut is)?;
-            if was != is {
-                return Ok(true);
+            if let Some(ready) = dossier.ready(prefix) {
+                if ready != is {
+                    return Ok(true);
+                }
+                continue;
+            }
+            for before in former {
+                let Some(crosswalk) = before.crosswalks.get(prefix).filter(|former| former.suits(&record)) else {
+                    continue;
+                };
+                let mut was = Vec::new();
+                crosswalk.write(&before.crosswalks.describe(Arc::clone(&record), name), &mut was)?;
+                if was != is {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)
     }
 
+    /// Whether a format was made by another template, or of other constants, by those terms.
+    fn makes_otherwise(&self, before: &Archive, now: &Definition) -> bool {
+        let Some(former) = before.crosswalks.get(&now.prefix).map(Crosswalk::definition) else { return false };
+        former.template != now.template || before.terms.constants != self.now.terms.constants
+    }
+
     /// What goes out as it came.
     fn given(&mut self, item: &Item, dossier: Dossier<'_>) -> Result<Vec<Given>, ImportError> {
         let mut given = Vec::new();
-        for crosswalk in self.now.crosswalks.all() {
-            let definition = crosswalk.definition();
-            if let Some(xml) = dossier.given(&definition.prefix) {
+        for (prefix, xml) in dossier.all_given() {
+            let made_by = [self.now].into_iter().chain(self.before);
+            let definition = made_by.filter_map(|archive| archive.crosswalks.get(prefix)).next();
+            if let Some(definition) = definition.map(Crosswalk::definition) {
                 given.push(Given { format: Arc::new(definition.format()), xml: xml.to_vec() });
             }
         }
-        let held = item.formats.iter().filter(|held| !held.gone);
-        for held in held.filter(|held| self.before.crosswalks.get(&held.format.prefix).is_none()) {
+        for held in item.formats.iter().filter(|held| !held.gone) {
             let prefix = &held.format.prefix;
             let stored = self.import.catalogue.item_with(&item.name, Some(prefix), Detail::Stored)?;
             let Some(Item { body: Some(body), .. }) = stored else { continue };
@@ -185,22 +306,10 @@ impl<'a> Recaster<'a> {
     }
 }
 
-/// Whether an item has these formats that not every item has, and no others.
-fn holds_just<A, B>(item: &Item, forms: &[(Arc<StoredFormat>, A)], as_they_came: &[(Arc<StoredFormat>, B)]) -> bool {
-    let mut wanted: Vec<&str> = forms.iter().map(|(format, _)| format.prefix.as_str()).collect();
-    wanted.extend(as_they_came.iter().map(|(format, _)| format.prefix.as_str()));
-    let mut held: Vec<&str> =
-        item.formats.iter().filter(|held| !held.gone).map(|held| held.format.prefix.as_str()).collect();
-    wanted.sort_unstable();
-    held.sort_unstable();
-    wanted == held
-}
-
 /// What stands between the tags of the metadata element, without what is said about it.
 fn metadata_of(whole: &[u8]) -> &[u8] {
+    const END: &[u8] = b"</metadata>";
     let inner = whole.strip_prefix(b"<metadata>").unwrap_or(whole);
     let end = inner.windows(END.len()).rposition(|window| window == END).unwrap_or(inner.len());
     &inner[..end]
 }
-
-const END: &[u8] = b"</metadata>";

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use modoai_repository::catalogue::stored::Pieces;
 use modoai_repository::catalogue::{Catalogue, Change, Writer};
 
 use super::clerk::{Clerk, Finding, Verdict};
@@ -25,8 +26,15 @@ const BYTES: usize = 8 << 20;
 /// Changes that become visible together.
 const CHANGES: usize = 8 * 1024;
 
-/// Fewer, if there is much to be stored.
-const STORED: u64 = 32 << 20;
+/// The same while nothing is visible yet. Each batch goes into the catalogue sorted by datestamp, as lists are, so the
+/// fewer there are, the fewer places a list is gathered from.
+const CHANGES_OF_FILLING: usize = 64 * 1024;
+
+/// Fewer, if there is much to be stored: this many bytes, packed.
+const STORED: u64 = 128 << 20;
+
+/// And fewer, if much of it waits in files.
+const SPOOLED: usize = 200;
 
 /// Some neighbouring entries, and how many came before.
 type Batch = (u64, Vec<Entry>);
@@ -47,11 +55,16 @@ pub(super) struct Met {
 
 /// One who takes findings in order, and has the changes written.
 struct Taker<'a> {
+    import: &'a Import<'a>,
     writer: &'a mut dyn Writer,
     dry: bool,
     changes: Vec<Change>,
-    /// Bytes that the changes want to have stored.
+    /// How many changes are gathered.
+    most: usize,
+    /// Bytes that wait in memory to be stored.
     stored: u64,
+    /// Bodies that wait in files.
+    spooled: usize,
     met: Met,
     report: &'a mut Report,
     complaints: &'a mut dyn Complaints,
@@ -69,10 +82,13 @@ impl Import<'_> {
     ) -> Result<Met, ImportError> {
         let clerks = thread::available_parallelism().map_or(1, usize::from);
         let mut taker = Taker {
+            import: self,
             writer,
             dry: self.options.dry_run,
             changes: Vec::new(),
+            most: if self.catalogue.standing()?.ready { CHANGES } else { CHANGES_OF_FILLING },
             stored: 0,
+            spooled: 0,
             met: Met::default(),
             report,
             complaints,
@@ -163,8 +179,11 @@ impl Taker<'_> {
         for finding in findings {
             self.report.read += 1;
             self.take_one(finding);
+            if self.changes.len() >= self.most || self.stored >= STORED || self.spooled >= SPOOLED {
+                self.write()?;
+            }
         }
-        if self.changes.len() >= CHANGES || self.stored >= STORED { self.write() } else { Ok(()) }
+        Ok(())
     }
 
     fn take_one(&mut self, finding: Finding) {
@@ -203,17 +222,24 @@ impl Taker<'_> {
         *count += 1;
         self.met.live += 1;
         if let Some(description) = description {
-            self.stored += description.record.as_ref().map_or(0, |record| record.size);
+            for body in description.bodies() {
+                match &body.pieces {
+                    Pieces::One(bytes) => self.stored += bytes.len() as u64,
+                    Pieces::Spooled { .. } => self.spooled += 1,
+                }
+            }
             self.changes.push(Change::Describe(description));
         }
     }
 
     fn write(&mut self) -> Result<(), ImportError> {
         if !self.dry {
+            // Before, because an import that is killed never meets these sets again.
+            self.import.name_sets(&mut *self.writer)?;
             self.writer.apply(&self.changes)?;
         }
         self.changes.clear();
-        self.stored = 0;
+        (self.stored, self.spooled) = (0, 0);
         Ok(())
     }
 }

@@ -62,6 +62,9 @@ impl Format for Crosswalked {
     }
 
     fn write(&self, mut subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {
+        if subject.mention_if_large(xml) {
+            return Ok(());
+        }
         let identifier = &subject.item.name;
         let dossier = Dossier::new(subject.record()?);
         xml.raw("<metadata>");

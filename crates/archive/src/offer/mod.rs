@@ -12,7 +12,7 @@ use modoai_repository::{ArchiveFormats, Failure};
 
 use self::crosswalked::Crosswalked;
 use self::packaged::Packaged;
-use crate::terms::{Archive, TERMS, Terms, TermsError};
+use crate::terms::{Archive, Terms, TermsError};
 
 /// The formats of the archive in a catalogue, made anew when its terms change.
 #[derive(Default)]
@@ -32,7 +32,7 @@ struct Made {
 impl Offer {
     /// The offer of a catalogue, if it is that of an archive. Broken terms are told here, before anybody asks.
     pub fn of(catalogue: &dyn Catalogue) -> Result<Option<(Self, Terms)>, TermsError> {
-        let Some(terms) = Terms::remembered(catalogue, TERMS)? else { return Ok(None) };
+        let Some(terms) = Terms::held(catalogue)? else { return Ok(None) };
         Archive::compile(terms.clone())?;
         Ok(Some((Self::default(), terms)))
     }
@@ -48,7 +48,7 @@ impl ArchiveFormats for Offer {
             return Ok(Arc::clone(&made.formats));
         }
         let failure = |error: TermsError| Failure::Io(io::Error::other(error));
-        let terms = Terms::remembered(catalogue, TERMS).map_err(failure)?;
+        let terms = Terms::held(catalogue).map_err(failure)?;
         let terms = terms.ok_or_else(|| Failure::Io(io::Error::other("the catalogue has no terms of an archive")))?;
         let archive = Archive::compile(terms).map_err(failure)?;
         let crosswalked = (0..archive.crosswalks.all().len()).map(|index| {
@@ -58,9 +58,23 @@ impl ArchiveFormats for Offer {
             archive.terms.files.clone().map(|root| {
                 Arc::new(Packaged { crosswalks: Arc::clone(&archive.crosswalks), root }) as Arc<dyn Format>
             });
-        let is_made = |prefix: &str| archive.crosswalks.get(prefix).is_some() || prefix == packaged::PREFIX;
-        let as_they_came = stored.iter().filter(|format| !is_made(&format.prefix)).cloned().map(formats::stored);
-        let formats: Formats = crosswalked.chain(packaged).chain(as_they_came).collect();
+        let mut formats: Vec<_> = crosswalked.chain(packaged).collect();
+        // Until every record has been looked at, some are on lists of formats that only the former terms make.
+        for former in Terms::former(catalogue).map_err(failure)? {
+            let crosswalks = Archive::compile(former).map_err(failure)?.crosswalks;
+            for (index, crosswalk) in crosswalks.all().iter().enumerate() {
+                let definition = crosswalk.definition();
+                if !definition.is_for_all() && formats.iter().all(|format| format.prefix() != definition.prefix) {
+                    formats.push(Arc::new(Crosswalked { crosswalks: Arc::clone(&crosswalks), index }));
+                }
+            }
+        }
+        for format in stored.iter().filter(|format| format.prefix != packaged::PREFIX) {
+            if formats.iter().all(|known| known.prefix() != format.prefix) {
+                formats.push(formats::stored(Arc::clone(format)));
+            }
+        }
+        let formats: Formats = formats.into();
         let (epoch, revision, stored) = (standing.epoch, standing.revision, stored.len());
         *made = Some(Made { epoch, revision, stored, formats: Arc::clone(&formats) });
         Ok(formats)

@@ -68,6 +68,9 @@ impl Format for Packaged {
     }
 
     fn write(&self, mut subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {
+        if subject.mention_if_large(xml) {
+            return Ok(());
+        }
         let (identifier, limit) = (&subject.item.name, subject.by_value_limit());
         let packages = Packages::new(&self.root).of_repository(subject.repository.base_url());
         let dossier = Dossier::new(subject.record()?);

@@ -21,7 +21,7 @@ use crate::item::Item;
 use crate::repository::{Decision, Visit, refuse};
 
 /// Items fetched at once in bulky formats: a page of them is ended by its bytes, not by its count.
-const BULKY_CHUNK: usize = 64;
+const BULKY_CHUNK: usize = 128;
 
 /// A list with at least one more item.
 pub(crate) struct Listed {

@@ -56,9 +56,9 @@ pub trait Catalogue: Send + Sync {
     /// What the items of these names were last made of; `None` for a name that was never met.
     fn states(&self, names: &[&str]) -> Result<Vec<Option<State>>, CatalogueError>;
 
-    /// Items that are not gone, with [`Detail::Record`] and their states, in the order of their numbers, beginning after
-    /// the item numbered `after`; at most `limit`.
-    fn described(&self, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError>;
+    /// Items that are gone, or that are not, with [`Detail::Record`] and their states, in the order of their numbers,
+    /// beginning after the item numbered `after`; at most `limit`.
+    fn described(&self, gone: bool, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError>;
 
     /// What [`Writer::set_memo`] was last given under this key.
     fn memo(&self, key: &str) -> Result<Option<Vec<u8>>, CatalogueError>;
@@ -300,8 +300,19 @@ pub struct Description {
     /// The formats that not every item has, and this one does: each with what is stored in it, or with nothing if it is
     /// made of the record, too.
     pub forms: Vec<(Arc<StoredFormat>, Option<Packed>)>,
+    /// Formats that it could have and does not: it is gone in them, whether or not it ever had them.
+    pub gone_in: Vec<Arc<StoredFormat>>,
+    /// Formats that every item has by now: it is on no list of theirs any more.
+    pub unlisted: Vec<Arc<StoredFormat>>,
     /// Whether it is stamped.
     pub restamp: Restamp,
+}
+
+impl Description {
+    /// Everything that is to be stored.
+    pub fn bodies(&self) -> impl Iterator<Item = &Packed> {
+        self.record.iter().chain(self.forms.iter().filter_map(|(_, body)| body.as_ref()))
+    }
 }
 
 /// When a document that is there already is stamped.
@@ -310,8 +321,8 @@ pub enum Restamp {
     /// If it was gone, if its sets or formats change, or if what is stored of it does, by digest.
     #[default]
     IfChanged,
-    /// If it was gone or if its sets or formats change: what is stored holds the same in another way.
-    IfMoved,
+    /// Not even if something changes: to harvesters it is the same as before.
+    Never,
     /// In any case: something else that its formats are made of has changed.
     Always,
 }

@@ -129,6 +129,16 @@ impl Subject<'_> {
         stored::whole(self.repository, self.item, self.desk)
     }
 
+    /// Only mentions the item, if its record is too large for people to look at. Tells whether it did.
+    pub fn mention_if_large(&self, xml: &mut XmlWriter<'_>) -> bool {
+        let large = self.item.body.as_ref().filter(|body| body.size > self.repository.largest_shown);
+        if let Some(body) = large {
+            xml.raw("<metadata><stored><tooLargeToShow>").number(body.size);
+            xml.raw(" bytes</tooLargeToShow></stored></metadata>");
+        }
+        large.is_some()
+    }
+
     /// The largest resource that goes by value.
     pub fn by_value_limit(&self) -> u64 {
         self.repository.settings.by_value_limit

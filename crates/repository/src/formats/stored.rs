@@ -99,9 +99,7 @@ impl Format for Stored {
         let Some(Body { size, packed }) = &subject.item.body else {
             return Err(io::Error::other(format!("the record of {} is missing", subject.item.name)));
         };
-        if *size > subject.repository.largest_shown {
-            xml.raw("<metadata><stored><tooLargeToShow>").number(*size);
-            xml.raw(" bytes</tooLargeToShow></stored></metadata>");
+        if subject.mention_if_large(xml) {
             return Ok(());
         }
         let unpacker = match &mut subject.desk.unpacker {

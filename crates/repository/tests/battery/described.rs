@@ -26,6 +26,8 @@ fn document(name: &str, text: &str, sets: &[&str], state: u64) -> Description {
         state: Fingerprint { inode: state, ..Fingerprint::default() },
         record: Some(packed(text.as_bytes())),
         forms: Vec::new(),
+        gone_in: Vec::new(),
+        unlisted: Vec::new(),
         restamp: Restamp::IfChanged,
     }
 }
@@ -79,12 +81,13 @@ pub(crate) fn a_document_is_stamped_as_it_is_told(place: &dyn Place) {
     let clock = HandClock::at(1000);
     let catalogue = filled(place, &clock, &[describe(document("a", "A", &["x"], 1))]);
     clock.set(2000);
-    let quietly = Description { restamp: Restamp::IfMoved, ..document("a", "A in another way", &["x"], 1) };
+    let quietly = Description { restamp: Restamp::Never, ..document("a", "A in another way", &["x"], 1) };
     apply(&*catalogue, &[describe(quietly.clone())]);
     assert_eq!(stamp(&*catalogue, "a"), 100);
     assert_eq!(record(&*catalogue, "a").as_deref(), Some(&b"A in another way"[..]));
     apply(&*catalogue, &[describe(Description { sets: vec![spec("y")], ..quietly.clone() })]);
-    assert_eq!(stamp(&*catalogue, "a"), 2000, "but not if it moves");
+    assert_eq!(stamp(&*catalogue, "a"), 100);
+    assert_eq!(live_sets(&*catalogue), ["y"]);
     clock.set(3000);
     let anyhow = Description { restamp: Restamp::Always, sets: vec![spec("y")], ..quietly };
     apply(&*catalogue, &[describe(anyhow)]);
@@ -111,7 +114,7 @@ pub(crate) fn documents_go_and_come_back(place: &dyn Place) {
     apply(&*catalogue, &[describe(document("a", "a", &["x:y"], 1))]);
     assert!(!item(&*catalogue, "a").deleted);
     assert_eq!((stamp(&*catalogue, "a"), record(&*catalogue, "a")), (3000, Some(b"a".to_vec())));
-    assert_eq!(catalogue.described(i64::MIN, 10).expect("described").len(), 1);
+    assert_eq!(catalogue.described(false, i64::MIN, 10).expect("described").len(), 1);
 }
 
 /// A format that not every document has is a list of its own; who has it no more is deleted in it, and nowhere else.
@@ -139,6 +142,43 @@ pub(crate) fn a_document_is_listed_in_the_formats_it_has(place: &dyn Place) {
     assert_eq!(rare(None), [("a".to_owned(), true, true)]);
     assert!(!item(&*catalogue, "a").deleted);
     assert_eq!(stamp(&*catalogue, "a"), 2000);
+}
+
+/// A format can begin or cease to be one that every document has, and nobody who listens to it misses a deletion.
+pub(crate) fn a_format_becomes_rare_and_common_again(place: &dyn Place) {
+    let clock = HandClock::at(1000);
+    let names = ["a", "b", "c"];
+    let catalogue = filled(place, &clock, &names.map(|name| describe(document(name, name, &["x"], 1))));
+    clock.set(2000);
+    apply(&*catalogue, &[delete("c")]);
+    clock.set(3000);
+    let format = with_form(document("a", "a", &["x"], 1), "rare").forms[0].0.clone();
+    let listed = || {
+        let selection = Selected { format: Some("rare"), set: None, range: Range::ALL };
+        let query = PageQuery { selection, after: None, limit: 10, detail: Detail::Record };
+        let items = catalogue.page(&query).expect("a page");
+        items.iter().map(|item| (item.name.clone(), item.deleted, item.datestamp.unix())).collect::<Vec<_>>()
+    };
+    let gone_in = vec![Arc::clone(&format)];
+    apply(
+        &*catalogue,
+        &[
+            describe(Description { restamp: Restamp::Never, ..with_form(document("a", "a", &["x"], 1), "rare") }),
+            describe(Description {
+                restamp: Restamp::Always,
+                gone_in: gone_in.clone(),
+                ..document("b", "b", &["x"], 1)
+            }),
+            describe(Description { restamp: Restamp::Never, gone_in, ..tombstone("c", &[]) }),
+        ],
+    );
+    let of = |name: &str, deleted, stamp| (name.to_owned(), deleted, stamp);
+    assert_eq!(listed(), [of("a", false, 100), of("c", true, 2000), of("b", true, 3000)]);
+    let unlisted = vec![format];
+    let common = Description { restamp: Restamp::Never, unlisted, ..document("a", "a", &["x"], 1) };
+    apply(&*catalogue, &[describe(common)]);
+    assert_eq!(listed().len(), 2);
+    assert_eq!(stamp(&*catalogue, "a"), 100);
 }
 
 /// What is remembered for whoever makes formats is there for every process, and moves the revision.

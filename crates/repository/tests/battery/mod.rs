@@ -60,6 +60,7 @@ macro_rules! battery {
             described: a_document_is_stamped_as_it_is_told,
             described: documents_go_and_come_back,
             described: a_document_is_listed_in_the_formats_it_has,
+            described: a_format_becomes_rare_and_common_again,
             described: memos_are_remembered,
             mounts: mounts_are_remembered_until_others_are,
             concurrency: there_is_one_writer,

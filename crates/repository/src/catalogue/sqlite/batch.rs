@@ -76,7 +76,7 @@ pub(super) struct Fresh<'a> {
 /// What the tables say of an item about to change.
 pub(super) struct Present {
     pub(super) number: i64,
-    datestamp: i64,
+    pub(super) datestamp: i64,
     pub(super) deleted: bool,
     pub(super) kind: Arc<Kind>,
 }

@@ -36,27 +36,30 @@ impl<'a> Batch<'a> {
         let transaction = self.transaction;
         let registry = self.registry();
         let mut bodies = Vec::new();
-        // What it had in other formats before is gone in those.
         let mut formats = present.map(|present| present.kind.formats.clone()).unwrap_or_default();
+        for format in &description.unlisted {
+            let id = registry.format(transaction, format)?;
+            formats.retain(|(known, _)| *known != id);
+        }
+        for format in &description.gone_in {
+            note(&mut formats, registry.format(transaction, format)?, true);
+        }
         if let Some(record) = &description.record {
             bodies.push((registry.format(transaction, &StoredFormat::record())?, record));
+            // What it had in other formats before is gone in those.
             formats.iter_mut().for_each(|(_, gone)| *gone = true);
             for (format, body) in &description.forms {
                 let id = registry.format(transaction, format)?;
                 bodies.extend(body.as_ref().map(|body| (id, body)));
-                match formats.iter_mut().find(|(known, _)| *known == id) {
-                    Some(known) => known.1 = false,
-                    None => formats.push((id, false)),
-                }
+                note(&mut formats, id, false);
             }
         }
-        let kind = match present {
-            Some(present) if description.record.is_none() => Arc::clone(&present.kind),
-            _ => {
-                let sets = registry.kind(transaction, &description.sets)?;
-                if formats.is_empty() { sets } else { registry.with_formats(transaction, &sets.text, &formats)? }
-            }
+        let sets_text = match present {
+            // A tombstone keeps the sets it had.
+            Some(present) if description.record.is_none() => present.kind.sets_text().to_owned(),
+            _ => registry.kind(transaction, &description.sets)?.text.clone(),
         };
+        let kind = registry.with_formats(transaction, &sets_text, &formats)?;
         Ok(Numbered { description, bodies, kind })
     }
 
@@ -80,11 +83,11 @@ impl<'a> Batch<'a> {
 
     fn is_as_it_was(&self, numbered: &Numbered<'_>, present: &Present) -> rusqlite::Result<bool> {
         let Description { record, restamp, .. } = numbered.description;
-        if record.is_none() || present.deleted {
-            return Ok(record.is_none() && present.deleted);
+        if present.deleted != record.is_none() || present.kind.text != numbered.kind.text {
+            return Ok(false);
         }
-        if present.kind.text != numbered.kind.text || *restamp != Restamp::IfChanged {
-            return Ok(present.kind.text == numbered.kind.text && *restamp == Restamp::IfMoved);
+        if present.deleted || *restamp != Restamp::IfChanged {
+            return Ok(present.deleted);
         }
         let mut query = self.transaction.prepare_cached("SELECT digest FROM stored WHERE key = ?1")?;
         for (format, body) in &numbered.bodies {
@@ -99,14 +102,10 @@ impl<'a> Batch<'a> {
 
     /// Nothing to be seen has changed.
     fn remember_state(&mut self, numbered: &Numbered<'_>, present: &Present) -> rusqlite::Result<()> {
-        let Description { state, restamp, .. } = numbered.description;
+        let state = numbered.description.state;
         let update = "UPDATE record SET size = ?2, modified = ?3, changed = ?4, inode = ?5 WHERE number = ?1";
         let row = params![present.number, state.size as i64, state.modified, state.changed, state.inode as i64];
-        self.transaction.prepare_cached(update)?.execute(row)?;
-        match restamp {
-            Restamp::IfMoved if !present.deleted => self.replace_bodies(present.number, &numbered.bodies),
-            _ => Ok(()),
-        }
+        self.transaction.prepare_cached(update)?.execute(row).map(drop)
     }
 
     fn replace_bodies(&mut self, number: i64, bodies: &[(i64, &Packed)]) -> rusqlite::Result<()> {
@@ -117,7 +116,12 @@ impl<'a> Batch<'a> {
     fn describe_again(&mut self, numbered: &Numbered<'_>, present: &Present) -> rusqlite::Result<()> {
         let Numbered { description, bodies, kind } = numbered;
         let (number, deleted) = (present.number, description.record.is_none());
-        let datestamp = self.stamped(description.datestamp.unix());
+        let datestamp = match description.restamp {
+            Restamp::Never => present.datestamp,
+            // A tombstone that is only put on other lists is as old as it was.
+            _ if present.deleted && deleted => present.datestamp,
+            _ => self.stamped(description.datestamp.unix()),
+        };
         if !present.deleted {
             self.count_live(&present.kind, -1);
         }
@@ -134,5 +138,13 @@ impl<'a> Batch<'a> {
         let row = params![number, datestamp, deleted, size, state.modified, state.changed, inode, kind.text];
         self.transaction.prepare_cached(update)?.execute(row)?;
         self.replace_bodies(number, bodies)
+    }
+}
+
+/// Notes that an item has, or has not any more, the format with this number.
+fn note(formats: &mut Vec<(i64, bool)>, id: i64, gone: bool) {
+    match formats.iter_mut().find(|(known, _)| *known == id) {
+        Some(known) => known.1 = gone,
+        None => formats.push((id, gone)),
     }
 }

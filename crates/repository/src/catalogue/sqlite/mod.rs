@@ -137,8 +137,8 @@ impl Catalogue for Sqlite {
         self.read("look up states", |reader| read::states(reader, names))
     }
 
-    fn described(&self, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError> {
-        self.read("list records", |reader| read::described(reader, &self.shared.names, after, limit))
+    fn described(&self, gone: bool, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError> {
+        self.read("list records", |reader| read::described(reader, &self.shared.names, gone, after, limit))
     }
 
     fn memo(&self, key: &str) -> Result<Option<Vec<u8>>, CatalogueError> {

@@ -203,6 +203,7 @@ pub(super) fn states(reader: &Connection, names: &[&str]) -> rusqlite::Result<Ve
 pub(super) fn described(
     reader: &Connection,
     names: &KnownNames,
+    gone: bool,
     after: i64,
     limit: usize,
 ) -> rusqlite::Result<Vec<Item>> {
@@ -211,11 +212,11 @@ pub(super) fn described(
         "SELECT ",
         item_columns!(Record),
         " FROM record r LEFT JOIN stored s ON s.key = r.number * ?4 + ?3
-          WHERE r.number > ?1 AND r.deleted = 0 ORDER BY r.number LIMIT ?2"
+          WHERE r.number > ?1 AND r.deleted = ?5 ORDER BY r.number LIMIT ?2"
     ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut resolve = Resolve::new(reader, names);
-    let items = query.query_map(params![after, limit, body, FORMATS], |row| {
+    let items = query.query_map(params![after, limit, body, FORMATS, gone], |row| {
         let item = item_from(row, &mut resolve, Detail::Record, None)?;
         Ok(Item { fingerprint: fingerprint_from(row, 9)?, ..item })
     })?;
