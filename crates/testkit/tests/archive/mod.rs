@@ -41,6 +41,7 @@ mod killed;
 mod round_trip;
 mod sets;
 mod spans;
+mod terms;
 mod watch;
 
 /// How long an import may take before it counts as one that never ends. Machines may be busy.
