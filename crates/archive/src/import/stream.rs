@@ -28,7 +28,7 @@ const CHANGES: usize = 8 * 1024;
 
 /// The same while nothing is visible yet. Each batch goes into the catalogue sorted by datestamp, as lists are, so the
 /// fewer there are, the fewer places a list is gathered from.
-const CHANGES_OF_FILLING: usize = 64 * 1024;
+const CHANGES_OF_FILLING: usize = 32 * 1024;
 
 /// Fewer, if there is much to be stored: this many bytes, packed.
 const STORED: u64 = 128 << 20;
