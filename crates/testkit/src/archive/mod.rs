@@ -6,12 +6,12 @@
 //!
 //! | module | what it gives |
 //! |---|---|
-//! | [`plan`] | how many e-prints each month and each old archive has, and their identifiers |
-//! | [`taxonomy`] | the categories, and how common each is |
-//! | [`words`] | prose with the frequencies of a language |
-//! | [`people`] | authors, some with accents in TeX |
-//! | [`calendar`] | days and how they are written |
-//! | [`shapes`] | an e-print as it is written: the snapshot's JSON, an abs file, our own record model |
+//! | `plan` | how many e-prints each month and each old archive has, and their identifiers |
+//! | `taxonomy` | the categories, and how common each is |
+//! | `words` | prose with the frequencies of a language |
+//! | `people` | authors, some with accents in TeX |
+//! | `calendar` | days and how they are written |
+//! | `shapes` | an e-print as it is written: the snapshot's JSON, an abs file, our own record model |
 
 mod calendar;
 mod people;
