@@ -28,7 +28,7 @@ pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0   success
   1   something failed; the message says what
-  2   an endpoint does not conform, links are broken, or entries of an import are bad; the report says where
+  2   an endpoint does not conform, links are broken or entries bad; the report says where
   3   a harvest, a traversal or an import is incomplete; the message says what is missing
   64  the command line could not be understood
   78  the configuration is wrong; the message names the setting";
