@@ -78,7 +78,8 @@ impl Account {
         let Ask { now, kind, budget, ticket, room } = *ask;
         self.heed(now, budget);
         self.promises.expire(now);
-        let is_promised = self.promises.redeem(now, ticket);
+        let has_place = kind != Kind::List || (room && !self.is_full(now, budget));
+        let is_promised = self.promises.redeem(now, ticket, has_place);
         if !is_promised {
             let ready_at = self.ready_at(ask);
             if ready_at > now {
@@ -114,9 +115,16 @@ impl Account {
         if kind != Kind::List {
             return paid_at;
         }
-        let is_full = budget.lists > 0 && self.leases.count(now, Holder::is_gone) >= budget.lists;
-        let ended_at = if is_full { now + self.turnover(budget).max(SHORT) } else { 0 };
+        let ended_at = if self.is_full(now, budget) { now + self.turnover(budget).max(SHORT) } else { 0 };
         paid_at.max(self.free_at).max(ended_at)
+    }
+
+    /// Whether this party has as many lists under way as it may.
+    fn is_full(&mut self, now: u64, budget: &Budget) -> bool {
+        // Looking for leases whose processes are gone is only worth it if it makes a difference.
+        budget.lists > 0
+            && self.leases.0.len() >= budget.lists
+            && self.leases.count(now, Holder::is_gone) >= budget.lists
     }
 
     /// The time from one list to the next at which this party stays within its budget.

@@ -7,11 +7,12 @@
 //! any moment there have come at most as many as have times before it.
 //!
 //! One case is left: somebody comes by chance, at the right moment, from the same address, and for the very same thing.
-//! So whoever redeems a promise leaves some *spares* for those who may have been meant. A client that is alone behind
-//! its address has no use for them: it does not ask again for what it has.
+//! So whoever redeems a promise leaves some *spares* for those who may have been meant, as far as there is room. A
+//! client that is alone behind its address has no use for them: it does not ask again for what it has.
 //!
 //! A client that does not wait, but asks again and again, makes the runs of its own address longer, and those of no
 //! other: it is told to wait longer and longer, but no more than an hour, or 24 lists, beyond what its budget asks for.
+//! Then it is told the last of its times again; whoever has none of their own, behind the same address, still gets one.
 //! Times that nobody came for are forgotten after a while.
 
 use super::SECOND;
@@ -76,7 +77,7 @@ pub(crate) struct Grant {
     pub(crate) first: u64,
     /// From one to the next.
     pub(crate) pace: u64,
-    /// How many; none: others were promised this time already, and this one is let in if there is room.
+    /// How many; none: this time has been promised already, to this ticket or to those that share a place with it.
     pub(crate) count: u32,
 }
 
@@ -106,7 +107,7 @@ impl Run {
 
     fn redeem(&mut self, now: u64) {
         if self.is_due(now) {
-            self.spares = self.spares.saturating_add(SPARES);
+            self.spares = SPARES;
             self.spare_until = now + SPARE_TIME;
             self.skip(1);
         } else {
@@ -124,10 +125,11 @@ impl Promises {
         self.0.retain(|run| run.count > 0 || run.spares > 0);
     }
 
-    /// Uses up the earliest promise that is due, if there is one.
-    pub(crate) fn redeem(&mut self, now: u64, ticket: Ticket) -> bool {
+    /// Uses up the earliest promise that is due, if there is one. What is left over counts only where there is room for
+    /// it.
+    pub(crate) fn redeem(&mut self, now: u64, ticket: Ticket, room: bool) -> bool {
         for way in ticket.ways() {
-            let good = |run: &&mut Run| run.ticket == way && (run.is_due(now) || run.spares > 0);
+            let good = |run: &&mut Run| run.ticket == way && (run.is_due(now) || (room && run.spares > 0));
             // What is due comes before what is left over.
             let found = self.0.iter_mut().filter(good).min_by_key(|run| (!run.is_due(now), run.first));
             if let Some(run) = found {
@@ -150,40 +152,52 @@ impl Promises {
     }
 
     /// Makes `count` promises, from `ready_at` on, behind those of the same address, and behind the next of each other
-    /// address.
+    /// address. What is told is always a time that is kept, if only among others.
     pub(crate) fn make(&mut self, now: u64, ticket: Ticket, ready_at: u64, pace: u64, count: u32) -> Grant {
         let ready_at = ready_at.max(now);
         let of_address = |run: &&Run| run.ticket.address == ticket.address && run.count > 0;
         let own_last = self.0.iter().filter(of_address).map(Run::last).max();
         let furthest = ready_at.saturating_add(FURTHEST.max(pace.saturating_mul(MOST_OF_ONE as u64)));
-        if let Some(last) = own_last.filter(|last| *last > furthest) {
-            return Grant { first: last, pace, count: 0 };
-        }
+        let is_far = own_last.is_some_and(|last| last > furthest);
         let others = self.others_before(ticket.address, now);
         let after_own = own_last.map_or(0, |last| last + pace);
         let first = whole_seconds(now, after_own.max(ready_at + others * pace));
-        let ticket = self.place_for(ticket);
-        // A run goes on evenly; where more is owed than when it began, another one begins.
-        let even = |run: &&mut Run| run.ticket == ticket && run.count > 0 && run.last() + run.pace + SECOND >= first;
-        if let Some(run) = self.0.iter_mut().filter(even).max_by_key(|run| run.last()) {
-            let first = run.last() + run.pace;
-            run.count = run.count.saturating_add(count);
-            return Grant { first, pace: run.pace, count };
+        let is_full = self.0.iter().filter(of_address).count() >= MOST_OF_ONE || self.open().count() + 1 >= MOST_RUNS;
+        let place = self.place_for(ticket);
+        // Others of the same address may have gone too far: whoever has nothing yet gets one time all the same.
+        let count = if is_far { 1 } else { count };
+        if let Some(run) =
+            self.0.iter_mut().filter(|run| run.ticket == place && run.count > 0).max_by_key(|run| run.last())
+        {
+            // A run goes on evenly; where more is owed than when it began, another one begins.
+            let is_even = run.last() + run.pace + SECOND >= first;
+            if is_far || (is_full && !is_even) {
+                return Grant { first: run.last(), pace: 0, count: 0 };
+            }
+            if is_even {
+                let first = run.last() + run.pace;
+                run.count = run.count.saturating_add(count);
+                return Grant { first, pace: run.pace, count };
+            }
         }
-        let of_one = self.0.iter().filter(of_address).count();
-        let is_full = self.0.len() >= MOST_RUNS && !self.forget_spares();
-        if is_full || of_one > MOST_OF_ONE {
-            return Grant { first, pace, count: 0 };
+        if self.0.len() >= MOST_RUNS {
+            self.forget_spares();
         }
-        self.0.push(Run { ticket, first, pace, count, spares: 0, spare_until: 0 });
+        self.0.push(Run { ticket: place, first, pace, count, spares: 0, spare_until: 0 });
         Grant { first, pace, count }
     }
 
-    /// Makes room: spares are a kindness. Says whether there were any.
-    fn forget_spares(&mut self) -> bool {
+    /// Runs with times that are still to come.
+    fn open(&self) -> impl Iterator<Item = &Run> {
+        self.0.iter().filter(|run| run.count > 0)
+    }
+
+    /// Makes room: spares are a kindness.
+    fn forget_spares(&mut self) {
         let spent = self.0.iter().enumerate().filter(|(_, run)| run.count == 0);
-        let eldest = spent.min_by_key(|(_, run)| run.spare_until).map(|(index, _)| index);
-        eldest.map(|index| self.0.swap_remove(index)).is_some()
+        if let Some((eldest, _)) = spent.min_by_key(|(_, run)| run.spare_until) {
+            self.0.swap_remove(eldest);
+        }
     }
 
     /// How many other addresses have a time that is still to come.
@@ -194,16 +208,17 @@ impl Promises {
         others.into_iter().filter(|other| *other != address).count() as u64
     }
 
-    /// The ticket under which something can be kept: its own, or one that is shared.
+    /// The ticket under which something can be kept: its own, or one that is shared. Who has times of their own gets no
+    /// others, because those come first when they come back.
     fn place_for(&self, ticket: Ticket) -> Ticket {
         let [own, of_address, anybody] = ticket.ways();
-        let open = || self.0.iter().filter(|run| run.count > 0);
-        let is_there = |way: Ticket| open().any(|run| run.ticket == way);
-        let of_one = open().filter(|run| run.ticket.address == ticket.address).count();
-        // Two places are kept for those who share.
-        if of_one < MOST_OF_ONE && (is_there(own) || open().count() + 2 < MOST_RUNS) {
+        let is_there = |way: Ticket| self.open().any(|run| run.ticket == way);
+        let of_one = self.open().filter(|run| run.ticket.address == ticket.address).count();
+        let open = self.open().count();
+        // Two places are kept for those who share, the last of them for anybody.
+        if is_there(own) || (of_one < MOST_OF_ONE && open + 2 < MOST_RUNS) {
             own
-        } else if is_there(of_address) || open().count() + 1 < MOST_RUNS {
+        } else if is_there(of_address) || open + 1 < MOST_RUNS {
             of_address
         } else {
             anybody

@@ -117,6 +117,61 @@ fn many_addresses_of_one_account_are_all_promised_something() {
 }
 
 #[test]
+fn a_patient_client_beside_an_impatient_one_of_its_address_is_let_in_as_told() {
+    let (mut account, budget) = (Account::default(), budget(10, 0, 0));
+    assert_eq!(asked(&mut account, &page(START, 1, 1, &budget)), Ok(()));
+    // So often that its times reach further than any promise does.
+    for _ in 0..5_000 {
+        assert!(asked(&mut account, &page(START, 1, 2, &budget)).is_err());
+    }
+    let told: Vec<u64> =
+        (3..20).map(|request| asked(&mut account, &page(START, 1, request, &budget)).expect_err("too early")).collect();
+    for (wait, request) in told.into_iter().zip(3..) {
+        assert!(wait <= 4_000 * SECOND, "{} s", wait / SECOND);
+        // The other one goes on, up to the last moment.
+        let _ = asked(&mut account, &page(START + wait, 1, 2, &budget));
+        assert_eq!(asked(&mut account, &page(START + wait, 1, request, &budget)), Ok(()), "{request} after {wait}");
+    }
+}
+
+#[test]
+fn what_is_told_is_promised_however_full_the_account_is() {
+    let (mut account, budget) = (Account::default(), budget(10, 0, 0));
+    assert_eq!(asked(&mut account, &page(START, 1, 1, &budget)), Ok(()));
+    for number in 0..20_000_u32 {
+        // Few addresses that ask for ever other things, and then many of them; what is owed grows.
+        let (address, request) = if number < 10_000 { (number % 3 + 1, number) } else { (number, 1) };
+        account.free_at = START + u64::from(number % 60) * SECOND;
+        let ask = page(START, address, request.max(1), &budget);
+        if let Err(wait) = asked(&mut account, &ask) {
+            assert!(account.promises.0.len() <= MOST_RUNS);
+            let mut then = account.promises.clone();
+            then.expire(START + wait);
+            assert!(then.redeem(START + wait, ask.ticket, false), "{number}: {wait}");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_over_for_those_who_may_have_been_meant_needs_room_and_does_not_add_up() {
+    let (mut account, budget) = (Account::default(), budget(10, 0, 2));
+    assert_eq!(asked(&mut account, &list(START, 1, &budget)), Ok(()));
+    let waits: Vec<u64> =
+        (0..3).map(|_| asked(&mut account, &list(START, 1, &budget)).expect_err("too early")).collect();
+    let now = START + waits[2];
+    for _ in 0..3 {
+        assert_eq!(asked(&mut account, &list(now, 1, &budget)), Ok(()), "promised");
+    }
+    let full = Ask { room: false, ..list(now, 1, &budget) };
+    assert!(account.clone().ask(&full) != Verdict::Admitted, "no room");
+    let mut busy = account.clone();
+    (0..2).for_each(|number| busy.leases.give(now, number, 24));
+    assert!(busy.ask(&list(now, 1, &budget)) != Verdict::Admitted, "as many as may be are under way");
+    let spares = (0..200).take_while(|_| account.ask(&list(now, 1, &budget)) == Verdict::Admitted).count();
+    assert_eq!(spares, 32);
+}
+
+#[test]
 fn lists_under_way_are_counted_until_they_end_or_their_process_does() {
     let (mut account, budget) = (Account::default(), budget(0, 0, 2));
     for number in 0..2 {
