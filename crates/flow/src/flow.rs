@@ -34,6 +34,13 @@ const ROOM_SOON: u64 = SECOND;
 /// Room is promised no further ahead: then those who come back share times.
 const FURTHEST: u64 = 900 * SECOND;
 
+/// Those who are expected within this time find the room that is kept for them.
+const SOON: u64 = SECOND;
+
+/// Times that one account holds in the queue of all. Beyond, its own times follow each other, and hold up nobody else:
+/// whoever asks again and again without coming back would close the door for everybody.
+const MOST_HELD: u64 = 64;
+
 /// What a request costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -147,11 +154,13 @@ impl Flow {
         Self::new(settings, None, None, suits, since_boot())
     }
 
-    fn new(settings: FlowSettings, file: Option<&Path>, log: Option<Log>, suits: usize, ticks: Ticks) -> Arc<Self> {
+    fn new(mut settings: FlowSettings, file: Option<&Path>, log: Option<Log>, suits: usize, ticks: Ticks) -> Arc<Self> {
         let lists_at_once = match settings.lists_at_once {
             0 => suits.clamp(1, MOST_LISTS),
             given => given,
         };
+        // Nobody in particular gets all the room that there is.
+        settings.budget.lists = settings.budget.lists.min((lists_at_once * 3 / 4).max(1));
         let mut seed = [0; 8];
         // Zero is as good, but for two processes that begin at the same moment.
         let _ = getrandom(&mut seed, GetRandomFlags::empty());
@@ -203,10 +212,14 @@ impl Flow {
                     return None;
                 }
                 Verdict::Crowded if patience == Patience::Some => return Some(None),
-                Verdict::Crowded => self.reserve(now, site),
+                Verdict::Crowded => room_at(now, site, account),
                 Verdict::Later(ready_at) => ready_at,
             };
-            let due = self.promise(guest, account, &ask, ready_at, self.pace(site));
+            let held = account.promises.held();
+            let (due, made) = self.promise(guest, account, &ask, ready_at, self.pace(site));
+            if verdict == Verdict::Crowded {
+                self.reserve(now, site, u64::from(made).min(MOST_HELD.saturating_sub(held)));
+            }
             let wait = Duration::from_micros(due.saturating_sub(now));
             Some(Some(Refusal { seconds: seconds(wait), is_own: verdict != Verdict::Crowded }))
         });
@@ -217,35 +230,48 @@ impl Flow {
         }
     }
 
-    /// Promises a time: one that was promised in advance, or a new one.
-    fn promise(&self, guest: Guest, account: &mut Account, ask: &Ask<'_>, ready_at: u64, pace: u64) -> u64 {
-        let due = match self.notes.spare(guest) {
-            Some(wait) => ask.now + micros(wait),
+    /// Promises a time: one that was promised in advance, or a new one. Says how many are new.
+    fn promise(&self, guest: Guest, account: &mut Account, ask: &Ask<'_>, ready_at: u64, pace: u64) -> (u64, u32) {
+        let (due, made) = match self.notes.spare(guest) {
+            Some(wait) => (ask.now + micros(wait), 0),
             None => {
                 let grant = account.promise(ask, ready_at, pace, self.notes.wanted(guest));
                 self.notes.granted(guest, ask.now, &grant);
-                grant.first
+                (grant.first, grant.count)
             }
         };
         let earliest = account.promises.earliest(ask.ticket).unwrap_or(due);
         self.notes.nothing_before(guest, earliest.saturating_sub(ask.now));
-        due
+        (due, made)
     }
 
-    /// Whether there is room for one more list that nobody was promised.
+    /// Whether there is room for one more list that nobody was promised: beside those under way, and those who are
+    /// expected soon. Not beside all who were promised something, since many of them will never come.
     fn has_room(&self, now: u64, site: &mut Site) -> bool {
+        let expected = self.expected(now, site);
         let under_way = site.leases.0.len();
         // Looking for leases whose processes are gone is only worth it if it makes a difference.
-        let under_way =
-            if under_way >= self.lists_at_once { site.leases.count(now, Holder::is_gone) } else { under_way };
-        under_way < self.lists_at_once && site.horizon <= now
+        let under_way = if under_way + expected >= self.lists_at_once {
+            site.leases.count(now, Holder::is_gone)
+        } else {
+            under_way
+        };
+        under_way + expected < self.lists_at_once
     }
 
-    /// Promises the next room that there will be.
-    fn reserve(&self, now: u64, site: &mut Site) -> u64 {
-        let at = site.horizon.max(now + ROOM_SOON);
-        site.horizon = (at + self.pace(site)).min(now + FURTHEST);
-        at
+    /// Those who are expected soon. However fast lists are, that is a quarter of the room at most.
+    fn expected(&self, now: u64, site: &Site) -> usize {
+        let soon = (site.time / 4).min(SOON);
+        let count = site.horizon.saturating_sub(now).min(soon) / self.pace(site);
+        usize::try_from(count).unwrap_or(usize::MAX).min(self.lists_at_once / 4)
+    }
+
+    /// Keeps the next room that there will be for so many.
+    fn reserve(&self, now: u64, site: &mut Site, count: u64) {
+        if count > 0 {
+            let until = site.horizon.max(now + ROOM_SOON) + self.pace(site).saturating_mul(count);
+            site.horizon = until.min(now + FURTHEST);
+        }
     }
 
     /// The time from one list to the next that all processes together can bear.
@@ -316,6 +342,12 @@ impl Drop for Pass {
     fn drop(&mut self) {
         self.settle(0, 0);
     }
+}
+
+/// When there will be room for one more of an account.
+fn room_at(now: u64, site: &Site, account: &Account) -> u64 {
+    let soon = now + ROOM_SOON;
+    if account.promises.held() < MOST_HELD { site.horizon.max(soon) } else { soon }
 }
 
 /// Which of those who share an account: the address. Whatever else a request says about its sender can be changed with

@@ -187,6 +187,11 @@ impl Promises {
         Grant { first, pace, count }
     }
 
+    /// Times that are still to come.
+    pub(crate) fn held(&self) -> u64 {
+        self.0.iter().map(|run| u64::from(run.count)).sum()
+    }
+
     /// Runs with times that are still to come.
     fn open(&self) -> impl Iterator<Item = &Run> {
         self.0.iter().filter(|run| run.count > 0)

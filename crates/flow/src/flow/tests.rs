@@ -147,8 +147,8 @@ fn a_crowd_is_told_to_come_back_one_after_the_other() {
     let told: Vec<u64> =
         (10..60).map(|number| bench.harvest(&format!("192.0.{number}.1"), LIST, 1).expect_err("full")).collect();
     drop(held);
-    // Room that is promised is not given to those who come by chance.
-    assert!(bench.harvest("192.0.200.1", LIST, 1).is_err());
+    // Nobody is there, and nobody is expected at once: whoever comes by chance is let in.
+    assert_eq!(bench.harvest("192.0.200.1", LIST, 1), Ok(()));
     for (number, told) in (10..60).zip(told) {
         bench.clock.store((1_000 + told) * SECOND, Ordering::Relaxed);
         assert_eq!(bench.harvest(&format!("192.0.{number}.1"), LIST, 1), Ok(()), "{number} after {told}");
@@ -158,18 +158,77 @@ fn a_crowd_is_told_to_come_back_one_after_the_other() {
 }
 
 #[test]
+fn room_is_kept_for_those_who_are_expected_soon() {
+    let bench = Bench::new("lists_at_once = 8\nlists_per_harvester = 0", None);
+    bench.flow.ledger.visit(None, |_, site, _| site.time = 4 * SECOND);
+    let mut held: Vec<Decision> = (1..=8).map(|number| bench.ask(&format!("192.0.{number}.1"), LIST)).collect();
+    for number in 10..60 {
+        assert!(bench.harvest(&format!("192.0.{number}.1"), LIST, 1).is_err());
+    }
+    held.pop();
+    bench.flow.ledger.visit(None, |_, site, _| site.time = 4 * SECOND);
+    // Two each second come back: two of the eight places are for them.
+    assert!(bench.harvest("192.0.200.1", LIST, 1).is_err());
+    held.truncate(5);
+    bench.flow.ledger.visit(None, |_, site, _| site.time = 4 * SECOND);
+    assert_eq!(bench.harvest("192.0.201.1", LIST, 1), Ok(()));
+}
+
+#[test]
+fn those_who_never_come_back_do_not_close_the_door() {
+    let bench = Bench::new("lists_at_once = 4\nlists_per_harvester = 0", None);
+    let held: Vec<Decision> = (1..=4).map(|number| bench.ask(&format!("192.0.{number}.1"), LIST)).collect();
+    bench.flow.ledger.visit(None, |_, site, _| site.time = 4 * SECOND);
+    for _ in 0..5_000 {
+        assert!(bench.harvest("192.0.9.1", LIST, 1).is_err());
+    }
+    // One of many who cannot wait has not used up the time of the others.
+    let told = bench.harvest("192.0.10.1", LIST, 1).expect_err("full");
+    assert!(told <= MOST_HELD + 2, "{told}");
+    // Nor have many of them, once there is room.
+    for number in 0..200 {
+        for _ in 0..20 {
+            assert!(bench.harvest(&format!("198.51.{number}.1"), LIST, 1).is_err());
+        }
+    }
+    drop(held);
+    bench.pass(told);
+    assert_eq!(bench.harvest("192.0.10.1", LIST, 1), Ok(()));
+    assert_eq!(bench.harvest("203.0.113.1", LIST, 1), Ok(()), "nobody else is there");
+}
+
+#[test]
+fn a_time_is_kept_only_when_it_is_promised_anew() {
+    let bench = Bench::new("lists_at_once = 1\nlists_per_harvester = 0", None);
+    let _held = bench.ask("192.0.2.1", LIST);
+    bench.flow.ledger.visit(None, |_, site, _| site.time = SECOND);
+    let ask = |_: u64| bench.harvest("192.0.3.1", LIST, 1).expect_err("full");
+    (0..100_000).map(ask).for_each(drop);
+    let horizon = bench.flow.ledger.visit(None, |now, site, _| site.horizon - now);
+    assert!(horizon <= (MOST_HELD + 1) * SECOND, "{horizon}");
+}
+
+#[test]
+fn one_harvester_does_not_get_all_the_room() {
+    let bench = Bench::new("lists_at_once = 4", None);
+    let held: Vec<Decision> = (0..9).map(|_| bench.ask("192.0.2.1", LIST)).collect();
+    assert_eq!(held.iter().filter(|decision| matches!(decision, Decision::Admitted(_))).count(), 3);
+    assert_eq!(bench.harvest("192.0.3.1", LIST, 1), Ok(()));
+}
+
+#[test]
 fn a_killed_process_leaves_no_list_under_way() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("flow");
-    let settings = "lists_per_harvester = 2\nlists_at_once = 2";
+    let settings = "lists_per_harvester = 2\nlists_at_once = 3";
     let mut child = Command::new(std::env::current_exe().expect("this test"))
-        .args(["--exact", "flow::tests::holds_two_lists", "--nocapture", "--include-ignored"])
+        .args(["--exact", "flow::tests::holds_three_lists", "--nocapture", "--include-ignored"])
         .env("MODOAI_FLOW_FILE", &file)
         .stdout(Stdio::piped())
         .spawn()
         .expect("a process");
     let lines = BufReader::new(child.stdout.take().expect("asked for")).lines();
-    let is_held = lines.map_while(Result::ok).any(|line| line.contains("both lists are held"));
+    let is_held = lines.map_while(Result::ok).any(|line| line.contains("all lists are held"));
     let flow = Flow::new(parsed(settings), Some(&file), None, 8, since_boot());
     let before = ask(&flow, "192.0.2.1", LIST, Patience::Some);
     let elsewhere = ask(&flow, "192.0.3.1", LIST, Patience::Some);
@@ -187,12 +246,13 @@ fn a_killed_process_leaves_no_list_under_way() {
 /// The other process of the test before.
 #[test]
 #[ignore = "it is started by another test"]
-fn holds_two_lists() {
+fn holds_three_lists() {
     let Some(file) = std::env::var_os("MODOAI_FLOW_FILE") else { return };
-    let settings = parsed("lists_per_harvester = 2\nlists_at_once = 2");
+    let settings = parsed("lists_per_harvester = 2\nlists_at_once = 3");
     let flow = Flow::new(settings, Some(Path::new(&file)), None, 8, since_boot());
-    let held: Vec<Decision> = (0..2).map(|_| ask(&flow, "192.0.2.1", LIST, Patience::None)).collect();
+    let addresses = ["192.0.2.1", "192.0.2.1", "192.0.4.1"];
+    let held = addresses.map(|address| ask(&flow, address, LIST, Patience::None));
     assert!(held.iter().all(|decision| matches!(decision, Decision::Admitted(_))));
-    println!("both lists are held");
+    println!("all lists are held");
     std::thread::sleep(Duration::from_secs(60));
 }
