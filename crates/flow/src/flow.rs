@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::account::leases::Holder;
 use crate::account::promises::Ticket;
 use crate::account::{Account, Ask, SECOND, Verdict, micros};
-use crate::ledger::{Ledger, MOST_LISTS, MOST_LISTS_OF_ONE, Site, Ticks, since_boot};
+use crate::ledger::{EndedList, Ending, Ledger, MOST_LISTS, MOST_LISTS_OF_ONE, Site, Ticks, since_boot};
 use crate::log::{self, Log};
 use crate::notes::{Guest, Notes};
 use crate::settings::{Budget, FlowSettings};
@@ -313,8 +313,8 @@ impl Pass {
         self.renewed = Instant::now();
         let number = self.number;
         self.flow.ledger.visit(self.key, |now, site, account| {
-            site.leases.renew(now, number);
-            account.leases.renew(now, number);
+            site.leases.renew(now, number, MOST_LISTS);
+            account.leases.renew(now, number, MOST_LISTS_OF_ONE);
         });
     }
 
@@ -324,17 +324,10 @@ impl Pass {
         if std::mem::replace(&mut self.is_over, true) {
             return;
         }
+        let Some(key) = self.key else { return };
         let Self { budget, kind, number, .. } = *self;
-        let time = micros(self.begun.elapsed());
-        self.flow.ledger.visit(self.key, |now, site, account| {
-            account.charge(now, &budget, records, bytes);
-            if kind == Kind::List {
-                account.typical.learn(records, bytes, time);
-                account.leases.give_back(number);
-                site.leases.give_back(number);
-                site.time = if site.time == 0 { time } else { site.time - site.time / 8 + time / 8 };
-            }
-        });
+        let list = (kind == Kind::List).then(|| EndedList { number, time: micros(self.begun.elapsed()) });
+        self.flow.ledger.end(Ending { key, budget, records, bytes, list });
     }
 }
 

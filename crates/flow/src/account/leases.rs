@@ -73,9 +73,12 @@ impl Leases {
         }
     }
 
-    pub(crate) fn renew(&mut self, now: u64, number: u64) {
-        if let Some(lease) = self.0.iter_mut().find(|lease| lease.number == number) {
-            lease.until = now + TERM;
+    /// Says that one is still held, and writes it down if it is not there: it may have been given where the ledger's
+    /// file could not be had.
+    pub(crate) fn renew(&mut self, now: u64, number: u64, most: usize) {
+        match self.0.iter_mut().find(|lease| lease.number == number) {
+            Some(lease) => lease.until = now + TERM,
+            None => self.give(now, number, most),
         }
     }
 

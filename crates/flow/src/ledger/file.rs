@@ -67,9 +67,9 @@ impl Drop for Lock<'_> {
 /// One party at the ledger; nobody else is.
 pub(crate) struct Visit<'a> {
     lock: Lock<'a>,
-    pub(crate) now: u64,
-    pub(crate) site: Site,
-    pub(crate) account: Account,
+    now: u64,
+    site: Site,
+    account: Account,
     before: Account,
     place: Option<Place>,
 }
@@ -171,8 +171,13 @@ impl File {
 }
 
 impl Visit<'_> {
-    /// Writes what has changed.
-    pub(crate) fn end(self) -> io::Result<()> {
+    /// Does something, and writes what has changed.
+    pub(crate) fn act<R>(mut self, act: impl FnOnce(u64, &mut Site, &mut Account) -> R) -> (R, io::Result<()>) {
+        let result = act(self.now, &mut self.site, &mut self.account);
+        (result, self.end())
+    }
+
+    fn end(self) -> io::Result<()> {
         let file = self.lock.0;
         if let Some(place) = self.place {
             if place.is_new || self.account != self.before {

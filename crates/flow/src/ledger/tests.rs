@@ -122,18 +122,105 @@ fn without_a_file_accounts_are_those_of_the_process() {
     }
 }
 
+/// A ledger, and somebody who has stopped in the middle of using it.
+struct Stopped {
+    ledger: Ledger,
+    clock: Arc<AtomicU64>,
+    other: Option<std::fs::File>,
+    _folder: tempfile::TempDir,
+}
+
+impl Stopped {
+    /// After somebody has done this.
+    fn after(act: impl FnOnce(&Ledger)) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("flow");
+        let clock = Arc::new(AtomicU64::new(1_000_000_000));
+        let ledger = Ledger::open(Some(&path), hand(&clock));
+        act(&ledger);
+        let other = std::fs::File::open(&path).expect("a file");
+        rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+        Self { ledger, clock, other: Some(other), _folder: folder }
+    }
+
+    fn goes_on(&mut self) {
+        self.other = None;
+        self.clock.fetch_add(LONGEST_REST, Ordering::Relaxed);
+    }
+}
+
+fn ending(key: u64, amount: u64, number: u64) -> Ending {
+    let list = Some(EndedList { number, time: 1_000 });
+    Ending { key, budget: records(1_000_000), records: amount, bytes: 0, list }
+}
+
 #[test]
 fn a_process_that_stands_still_with_the_lock_holds_nobody_up() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("flow");
-    let clock = Arc::new(AtomicU64::new(1_000_000_000));
-    let ledger = Ledger::open(Some(&path), hand(&clock));
-    charge(&ledger, 1, 5);
-    let other = std::fs::File::open(&path).expect("a file");
-    rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+    let mut stopped = Stopped::after(|ledger| charge(ledger, 1, 10_000));
     let begun = std::time::Instant::now();
-    charge(&ledger, 1, 5);
+    charge(&stopped.ledger, 1, 5);
+    let until = stopped.ledger.lock().trouble.as_ref().map(|trouble| trouble.until);
+    // The next ones do not even try.
+    for _ in 0..5_000 {
+        charge(&stopped.ledger, 1, 5);
+    }
     assert!(begun.elapsed() < std::time::Duration::from_secs(20));
-    drop(other);
-    assert_eq!(taken(&ledger, 1), 5, "what could not be written is forgotten, and nothing else");
+    assert!(until.is_some());
+    assert_eq!(stopped.ledger.lock().trouble.as_ref().map(|trouble| trouble.until), until);
+    for _ in 0..3 {
+        stopped.clock.fetch_add(LONGEST_REST, Ordering::Relaxed);
+        charge(&stopped.ledger, 1, 5);
+    }
+    let rest = stopped.ledger.lock().trouble.as_ref().map(|trouble| trouble.rest);
+    assert_eq!(rest, Some(8 * FIRST_REST), "longer and longer");
+    stopped.goes_on();
+    assert!((1..10_000).contains(&taken(&stopped.ledger, 1)), "only endings are made up for");
+    assert!(stopped.ledger.lock().trouble.is_none(), "the next trouble is told again");
+}
+
+#[test]
+fn what_ended_meanwhile_is_made_up_for() {
+    let mut stopped = Stopped::after(|ledger| {
+        ledger.visit(Some(1), |now, site, account| {
+            account.charge(now, &records(1_000_000), 5_000, 0);
+            site.leases.give(now, 7, MOST_LISTS);
+            account.leases.give(now, 7, MOST_LISTS_OF_ONE);
+        });
+    });
+    stopped.ledger.end(ending(1, 5_000, 7));
+    (0..200).for_each(|number| stopped.ledger.end(ending(2, 10, number)));
+    stopped.goes_on();
+    // A part of it with each visit.
+    (0..4).for_each(|_| stopped.ledger.visit(None, |_, _, _| ()));
+    let (leases, of_account) =
+        stopped.ledger.visit(Some(1), |_, site, account| (site.leases.clone(), account.leases.clone()));
+    assert_eq!((leases.0, of_account.0), (vec![], vec![]));
+    assert!(stopped.ledger.lock().owed.is_empty());
+    // What flowed in meanwhile was less than what was there.
+    assert!(taken(&stopped.ledger, 1) > 5_000, "{}", taken(&stopped.ledger, 1));
+    assert_eq!(taken(&stopped.ledger, 2), 2_000);
+}
+
+#[test]
+fn what_is_kept_for_later_is_bounded_and_what_began_meanwhile_is_known_later() {
+    let mut stopped = Stopped::after(|_| {});
+    (0..10_000).for_each(|number| stopped.ledger.end(ending(1, 1, number)));
+    assert_eq!(stopped.ledger.lock().owed.len(), MOST_OWED);
+    assert_eq!(stopped.ledger.lock().trouble.as_ref().map(|trouble| trouble.lost), Some(10_000 - MOST_OWED as u64));
+    stopped.ledger.visit(Some(1), |now, site, account| {
+        site.leases.give(now, 77, MOST_LISTS);
+        account.leases.give(now, 77, MOST_LISTS_OF_ONE);
+    });
+    stopped.goes_on();
+    let known =
+        |ledger: &Ledger| ledger.visit(Some(1), |_, site, account| (site.leases.0.len(), account.leases.0.len()));
+    assert_eq!(known(&stopped.ledger), (0, 0));
+    stopped.ledger.visit(Some(1), |now, site, account| {
+        site.leases.renew(now, 77, MOST_LISTS);
+        account.leases.renew(now, 77, MOST_LISTS_OF_ONE);
+    });
+    assert_eq!(known(&stopped.ledger), (1, 1));
+    stopped.ledger.end(ending(1, 1, 77));
+    assert_eq!(known(&stopped.ledger), (0, 0));
+    assert_eq!(stopped.ledger.lock().site.leases.0, [], "nor in memory");
 }
