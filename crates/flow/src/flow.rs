@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use modoai_protocol::{Request, Verb};
+use modoai_protocol::{Listing, Request};
 use rustix::rand::{GetRandomFlags, getrandom};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -46,7 +46,7 @@ const MOST_HELD: u64 = 64;
 pub enum Kind {
     /// A page of a list: everything counts.
     List,
-    /// One record, or a page that a person looks at: only the hourly budgets count.
+    /// One record, or the first page of a list for a person: only the hourly budgets count.
     Record,
     /// What every harvester needs to know first. Always answered.
     Free,
@@ -62,13 +62,19 @@ pub struct Errand {
 }
 
 impl Errand {
-    /// What a request wants, if it is legal; `for_people` if the answer is to be a page that a person looks at.
+    /// What a request wants, if it is legal; `for_people` if the answer is to be a page that a person looks at. People
+    /// look at the beginning of a list; whoever goes through one is treated as a harvester, because crawlers say that
+    /// they want pages for people, too.
     pub fn of(request: Option<&Request>, for_people: bool) -> Self {
-        let kind = match request.map(Request::verb) {
-            None | Some(Verb::Identify | Verb::ListMetadataFormats) => Kind::Free,
-            Some(Verb::GetRecord) => Kind::Record,
-            Some(Verb::ListRecords | Verb::ListIdentifiers | Verb::ListSets) if for_people => Kind::Record,
-            Some(Verb::ListRecords | Verb::ListIdentifiers | Verb::ListSets) => Kind::List,
+        let kind = match request {
+            None | Some(Request::Identify | Request::ListMetadataFormats { .. }) => Kind::Free,
+            Some(Request::GetRecord { .. }) => Kind::Record,
+            Some(Request::List { listing: Listing::Select(_), .. } | Request::ListSets { token: None })
+                if for_people =>
+            {
+                Kind::Record
+            }
+            Some(Request::List { .. } | Request::ListSets { .. }) => Kind::List,
         };
         let mut hash = Xxh3::new();
         if let Some(request) = request.filter(|_| kind != Kind::Free) {

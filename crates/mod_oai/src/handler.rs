@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
 
 use modoai_flow::courtesy::Breath;
-use modoai_flow::{Asker as Asking, Decision, Errand, Pass, Patience, Visitor};
+use modoai_flow::{Asker as Asking, Decision, Errand, Kind, Pass, Patience, Visitor};
 use modoai_httpd::asker::Asker;
 use modoai_httpd::log::Level;
 use modoai_httpd::reply::Reply;
@@ -15,7 +15,7 @@ use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::formats::SCHEMAS;
 use modoai_repository::quality::prefers_html;
-use modoai_repository::{Failure, PAGE_POLICY, Repository, Sent, with_causes};
+use modoai_repository::{Failure, PAGE_POLICY, Repository, Sent, filled_in, with_causes};
 
 use crate::Oai;
 use crate::address::Address;
@@ -109,16 +109,18 @@ fn answer(
     arguments: Result<Arguments, QueryError>,
 ) -> Outcome {
     let for_people = prefers_html([header(request, c"Accept").as_str()]);
+    let arguments = if for_people { arguments.map(filled_in) } else { arguments };
     let flow = &house.flow;
     let asked = arguments.as_ref().ok().and_then(|arguments| protocol::Request::parse(arguments).ok());
     let (user, agent, from) = (user(request), header(request, c"User-Agent"), header(request, c"From"));
     // What httpd says is what mod_remoteip says, if a proxy stands in front.
     let address = request.address().parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     let asking = Asking { user: user.as_deref(), address, agent: &agent, from: &from };
-    // People are nobody's business.
-    let visitor = (!for_people).then(|| Visitor::new(flow, &asking, asked.as_ref()));
+    let errand = Errand::of(asked.as_ref(), for_people);
+    // People are nobody's business; whoever goes through a list is.
+    let visitor = (errand.kind == Kind::List || !for_people).then(|| Visitor::new(flow, &asking, asked.as_ref()));
     // A child has better things to do than to wait for room.
-    let pass = match flow.ask(&asking, Errand::of(asked.as_ref(), for_people), Patience::None) {
+    let pass = match flow.ask(&asking, errand, Patience::None) {
         Decision::Admitted(pass) => pass,
         Decision::Later(refusal) => {
             if let Some(visitor) = visitor {
@@ -157,15 +159,13 @@ fn write(
     let nameless = Asker::nameless(request, address.authority());
     let host = ProbeHost::new(request, &asker, &nameless, house);
     let mut reply = Reply::new(request);
+    let Tally { pass, sent, breath } = tally;
+    let mut out = Polite { reply: &mut reply, pass, breath };
     let written = if for_people {
-        let page = repository.page_for_people(arguments, &host);
-        tally.sent.records = 1;
-        tally.sent.bytes = page.as_ref().map_or(0, |page| page.len() as u64);
-        page.and_then(|page| if request.is_head() { Ok(()) } else { Ok(reply.write_all(page.as_bytes())?) })
+        let page = repository.page_and_tell(arguments, &host, sent);
+        page.and_then(|page| if request.is_head() { Ok(()) } else { Ok(out.write_all(page.as_bytes())?) })
     } else {
         let answer = repository.answer(arguments, &host);
-        let Tally { pass, sent, breath } = tally;
-        let mut out = Polite { reply: &mut reply, pass, breath };
         answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
     };
     // Who has a page may ask for the next at once.

@@ -29,7 +29,7 @@ pub mod settings;
 pub mod site;
 
 pub use answer::{Answer, Sent, SentList};
-pub use browse::PAGE_POLICY;
+pub use browse::{PAGE_POLICY, filled_in};
 pub use error::Failure;
 pub use modoai_protocol::with_causes;
 pub use repository::{ArchiveFormats, Repository};

@@ -3,7 +3,7 @@
 //! An answer is computed on a blocking thread and streams through a [`Writer`]; the response begins with its first
 //! chunk, so whatever fails before that still becomes a proper 500 or 503.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use modoai_flow::{Asker, Errand, Kind, Visitor};
 use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::host::{CatalogueHost, Host};
-use modoai_repository::{Failure, PAGE_POLICY, Sent, quality, with_causes};
+use modoai_repository::{Failure, PAGE_POLICY, Sent, filled_in, quality, with_causes};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -123,12 +123,14 @@ async fn answer(
     wish: Wish,
 ) -> Response<Body> {
     let flow = &handler.served.flow;
+    let arguments = if wish.html { arguments.map(filled_in) } else { arguments };
     let request = arguments.as_ref().ok().and_then(|arguments| protocol::Request::parse(arguments).ok());
     let errand = Errand::of(request.as_ref(), wish.html);
     let Sender { address, agent, from } = &sender;
     let asker = Asker { user: requester.user(), address: *address, agent, from };
-    // People are nobody's business.
-    let visitor = (!wish.html).then(|| Visitor::new(flow, &asker, request.as_ref()));
+    // People are nobody's business; whoever goes through a list is.
+    let is_list = errand.kind == Kind::List;
+    let visitor = (is_list || !wish.html).then(|| Visitor::new(flow, &asker, request.as_ref()));
     let place = match handler.lists.enter(&asker, errand).await {
         Ok(place) => place,
         Err(refusal) => {
@@ -138,7 +140,6 @@ async fn answer(
             return reply::come_back(refusal.sentence(), refusal.seconds);
         }
     };
-    let is_list = errand.kind == Kind::List;
     let (admission, turn) = if is_list {
         (None, Turn::take(handler.lists.turns.clone()).await)
     } else {
@@ -148,7 +149,12 @@ async fn answer(
         });
         match admission.await {
             Ok(admitted) => admitted,
-            Err(_) => return reply::come_back("The repository is busy.", BUSY_SECONDS),
+            Err(_) => {
+                if let Some(visitor) = visitor {
+                    visitor.refused(flow);
+                }
+                return reply::come_back("The repository is busy.", BUSY_SECONDS);
+            }
         }
     };
     let (writer, started) = Writer::new(turn);
@@ -202,13 +208,13 @@ fn write(
         (None, Some(shelf)) => &**shelf,
         (None, None) => &CatalogueHost,
     };
+    let Tally { place, sent, breath } = tally;
     if wish.html {
-        let page = served.repository.page_for_people(arguments, host)?;
-        tally.place.settle(1, page.len() as u64);
-        send(wish, writer, |out| Ok(out.write_all(page.as_bytes())?))
+        let page = served.repository.page_and_tell(arguments, host, sent)?;
+        place.settle(sent.records, sent.bytes);
+        send(wish, writer, |out| Ok(Polite { out, place, breath, readers }.write_all(page.as_bytes())?))
     } else {
         let answer = served.repository.answer(arguments, host)?;
-        let Tally { place, sent, breath } = tally;
         send(wish, writer, |out| {
             let written = answer.write_and_tell(&mut Polite { out, place, breath, readers }, sent);
             place.settle(sent.records, sent.bytes);

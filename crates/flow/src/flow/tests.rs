@@ -74,6 +74,26 @@ fn what_every_harvester_needs_first_is_always_answered() {
 }
 
 #[test]
+fn whoever_goes_through_pages_for_people_is_a_harvester() {
+    let kind = |query: &str| {
+        let request = Request::parse(&query::parse(query.as_bytes()).expect("arguments")).ok();
+        Errand::of(request.as_ref(), true).kind
+    };
+    for (query, expected) in [
+        ("verb=Identify", Kind::Free),
+        ("verb=ListMetadataFormats", Kind::Free),
+        ("verb=GetRecord&identifier=x&metadataPrefix=oai_dc", Kind::Record),
+        (LIST, Kind::Record),
+        ("verb=ListSets", Kind::Record),
+        ("verb=ListRecords&resumptionToken=x", Kind::List),
+        ("verb=ListIdentifiers&resumptionToken=x", Kind::List),
+        ("verb=ListSets&resumptionToken=x", Kind::List),
+    ] {
+        assert_eq!(kind(query), expected, "{query}");
+    }
+}
+
+#[test]
 fn budgets_hold_across_processes_and_restarts() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("flow");

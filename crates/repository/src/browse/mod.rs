@@ -37,14 +37,15 @@ use modoai_protocol::Verb;
 use modoai_protocol::query::{Arguments, QueryError};
 use modoai_protocol::xml::Response;
 
+use crate::answer::Sent;
 use crate::error::Failure;
 use crate::host::Host;
 use crate::repository::Repository;
 use choices::Choices;
 use view::Page;
 
-/// The Content-Security-Policy of pages for people. They show what strangers wrote into files. Should anything of it ever be taken for markup, the browser is
-/// told beforehand that nothing on the page may run, load or be sent elsewhere.
+/// The Content-Security-Policy of pages for people. They show what strangers wrote into files. Should anything of it ever
+/// be taken for markup, the browser is told beforehand that nothing on the page may run, load or be sent elsewhere.
 pub const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; \
                            base-uri 'none'; frame-ancestors 'none'";
 
@@ -55,7 +56,17 @@ impl Repository {
         arguments: Result<Arguments, QueryError>,
         host: &dyn Host,
     ) -> Result<String, Failure> {
-        let arguments = arguments.map(without_empty);
+        self.page_and_tell(arguments, host, &mut Sent::default())
+    }
+
+    /// The same, and tells what is on the page.
+    pub fn page_and_tell(
+        &self,
+        arguments: Result<Arguments, QueryError>,
+        host: &dyn Host,
+        sent: &mut Sent,
+    ) -> Result<String, Failure> {
+        let arguments = arguments.map(filled_in);
         let is_front = arguments.as_ref().is_ok_and(Vec::is_empty);
         let arguments = if is_front { Ok(identify()) } else { arguments };
         let asked = arguments.clone().unwrap_or_default();
@@ -64,13 +75,15 @@ impl Repository {
         let answer = people.answer(arguments, host)?;
         let choices = Choices { is_front, ..Choices::new(&answer.visit, asked)? };
         let mut xml = Vec::new();
-        answer.write_to(&mut xml)?;
-        Ok(render(&xml, &choices, self.base_url())?)
+        answer.write_and_tell(&mut xml, sent)?;
+        let page = render(&xml, &choices, self.base_url())?;
+        sent.bytes = page.len() as u64;
+        Ok(page)
     }
 }
 
-/// A form sends the fields that were left empty, too.
-fn without_empty(arguments: Arguments) -> Arguments {
+/// What a person means: a form sends the fields that were left empty, too.
+pub fn filled_in(arguments: Arguments) -> Arguments {
     arguments.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 

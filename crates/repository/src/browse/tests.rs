@@ -118,7 +118,7 @@ fn sets_stand_below_each_other() {
             "style=\"--depth: 1\">text/*",
             "?verb=ListIdentifiers&amp;metadataPrefix=oai_dc&amp;set=mime:text\">headers",
             "5 to 6 of 9",
-            "<a class=\"button\" href=\"?verb=ListSets&amp;resumptionToken=t%2F1\" rel=\"next\">",
+            "<a class=\"button\" href=\"?verb=ListSets&amp;resumptionToken=t%2F1\" rel=\"next nofollow\">",
             "<a href=\"?verb=ListSets\" rel=\"first\">",
         ],
     );
@@ -258,10 +258,15 @@ fn a_person_can_go_through_a_repository() {
     let mut page = open("verb=ListRecords&metadataPrefix=oai_dc&set=mime:image&from=&until=");
     assert_has(&page, &["1 to 50 of 120", "picture-049.png"]);
     for range in ["51 to 100 of 120", "101 to 120 of 120"] {
-        let (before, _) = page.split_once("\" rel=\"next\">").expect("a next page");
+        let (before, _) = page.split_once("\" rel=\"next nofollow\">").expect("a next page");
         let link = before.rsplit("href=\"?").next().expect("its link").replace("&amp;", "&");
         page = open(&link);
         assert_has(&page, &[range, "<option value=\"mime:image\" selected>", "<li><span>set</span> image/*</li>"]);
     }
     assert_has(&page, &["end of the list", "?verb=ListRecords&amp;metadataPrefix=oai_dc&amp;set=mime:image\" rel"]);
+
+    let mut sent = Sent::default();
+    let arguments = modoai_protocol::query::parse(b"verb=ListRecords&metadataPrefix=oai_dc&until=");
+    let page = repository.page_and_tell(arguments, &CatalogueHost, &mut sent).expect("a page");
+    assert_eq!((sent.records, sent.bytes, sent.is_last), (50, page.len() as u64, false));
 }

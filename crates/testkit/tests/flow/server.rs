@@ -130,6 +130,35 @@ fn a_proxy_is_believed_if_it_is_trusted_and_rows_are_heeded() {
 }
 
 #[test]
+fn pages_for_people_are_no_way_around() {
+    const BROWSER: (&str, &str) = ("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    let site = site(120);
+    let server = Launch::of(site.path()).set("list_delay", "1h").start();
+    let mut client = server.client();
+    let mut open = |query: &str| client.get_with(&format!("/modoai?{query}"), &[BROWSER]).expect("an answer");
+    let begun = "verb=ListIdentifiers&metadataPrefix=oai_dc";
+    let first = open(begun);
+    let link = first.text().split_once("resumptionToken=").map(|(_, rest)| rest.to_owned()).expect("a next page");
+    let token = link.split('"').next().expect("its end").to_owned();
+    let next = format!("verb=ListIdentifiers&resumptionToken={token}");
+    // A person may look at the beginning of as many lists as they like.
+    assert_eq!([open(begun).status, open("verb=ListSets").status], [200; 2]);
+    // Who goes on is a harvester, also if a form has sent what was left empty.
+    assert_eq!([open(&next).status, open(&next).status, open(&format!("{next}&from=")).status], [200, 503, 503]);
+    let told = Command::new(binary()).arg("harvesters").arg("--data").arg(server.state()).arg("--json").output();
+    let told: serde_json::Value = serde_json::from_slice(&told.expect("it can be run").stdout).expect("JSON");
+    let one = &told["harvesters"][0];
+    assert_eq!(one["records"].as_u64(), Some(50), "{told}");
+    drop(server);
+
+    // What is shown is charged.
+    let server = Launch::of(site.path()).set("records_per_hour", "90").start();
+    let mut client = server.client();
+    let mut status = || client.get_with(&format!("/modoai?{begun}"), &[BROWSER]).expect("an answer").status;
+    assert_eq!([status(), status(), status()], [200, 200, 503]);
+}
+
+#[test]
 fn who_harvested_what_is_noted() {
     let site = site(50);
     let server = Launch::of(site.path()).set("list_delay", "1s").set("identifiers_per_page", "25").start();
