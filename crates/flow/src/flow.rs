@@ -37,6 +37,9 @@ const FURTHEST: u64 = 900 * SECOND;
 /// Those who are expected within this time find the room that is kept for them.
 const SOON: u64 = SECOND;
 
+/// Lists beyond the room that there is, for those who may have been promised one.
+const SQUEEZED: usize = 32;
+
 /// Times that one account holds in the queue of all. Beyond, its own times follow each other, and hold up nobody else:
 /// whoever asks again and again without coming back would close the door for everybody.
 const MOST_HELD: u64 = 64;
@@ -207,7 +210,8 @@ impl Flow {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let refusal = self.ledger.visit(Some(key), |now, site, account| {
             let room = kind != Kind::List || self.has_room(now, site);
-            let ask = Ask { now, kind, budget: &party.budget, ticket, room };
+            let squeeze = site.leases.0.len() < (self.lists_at_once + SQUEEZED).min(MOST_LISTS);
+            let ask = Ask { now, kind, budget: &party.budget, ticket, room, squeeze };
             let verdict = account.ask(&ask);
             let ready_at = match verdict {
                 Verdict::Admitted => {

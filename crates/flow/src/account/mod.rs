@@ -15,6 +15,7 @@ pub(crate) mod leases;
 pub(crate) mod promises;
 
 use crate::flow::Kind;
+use crate::ledger::MOST_LISTS_OF_ONE;
 use crate::settings::Budget;
 use bucket::Bucket;
 use leases::{Holder, Leases};
@@ -59,6 +60,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) ticket: Ticket,
     /// Whether there is room for one more, among all.
     pub(crate) room: bool,
+    /// Whether one more can be squeezed in, who may have been promised it.
+    pub(crate) squeeze: bool,
 }
 
 /// What they are told.
@@ -75,11 +78,11 @@ pub(crate) enum Verdict {
 impl Account {
     /// Whether somebody may come in now.
     pub(crate) fn ask(&mut self, ask: &Ask<'_>) -> Verdict {
-        let Ask { now, kind, budget, ticket, room } = *ask;
+        let Ask { now, kind, budget, ticket, room, squeeze } = *ask;
         self.heed(now, budget);
         self.promises.expire(now);
-        let has_place = kind != Kind::List || (room && !self.is_full(now, budget));
-        let is_promised = self.promises.redeem(now, ticket, has_place);
+        let squeeze = kind != Kind::List || (squeeze && self.leases.0.len() < MOST_LISTS_OF_ONE);
+        let is_promised = self.promises.redeem(now, ticket, squeeze);
         if !is_promised {
             let ready_at = self.ready_at(ask);
             if ready_at > now {
@@ -121,10 +124,7 @@ impl Account {
 
     /// Whether this party has as many lists under way as it may.
     fn is_full(&mut self, now: u64, budget: &Budget) -> bool {
-        // Looking for leases whose processes are gone is only worth it if it makes a difference.
-        budget.lists > 0
-            && self.leases.0.len() >= budget.lists
-            && self.leases.count(now, Holder::is_gone) >= budget.lists
+        budget.lists > 0 && self.leases.count(now, Holder::is_gone) >= budget.lists
     }
 
     /// The time from one list to the next at which this party stays within its budget.

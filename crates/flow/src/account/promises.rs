@@ -7,8 +7,9 @@
 //! any moment there have come at most as many as have times before it.
 //!
 //! One case is left: somebody comes by chance, at the right moment, from the same address, and for the very same thing.
-//! So whoever redeems a promise leaves some *spares* for those who may have been meant, as far as there is room. A
-//! client that is alone behind its address has no use for them: it does not ask again for what it has.
+//! So whoever redeems a promise leaves some *spares* for those who may have been meant. They may exceed what is
+//! allowed, as promises do, but not by any number: no account has more than 24 lists under way because of them. A client
+//! that is alone behind its address has no use for them: it does not ask again for what it has.
 //!
 //! A client that does not wait, but asks again and again, makes the runs of its own address longer, and those of no
 //! other: it is told to wait longer and longer, but no more than an hour, or 24 lists, beyond what its budget asks for.
@@ -125,11 +126,11 @@ impl Promises {
         self.0.retain(|run| run.count > 0 || run.spares > 0);
     }
 
-    /// Uses up the earliest promise that is due, if there is one. What is left over counts only where there is room for
-    /// it.
-    pub(crate) fn redeem(&mut self, now: u64, ticket: Ticket, room: bool) -> bool {
+    /// Uses up the earliest promise that is due, if there is one. What is left over counts only where one more can be
+    /// squeezed in.
+    pub(crate) fn redeem(&mut self, now: u64, ticket: Ticket, squeeze: bool) -> bool {
         for way in ticket.ways() {
-            let good = |run: &&mut Run| run.ticket == way && (run.is_due(now) || (room && run.spares > 0));
+            let good = |run: &&mut Run| run.ticket == way && (run.is_due(now) || (squeeze && run.spares > 0));
             // What is due comes before what is left over.
             let found = self.0.iter_mut().filter(good).min_by_key(|run| (!run.is_due(now), run.first));
             if let Some(run) = found {

@@ -18,7 +18,7 @@ fn list(now: u64, address: u32, budget: &Budget) -> Ask<'_> {
 }
 
 fn page(now: u64, address: u32, request: u32, budget: &Budget) -> Ask<'_> {
-    Ask { now, kind: Kind::List, budget, ticket: Ticket { address, request }, room: true }
+    Ask { now, kind: Kind::List, budget, ticket: Ticket { address, request }, room: true, squeeze: true }
 }
 
 /// Asks; if it is too early, makes a promise and tells how long to wait.
@@ -153,7 +153,7 @@ fn what_is_told_is_promised_however_full_the_account_is() {
 }
 
 #[test]
-fn what_is_left_over_for_those_who_may_have_been_meant_needs_room_and_does_not_add_up() {
+fn what_is_left_over_for_those_who_may_have_been_meant_has_its_bounds() {
     let (mut account, budget) = (Account::default(), budget(10, 0, 2));
     assert_eq!(asked(&mut account, &list(START, 1, &budget)), Ok(()));
     let waits: Vec<u64> =
@@ -162,11 +162,13 @@ fn what_is_left_over_for_those_who_may_have_been_meant_needs_room_and_does_not_a
     for _ in 0..3 {
         assert_eq!(asked(&mut account, &list(now, 1, &budget)), Ok(()), "promised");
     }
-    let full = Ask { room: false, ..list(now, 1, &budget) };
+    let full = Ask { room: false, squeeze: false, ..list(now, 1, &budget) };
     assert!(account.clone().ask(&full) != Verdict::Admitted, "no room");
+    let full = Ask { room: false, ..list(now, 1, &budget) };
+    assert_eq!(account.clone().ask(&full), Verdict::Admitted, "it may have been promised");
     let mut busy = account.clone();
-    (0..2).for_each(|number| busy.leases.give(now, number, 24));
-    assert!(busy.ask(&list(now, 1, &budget)) != Verdict::Admitted, "as many as may be are under way");
+    (0..24).for_each(|number| busy.leases.give(now, number, MOST_LISTS_OF_ONE));
+    assert!(busy.ask(&list(now, 1, &budget)) != Verdict::Admitted, "very many are under way");
     let spares = (0..200).take_while(|_| account.ask(&list(now, 1, &budget)) == Verdict::Admitted).count();
     assert_eq!(spares, 32);
 }
