@@ -93,15 +93,19 @@ impl Errand {
     }
 }
 
-/// What becomes of a request.
-#[derive(Debug)]
-pub enum Decision {
-    /// It is answered.
-    Admitted(Pass),
-    /// It would be, but too many are. It may wait for a moment and ask again.
+/// Why somebody who can wait for a moment is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotNow {
+    /// It would be all right, but too many are under way. They may wait for a moment and ask again.
     Crowded,
-    /// Not now.
+    /// Come back.
     Later(Refusal),
+}
+
+impl From<Refusal> for NotNow {
+    fn from(refusal: Refusal) -> Self {
+        Self::Later(refusal)
+    }
 }
 
 /// Not now.
@@ -122,15 +126,6 @@ impl Refusal {
             "The repository is busy. Please come back when Retry-After says."
         }
     }
-}
-
-/// What somebody says if there is no room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// I can wait for a moment: say that it is crowded.
-    Some,
-    /// I will not wait here: say when to come back.
-    None,
 }
 
 /// Flow control for one repository.
@@ -194,21 +189,36 @@ impl Flow {
     }
 
     /// Decides. Takes some microseconds, and does nothing else that costs anything.
-    pub fn ask(self: &Arc<Self>, asker: &Asker<'_>, errand: Errand, patience: Patience) -> Decision {
+    pub fn ask(self: &Arc<Self>, asker: &Asker<'_>, errand: Errand) -> Result<Pass, Refusal> {
+        self.decide(asker, errand, None)
+    }
+
+    /// The same for somebody who can wait for a moment where there is no room.
+    pub fn ask_patiently(self: &Arc<Self>, asker: &Asker<'_>, errand: Errand) -> Result<Pass, NotNow> {
+        self.decide(asker, errand, Some(NotNow::Crowded))
+    }
+
+    /// Decides. Where there is no room, says `crowded`; without it, when to come back.
+    fn decide<N: From<Refusal>>(
+        self: &Arc<Self>,
+        asker: &Asker<'_>,
+        errand: Errand,
+        crowded: Option<N>,
+    ) -> Result<Pass, N> {
         let kind = errand.kind;
         let party = Party::of(asker, &self.settings);
         let is_hourly = party.budget.records > 0 || party.budget.bytes > 0;
         if kind == Kind::Free || (kind == Kind::Record && !is_hourly) {
-            return Decision::Admitted(Pass::new(self, &party, kind, None, 0));
+            return Ok(Pass::new(self, &party, kind, None, 0));
         }
         let key = xxh3_64(party.key.as_bytes());
         let ticket = Ticket { address: address_number(asker), request: errand.number };
         let guest = Guest { name: (key, ticket), at: self.ledger.ticks() };
         if let Some(wait) = self.notes.turn_away(guest) {
-            return Decision::Later(Refusal { seconds: seconds(wait), is_own: true });
+            return Err(Refusal { seconds: seconds(wait), is_own: true }.into());
         }
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let refusal = self.ledger.visit(Some(key), |now, site, account| {
+        self.ledger.visit(Some(key), |now, site, account| {
             let room = kind != Kind::List || self.has_room(now, site);
             let squeeze = site.leases.0.len() < (self.lists_at_once + SQUEEZED).min(MOST_LISTS);
             let ask = Ask { now, kind, budget: &party.budget, ticket, room, squeeze };
@@ -219,10 +229,12 @@ impl Flow {
                         site.leases.give(now, number, MOST_LISTS);
                         account.leases.give(now, number, MOST_LISTS_OF_ONE);
                     }
-                    return None;
+                    return Ok(Pass::new(self, &party, kind, Some(key), number));
                 }
-                Verdict::Crowded if patience == Patience::Some => return Some(None),
-                Verdict::Crowded => room_at(now, site, account),
+                Verdict::Crowded => match crowded {
+                    Some(crowded) => return Err(crowded),
+                    None => room_at(now, site, account),
+                },
                 Verdict::Later(ready_at) => ready_at,
             };
             let held = account.promises.held();
@@ -231,13 +243,8 @@ impl Flow {
                 self.reserve(now, site, u64::from(made).min(MOST_HELD.saturating_sub(held)));
             }
             let wait = Duration::from_micros(due.saturating_sub(now));
-            Some(Some(Refusal { seconds: seconds(wait), is_own: verdict != Verdict::Crowded }))
-        });
-        match refusal {
-            None => Decision::Admitted(Pass::new(self, &party, kind, Some(key), number)),
-            Some(None) => Decision::Crowded,
-            Some(Some(refusal)) => Decision::Later(refusal),
-        }
+            Err(Refusal { seconds: seconds(wait), is_own: verdict != Verdict::Crowded }.into())
+        })
     }
 
     /// Promises a time: one that was promised in advance, or a new one. Says how many are new.

@@ -25,7 +25,7 @@ pub mod settings;
 pub mod visitor;
 pub mod who;
 
-pub use flow::{Decision, Errand, Flow, Kind, Pass, Patience, Refusal};
+pub use flow::{Errand, Flow, Kind, NotNow, Pass, Refusal};
 pub use settings::{Budget, FLOW_SETTINGS, FlowSettings, HARVESTER_SETTINGS, HarvesterSettings};
 pub use visitor::Visitor;
 pub use who::{Asker, Who};

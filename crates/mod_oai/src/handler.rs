@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
 
 use modoai_flow::courtesy::Breath;
-use modoai_flow::{Asker as Asking, Decision, Errand, Kind, Pass, Patience, Visitor};
+use modoai_flow::{Asker as Asking, Errand, Kind, Pass, Visitor};
 use modoai_httpd::asker::Asker;
 use modoai_httpd::log::Level;
 use modoai_httpd::reply::Reply;
@@ -28,9 +28,6 @@ const PANIC: &[u8] = b"verb=Panic";
 
 /// When to come back to a repository that cannot be opened.
 const CLOSED_SECONDS: u64 = 60;
-
-/// When to come back where there is no room, and nobody has said when there will be.
-const CROWDED_SECONDS: u64 = 5;
 
 /// Answers a request, if it is for us.
 pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
@@ -120,15 +117,14 @@ fn answer(
     // People are nobody's business; whoever goes through a list is.
     let visitor = (errand.kind == Kind::List || !for_people).then(|| Visitor::new(flow, &asking, asked.as_ref()));
     // A child has better things to do than to wait for room.
-    let pass = match flow.ask(&asking, errand, Patience::None) {
-        Decision::Admitted(pass) => pass,
-        Decision::Later(refusal) => {
+    let pass = match flow.ask(&asking, errand) {
+        Ok(pass) => pass,
+        Err(refusal) => {
             if let Some(visitor) = visitor {
                 visitor.refused(flow);
             }
             return come_back(request, refusal.seconds);
         }
-        Decision::Crowded => return come_back(request, CROWDED_SECONDS),
     };
     let mut tally = Tally { pass, sent: Sent::default(), breath: Breath::begin() };
     let outcome = write(request, house, repository, site, arguments, for_people, &mut tally);

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use modoai_flow::{Asker, Decision, Errand, Flow, Pass, Patience, Refusal};
+use modoai_flow::{Asker, Errand, Flow, NotNow, Pass, Refusal};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
@@ -64,21 +64,19 @@ impl Lists {
     /// Waits until an errand may begin, or says when to come back.
     pub(crate) async fn enter(&self, asker: &Asker<'_>, errand: Errand) -> Result<Place, Refusal> {
         let place = |pass| Place { pass: Some(pass), ended: self.ended.clone() };
-        let waiting = self.waiting.try_acquire();
         let deadline = Instant::now() + HOLD;
-        let mut patience = if waiting.is_ok() { Patience::Some } else { Patience::None };
-        loop {
-            let ended = self.ended.notified();
-            match self.flow.ask(asker, errand, patience) {
-                Decision::Admitted(pass) => return Ok(place(pass)),
-                Decision::Later(refusal) => return Err(refusal),
-                Decision::Crowded => {
-                    if timeout_at(deadline, ended).await.is_err() {
-                        patience = Patience::None;
-                    }
+        if let Ok(_waiting) = self.waiting.try_acquire() {
+            loop {
+                let ended = self.ended.notified();
+                match self.flow.ask_patiently(asker, errand) {
+                    Ok(pass) => return Ok(place(pass)),
+                    Err(NotNow::Later(refusal)) => return Err(refusal),
+                    Err(NotNow::Crowded) if timeout_at(deadline, ended).await.is_err() => break,
+                    Err(NotNow::Crowded) => {}
                 }
             }
         }
+        self.flow.ask(asker, errand).map(place)
     }
 
     /// Does something on a thread for lists.

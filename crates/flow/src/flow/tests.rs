@@ -29,20 +29,15 @@ impl Bench {
         self.clock.fetch_add(seconds * SECOND, Ordering::Relaxed);
     }
 
-    fn ask(&self, address: &str, query: &str) -> Decision {
-        ask(&self.flow, address, query, Patience::None)
+    fn ask(&self, address: &str, query: &str) -> Result<Pass, Refusal> {
+        asking(address, query, |asker, errand| self.flow.ask(asker, errand))
     }
 
     /// The page, or how long to wait.
     fn harvest(&self, address: &str, query: &str, records: u64) -> Result<(), u64> {
-        match self.ask(address, query) {
-            Decision::Admitted(mut pass) => {
-                pass.settle(records, records * 1_000);
-                Ok(())
-            }
-            Decision::Later(refusal) => Err(refusal.seconds),
-            Decision::Crowded => panic!("nobody said they could wait here"),
-        }
+        let mut pass = self.ask(address, query).map_err(|refusal| refusal.seconds)?;
+        pass.settle(records, records * 1_000);
+        Ok(())
     }
 }
 
@@ -52,11 +47,17 @@ fn parsed(settings: &str) -> FlowSettings {
     parsed
 }
 
-fn ask(flow: &Arc<Flow>, address: &str, query: &str, patience: Patience) -> Decision {
+/// Asks as somebody at this address, for this.
+fn asking<R>(address: &str, query: &str, ask: impl FnOnce(&Asker<'_>, Errand) -> R) -> R {
     let address: IpAddr = address.parse().expect("an address");
     let asker = Asker { user: None, address, agent: "test/1", from: "" };
     let request = Request::parse(&query::parse(query.as_bytes()).expect("arguments")).ok();
-    flow.ask(&asker, Errand::of(request.as_ref(), false), patience)
+    ask(&asker, Errand::of(request.as_ref(), false))
+}
+
+/// Asks as somebody who can wait for a moment.
+fn ask_patiently(flow: &Arc<Flow>, address: &str, query: &str) -> Result<Pass, NotNow> {
+    asking(address, query, |asker, errand| flow.ask_patiently(asker, errand))
 }
 
 #[test]
@@ -122,16 +123,15 @@ fn a_thousand_behind_one_address_who_all_ask_for_the_same_are_all_let_in_as_told
         for second in 0..2_000_u64 {
             for (at, was_told) in waiting.iter_mut().filter(|(at, _)| *at == second) {
                 match bench.ask("192.0.2.1", LIST) {
-                    Decision::Admitted(pass) => {
+                    Ok(pass) => {
                         passes.push(pass);
                         *at = u64::MAX;
                         answered += 1;
                     }
-                    Decision::Later(refusal) => {
+                    Err(refusal) => {
                         assert!(!*was_told, "{settings}: told to come at {second}, turned away for {refusal:?}");
                         (*at, *was_told) = (second + refusal.seconds, true);
                     }
-                    Decision::Crowded => panic!("nobody said they could wait here"),
                 }
             }
             bench.pass(1);
@@ -162,8 +162,8 @@ fn those_who_do_not_wait_cost_less_and_less_and_wait_longer() {
 #[test]
 fn a_crowd_is_told_to_come_back_one_after_the_other() {
     let bench = Bench::new("lists_at_once = 2\nlists_per_harvester = 0", None);
-    let held: Vec<Decision> = (1..=2).map(|number| bench.ask(&format!("192.0.{number}.1"), LIST)).collect();
-    assert!(matches!(ask(&bench.flow, "192.0.9.1", LIST, Patience::Some), Decision::Crowded));
+    let held: Vec<_> = (1..=2).map(|number| bench.ask(&format!("192.0.{number}.1"), LIST)).collect();
+    assert!(matches!(ask_patiently(&bench.flow, "192.0.9.1", LIST), Err(NotNow::Crowded)));
     let told: Vec<u64> =
         (10..60).map(|number| bench.harvest(&format!("192.0.{number}.1"), LIST, 1).expect_err("full")).collect();
     drop(held);
@@ -181,7 +181,7 @@ fn a_crowd_is_told_to_come_back_one_after_the_other() {
 fn room_is_kept_for_those_who_are_expected_soon() {
     let bench = Bench::new("lists_at_once = 8\nlists_per_harvester = 0", None);
     bench.flow.ledger.visit(None, |_, site, _| site.time = 4 * SECOND);
-    let mut held: Vec<Decision> = (1..=8).map(|number| bench.ask(&format!("192.0.{number}.1"), LIST)).collect();
+    let mut held: Vec<_> = (1..=8).map(|number| bench.ask(&format!("192.0.{number}.1"), LIST)).collect();
     for number in 10..60 {
         assert!(bench.harvest(&format!("192.0.{number}.1"), LIST, 1).is_err());
     }
@@ -197,7 +197,7 @@ fn room_is_kept_for_those_who_are_expected_soon() {
 #[test]
 fn those_who_never_come_back_do_not_close_the_door() {
     let bench = Bench::new("lists_at_once = 4\nlists_per_harvester = 0", None);
-    let held: Vec<Decision> = (1..=4).map(|number| bench.ask(&format!("192.0.{number}.1"), LIST)).collect();
+    let held: Vec<_> = (1..=4).map(|number| bench.ask(&format!("192.0.{number}.1"), LIST)).collect();
     bench.flow.ledger.visit(None, |_, site, _| site.time = 4 * SECOND);
     for _ in 0..5_000 {
         assert!(bench.harvest("192.0.9.1", LIST, 1).is_err());
@@ -231,8 +231,8 @@ fn a_time_is_kept_only_when_it_is_promised_anew() {
 #[test]
 fn one_harvester_does_not_get_all_the_room() {
     let bench = Bench::new("lists_at_once = 4", None);
-    let held: Vec<Decision> = (0..9).map(|_| bench.ask("192.0.2.1", LIST)).collect();
-    assert_eq!(held.iter().filter(|decision| matches!(decision, Decision::Admitted(_))).count(), 3);
+    let held: Vec<_> = (0..9).map(|_| bench.ask("192.0.2.1", LIST)).collect();
+    assert_eq!(held.iter().filter(|pass| pass.is_ok()).count(), 3);
     assert_eq!(bench.harvest("192.0.3.1", LIST, 1), Ok(()));
 }
 
@@ -250,17 +250,17 @@ fn a_killed_process_leaves_no_list_under_way() {
     let lines = BufReader::new(child.stdout.take().expect("asked for")).lines();
     let is_held = lines.map_while(Result::ok).any(|line| line.contains("all lists are held"));
     let flow = Flow::new(parsed(settings), Some(&file), None, 8, since_boot());
-    let before = ask(&flow, "192.0.2.1", LIST, Patience::Some);
-    let elsewhere = ask(&flow, "192.0.3.1", LIST, Patience::Some);
+    let before = ask_patiently(&flow, "192.0.2.1", LIST);
+    let elsewhere = ask_patiently(&flow, "192.0.3.1", LIST);
     child.kill().expect("our own child");
     child.wait().expect("our own child");
     assert!(is_held);
-    assert!(matches!(before, Decision::Later(_)), "{before:?}");
-    assert!(matches!(elsewhere, Decision::Crowded), "{elsewhere:?}");
-    let after = ask(&flow, "192.0.3.1", LIST, Patience::Some);
-    assert!(matches!(after, Decision::Admitted(_)), "{after:?}");
-    let own = ask(&flow, "192.0.2.1", "verb=ListSets", Patience::Some);
-    assert!(matches!(own, Decision::Admitted(_)), "{own:?}");
+    assert!(matches!(before, Err(NotNow::Later(_))), "{before:?}");
+    assert!(matches!(elsewhere, Err(NotNow::Crowded)), "{elsewhere:?}");
+    let after = ask_patiently(&flow, "192.0.3.1", LIST);
+    assert!(after.is_ok(), "{after:?}");
+    let own = ask_patiently(&flow, "192.0.2.1", "verb=ListSets");
+    assert!(own.is_ok(), "{own:?}");
 }
 
 /// The other process of the test before.
@@ -271,8 +271,8 @@ fn holds_three_lists() {
     let settings = parsed("lists_per_harvester = 2\nlists_at_once = 3");
     let flow = Flow::new(settings, Some(Path::new(&file)), None, 8, since_boot());
     let addresses = ["192.0.2.1", "192.0.2.1", "192.0.4.1"];
-    let held = addresses.map(|address| ask(&flow, address, LIST, Patience::None));
-    assert!(held.iter().all(|decision| matches!(decision, Decision::Admitted(_))));
+    let held = addresses.map(|address| asking(address, LIST, |asker, errand| flow.ask(asker, errand)));
+    assert!(held.iter().all(Result::is_ok));
     println!("all lists are held");
     std::thread::sleep(Duration::from_secs(60));
 }

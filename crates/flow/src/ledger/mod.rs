@@ -33,8 +33,8 @@ pub(crate) const MOST_LISTS: usize = 500;
 /// Accounts that are kept if there is no file.
 const MOST_IN_MEMORY: usize = 4096;
 
-/// After a failure the file is left alone for a while: whoever asks must not wait for it each time. A machine may just be
-/// very busy, so that this is short at first, and doubles as long as nothing changes.
+/// After a failure the file is left alone for a while: whoever asks must not wait for it each time. A machine may just
+/// be very busy, so that this is short at first, and doubles as long as nothing changes.
 const FIRST_REST: u64 = SECOND / 20;
 const LONGEST_REST: u64 = 5 * SECOND;
 

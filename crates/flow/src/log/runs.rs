@@ -1,7 +1,7 @@
 //! Lists that were begun, and whether they came to their end.
 //!
-//! A harvest is complete when its last page was sent to the harvester that asked for its first. A token can be passed on,
-//! and an address can change in the middle: then nobody is told to have all of it.
+//! A harvest is complete when its last page was sent to the harvester that asked for its first. A token can be passed
+//! on, and an address can change in the middle: then nobody is told to have all of it.
 
 use std::collections::HashMap;
 

@@ -67,8 +67,8 @@ impl Segments {
         })
     }
 
-    /// The file to write to now, made if need be; files beyond the number that is kept are removed. `None` if others are
-    /// at it and do not come to an end.
+    /// The file to write to now, made if need be; files beyond the number that is kept are removed. `None` if others
+    /// are at it and do not come to an end.
     pub(super) fn current(&self) -> io::Result<Option<File>> {
         DirBuilder::new().recursive(true).mode(0o750).create(&self.folder)?;
         let Some(_lock) = self.lock()? else { return Ok(None) };
