@@ -109,7 +109,7 @@ pub const FLOW_SETTINGS: &[Setting<FlowSettings>] = &[
     Setting {
         key: "lists_per_harvester",
         default: "16",
-        doc: "Lists that one harvester may have under way at the same time, up to 24; 0 for no limit. A harvester that asks for one page after the other has one.",
+        doc: "Lists that one harvester may have under way at the same time, up to 24, and up to three quarters of lists_at_once; 0 for no limit. A harvester that asks for one page after the other has one.",
         set: |s, v| lists(v).map(|number| s.budget.lists = number),
     },
     Setting {

@@ -8,8 +8,8 @@
 //!
 //! One case is left: somebody comes by chance, at the right moment, from the same address, and for the very same thing.
 //! So whoever redeems a promise leaves some *spares* for those who may have been meant. They may exceed what is
-//! allowed, as promises do, but not by any number: no account has more than 24 lists under way because of them. A client
-//! that is alone behind its address has no use for them: it does not ask again for what it has.
+//! allowed, as promises do, but not by any number: no account has more than 24 lists under way because of them. A
+//! client that is alone behind its address has no use for them: it does not ask again for what it has.
 //!
 //! A client that does not wait, but asks again and again, makes the runs of its own address longer, and those of no
 //! other: it is told to wait longer and longer, but no more than an hour, or 24 lists, beyond what its budget asks for.
