@@ -223,6 +223,7 @@ mod tests {
 
     #[test]
     fn kinds_are_told_by_names_and_first_bytes() {
+        let options = Options { empty_is_deleted: Some(true), ..Options::default() };
         for (name, kind) in [
             ("arxiv.jsonl", Kind::Arxiv),
             ("records.jsonl", Kind::Jsonl),
@@ -232,7 +233,7 @@ mod tests {
             ("9901001.abs", Kind::Abs),
         ] {
             assert_eq!(Kind::guess(&[input(name)]).ok(), Some(kind), "{name}");
-            let (mut source, reading) = open(kind, &[input(name)], &Options::default()).expect("it can be opened");
+            let (mut source, reading) = open(kind, &[input(name)], &options).expect("it can be opened");
             let mut count = 0;
             while let Some(entry) = source.next().expect("it can be read") {
                 let bytes = entry.bytes.expect("it is whole");

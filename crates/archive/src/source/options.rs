@@ -46,6 +46,9 @@ pub struct Options {
     /// file's path below the folder, without its extension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identifier: Option<String>,
+    /// XML: whether a file of no bytes tells that its record is deleted. By default it is a mistake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub empty_is_deleted: Option<bool>,
     /// XML: the metadata prefix of the files' format, if it is not one that is well known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,

@@ -145,12 +145,19 @@ pub(super) struct Xml {
     identifier: Option<Vec<FieldPlace>>,
     /// The folders that names are below of.
     roots: Vec<PathBuf>,
+    /// Whether a file of no bytes tells of a deletion.
+    empty_is_deleted: bool,
     tex: bool,
     fingerprint: u64,
 }
 
 impl Xml {
     pub(super) fn new(inputs: &[PathBuf], options: &Options) -> Result<Self, OpenError> {
+        let empty_is_deleted = options.empty_is_deleted == Some(true);
+        if empty_is_deleted && options.identifier.is_some() {
+            let what = "identifiers are in the files, so an empty one cannot tell what is deleted".to_owned();
+            return Err(OpenError::Option { option: "empty_is_deleted", what });
+        }
         let place = |path: &String| FieldPlace::parse("identifier", path).map(|place| vec![place]);
         let identifier = options.identifier.as_ref().map(place).transpose();
         let folder =
@@ -159,6 +166,7 @@ impl Xml {
             formats: Formats::new(options)?,
             identifier: identifier.map_err(|what| OpenError::Option { option: "identifier", what })?,
             roots: inputs.iter().filter_map(folder).collect(),
+            empty_is_deleted,
             tex: options.tex == Some(true),
             fingerprint: options.fingerprint(Kind::Xml, 1),
         })
@@ -178,8 +186,7 @@ impl Reading for Xml {
     fn identifier(&self, bytes: &[u8], place: &Place) -> Result<String, Fault> {
         let Some(places) = &self.identifier else { return self.named_by(place) };
         if bytes.is_empty() {
-            let what = "the file is empty, which tells of a deletion, but identifiers are in the files";
-            return Err(Fault(what.to_owned()));
+            return Err(empty());
         }
         let text = encoding::decoded(bytes)?;
         let mut finder = Finder::new(places);
@@ -196,8 +203,10 @@ impl Reading for Xml {
     fn read(&self, bytes: &[u8], place: &Place) -> Result<Content, Fault> {
         let mut record = Record { identifier: self.identifier(bytes, place)?, ..Record::default() };
         if bytes.is_empty() {
-            record.deleted = true;
-            return Ok(Content { record, given: Vec::new() });
+            // A full disk leaves empty files behind, and so does whoever is about to write. Only those who chose to are
+            // taken to mean it.
+            record.deleted = self.empty_is_deleted;
+            return if record.deleted { Ok(Content { record, given: Vec::new() }) } else { Err(empty()) };
         }
         let text = encoding::decoded(bytes)?;
         let document = self.formats.read(&text, &mut record)?;
@@ -211,4 +220,8 @@ impl Reading for Xml {
     fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
+}
+
+fn empty() -> Fault {
+    Fault("the file is empty".to_owned())
 }

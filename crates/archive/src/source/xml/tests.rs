@@ -26,7 +26,8 @@ fn one(text: &[u8], options: &Options) -> Result<Content, String> {
 
 #[test]
 fn well_known_formats_are_understood() {
-    let met: Vec<Content> = read(&Options::default()).into_iter().map(|content| content.expect("legal")).collect();
+    let options = Options { empty_is_deleted: Some(true), ..Options::default() };
+    let met: Vec<Content> = read(&options).into_iter().map(|content| content.expect("legal")).collect();
     let names: Vec<_> = met.iter().map(|content| content.record.identifier.as_str()).collect();
     assert_eq!(names, ["a/dc", "datacite", "marc", "mods", "withdrawn"]);
     let prefixes: Vec<_> =
@@ -66,15 +67,21 @@ fn well_known_formats_are_understood() {
 }
 
 #[test]
-fn an_empty_file_is_a_deletion() {
+fn an_empty_file_is_a_deletion_only_if_that_was_chosen() {
     let met = read(&Options::default());
+    assert_eq!(met[4], Err("the file is empty".to_owned()));
+    let options = Options { empty_is_deleted: Some(true), ..Options::default() };
+    let met = read(&options);
     let content = met[4].as_ref().expect("legal");
+    assert_eq!(content.record.identifier, "withdrawn");
     assert!(content.record.deleted && content.given.is_empty());
     let options = Options { identifier: Some("recordInfo/recordIdentifier".to_owned()), ..Options::default() };
     let met = read(&options);
     assert_eq!(met[3].as_ref().map(|content| content.record.identifier.as_str()), Ok("m-17"));
     assert!(met[0].as_ref().is_err_and(|fault| fault.contains("no element that should hold the identifier")));
-    assert!(met[4].as_ref().is_err_and(|fault| fault.contains("the file is empty")));
+    assert_eq!(met[4], Err("the file is empty".to_owned()));
+    let options = Options { empty_is_deleted: Some(true), ..options };
+    assert!(one(b"", &options).is_err_and(|error| error.starts_with("option `empty_is_deleted`")));
 }
 
 #[test]
