@@ -49,7 +49,10 @@ pub struct Options {
     /// XML: whether a file of no bytes tells that its record is deleted. By default it is a mistake.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub empty_is_deleted: Option<bool>,
-    /// XML: the metadata prefix of the files' format, if it is not one that is well known.
+    /// XML: the namespace of the format that `prefix` and `schema` tell of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// XML: the metadata prefix of that format.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefix: Option<String>,
     /// XML: where the schema of that format is.

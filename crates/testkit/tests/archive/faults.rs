@@ -38,8 +38,8 @@ fn bad_lines_are_named_and_the_rest_is_imported() {
 #[test]
 fn a_bad_file_is_named_and_the_rest_is_imported() {
     let archive = Archive::configured(
-        "repository_identifier = \"example.org\"\n[source]\nas = \"xml\"\nprefix = \"note\"\n\
-         schema = \"https://example.org/note.xsd\"\n",
+        "repository_identifier = \"example.org\"\n[source]\nas = \"xml\"\nnamespace = \"urn:note\"\n\
+         prefix = \"note\"\nschema = \"https://example.org/note.xsd\"\n",
     );
     archive.write("notes/a.xml", "<note xmlns='urn:note'>good</note>");
     archive.write("notes/b.xml", "<note xmlns='urn:note'>cut off");

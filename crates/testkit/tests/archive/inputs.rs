@@ -100,6 +100,7 @@ fn a_folder_of_xml_is_served_as_it_is() {
 repository_identifier = "example.org"
 [source]
 as = "xml"
+namespace = "urn:note"
 prefix = "note"
 schema = "https://example.org/note.xsd"
 [source.fields]

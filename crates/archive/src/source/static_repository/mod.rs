@@ -172,7 +172,7 @@ pub(super) struct StaticRepository {
 
 impl StaticRepository {
     pub(super) fn new(options: &Options) -> Result<Self, OpenError> {
-        let fingerprint = options.fingerprint(Kind::Static, 1);
+        let fingerprint = options.fingerprint(Kind::Static, 2);
         Ok(Self { formats: Formats::new(options)?, tex: options.tex == Some(true), fingerprint })
     }
 }
@@ -209,6 +209,7 @@ impl Reading for StaticRepository {
             });
             record.datestamp = record.datestamp.max(Some(datestamp).filter(|datestamp| !datestamp.is_empty()));
             let Format { prefix, schema, namespace } = format;
+            let prefix = self.formats.names.apart(prefix, &namespace);
             given.push(Given { format: Arc::new(StoredFormat { prefix, schema, namespace }), xml: xml.into_bytes() });
         }
         if self.tex {

@@ -50,6 +50,14 @@ fn an_item_has_all_its_formats() {
 }
 
 #[test]
+fn a_prefix_that_means_something_else_gives_way() {
+    let met = read(&INPUT.replace("oai_rfc1807", "mods")).expect("legal");
+    let content = met[0].1.as_ref().expect("legal");
+    let format = &content.given[1].format;
+    assert!(format.prefix.starts_with("mods.") && format.namespace.ends_with("/rfc1807.txt"), "{format:?}");
+}
+
+#[test]
 fn what_is_wrong_with_one_item_does_not_stop_the_others() {
     let met =
         read(&INPUT.replace("<dc:title>Germany and", "<dd:title>Germany and").replace("Tribes</dc", "Tribes</dd"));

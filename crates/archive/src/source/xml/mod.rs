@@ -5,52 +5,42 @@
 //! | `encoding` | what a file's bytes mean |
 //! | `document` | whether it is XML beyond doubt, and what is in it |
 //! | `formats` | well-known formats |
+//! | `naming` | what formats are called |
 //! | `fields` | what a record can learn from a document |
 
 pub(super) mod document;
 mod encoding;
 mod fields;
 mod formats;
+mod naming;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-
-use modoai_protocol::MetadataPrefix;
-use modoai_repository::catalogue::stored::StoredFormat;
 
 use self::document::{Document, Node};
 use self::fields::{Finder, Place as FieldPlace};
 use self::formats::FORMATS;
+use self::naming::Names;
 use super::input::without_compression;
 use super::jsonl::legal;
 use super::kind::OpenError;
 use super::{Content, Fault, Given, Kind, Options, Place, Reading, plain};
-use crate::crosswalk;
 use crate::record::Record;
 
 /// What the elements of a format mean, and what it is called.
 pub(super) struct Formats {
-    /// The prefix of all files, and their schema, if they were chosen.
-    prefix: Option<String>,
-    schema: Option<String>,
+    /// What they are called.
+    pub(super) names: Names,
     /// The places of fields that were chosen.
     chosen: Vec<FieldPlace>,
     /// Those that are well known, by namespace.
     known: HashMap<&'static str, Vec<FieldPlace>>,
-    /// Formats met so far, by namespace.
-    met: Mutex<HashMap<String, Arc<StoredFormat>>>,
 }
 
 impl Formats {
     pub(super) fn new(options: &Options) -> Result<Self, OpenError> {
-        if let Some(prefix) = &options.prefix
-            && MetadataPrefix::parse(prefix).is_none()
-        {
-            return Err(OpenError::Option { option: "prefix", what: format!("{prefix:?} is not a metadata prefix") });
-        }
         let impossible = ["identifier", "deleted", "dates", "versions", "files", "provenance"];
         if let Some(field) = options.fields.keys().find(|field| impossible.contains(&field.as_str())) {
             return Err(OpenError::Option {
@@ -69,8 +59,7 @@ impl Formats {
             let place = |(field, path): &(&str, &str)| FieldPlace::parse(field, path).expect("tests parse all of them");
             (format.namespace, format.fields.iter().map(place).collect())
         });
-        let (prefix, schema) = (options.prefix.clone(), options.schema.clone());
-        Ok(Self { prefix, schema, chosen, known: known.collect(), met: Mutex::default() })
+        Ok(Self { names: Names::new(options)?, chosen, known: known.collect() })
     }
 
     /// Reads a document, and puts what it says into a record. Paths that were chosen take the place of those that are well
@@ -97,45 +86,6 @@ impl Formats {
             _ => &self.chosen,
         }
     }
-
-    /// What the format of a document is called.
-    fn of(&self, document: &Document<'_>) -> Result<Arc<StoredFormat>, Fault> {
-        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(format) = met.get(&document.namespace) {
-            return Ok(format.clone());
-        }
-        let (prefix, schema) = well_known(&document.namespace).unwrap_or_else(|| {
-            // Something has to stand there, and some serve a schema at the namespace.
-            let schema = document.schema.as_ref().unwrap_or(&document.namespace);
-            (legal_prefix(&document.name), schema.clone())
-        });
-        let (prefix, schema) = (self.prefix.clone().unwrap_or(prefix), self.schema.clone().unwrap_or(schema));
-        if let Some(other) = met.values().find(|format| format.prefix == prefix) {
-            let (mine, other) = (&document.namespace, &other.namespace);
-            return Err(Fault(format!(
-                "its format {mine} would be called `{prefix}`, as is {other}; import them apart"
-            )));
-        }
-        let format = Arc::new(StoredFormat { prefix, schema, namespace: document.namespace.clone() });
-        met.insert(document.namespace.clone(), format.clone());
-        Ok(format)
-    }
-}
-
-/// What the format of a namespace is called everywhere, and where its schema is: as our own crosswalks have it, so that
-/// what came and what is made can stand side by side.
-fn well_known(namespace: &str) -> Option<(String, String)> {
-    let shipped = crosswalk::shipped_prefixes().filter_map(crosswalk::shipped);
-    let mut shipped = shipped.filter(|definition| definition.namespace == namespace);
-    let listed = FORMATS.iter().find(|format| format.namespace == namespace);
-    let made = shipped.next().map(|definition| (definition.prefix, definition.schema));
-    made.or_else(|| listed.map(|format| (format.prefix.to_owned(), format.schema.to_owned())))
-}
-
-/// A metadata prefix, of an element's name.
-fn legal_prefix(name: &str) -> String {
-    let legal = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    name.chars().map(legal).collect()
 }
 
 /// Reads XML files.
@@ -168,7 +118,7 @@ impl Xml {
             roots: inputs.iter().filter_map(folder).collect(),
             empty_is_deleted,
             tex: options.tex == Some(true),
-            fingerprint: options.fingerprint(Kind::Xml, 1),
+            fingerprint: options.fingerprint(Kind::Xml, 2),
         })
     }
 
@@ -213,7 +163,7 @@ impl Reading for Xml {
         if self.tex {
             plain::record(&mut record);
         }
-        let given = Given { format: self.formats.of(&document)?, xml: document.root.as_bytes().to_vec() };
+        let given = Given { format: self.formats.names.of(&document), xml: document.root.as_bytes().to_vec() };
         Ok(Content { record, given: vec![given] })
     }
 
