@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use modoai_repository::settings::check_repository_identifier;
 use serde::Deserialize;
 
 use crate::crosswalk::{self, Definition};
@@ -158,8 +159,14 @@ impl Written {
             }
             None => None,
         };
+        // As in the server's configuration, an empty one is none.
+        let repository_identifier = self.repository_identifier.filter(|namespace| !namespace.is_empty());
+        if let Some(namespace) = &repository_identifier {
+            check_repository_identifier(namespace)
+                .map_err(|problem| wrong(format!("repository_identifier {problem}")))?;
+        }
         let terms = Terms {
-            repository_identifier: self.repository_identifier,
+            repository_identifier,
             files,
             constants: self.constants,
             sets: self.sets,

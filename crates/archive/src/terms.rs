@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use modoai_repository::catalogue::{Catalogue, CatalogueError, Writer};
+use modoai_repository::settings::check_repository_identifier;
 use serde::{Deserialize, Serialize};
 
 use crate::crosswalk::{CrosswalkError, Crosswalks, Definition};
@@ -79,6 +80,9 @@ impl Terms {
 /// Why an archive cannot be served, or filled, on these terms.
 #[derive(Debug, thiserror::Error)]
 pub enum TermsError {
+    /// The namespace of identifiers cannot be one.
+    #[error("repository_identifier {0}")]
+    RepositoryIdentifier(String),
     /// A crosswalk is broken.
     #[error(transparent)]
     Crosswalk(#[from] CrosswalkError),
@@ -106,6 +110,9 @@ pub struct Archive {
 impl Archive {
     /// Makes terms ready. Whatever is wrong with them is found here.
     pub fn compile(terms: Terms) -> Result<Self, TermsError> {
+        if let Some(namespace) = &terms.repository_identifier {
+            check_repository_identifier(namespace).map_err(TermsError::RepositoryIdentifier)?;
+        }
         let crosswalks = Arc::new(Crosswalks::compile(terms.crosswalks.clone(), terms.constants.clone())?);
         let sets = SetRules::compile(terms.sets.clone())?;
         let packages = terms.files.as_deref().map(Packages::new);
@@ -170,5 +177,13 @@ mod tests {
         assert_eq!(archive.identifier("oai:other.org:5"), Ok("oai:other.org:5".to_owned()));
         assert_eq!(archive.identifier("Müller #1"), Ok("oai:arXiv.org:M%C3%BCller%20%231".to_owned()));
         assert!(archive.identifier(" ").is_err());
+    }
+    #[test]
+    fn a_namespace_is_a_domain_name() {
+        for namespace in ["Institute X", "localhost", ""] {
+            let terms = Terms { repository_identifier: Some(namespace.to_owned()), ..Terms::new(Vec::new()) };
+            let error = Archive::compile(terms).expect_err(namespace).to_string();
+            assert!(error.starts_with("repository_identifier needs a domain name"), "{error}");
+        }
     }
 }

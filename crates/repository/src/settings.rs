@@ -243,16 +243,9 @@ pub const SETTINGS: &[Setting<Settings>] = &[
                 s.repository_identifier = None;
                 return Ok(());
             }
-            let label = |label: &str| {
-                label.starts_with(|c: char| c.is_ascii_alphabetic())
-                    && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-            };
-            if name.contains('.') && name.split('.').all(label) {
-                s.repository_identifier = Some(name);
-                Ok(())
-            } else {
-                Err(format!("needs a domain name such as example.org, not '{name}'"))
-            }
+            check_repository_identifier(&name)?;
+            s.repository_identifier = Some(name);
+            Ok(())
         },
     },
     Setting {
@@ -324,6 +317,20 @@ fn per_page(v: &Value) -> Result<usize, String> {
     match value::number(v, 1)? {
         number if number <= MOST => Ok(usize::try_from(number).expect("checked against MOST")),
         _ => Err(format!("needs at most {MOST}")),
+    }
+}
+
+/// The schema's pattern for the namespace in identifiers by the oai-identifier scheme: a domain name. Says what is
+/// needed if it is none.
+pub fn check_repository_identifier(name: &str) -> Result<(), String> {
+    let label = |label: &str| {
+        label.starts_with(|c: char| c.is_ascii_alphabetic())
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    if name.contains('.') && name.split('.').all(label) {
+        Ok(())
+    } else {
+        Err(format!("needs a domain name such as example.org, not '{name}'"))
     }
 }
 

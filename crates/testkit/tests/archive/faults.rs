@@ -160,9 +160,13 @@ fn a_broken_template_is_refused_with_file_and_line() {
 
 #[test]
 fn a_broken_configuration_is_refused() {
-    for toml in
-        ["repository_identifier = ", "formats = [\"no_such_format\"]", "no_such_key = 1", "preset = \"no such\""]
-    {
+    for toml in [
+        "repository_identifier = ",
+        "repository_identifier = \"Institute X\"",
+        "formats = [\"no_such_format\"]",
+        "no_such_key = 1",
+        "preset = \"no such\"",
+    ] {
         let archive = Archive::configured(toml);
         archive.write_lines("records.jsonl", &records(1));
         let imported = archive.import("records.jsonl").run();
