@@ -21,6 +21,9 @@ const STATIC_NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/static-repos
 /// A text of the protocol's own is not longer.
 const LONGEST_TEXT: usize = 64 * 1024;
 
+/// No item has more formats, and each is compared with all others of its item.
+const MOST_FORMATS: usize = 64;
+
 /// A format of the repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Format {
@@ -31,9 +34,12 @@ pub(super) struct Format {
 
 /// Where an item's records stand.
 pub(super) struct Item {
+    /// Empty if it cannot be told.
     pub(super) identifier: String,
     pub(super) line: u64,
     pub(super) records: Vec<Slice>,
+    /// Why it cannot be imported.
+    pub(super) fault: Option<String>,
 }
 
 /// Where a record's metadata stand.
@@ -68,6 +74,8 @@ pub(super) struct Index {
     /// Where the element in `metadata` begins.
     start: Option<u64>,
     slice: Option<(u64, u64)>,
+    /// What is wrong with the record.
+    fault: Option<String>,
     line: u64,
     record_line: u64,
 }
@@ -138,12 +146,13 @@ impl Index {
                 self.identifier.clear();
                 self.datestamp.clear();
                 self.slice = None;
+                self.fault = None;
             }
             ["Repository", "ListMetadataFormats"] if own == "metadataFormat" => self.format = Format::default(),
             ["Repository", "ListRecords", "record"] if own == "metadata" => self.inherit(reader)?,
             ["Repository", "ListRecords", "record", "metadata"] => {
                 if self.slice.is_some() {
-                    return Err("there are two elements in one `metadata`".to_owned());
+                    self.fault = Some("there are two elements in one `metadata`".to_owned());
                 }
                 self.start = Some(at);
             }
@@ -201,7 +210,7 @@ impl Index {
             ["Repository", "ListRecords", "record", "metadata", _] => {
                 self.slice = self.start.take().map(|start| (start, after));
             }
-            ["Repository", "ListRecords", "record"] => self.finish_record()?,
+            ["Repository", "ListRecords", "record"] => self.finish_record(),
             _ => {}
         }
         self.path.pop();
@@ -209,25 +218,36 @@ impl Index {
         Ok(())
     }
 
-    fn finish_record(&mut self) -> Result<(), String> {
-        let identifier = legal(&self.identifier, "identifier").map_err(|fault| fault.0)?;
-        let (start, end) = self.slice.take().ok_or_else(|| format!("{identifier}: the record has no metadata"))?;
+    /// Adds the record to its item. What is wrong with it is wrong with the item, and with no other.
+    fn finish_record(&mut self) {
+        let (identifier, unnamed) = match legal(&self.identifier, "identifier") {
+            Ok(identifier) => (identifier, None),
+            Err(fault) => (String::new(), Some(fault.0)),
+        };
+        let known = if unnamed.is_some() { None } else { self.places.get(&identifier).copied() };
+        let at = known.unwrap_or_else(|| {
+            if unnamed.is_none() {
+                self.places.insert(identifier.clone(), self.items.len());
+            }
+            self.items.push(Item { identifier, line: self.record_line, records: Vec::new(), fault: None });
+            self.items.len() - 1
+        });
+        let item = &mut self.items[at];
         let prefix = self.prefix.clone().unwrap_or_default();
         let datestamp = std::mem::take(&mut self.datestamp);
-        let slice = Slice { prefix, datestamp, start, end, scope: self.scope.clone() };
-        match self.places.get(&identifier) {
-            Some(&at) => {
-                let records = &mut self.items[at].records;
-                if records.iter().any(|known| known.prefix == slice.prefix) {
-                    return Err(format!("{identifier}: there are two records in `{}`", slice.prefix));
-                }
-                records.push(slice);
+        let mut fault = unnamed.or(self.fault.take());
+        match self.slice.take() {
+            None => fault = fault.or(Some(format!("its record in `{prefix}` has no metadata"))),
+            Some(_) if item.records.iter().any(|known| known.prefix == prefix) => {
+                fault = fault.or(Some(format!("there are two records in `{prefix}`")));
             }
-            None => {
-                self.places.insert(identifier.clone(), self.items.len());
-                self.items.push(Item { identifier, line: self.record_line, records: vec![slice] });
+            Some(_) if item.records.len() == MOST_FORMATS => {
+                fault = fault.or(Some(format!("it has more than {MOST_FORMATS} formats")));
+            }
+            Some((start, end)) => {
+                item.records.push(Slice { prefix, datestamp, start, end, scope: self.scope.clone() });
             }
         }
-        Ok(())
+        item.fault = item.fault.take().or(fault);
     }
 }

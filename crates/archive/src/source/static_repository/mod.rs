@@ -94,6 +94,9 @@ impl Source for Items {
 #[derive(Serialize, Deserialize)]
 struct Packed {
     identifier: String,
+    /// Why it cannot be imported. It travels with the identifier, so that it is known whose fault it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
     base_url: String,
     records: Vec<PackedRecord>,
 }
@@ -110,8 +113,9 @@ impl Current {
     /// Reads an item's records.
     fn entry(&self, item: &Item, longest: usize) -> io::Result<Entry> {
         let mut records = Vec::new();
-        let mut fault = None;
-        for slice in &item.records {
+        let mut fault = item.fault.clone();
+        let slices = if fault.is_some() { &[] } else { item.records.as_slice() };
+        for slice in slices {
             let Some(format) = self.formats.iter().find(|format| *format.prefix == *slice.prefix) else {
                 fault = Some(format!("the format `{}` is not among the repository's formats", slice.prefix));
                 break;
@@ -127,10 +131,14 @@ impl Current {
             let xml = standing_alone(&text, &slice.scope);
             records.push(PackedRecord { format: format.clone(), datestamp: slice.datestamp.clone(), xml });
         }
-        let packed = Packed { identifier: item.identifier.clone(), base_url: self.base_url.clone(), records };
         let bytes = match fault {
-            Some(fault) => Err(Fault(format!("{}: {fault}", item.identifier))),
-            None => Ok(serde_json::to_vec(&packed).expect("texts can be written")),
+            Some(fault) if item.identifier.is_empty() => Err(Fault(fault)),
+            fault => {
+                let fault = fault.map(|fault| format!("{}: {fault}", item.identifier));
+                let (identifier, base_url) = (item.identifier.clone(), self.base_url.clone());
+                let packed = Packed { identifier, fault, base_url, records };
+                Ok(serde_json::to_vec(&packed).expect("texts can be written"))
+            }
         };
         Ok(Entry { place: Place { file: self.file.clone(), line: item.line }, bytes })
     }
@@ -184,6 +192,9 @@ impl Reading for StaticRepository {
 
     fn read(&self, bytes: &[u8], place: &Place) -> Result<Content, Fault> {
         let packed: Packed = serde_json::from_slice(bytes).map_err(|error| Fault(error.to_string()))?;
+        if let Some(fault) = packed.fault {
+            return Err(Fault(fault));
+        }
         let mut record = Record { identifier: packed.identifier.clone(), ..Record::default() };
         let mut given = Vec::new();
         for PackedRecord { format, datestamp, xml } in packed.records {

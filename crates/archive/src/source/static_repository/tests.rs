@@ -5,23 +5,29 @@ const INPUT: &str = include_str!("../../../tests/input/static.xml");
 /// Lines, and what was in them.
 type Met = Vec<(u64, Result<Content, String>)>;
 
-fn read(text: &str) -> Result<Met, String> {
+fn entries(text: &str) -> Result<Vec<Entry>, String> {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("static.xml");
     std::fs::write(&path, text).expect("a file");
-    let files = Files::of(&[path], &[]).expect("it is there");
-    let mut items = Items::of(files, 4000);
-    let reading = StaticRepository::new(&Options::default()).expect("no options");
+    let mut items = Items::of(Files::of(&[path], &[]).expect("it is there"), 4000);
     let mut met = Vec::new();
     while let Some(entry) = items.next().map_err(|error| error.to_string())? {
+        met.push(entry);
+    }
+    Ok(met)
+}
+
+fn read(text: &str) -> Result<Met, String> {
+    let reading = StaticRepository::new(&Options::default()).expect("no options");
+    let met = entries(text)?.into_iter().map(|entry| {
         let content = entry.bytes.and_then(|bytes| {
             let content = reading.read(&bytes, &entry.place)?;
             assert_eq!(reading.identifier(&bytes, &entry.place)?, content.record.identifier);
             Ok(content)
         });
-        met.push((entry.place.line, content.map_err(|fault| fault.0)));
-    }
-    Ok(met)
+        (entry.place.line, content.map_err(|fault| fault.0))
+    });
+    Ok(met.collect())
 }
 
 #[test]
@@ -73,13 +79,40 @@ fn what_is_wrong_with_one_item_does_not_stop_the_others() {
 }
 
 #[test]
+fn a_bad_record_is_the_fault_of_its_item_alone() {
+    let tribes = INPUT.split_once("<dc:title>Germany").expect("it is there").0.rfind("<oai_dc:dc").expect("its root");
+    let element = &INPUT[tribes..tribes + INPUT[tribes..].find("</oai_dc:dc>").expect("its end") + 12];
+    let name = "<oai:identifier>oai:perseus:1</oai:identifier>";
+    for (from, to, said, is_named) in [
+        (name, "", "field `identifier`: there is none", false),
+        (element, "", "oai:perseus:1: its record in `oai_dc` has no metadata", true),
+        (element, &element.repeat(2), "oai:perseus:1: there are two elements in one `metadata`", true),
+    ] {
+        let met = read(&INPUT.replacen(from, to, 1)).expect(said);
+        assert!(met[0].1.is_ok(), "{met:?}");
+        assert_eq!(met[1].1, Err(said.to_owned()));
+        // What is named is kept as it was; what is not may be any item.
+        assert_eq!(entries(&INPUT.replacen(from, to, 1)).expect(said)[1].bytes.is_ok(), is_named, "{said}");
+    }
+    // The other way round: the second record in a format is in the item that has the first.
+    let start = INPUT.find("<ListRecords metadataPrefix=\"oai_rfc1807\">").expect("a list");
+    let list = &INPUT[start..INPUT.find("</Repository>").expect("the end")];
+    let met = read(&INPUT.replacen(list, &list.repeat(2), 1)).expect("legal");
+    let said = "oai:arXiv.org:cs/0112017: there are two records in `oai_rfc1807`";
+    assert_eq!(met[0].1, Err(said.to_owned()));
+    assert!(met[1].1.is_ok());
+    let lists: String = (0..70).map(|number| list.replace("oai_rfc1807", &format!("x{number}"))).collect();
+    let met = read(&INPUT.replacen(list, &lists, 1)).expect("legal");
+    assert!(met[0].1.as_ref().is_err_and(|fault| fault.ends_with("more than 64 formats")), "{met:?}");
+    assert!(met[1].1.is_ok());
+}
+
+#[test]
 fn a_file_that_cannot_be_trusted_ends_the_reading() {
     for (from, to, said) in [
         ("<Repository ", "<Other ", "the root is `Other`, not"),
         ("</ListRecords>\n</Repository>", "", "line 69: the file ends in the middle"),
         ("static-repository\"", "else\"", "the root is `Repository`, not"),
-        ("<oai:identifier>oai:perseus:1</oai:identifier>", "", "field `identifier`: there is none"),
-        ("oai:perseus:1<", "oai:arXiv.org:cs/0112017<", "there are two records in `oai_dc`"),
         ("<Repository ", "<!DOCTYPE x><Repository ", "there is a DOCTYPE"),
         ("Small &amp;", "Small &x;", "line 8: `&x;` is not known"),
         (" metadataPrefix=\"oai_dc\"", "", "has no `metadataPrefix`"),
