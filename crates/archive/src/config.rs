@@ -75,6 +75,9 @@ struct Own {
     namespace: String,
     #[serde(default)]
     requires: Vec<String>,
+    /// Whether it is one of those that are kept ready.
+    #[serde(default)]
+    keep: bool,
 }
 
 impl Config {
@@ -127,28 +130,31 @@ impl Written {
                 wrong(format!("there is no shipped format '{prefix}'; there are: {known}"))
             })?);
         }
-        for Own { prefix, template, schema, namespace, requires } in self.format {
+        let mut kept = self.keep.unwrap_or_else(|| vec![OAI_DC.to_owned()]);
+        for Own { prefix, template, schema, namespace, requires, keep } in self.format {
             let path = folder.join(template);
             let unreadable = |source| ConfigError::Unreadable { file: path.clone(), source };
             let template = fs::read_to_string(&path).map_err(unreadable)?;
             let file = path.display().to_string();
             crosswalks.retain(|shipped| shipped.prefix != prefix);
-            let (always, keep) = (false, false);
+            if keep {
+                kept.push(prefix.clone());
+            }
+            let always = false;
             crosswalks.push(Definition { prefix, schema, namespace, requires, always, keep, file, template });
         }
         if !crosswalks.iter().any(|crosswalk| crosswalk.prefix == OAI_DC) {
             crosswalks.extend(crosswalk::shipped(OAI_DC));
         }
         crosswalks.sort_by_key(|crosswalk| crosswalk.prefix != OAI_DC);
-        let keep = self.keep.unwrap_or_else(|| vec![OAI_DC.to_owned()]);
         let is_unknown = |prefix: &&String| crosswalks.iter().all(|known| known.prefix != **prefix);
-        for (key, prefixes) in [("keep", &keep), ("always", &self.always)] {
+        for (key, prefixes) in [("keep", &kept), ("always", &self.always)] {
             if let Some(unknown) = prefixes.iter().find(is_unknown) {
                 return Err(wrong(format!("'{unknown}' in {key} is none of the formats")));
             }
         }
         for crosswalk in &mut crosswalks {
-            crosswalk.keep = keep.contains(&crosswalk.prefix);
+            crosswalk.keep = kept.contains(&crosswalk.prefix);
             crosswalk.always = self.always.contains(&crosswalk.prefix);
         }
         let files = match self.files {

@@ -19,7 +19,8 @@ use serde_json::Value;
 /// text, as it was submitted).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
-    /// What tells it from all others in the archive. Becomes `oai:NAMESPACE:identifier` unless it begins with `oai:`.
+    /// What tells it from all others in the archive. Becomes `oai:NAMESPACE:identifier` unless it is a URI already
+    /// ([`crate::terms::Archive::identifier`]).
     pub identifier: String,
     /// It was there and is no more: only a header will tell of it.
     #[serde(skip_serializing_if = "is_false")]

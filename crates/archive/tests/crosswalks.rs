@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use modoai_archive::config::Config;
 use modoai_archive::crosswalk::{Crosswalks, Definition, shipped, shipped_prefixes};
 use modoai_archive::record::{Agent, File, Link, Provenance, Record, Version};
 use modoai_testkit::xsd;
@@ -197,20 +198,24 @@ fn the_example_in_the_guide_works() {
         let (_, rest) = rest.split_once('\n').expect("a language");
         rest.split_once("```").expect("its end").0.to_owned()
     };
-    let config: toml::Table = block("<!-- example: definition -->").parse().expect("TOML");
-    let format = config["format"][0].as_table().expect("a table");
-    let text = |name: &str| format[name].as_str().expect("a text").to_owned();
-    let requires = format["requires"].as_array().expect("a list").iter();
-    let definition = Definition {
-        prefix: text("prefix"),
-        schema: text("schema"),
-        namespace: text("namespace"),
-        requires: requires.map(|name| name.as_str().expect("a text").to_owned()).collect(),
-        always: false,
-        keep: format["keep"].as_bool().expect("a flag"),
-        file: text("template"),
-        template: block("<!-- example: template -->"),
+    let dir = tempfile::tempdir().expect("a folder");
+    let (config, template) = (dir.path().join("archive.toml"), dir.path().join("thesis.xml"));
+    std::fs::write(&template, block("<!-- example: template -->")).expect("a template");
+    let load = |text: &str| {
+        std::fs::write(&config, text).expect("a file");
+        let terms = Config::load(Some(&config), None).unwrap_or_else(|error| panic!("{error}")).terms;
+        let kept = terms.crosswalks.iter().filter(|definition| definition.keep).map(|definition| &*definition.prefix);
+        let kept = kept.collect::<Vec<_>>().join(" ");
+        let mut thesis = terms.crosswalks.iter().filter(|definition| definition.prefix == "thesis");
+        (thesis.next().expect("it is defined").clone(), kept)
     };
+    let shown = block("<!-- example: definition -->");
+    assert_eq!(load(&shown.replace("keep = false", "keep = true")).1, "oai_dc thesis");
+    let (mut definition, kept) = load(&shown);
+    assert_eq!(kept, "oai_dc");
+    assert_eq!(definition.file, template.display().to_string());
+    // As the messages in the guide call it.
+    definition.file = "thesis.xml".to_owned();
     let crosswalks = Crosswalks::compile(vec![definition.clone()], arxiv()).unwrap_or_else(|error| panic!("{error}"));
     let record = read(json!({"identifier": "1", "title": "T", "creators": [{"family": "Doe", "given": "Jane"}],
         "dates": {"defended": "2024-05-01"}, "keywords": ["a", "b"]}));
