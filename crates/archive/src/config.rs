@@ -7,7 +7,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use modoai_repository::settings::check_repository_identifier;
 use serde::Deserialize;
 
 use crate::crosswalk::{self, Definition};
@@ -165,19 +164,11 @@ impl Written {
             }
             None => None,
         };
+        let mut terms = Terms { files, constants: self.constants, sets: self.sets, ..Terms::new(crosswalks) };
         // As in the server's configuration, an empty one is none.
-        let repository_identifier = self.repository_identifier.filter(|namespace| !namespace.is_empty());
-        if let Some(namespace) = &repository_identifier {
-            check_repository_identifier(namespace)
-                .map_err(|problem| wrong(format!("repository_identifier {problem}")))?;
+        if let Some(namespace) = self.repository_identifier.filter(|namespace| !namespace.is_empty()) {
+            terms = terms.in_namespace(&namespace).map_err(|error| wrong(error.to_string()))?;
         }
-        let terms = Terms {
-            repository_identifier,
-            files,
-            constants: self.constants,
-            sets: self.sets,
-            ..Terms::new(crosswalks)
-        };
         Ok(Config { terms, source: self.source })
     }
 }

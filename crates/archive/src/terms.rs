@@ -53,6 +53,13 @@ impl Terms {
         }
     }
 
+    /// The same with identifiers in this namespace. Not looked at when terms are compiled: those that a catalogue
+    /// remembers have held, and its records are called by them.
+    pub fn in_namespace(self, namespace: &str) -> Result<Self, TermsError> {
+        check_repository_identifier(namespace).map_err(TermsError::RepositoryIdentifier)?;
+        Ok(Self { repository_identifier: Some(namespace.to_owned()), ..self })
+    }
+
     /// The terms that a catalogue remembers; `None` if it is not that of an archive.
     pub(crate) fn held(catalogue: &dyn Catalogue) -> Result<Option<Self>, TermsError> {
         let Some(bytes) = catalogue.memo(TERMS)? else { return Ok(None) };
@@ -110,9 +117,6 @@ pub struct Archive {
 impl Archive {
     /// Makes terms ready. Whatever is wrong with them is found here.
     pub fn compile(terms: Terms) -> Result<Self, TermsError> {
-        if let Some(namespace) = &terms.repository_identifier {
-            check_repository_identifier(namespace).map_err(TermsError::RepositoryIdentifier)?;
-        }
         let crosswalks = Arc::new(Crosswalks::compile(terms.crosswalks.clone(), terms.constants.clone())?);
         let sets = SetRules::compile(terms.sets.clone())?;
         let packages = terms.files.as_deref().map(Packages::new);
@@ -172,7 +176,7 @@ mod tests {
         let mut archive = Archive::compile(Terms::new(Vec::new())).expect("no terms are good terms");
         assert!(archive.identifier("1").expect_err("no namespace").to_string().contains("repository_identifier"));
         assert_eq!(archive.identifier("https://a.example/1 2"), Ok("https://a.example/1%202".to_owned()));
-        archive.terms.repository_identifier = Some("arXiv.org".to_owned());
+        archive.terms = archive.terms.in_namespace("arXiv.org").expect("a domain name");
         assert_eq!(archive.identifier("hep-th/9901001"), Ok("oai:arXiv.org:hep-th/9901001".to_owned()));
         assert_eq!(archive.identifier("oai:other.org:5"), Ok("oai:other.org:5".to_owned()));
         assert_eq!(archive.identifier("Müller #1"), Ok("oai:arXiv.org:M%C3%BCller%20%231".to_owned()));
@@ -181,8 +185,7 @@ mod tests {
     #[test]
     fn a_namespace_is_a_domain_name() {
         for namespace in ["Institute X", "localhost", ""] {
-            let terms = Terms { repository_identifier: Some(namespace.to_owned()), ..Terms::new(Vec::new()) };
-            let error = Archive::compile(terms).expect_err(namespace).to_string();
+            let error = Terms::new(Vec::new()).in_namespace(namespace).expect_err(namespace).to_string();
             assert!(error.starts_with("repository_identifier needs a domain name"), "{error}");
         }
     }

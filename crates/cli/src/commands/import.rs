@@ -10,7 +10,7 @@ use clap::Args;
 use modoai_archive::config::{Config, ConfigError};
 use modoai_archive::import::{Import, ImportError, ImportOptions, Progress, Report, Spared};
 use modoai_archive::source::{self, Kind, OpenError, Options};
-use modoai_archive::terms::Archive;
+use modoai_archive::terms::{Archive, TermsError};
 use modoai_archive::watch::Watch;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, system_clock};
@@ -127,16 +127,17 @@ impl ImportCommand {
 
     /// The archive as its configuration and the flags say, and how its input is read.
     fn archive(&self) -> Result<(Archive, Options), CliError> {
-        let wrong = |error: ConfigError| {
+        let wrong = |error: TermsError| {
             CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
         };
-        let mut config = Config::load(self.config.as_deref(), self.preset.as_deref()).map_err(wrong)?;
-        if let Some(namespace) = &self.namespace {
-            config.terms.repository_identifier = Some(namespace.clone());
-        }
-        let archive = Archive::compile(config.terms).map_err(|error| {
+        let unread = |error: ConfigError| {
             CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
-        })?;
+        };
+        let mut config = Config::load(self.config.as_deref(), self.preset.as_deref()).map_err(unread)?;
+        if let Some(namespace) = &self.namespace {
+            config.terms = config.terms.in_namespace(namespace).map_err(wrong)?;
+        }
+        let archive = Archive::compile(config.terms).map_err(wrong)?;
         Ok((archive, config.source))
     }
 
