@@ -110,18 +110,16 @@ impl ImportCommand {
         let failed =
             |error| CliError::failed(format!("failed to open the catalogue {}", shown(&self.into))).because(error);
         let catalogue: Arc<dyn Catalogue> = Arc::new(Sqlite::open(&self.into, system_clock()).map_err(failed)?);
-        let done = self.once(&archive, &options, &catalogue, quiet);
         if !self.watch {
-            return done;
+            return self.once(&archive, &options, &catalogue, quiet);
         }
-        // What goes wrong now may go well the next time.
-        let grumble = |done: Result<(), CliError>| done.unwrap_or_else(|error| eprintln!("{error}"));
-        grumble(done);
         let failed = |error| CliError::failed("failed to watch the input").because(error);
+        // Before the first import, so that what changes while it goes on is imported next.
         let mut watch = Watch::on(&self.inputs).map_err(failed)?;
         loop {
+            // What goes wrong now may go well the next time.
+            self.once(&archive, &options, &catalogue, quiet).unwrap_or_else(|error| eprintln!("{error}"));
             watch.wait().map_err(failed)?;
-            grumble(self.once(&archive, &options, &catalogue, quiet));
         }
     }
 
