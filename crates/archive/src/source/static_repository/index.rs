@@ -18,6 +18,12 @@ use crate::source::jsonl::legal;
 /// Namespace of the file's own elements.
 const STATIC_NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/static-repository";
 
+/// Bytes of a namespace. Every record inherits it.
+const LONGEST_NAMESPACE: usize = 1024;
+
+/// Elements of the protocol's own are not deeper, and those of others are only counted.
+const DEPTH: usize = 5;
+
 /// A text of the protocol's own is not longer.
 const LONGEST_TEXT: usize = 64 * 1024;
 
@@ -134,7 +140,7 @@ impl Index {
         if self.path.is_empty() && !(is(STATIC_NAMESPACE) && local == "Repository") {
             return Err(format!("the root is `{local}`, not the `Repository` of an OAI static repository"));
         }
-        let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        let path: Vec<&str> = self.path.iter().take(DEPTH + 1).map(String::as_str).collect();
         match path.as_slice() {
             ["Repository"] if own == "ListRecords" => {
                 let attribute = tag.try_get_attribute("metadataPrefix").ok().flatten();
@@ -173,6 +179,9 @@ impl Index {
                 PrefixDeclaration::Named(prefix) => prefix,
             };
             let uri = quick_xml::escape::unescape(uri.into_inner()).map_err(|error| error.to_string())?;
+            if uri.len() > LONGEST_NAMESPACE {
+                return Err(format!("a namespace has more than {LONGEST_NAMESPACE} bytes"));
+            }
             scope.push((prefix.to_owned(), uri.into_owned()));
         }
         if *self.scope != scope {
@@ -183,13 +192,13 @@ impl Index {
 
     fn more(&mut self, text: &str) {
         // Inside metadata nobody asks for it.
-        if self.path.len() <= 5 && self.text.len() + text.len() <= LONGEST_TEXT {
+        if self.path.len() <= DEPTH && self.text.len() + text.len() <= LONGEST_TEXT {
             self.text.push_str(text);
         }
     }
 
     fn close(&mut self, after: u64) -> Result<(), String> {
-        let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        let path: Vec<&str> = self.path.iter().take(DEPTH + 1).map(String::as_str).collect();
         let text = || self.text.trim().to_owned();
         match path.as_slice() {
             ["Repository", "Identify", "baseURL"] => self.base_url = text(),

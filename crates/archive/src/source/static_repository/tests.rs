@@ -113,6 +113,7 @@ fn a_file_that_cannot_be_trusted_ends_the_reading() {
         ("<Repository ", "<Other ", "the root is `Other`, not"),
         ("</ListRecords>\n</Repository>", "", "line 69: the file ends in the middle"),
         ("static-repository\"", "else\"", "the root is `Repository`, not"),
+        ("<Repository ", &format!("<Repository xmlns:x=\"urn:{}\" ", "x".repeat(2000)), "more than 1024 bytes"),
         ("<Repository ", "<!DOCTYPE x><Repository ", "there is a DOCTYPE"),
         ("Small &amp;", "Small &x;", "line 8: `&x;` is not known"),
         (" metadataPrefix=\"oai_dc\"", "", "has no `metadataPrefix`"),

@@ -5,6 +5,7 @@
 //! pass that finds what the document says.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use modoai_protocol::xml::{OAI_NAMESPACE, XSI_NAMESPACE, is_legal};
 use quick_xml::events::{BytesStart, Event};
@@ -15,6 +16,9 @@ use crate::source::Fault;
 
 /// Elements open at once. Real metadata stays below a few dozen.
 const DEEPEST: usize = 1024;
+
+/// Bytes of a namespace. It is looked at again for every name in it.
+const LONGEST_NAMESPACE: usize = 1024;
 
 /// Namespaces that have their prefixes from the beginning.
 const RESERVED: [&str; 2] = ["http://www.w3.org/XML/1998/namespace", "http://www.w3.org/2000/xmlns/"];
@@ -143,7 +147,7 @@ impl Walk<'_> {
         let (namespace, name) = self.resolved(tag.name(), true)?;
         let mut schemas = None;
         self.attributes.clear();
-        let mut expanded: Vec<(String, String)> = Vec::new();
+        let mut expanded: HashSet<(String, String)> = HashSet::new();
         if tag.attributes_raw().contains('<') {
             return Err("there is `<` inside a tag".to_owned());
         }
@@ -160,17 +164,20 @@ impl Walk<'_> {
                 if !is_qualified(key) || is_empty || is_reserved {
                     return Err(format!("`{key}` declares what it must not"));
                 }
+                if value.len() > LONGEST_NAMESPACE {
+                    return Err(format!("the namespace `{key}` has more than {LONGEST_NAMESPACE} bytes"));
+                }
                 continue;
             }
             let (space, local) = self.resolved(attribute.key, false)?;
-            if !space.is_empty() && expanded.iter().any(|known| *known == (space.clone(), local.clone())) {
-                return Err(format!("the attribute `{key}` is there twice"));
-            }
             if space == XSI_NAMESPACE && local == "schemaLocation" {
                 schemas = Some(value.clone().into_owned());
             }
             self.attributes.push((local.clone(), value.into_owned()));
-            expanded.push((space, local));
+            // Those without a namespace the parser has compared.
+            if !space.is_empty() && !expanded.insert((space, local)) {
+                return Err(format!("the attribute `{key}` is there twice"));
+            }
         }
         sink(Node::Start { namespace: &namespace, name: &name, attributes: &self.attributes });
         if self.root.is_none() {
@@ -348,7 +355,17 @@ mod tests {
             let error = check(text).expect_err(text);
             assert!(error.contains(said), "{text}: {error}");
         }
+        let long = format!("<r xmlns='urn:{}'/>", "x".repeat(2000));
+        assert!(check(&long).expect_err("long").contains("more than 1024 bytes"));
         let deep = format!("<r xmlns='urn:a'>{}", "<a>".repeat(100_000));
         assert!(check(&deep).expect_err("deep").contains("nested too deeply"));
+    }
+    #[test]
+    fn many_attributes_are_compared_in_no_time() {
+        let attributes: String = (0..200_000).map(|number| format!(" a:x{number}=''")).collect();
+        let text = format!("<r xmlns='urn:a' xmlns:a='urn:b'{attributes}/>");
+        assert!(check(&text).is_ok());
+        let twice = text.replace("/>", " a:x0=''/>");
+        assert!(check(&twice).is_err());
     }
 }

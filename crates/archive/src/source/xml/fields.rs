@@ -1,5 +1,7 @@
 //! Fields of a record, found in an XML document by the paths of its elements.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::document::Node;
@@ -165,6 +167,8 @@ impl<'a> Finder<'a> {
 pub(super) fn fill(record: &mut Record, places: &[Place], found: &[Found]) {
     // In which element the last part of a title, or of an agent, was found.
     let mut last: Vec<(&str, u64)> = Vec::new();
+    // What is in lists that hold everything once.
+    let mut seen: HashSet<(&str, String)> = HashSet::new();
     for Found { place, parent, text } in found {
         let field = places[*place].field.as_str();
         let (name, part) = field.split_once('.').unwrap_or((field, ""));
@@ -185,15 +189,19 @@ pub(super) fn fill(record: &mut Record, places: &[Place], found: &[Found]) {
             "datestamp" => put_text(&mut record.datestamp, text, false),
             "creators" => put_agent(&mut record.creators, part, text, goes_on),
             "contributors" => put_agent(&mut record.contributors, part, text, goes_on),
-            "subjects" => put_new(&mut record.subjects, text),
-            "sets" => put_new(&mut record.sets, text),
+            "subjects" | "sets" => {
+                let list = if name == "sets" { &mut record.sets } else { &mut record.subjects };
+                if seen.insert((name, text.to_owned())) {
+                    list.push(text.to_owned());
+                }
+            }
             "dates" => {
                 if let Some(date) = date(text) {
                     record.dates.entry(part.to_owned()).or_insert(date);
                 }
             }
             "links" => {
-                if text.contains("://") && !record.links.iter().any(|link| link.url == text) {
+                if text.contains("://") && seen.insert((name, text.to_owned())) {
                     record.links.push(Link { url: text.to_owned(), ..Link::default() });
                 }
             }
@@ -241,12 +249,6 @@ fn put_agent(agents: &mut Vec<Agent>, part: &str, text: &str, goes_on: bool) {
             agent.family = family;
             agent.given = agent.given.take().or(given);
         }
-    }
-}
-
-fn put_new(list: &mut Vec<String>, text: &str) {
-    if !list.iter().any(|known| known == text) {
-        list.push(text.to_owned());
     }
 }
 
@@ -304,5 +306,16 @@ mod tests {
         }
         assert_eq!(doi("https://doi.org/10.1/x"), Some("10.1/x"));
         assert_eq!((doi("10.1/x"), doi("doi:10.1/x"), doi("ISBN 10")), (Some("10.1/x"), Some("10.1/x"), None));
+    }
+    #[test]
+    fn very_many_values_are_told_apart_in_no_time() {
+        let places = [Place::parse("subjects", "a").expect("a path"), Place::parse("links", "a").expect("a path")];
+        let values = (0..200_000).chain(0..200_000);
+        let found: Vec<Found> = values
+            .flat_map(|number| [0, 1].map(|place| Found { place, parent: 1, text: format!("http://x/{number}") }))
+            .collect();
+        let mut record = Record::default();
+        fill(&mut record, &places, &found);
+        assert_eq!((record.subjects.len(), record.links.len()), (200_000, 200_000));
     }
 }
