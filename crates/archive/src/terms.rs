@@ -123,6 +123,12 @@ impl Archive {
         Ok(Self { terms, crosswalks, sets, packages })
     }
 
+    /// The archive in a catalogue, on the terms that hold there; `None` if it is not that of an archive.
+    pub fn remembered(catalogue: &dyn Catalogue) -> Result<Option<Self>, TermsError> {
+        let terms = Terms::remembered(catalogue, TERMS)?;
+        terms.map(|terms| Self::compile(Terms { edition: EDITION, ..terms })).transpose()
+    }
+
     /// The terms.
     pub fn terms(&self) -> &Terms {
         &self.terms

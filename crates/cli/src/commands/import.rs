@@ -39,7 +39,8 @@ pub(crate) struct ImportCommand {
     /// The catalogue: a folder, or a file. Made if it is not there.
     #[arg(long, value_name = "CATALOGUE")]
     into: PathBuf,
-    /// The archive's configuration.
+    /// The archive's configuration. If none of --config, --preset and --namespace is given, the one that the catalogue
+    /// remembers holds.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// A configuration that is shipped: arxiv. What the configuration file says goes before it.
@@ -106,10 +107,14 @@ impl ImportCommand {
             let hint = "`modoai harvest URL --sink catalogue --into CATALOGUE` fills a catalogue from a repository";
             return Err(CliError::new(error::Kind::Usage, what).hint(hint));
         }
-        let (archive, options) = self.archive()?;
+        let (mut archive, options) = self.archive()?;
         let failed =
             |error| CliError::failed(format!("failed to open the catalogue {}", shown(&self.into))).because(error);
         let catalogue: Arc<dyn Catalogue> = Arc::new(Sqlite::open(&self.into, system_clock()).map_err(failed)?);
+        if self.config.is_none() && self.preset.is_none() && self.namespace.is_none() {
+            // Who says nothing about the archive does not mean that it shall be another one.
+            archive = Archive::remembered(&*catalogue).map_err(wrong)?.unwrap_or(archive);
+        }
         if !self.watch {
             return self.once(&archive, &options, &catalogue, quiet);
         }
@@ -125,9 +130,6 @@ impl ImportCommand {
 
     /// The archive as its configuration and the flags say, and how its input is read.
     fn archive(&self) -> Result<(Archive, Options), CliError> {
-        let wrong = |error: TermsError| {
-            CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
-        };
         let unread = |error: ConfigError| {
             CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
         };
@@ -200,6 +202,10 @@ impl ImportCommand {
                 .hint("what was imported until then is kept; run the command again to go on"),
         }
     }
+}
+
+fn wrong(error: TermsError) -> CliError {
+    CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
 }
 
 fn unreadable(error: OpenError) -> CliError {

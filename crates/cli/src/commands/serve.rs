@@ -30,8 +30,8 @@ const SETTLING: Duration = Duration::from_millis(500);
 /// The catalogue follows the folder while the server runs. On a first start the folder is indexed; later starts answer
 /// at once from the catalogue, and look at the folder behind. Ready when a line with "listening on" is printed.
 ///
-/// With --catalogue there is no folder: the records in the catalogue, which `modoai harvest` put there, are the
-/// repository. What a harvest adds is seen at once.
+/// With --catalogue there is no folder: the records in the catalogue, which `modoai import` or `modoai harvest` put
+/// there, are the repository. What either adds is seen at once.
 ///
 /// With --crawl there is no folder either: a site that somebody else serves is crawled, now and again, and is the repository.
 /// Its URLs are the identifiers; what is new, changed or gone is what the crawls find.

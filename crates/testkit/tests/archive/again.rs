@@ -243,3 +243,17 @@ fn an_incremental_harvest_follows_a_changing_archive() {
         assert!(copy == whole, "round {round}: the copy is not the archive");
     }
 }
+
+#[test]
+fn an_import_that_says_nothing_of_the_archive_goes_by_what_is_remembered() {
+    let archive = Archive::configured("repository_identifier = \"example.org\"\nformats = [\"mods\"]\n");
+    archive.fill(&[record("1", "One"), record("2", "Two")]);
+    let before = archive.told();
+    let archive = Archive { options: Vec::new(), ..archive };
+    let imported = archive.fill(&[record("1", "One"), record("2", "Two"), record("3", "Three")]);
+    imported.expect(&[("new", 1), ("unchanged", 2)]);
+    assert_eq!(imported.count("recast"), 0);
+    let mods = told(&archive.serve(), "mods");
+    assert_eq!(mods.len(), 3);
+    assert!(before.iter().all(|(name, record)| mods[name].datestamp == record.datestamp));
+}
