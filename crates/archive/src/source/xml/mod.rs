@@ -6,6 +6,7 @@
 //! | `document` | whether it is XML beyond doubt, and what is in it |
 //! | `formats` | well-known formats |
 //! | `naming` | what formats are called |
+//! | `paths` | where a field is written |
 //! | `fields` | what a record can learn from a document |
 
 pub(super) mod document;
@@ -13,6 +14,7 @@ mod encoding;
 mod fields;
 mod formats;
 mod naming;
+mod paths;
 #[cfg(test)]
 mod tests;
 
@@ -20,9 +22,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use self::document::{Document, Node};
-use self::fields::{Finder, Place as FieldPlace};
+use self::fields::Finder;
 use self::formats::FORMATS;
 use self::naming::Names;
+use self::paths::Place as FieldPlace;
 use super::input::without_compression;
 use super::jsonl::legal;
 use super::kind::OpenError;
