@@ -125,7 +125,7 @@ impl Archive {
 
     /// The archive in a catalogue, on the terms that hold there; `None` if it is not that of an archive.
     pub fn remembered(catalogue: &dyn Catalogue) -> Result<Option<Self>, TermsError> {
-        let terms = Terms::remembered(catalogue, TERMS)?;
+        let terms = Terms::held(catalogue)?;
         terms.map(|terms| Self::compile(Terms { edition: EDITION, ..terms })).transpose()
     }
 
