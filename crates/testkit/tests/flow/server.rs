@@ -145,10 +145,17 @@ fn pages_for_people_are_no_way_around() {
     assert_eq!([open(begun).status, open("verb=ListSets").status], [200; 2]);
     // Who goes on is a harvester, also if a form has sent what was left empty.
     assert_eq!([open(&next).status, open(&next).status, open(&format!("{next}&from=")).status], [200, 503, 503]);
-    let told = Command::new(binary()).arg("harvesters").arg("--data").arg(server.state()).arg("--json").output();
-    let told: serde_json::Value = serde_json::from_slice(&told.expect("it can be run").stdout).expect("JSON");
-    let one = &told["harvesters"][0];
-    assert_eq!(one["records"].as_u64(), Some(50), "{told}");
+    // It is noted when all of it has been sent, which is a moment after it has arrived.
+    let begun_at = Instant::now();
+    loop {
+        let told = Command::new(binary()).arg("harvesters").arg("--data").arg(server.state()).arg("--json").output();
+        let told: serde_json::Value = serde_json::from_slice(&told.expect("it can be run").stdout).expect("JSON");
+        if told["harvesters"][0]["records"].as_u64() == Some(50) {
+            break;
+        }
+        assert!(begun_at.elapsed() < Duration::from_secs(30), "{told}");
+        thread::sleep(Duration::from_millis(100));
+    }
     drop(server);
 
     // What is shown is charged.
