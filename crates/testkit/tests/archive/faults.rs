@@ -51,6 +51,13 @@ fn a_bad_file_is_named_and_the_rest_is_imported() {
     let server = archive.serve();
     let told = super::told(&server, "note");
     assert_eq!(told.keys().collect::<Vec<_>>(), ["oai:example.org:a", "oai:example.org:c"]);
+    // As a full disk leaves it behind: what was there stays.
+    archive.write("notes/a.xml", "");
+    let imported = archive.import("notes").run();
+    assert_eq!(imported.code, Some(2), "{}", imported.said);
+    imported.expect(&[("unchanged", 1), ("bad", 2)]);
+    assert!(imported.said.contains("a.xml: the file is empty"), "{}", imported.said);
+    assert_eq!(super::told(&server, "note"), told);
 }
 
 #[test]
