@@ -33,6 +33,11 @@ impl Archive {
         for crosswalk in self.crosswalks.all() {
             let definition = crosswalk.definition();
             match given.iter().find(|given| given.format.prefix == definition.prefix) {
+                Some(given) if given.format.namespace != definition.namespace => {
+                    let came = &given.format.namespace;
+                    let what = format!("it came in the namespace {came}, which is not that of this format here");
+                    return Err(CrosswalkError { file: definition.prefix.clone(), line: None, what });
+                }
                 Some(given) => dossier.give(&definition.prefix, &given.xml),
                 None if !crosswalk.suits(&record) && definition.always => {
                     let what =
