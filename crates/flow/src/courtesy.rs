@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// A list pauses so many times as long as it has computed. With two lists for each core, they take a thirtieth of the
-/// machine from those who want all of it, and sending takes about as much again.
-const TIMES: u32 = 60;
+/// A list pauses so many times as long as it has computed. With two lists for each core, they take a hundredth of the
+/// machine from those who want all of it; sending takes several times as much again.
+const TIMES: u32 = 200;
 
 /// No pause is longer: a harvester must see that there is still somebody.
 const LONGEST: Duration = Duration::from_secs(2);
