@@ -74,7 +74,7 @@ impl RecordsArgs {
             let what = format!("the catalogue {name} holds the files of a folder, and no records");
             return Err(CliError::failed(what).hint("give the folder instead, and where its catalogue is with --data"));
         }
-        Ok(Records { config, file: self.file, catalogue: Arc::new(catalogue) })
+        Ok(Records { config, file: catalogue.file().to_owned(), catalogue: Arc::new(catalogue) })
     }
 }
 

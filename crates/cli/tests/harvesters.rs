@@ -2,6 +2,7 @@
 
 use modoai_flow::log::{Event, FOLDER, Log, Outcome};
 use modoai_protocol::Datestamp;
+use modoai_testkit::process::Launch;
 
 use crate::desk::Desk;
 use crate::documents::expect_shown;
@@ -99,6 +100,20 @@ fn a_catalogue_has_its_log_beside_it() {
     desk.write("records/all.sqlite", "");
     assert_eq!(desk.run(&["harvesters", "--catalogue", "records/all.sqlite"]).printed(), TABLE);
     assert_eq!(desk.run(&["harvesters", "--catalogue", "records"]).printed(), TABLE);
+}
+
+#[test]
+fn a_server_writes_the_log_where_the_command_looks() {
+    let desk = Desk::new();
+    desk.write("records.jsonl", "{\"identifier\": \"1\", \"title\": \"One\"}\n");
+    let import = ["import", "records.jsonl", "--namespace", "example.org", "--into", "archive"];
+    assert_eq!(desk.run(&import).status, 0);
+    let server = Launch::of_catalogue(desk.at("archive")).start();
+    let list = server.client().get("/modoai?verb=ListRecords&metadataPrefix=oai_dc").expect("an answer");
+    assert_eq!(list.status, 200);
+    drop(server);
+    let printed = desk.run(&["harvesters", "--catalogue", "archive"]).printed();
+    assert!(printed.contains("127.0.0.0/24"), "{printed}");
 }
 
 #[test]

@@ -61,6 +61,10 @@ impl DatabaseFile {
         Self { path }
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Creates or upgrades the file where needed, and refuses one that is not ours.
     pub(super) fn prepare(&self) -> Result<(), CatalogueError> {
         if let Some(directory) = self.path.parent() {

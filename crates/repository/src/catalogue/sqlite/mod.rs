@@ -85,6 +85,11 @@ impl Sqlite {
         Ok(Self { shared: Arc::new(shared), idle_readers: Mutex::default(), learner: Mutex::default() })
     }
 
+    /// The database file. What belongs to the catalogue is beside it.
+    pub fn file(&self) -> &Path {
+        self.shared.file.path()
+    }
+
     /// Lends a reader for one piece of work. It goes back only if that went well.
     fn read<T>(
         &self,
