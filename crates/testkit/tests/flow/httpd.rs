@@ -76,10 +76,13 @@ fn a_killed_child_leaves_no_list_under_way() {
     }
     let httpd = launch.start();
     httpd.wait_for_index(&mut httpd.client());
-    // Somebody takes a long list, and reads nothing of it.
+    // Somebody takes a long list, and reads no more of it than that it comes.
     let slow = httpd.client().connect().expect("a connection");
     let request = "GET /modoai?verb=ListRecords&metadataPrefix=oai_didl HTTP/1.1\r\nHost: x\r\n\r\n";
     std::io::Write::write_all(&mut &slow, request.as_bytes()).expect("a request");
+    let mut status = [0; 12];
+    std::io::Read::read_exact(&mut &slow, &mut status).expect("the beginning of an answer");
+    assert_eq!(&status, b"HTTP/1.1 200");
     httpd
         .wait("the list is under way", || Client::new(&httpd.url()).get(LIST).is_ok_and(|answer| answer.status == 503));
     for child in httpd.children() {
