@@ -33,10 +33,15 @@ pub(crate) struct Counting {
 impl Counting {
     /// Nothing is shown for work that is over at once, or when nobody looks.
     pub(crate) fn start(what: &'static str, count: Arc<AtomicU64>) -> Self {
+        Self::shown_by(move |done| show(what, &count, done))
+    }
+
+    /// The same with a display of one's own, which ends when it is told that the work is done.
+    pub(crate) fn shown_by(show: impl FnOnce(&AtomicBool) + Send + 'static) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         let thread = io::stderr().is_terminal().then(|| {
             let done = done.clone();
-            std::thread::spawn(move || show(what, &count, &done))
+            std::thread::spawn(move || show(&done))
         });
         Self { done, thread }
     }

@@ -9,7 +9,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-use modoai_repository::catalogue::stored::{Body, Pieces, Place, StoredFormat, Unpacker};
+use modoai_repository::catalogue::stored::{Body, Pieces, StoredFormat, Unpacker};
 use modoai_repository::catalogue::{Change, Description, Detail, Restamp, Writer};
 use modoai_repository::item::Item;
 
@@ -290,18 +290,11 @@ impl<'a> Recaster<'a> {
     }
 
     fn unpack(&mut self, body: &Body) -> Result<Vec<u8>, ImportError> {
-        let pieces = match &body.packed {
-            Place::Here(bytes) => return Ok(self.unpacker.unpack(bytes)?.to_vec()),
-            Place::Pieces(pieces) => *pieces,
-        };
         let mut whole = Vec::new();
-        let mut place = 0;
-        while (whole.len() as u64) < body.size {
-            let piece = self.import.catalogue.piece(pieces, place)?;
-            let piece = piece.ok_or_else(|| io::Error::other("a stored record is not whole"))?;
-            whole.extend_from_slice(self.unpacker.unpack(&piece)?);
-            place += 1;
-        }
+        self.unpacker.each(body, &*self.import.catalogue, |bytes| {
+            whole.extend_from_slice(bytes);
+            Ok(())
+        })?;
         Ok(whole)
     }
 }

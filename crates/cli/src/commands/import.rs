@@ -16,10 +16,10 @@ use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, system_clock};
 use serde::Serialize;
 
-use self::display::{Display, Grumbler};
+use self::display::Grumbler;
 use crate::config::shown;
 use crate::error::{self, CliError};
-use crate::output;
+use crate::output::{self, Counting};
 
 /// Fill a catalogue with records, or bring it up to date, for `modoai serve --catalogue`.
 ///
@@ -164,7 +164,10 @@ impl ImportCommand {
             now: system_clock()(),
         };
         let mut grumbler = Grumbler::new(self.faults.as_deref())?;
-        let display = (!quiet).then(|| Display::start(Arc::clone(&progress)));
+        let display = (!quiet).then(|| {
+            let progress = Arc::clone(&progress);
+            Counting::shown_by(move |done| display::show(&progress, done))
+        });
         let report = if self.inputs.is_empty() {
             import.recast()
         } else {

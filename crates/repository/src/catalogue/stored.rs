@@ -16,6 +16,8 @@ use std::sync::{Arc, LazyLock};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::DecoderDictionary;
 
+use super::Catalogue;
+
 /// What a piece holds at most when unpacked.
 const PIECE: usize = 256 * 1024;
 
@@ -262,6 +264,30 @@ impl Unpacker {
         self.buffer.reserve(PIECE);
         decompressor.decompress_to_buffer(bytes, &mut self.buffer)?;
         Ok(&self.buffer)
+    }
+
+    /// Hands over the bytes of a record, piece by piece.
+    pub fn each(
+        &mut self,
+        body: &Body,
+        catalogue: &dyn Catalogue,
+        mut take: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let pieces = match &body.packed {
+            Place::Here(bytes) => return take(self.unpack(bytes)?),
+            Place::Pieces(pieces) => *pieces,
+        };
+        let (mut taken, mut place) = (0, 0);
+        while taken < body.size {
+            // If it was replaced meanwhile, what was taken of it has no end.
+            let piece = catalogue.piece(pieces, place).map_err(io::Error::other)?;
+            let piece = piece.ok_or_else(|| io::Error::other("a record changed while it was read"))?;
+            let bytes = self.unpack(&piece)?;
+            taken += bytes.len() as u64;
+            take(bytes)?;
+            place += 1;
+        }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use modoai_protocol::xml::XmlWriter;
 
 use super::{Desk, Format, Formats, Has, Subject, oai_dc};
 use crate::catalogue::Detail;
-use crate::catalogue::stored::{Body, Place, StoredFormat, Unpacker};
+use crate::catalogue::stored::{Place, StoredFormat, Unpacker};
 use crate::item::Item;
 use crate::repository::Repository;
 
@@ -24,26 +24,24 @@ pub(crate) fn of_records(known: Vec<Arc<StoredFormat>>) -> Formats {
 
 /// A stored record, unpacked and whole.
 pub(super) fn whole<'a>(repository: &Repository, item: &'a Item, desk: &'a mut Desk) -> io::Result<&'a [u8]> {
-    let Some(Body { size, packed }) = &item.body else {
-        return Err(io::Error::other(format!("the record of {} is missing", item.name)));
-    };
+    let Some(body) = &item.body else { return Err(missing(item)) };
     let unpacker = match &mut desk.unpacker {
         Some(unpacker) => unpacker,
         none => none.insert(Unpacker::new()?),
     };
-    let body = match packed {
-        Place::Here(bytes) => return unpacker.unpack(bytes),
-        Place::Pieces(body) => *body,
-    };
-    desk.whole.clear();
-    let mut place = 0;
-    while (desk.whole.len() as u64) < *size {
-        let piece = repository.catalogue.piece(body, place).map_err(io::Error::other)?;
-        let piece = piece.ok_or_else(|| io::Error::other("a record changed while it was sent"))?;
-        desk.whole.extend_from_slice(unpacker.unpack(&piece)?);
-        place += 1;
+    if let Place::Here(bytes) = &body.packed {
+        return unpacker.unpack(bytes);
     }
+    desk.whole.clear();
+    unpacker.each(body, &*repository.catalogue, |bytes| {
+        desk.whole.extend_from_slice(bytes);
+        Ok(())
+    })?;
     Ok(&desk.whole)
+}
+
+fn missing(item: &Item) -> io::Error {
+    io::Error::other(format!("the record of {} is missing", item.name))
 }
 
 /// A format whose records go out as they came.
@@ -96,9 +94,7 @@ impl Format for Stored {
     }
 
     fn write(&self, subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {
-        let Some(Body { size, packed }) = &subject.item.body else {
-            return Err(io::Error::other(format!("the record of {} is missing", subject.item.name)));
-        };
+        let Some(body) = &subject.item.body else { return Err(missing(subject.item)) };
         if subject.mention_if_large(xml) {
             return Ok(());
         }
@@ -106,24 +102,6 @@ impl Format for Stored {
             Some(unpacker) => unpacker,
             none => none.insert(Unpacker::new()?),
         };
-        let body = match packed {
-            Place::Here(bytes) => {
-                xml.verbatim(unpacker.unpack(bytes)?);
-                return Ok(());
-            }
-            Place::Pieces(body) => *body,
-        };
-        let mut written = 0;
-        let mut place = 0;
-        while written < *size {
-            // If it was replaced meanwhile, what was sent of it has no end.
-            let piece = subject.repository.catalogue.piece(body, place).map_err(io::Error::other)?;
-            let piece = piece.ok_or_else(|| io::Error::other("a record changed while it was sent"))?;
-            let bytes = unpacker.unpack(&piece)?;
-            xml.verbatim(bytes).relieve()?;
-            written += bytes.len() as u64;
-            place += 1;
-        }
-        Ok(())
+        unpacker.each(body, &*subject.repository.catalogue, |bytes| xml.verbatim(bytes).relieve())
     }
 }

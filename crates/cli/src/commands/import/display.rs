@@ -1,11 +1,9 @@
 //! How an import is told: how far it is, what is wrong with the input, what was done.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -66,34 +64,8 @@ impl Complaints for Grumbler {
     }
 }
 
-/// Shows how far an import is, until it is dropped; only where a person looks.
-pub(super) struct Display {
-    done: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Display {
-    pub(super) fn start(progress: Arc<Progress>) -> Self {
-        let done = Arc::new(AtomicBool::new(false));
-        let thread = io::stderr().is_terminal().then(|| {
-            let done = Arc::clone(&done);
-            std::thread::spawn(move || show(&progress, &done))
-        });
-        Self { done, thread }
-    }
-}
-
-impl Drop for Display {
-    fn drop(&mut self) {
-        self.done.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            let _ = thread.join();
-        }
-    }
-}
-
-fn show(progress: &Progress, done: &AtomicBool) {
+/// Shows how far an import is, until it is told that it is done.
+pub(super) fn show(progress: &Progress, done: &AtomicBool) {
     const FRAME: Duration = Duration::from_millis(200);
     let known = "{wide_bar} {bytes}/{total_bytes}, {msg}, {eta} left";
     let unknown = "{spinner} {bytes}, {msg}, {elapsed}";
