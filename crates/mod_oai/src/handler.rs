@@ -22,6 +22,7 @@ use crate::address::Address;
 use crate::directives::HANDLERS;
 use crate::host::ProbeHost;
 use crate::house::{self, House};
+use crate::readers;
 
 /// In builds for tests, a query that shows what becomes of a panic.
 const PANIC: &[u8] = b"verb=Panic";
@@ -126,7 +127,8 @@ fn answer(
             return come_back(request, refusal.seconds);
         }
     };
-    let mut tally = Tally { pass, sent: Sent::default(), breath: Breath::begin() };
+    let breath = (errand.kind == Kind::List).then(|| Breath::among(pass.under_way()));
+    let mut tally = Tally { pass, sent: Sent::default(), breath };
     let outcome = write(request, house, repository, site, arguments, for_people, &mut tally);
     if let Some(visitor) = visitor {
         visitor.served(flow, &tally.sent, outcome.is_ok());
@@ -185,21 +187,24 @@ fn write(
 struct Tally {
     pass: Pass,
     sent: Sent,
-    breath: Breath,
+    /// Of a list.
+    breath: Option<Breath>,
 }
 
-/// Pauses while others want the processors, and says now and then that the answer is still under way.
+/// Pauses while somebody looks at the site, and says now and then that the answer is still under way.
 struct Polite<'a, 'r> {
     reply: &'a mut Reply<'r>,
     pass: &'a mut Pass,
-    breath: &'a mut Breath,
+    breath: &'a mut Option<Breath>,
 }
 
 impl io::Write for Polite<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass.still_here();
         let written = self.reply.write(bytes);
-        self.breath.pause_if_crowded();
+        if let Some(breath) = self.breath {
+            breath.pause_while(readers::are_there);
+        }
         written
     }
 
