@@ -205,6 +205,14 @@ pub struct Unread<'a> {
     pub digests_up_to: u64,
 }
 
+impl Unread<'_> {
+    /// Whether such a fact is missed of an item.
+    pub fn holds(&self, item: &Item) -> bool {
+        let untitled = item.facts.title.is_none() && self.titles_of.contains(&&*item.media_type);
+        untitled || (item.facts.digests.is_none() && item.fingerprint.size <= self.digests_up_to)
+    }
+}
+
 /// What the catalogue believes about an item, for comparison with what is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {

@@ -278,6 +278,9 @@ impl Keeping {
             let parts = parts.len();
             tracing::debug!(parts, put = tally.put, deleted = tally.deleted, "the catalogue has changed");
         }
+        if tally.put > 0 && !parts.contains(&Part::Everything) {
+            self.read_ahead.changed(tally.put, tally.named);
+        }
         // Looking at a pointed name watches what it stands for, which may have changed meanwhile.
         tally.unsettled.into_iter().chain(tally.pointed).for_each(|name| self.parts.add(name));
         Ok(())

@@ -21,6 +21,9 @@ const BATCH: usize = 20_000;
 /// Fewer deletions than this are believed whatever their share.
 const FEW: u64 = 1_000;
 
+/// Changed files that are named. Whoever wants to know of more of them at once looks at everything.
+const MOST_NAMED: usize = 10_000;
+
 /// A change time that no file has: whatever is noted with it will be seen to differ at the next look.
 const UNSETTLED: i64 = i64::MIN;
 
@@ -120,6 +123,9 @@ impl<'a> Merge<'a> {
             _ => {
                 self.tally.put += 1;
                 let Met { name, fingerprint } = met;
+                if *self.part != Part::Everything && self.tally.named.len() < MOST_NAMED {
+                    self.tally.named.push(name.clone());
+                }
                 self.change(Change::Put { name, fingerprint, media_type, sets: vec![set], publicity })
             }
         }

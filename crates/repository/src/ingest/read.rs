@@ -50,8 +50,17 @@ pub(super) struct Reader<'a> {
 impl Reader<'_> {
     /// Some items of which something is not known, after the one of this number.
     pub(super) fn unread(&self, after: i64) -> Result<Vec<Item>, CatalogueError> {
-        let wanted = Unread { titles_of: title::MEDIA_TYPES, digests_up_to: self.digests_up_to };
-        self.catalogue.unread(&wanted, after, ITEMS)
+        self.catalogue.unread(&self.wanted(), after, ITEMS)
+    }
+
+    /// The item of this name, if something is not known of it.
+    pub(super) fn unread_by_name(&self, name: &str) -> Option<Item> {
+        let item = self.catalogue.item(name).ok().flatten();
+        item.filter(|item| !item.deleted && self.wanted().holds(item))
+    }
+
+    fn wanted(&self) -> Unread<'static> {
+        Unread { titles_of: title::MEDIA_TYPES, digests_up_to: self.digests_up_to }
     }
 
     /// What an item's file says, if it holds still.

@@ -47,6 +47,8 @@ pub struct Tally {
     pub files: u64,
     /// Files that are new or changed.
     pub put: u64,
+    /// The names of some of them. None if everything was looked at.
+    pub named: Vec<String>,
     /// Files that are gone.
     pub deleted: u64,
     /// Files and folders that could not be looked at; what is known of them is kept.

@@ -264,9 +264,7 @@ pub(super) fn unread(
         && let Some(row) = rows.next()?
     {
         let item = item_from(row, &mut resolve, Detail::Whole, None)?;
-        let untitled = item.facts.title.is_none() && wanted.titles_of.contains(&&*item.media_type);
-        let undigested = item.facts.digests.is_none() && item.fingerprint.size <= wanted.digests_up_to;
-        items.extend((untitled || undigested).then_some(item));
+        items.extend(Some(item).filter(|item| wanted.holds(item)));
     }
     Ok(items)
 }

@@ -52,13 +52,23 @@ fn files_are_read_ahead_of_whoever_needs_to_know_them() {
     bench.put("small", b"x");
     let _keeper = bench.keeper();
     let facts = |name: &str| bench.items().get(name).map(|item| item.facts.clone()).unwrap_or_default();
-    let start = Instant::now();
-    while facts("page.html").title.as_deref() != Some("Read ahead") || facts("small").digests.is_none() {
-        assert!(start.elapsed() < 2 * SOON, "both should have been read");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    bench.until("both have been read", || {
+        facts("page.html").title.as_deref() == Some("Read ahead") && facts("small").digests.is_some()
+    });
     assert_eq!(facts("page.html").digests, None, "too large to be hashed ahead");
     assert_eq!(facts("small").title, None, "no title to be read");
+    // And again when they change, or when there are more of them.
+    let before = facts("small").digests;
+    bench.put("page.html", b"<title>Read again, later</title>");
+    bench.put("small", b"y");
+    for number in 0..50 {
+        bench.put(&format!("new/{number}"), b"z");
+    }
+    bench.until("all have been read", || {
+        facts("page.html").title.as_deref() == Some("Read again, later")
+            && facts("small").digests.is_some_and(|digests| Some(digests) != before)
+            && (0..50).all(|number| facts(&format!("new/{number}")).digests.is_some())
+    });
 }
 
 #[test]
