@@ -144,3 +144,53 @@ fn the_log_stays_for_readers_that_may_not_write() {
         drop(directory.opened(&HandClock::at(10_000)));
     }
 }
+
+/// The names in a directory, sorted.
+fn names_in(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn whoever_opens_to_read_makes_nothing_and_follows_those_who_write() {
+    let directory = Directory::new();
+    let clock = HandClock::at(10_000);
+    for path in [directory.path().to_owned(), directory.path().join("deep/site.db")] {
+        let error = Sqlite::open_to_read(&path, clock.clock()).err().expect("there is none");
+        let said = modoai_repository::with_causes(&error);
+        assert!(said.contains("No such file"), "{said}");
+    }
+    fs::write(directory.path().join("new.db"), "").expect("a new file");
+    let new = directory.path().join("new.db");
+    assert!(refusal(Sqlite::open_to_read(&new, clock.clock()), &new).contains("nothing"));
+    assert_eq!(names_in(directory.path()), ["new.db"]);
+
+    let writing = filled(&directory, &clock, &[put("a", 1, &["x"])]);
+    let reading = Sqlite::open_to_read(directory.path(), clock.clock()).expect("the catalogue opens");
+    assert_eq!(everything(&reading).len(), 1);
+    apply(&*writing, &[put("b", 1, &["x"])]);
+    assert_eq!(everything(&reading).len(), 2);
+    let error = reading.writer().err().expect("it was opened to read");
+    assert!(modoai_repository::with_causes(&error).contains("opened to be read"), "{error}");
+    // Its moments count for those who write, also if the clock is set back.
+    clock.set(20_000);
+    assert_eq!(reading.standing().expect("a standing").as_of.unix(), 20_000);
+    clock.set(10_000);
+    apply(&*writing, &[put("a", 2, &["x"])]);
+    assert!(item(&reading, "a").datestamp.unix() >= 20_000);
+}
+
+#[test]
+fn an_older_catalogue_is_not_upgraded_by_those_who_read() {
+    let directory = Directory::new();
+    let clock = HandClock::at(10_000);
+    drop(filled(&directory, &clock, &[put("a", 1, &["x"])]));
+    let file = directory.path().join("catalogue.sqlite");
+    let older = Connection::open(&file).expect("the database");
+    older.pragma_update(None, "user_version", 1).expect("a version");
+    let reason = refusal(Sqlite::open_to_read(&file, clock.clock()), &file);
+    assert!(reason.contains("modoai import"), "{reason}");
+    assert_eq!(older.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)), Ok(1));
+}

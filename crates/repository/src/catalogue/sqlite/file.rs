@@ -50,6 +50,8 @@ pub(super) enum Role {
 #[derive(Clone, Debug)]
 pub(super) struct DatabaseFile {
     path: PathBuf,
+    /// Nothing is ever written to it, whatever the rights of this process are.
+    only_read: bool,
 }
 
 impl DatabaseFile {
@@ -58,7 +60,12 @@ impl DatabaseFile {
     pub(super) fn at(path: &Path) -> Self {
         let is_directory = path.is_dir() || (!path.exists() && path.extension().is_none());
         let path = if is_directory { path.join(DEFAULT_NAME) } else { path.to_owned() };
-        Self { path }
+        Self { path, only_read: false }
+    }
+
+    /// The same file, never to be written by this process.
+    pub(super) fn only_read(self) -> Self {
+        Self { only_read: true, ..self }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -76,6 +83,28 @@ impl DatabaseFile {
             self.upgrade(create)?;
         }
         Ok(())
+    }
+
+    /// Makes sure that the file is there and of this version, and changes nothing.
+    pub(super) fn expect(&self) -> Result<(), CatalogueError> {
+        // The system's own word for what is wrong is clearer than SQLite's.
+        File::open(&self.path).map_err(self.failing_io("open the file"))?;
+        let connection = self.open(OpenFlags::empty()).map_err(self.failing("open"))?;
+        if let Err(error) = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+            && error.sqlite_error_code() == Some(ErrorCode::CannotOpen)
+        {
+            let files =
+                "its -wal and -shm, which a reader needs, are not there or closed to it, and it may not make them";
+            return Err(self.failing_io("open the log")(io::Error::new(io::ErrorKind::PermissionDenied, files)));
+        }
+        match self.version(&connection)? {
+            0 => Err(self.foreign("nothing has been written to it yet".to_owned())),
+            version if version < MIGRATIONS.len() => Err(self.foreign(format!(
+                "it has version {version}, and {} is needed: `modoai import` or `modoai serve` upgrades it",
+                MIGRATIONS.len()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// A new connection, set up for its role.
@@ -111,6 +140,12 @@ impl DatabaseFile {
 
     /// Becomes the only writer for as long as the handle lives. The kernel frees the lock of a process that dies.
     pub(super) fn lock(&self) -> Result<File, CatalogueError> {
+        if self.only_read {
+            return Err(self.failing_io("write")(io::Error::new(
+                io::ErrorKind::ReadOnlyFilesystem,
+                "opened to be read",
+            )));
+        }
         let file = File::options().create(true).truncate(false).write(true).open(self.beside("-lock"));
         let file = file.map_err(self.failing_io("open the lock file"))?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -158,7 +193,8 @@ impl DatabaseFile {
     fn open(&self, flags: OpenFlags) -> rusqlite::Result<Connection> {
         // SQLite itself falls back to reading when the file may not be written. No mutex: a connection is never used by
         // two threads at once.
-        let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let rights = if self.only_read { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
+        let flags = flags | rights | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         // Without a log file a reader that may not write to the directory could not read. Whoever closes last keeps it.
         connection.file_control(Some(MAIN_DB), FileControl::PersistWal(&mut 1))?;

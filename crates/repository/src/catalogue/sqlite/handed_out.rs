@@ -22,8 +22,9 @@ pub(super) struct HandedOut {
 }
 
 impl HandedOut {
-    pub(super) fn open(path: &Path) -> Self {
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    /// Opens the file, or makes it if this process may.
+    pub(super) fn open(path: &Path, may_make: bool) -> Self {
+        let file = File::options().read(true).write(true).create(may_make).truncate(false).open(path);
         let file = file.inspect_err(|error| tracing::debug!(%error, path = %path.display(), "moments stay private"));
         Self { noted: AtomicI64::new(i64::MIN), file: Mutex::new(file.ok()) }
     }

@@ -80,9 +80,23 @@ impl Sqlite {
     pub fn open(directory_or_file: &Path, clock: Clock) -> Result<Self, CatalogueError> {
         let file = DatabaseFile::at(directory_or_file);
         file.prepare()?;
-        let handed_out = HandedOut::open(&file.beside("-asof"));
+        let handed_out = HandedOut::open(&file.beside("-asof"), true);
+        Ok(Self::of(file, clock, handed_out))
+    }
+
+    /// Opens a catalogue that others write, and that must be there. It is never written to, and nothing is made beside it
+    /// but what SQLite itself needs to read.
+    pub fn open_to_read(directory_or_file: &Path, clock: Clock) -> Result<Self, CatalogueError> {
+        let file = DatabaseFile::at(directory_or_file).only_read();
+        file.expect()?;
+        // Made by this user, it might be closed to those who write.
+        let handed_out = HandedOut::open(&file.beside("-asof"), false);
+        Ok(Self::of(file, clock, handed_out))
+    }
+
+    fn of(file: DatabaseFile, clock: Clock, handed_out: HandedOut) -> Self {
         let shared = Shared { file, clock, handed_out, names: KnownNames::default() };
-        Ok(Self { shared: Arc::new(shared), idle_readers: Mutex::default(), learner: Mutex::default() })
+        Self { shared: Arc::new(shared), idle_readers: Mutex::default(), learner: Mutex::default() }
     }
 
     /// The database file. What belongs to the catalogue is beside it.
