@@ -16,11 +16,13 @@
 //! | [`import`] | filling a catalogue from a source, and keeping it equal to it |
 //! | [`watch`] | waiting until a source changes |
 //! | [`offer`] | the formats that harvesters are offered |
+//! | [`holdings`] | what a catalogue holds, and the repository of it |
 
 pub mod config;
 pub mod crosswalk;
 pub mod didl;
 mod dossier;
+pub mod holdings;
 pub mod import;
 pub mod offer;
 pub mod preset;

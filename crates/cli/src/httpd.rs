@@ -37,17 +37,33 @@ pub(crate) struct Served {
 
 /// All servers of this httpd that have a repository. `-` reads from standard input what httpd has printed before.
 pub(crate) fn servers(program: Option<&str>) -> Result<Vec<Served>, CliError> {
-    let printed = match program {
+    let servers = printed(program)?.server;
+    if servers.is_empty() { Err(no_repository()) } else { Ok(servers.into_iter().map(Served::from).collect()) }
+}
+
+/// The repositories of this httpd: the name of each, and the folder in which its budgets and its log are kept. A
+/// catalogue that nobody has asked for yet has none.
+pub(crate) fn repositories(program: Option<&str>) -> Result<Vec<(String, PathBuf)>, CliError> {
+    let Printed { server, archive } = printed(program)?;
+    if server.is_empty() && archive.is_empty() {
+        return Err(no_repository());
+    }
+    let servers = server.into_iter().map(|server| (server.name, server.folder));
+    let archives = archive.into_iter().filter(|archive| archive.folder.is_dir());
+    Ok(servers.chain(archives.map(|archive| (archive.catalogue, archive.folder))).collect())
+}
+
+fn printed(program: Option<&str>) -> Result<Printed, CliError> {
+    read(&match program {
         Some("-") => standard_input()?,
         Some(program) => ask(program)?,
         None => ask(&usual()?)?,
-    };
-    let servers = read(&printed)?;
-    if servers.is_empty() {
-        let hint = "give it one: <Location \"/modoai\"> SetHandler oai-handler </Location>";
-        return Err(CliError::new(Kind::Config, "no server of this httpd has a repository").hint(hint));
-    }
-    Ok(servers)
+    })
+}
+
+fn no_repository() -> CliError {
+    let hint = "give it one: <Location \"/modoai\"> SetHandler oai-handler </Location>";
+    CliError::new(Kind::Config, "no server of this httpd has a repository").hint(hint)
 }
 
 fn usual() -> Result<String, CliError> {
@@ -84,13 +100,21 @@ fn standard_input() -> Result<String, CliError> {
 }
 
 /// What the module prints. Keys that a newer module adds are of no interest here; those an older one lacks have defaults.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Printed {
     #[serde(default)]
     server: Vec<PrintedServer>,
+    #[serde(default)]
+    archive: Vec<PrintedArchive>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
+struct PrintedArchive {
+    catalogue: String,
+    folder: PathBuf,
+}
+
+#[derive(Debug, Deserialize)]
 struct PrintedServer {
     name: String,
     folder: PathBuf,
@@ -102,7 +126,7 @@ struct PrintedServer {
     root: Vec<PrintedRoot>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct PrintedRoot {
     prefix: String,
     path: PathBuf,
@@ -125,7 +149,7 @@ impl From<PrintedServer> for Served {
     }
 }
 
-fn read(printed: &str) -> Result<Vec<Served>, CliError> {
+fn read(printed: &str) -> Result<Printed, CliError> {
     let mut lines = printed.lines().skip_while(|line| line.trim_end() != FIRST_LINE);
     if lines.next().is_none() {
         return Err(
@@ -133,11 +157,11 @@ fn read(printed: &str) -> Result<Vec<Served>, CliError> {
         );
     }
     // Whatever other modules print afterwards does not look like this.
-    let is_ours = |line: &&str| line.is_empty() || line.starts_with("[[server") || line.contains(" = ");
+    let begins = |line: &str| line.starts_with("[[server") || line.starts_with("[[archive");
+    let is_ours = |line: &&str| line.is_empty() || begins(line) || line.contains(" = ");
     let ours: String = lines.take_while(is_ours).flat_map(|line| [line, "\n"]).collect();
-    let printed: Printed = toml::from_str(&ours)
-        .map_err(|error| CliError::failed("what mod_oai says of its servers cannot be understood").because(error))?;
-    Ok(printed.server.into_iter().map(Served::from).collect())
+    toml::from_str(&ours)
+        .map_err(|error| CliError::failed("what mod_oai says of its servers cannot be understood").because(error))
 }
 
 /// Whether only the owner of the folder for catalogues is at work: what others create there, httpd could not write to.
@@ -191,12 +215,18 @@ path = "/usr/share/icons"
 name = "b.example.org"
 folder = "/var/lib/apache2/oai/b.example.org_80"
 
+[[archive]]
+catalogue = "/srv/theses"
+folder = "/var/lib/apache2/oai/archives/theses-01234567"
+
 and so does yet another
 "#;
 
     #[test]
     fn what_the_module_prints_is_found_among_the_talk_of_others() {
-        let servers = read(PRINTED).expect("two servers");
+        let Printed { server, archive } = read(PRINTED).expect("two servers and an archive");
+        assert_eq!(archive.iter().map(|archive| archive.catalogue.as_str()).collect::<Vec<_>>(), ["/srv/theses"]);
+        let servers: Vec<Served> = server.into_iter().map(Served::from).collect();
         let [first, second] = servers.as_slice() else { panic!("{servers:?}") };
         assert_eq!((first.name.as_str(), first.digests_up_to), ("www.example.org", 5));
         let SiteSettings { ignore, show_dotfiles, max_vanished, follow_links, .. } = &first.site;
@@ -212,7 +242,7 @@ and so does yet another
     #[test]
     fn without_the_first_line_nothing_is_believed() {
         assert!(read("Syntax OK\n[[server]]\nname = 'a'\nfolder = 'b'\n").is_err());
-        assert!(read("# mod_oai roots\n").expect("no servers").is_empty());
+        assert!(read("# mod_oai roots\n").expect("no servers").server.is_empty());
         assert!(read("# mod_oai roots\n[[server]]\nname = 1\n").is_err());
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use modoai_archive::offer::Offer;
+use modoai_archive::holdings::{self, Holdings};
 use modoai_repository::Repository;
 use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{ARCHIVE_TERMS, Catalogue, system_clock};
+use modoai_repository::catalogue::{Catalogue, system_clock};
 
 use crate::config::{Config, SettingsArgs, SiteArgs, shown};
 use crate::error::CliError;
@@ -37,17 +37,8 @@ pub(crate) struct Records {
 impl Records {
     /// The repository in it: of an archive, or of harvested records.
     pub(crate) fn repository(&self, base_url: &str) -> Result<Repository, CliError> {
-        let (catalogue, settings) = (Arc::clone(&self.catalogue), self.config.repository.clone());
-        let offer = Offer::of(&*catalogue);
-        let failed = |error| CliError::failed("failed to make ready the archive's formats").because(error);
-        let Some((offer, terms)) = offer.map_err(failed)? else {
-            return Ok(Repository::of_records(catalogue, settings, base_url));
-        };
-        let repository = Repository::of_archive(Arc::clone(&catalogue), settings, base_url, Arc::new(offer));
-        let Some(namespace) = terms.repository_identifier else { return Ok(repository) };
-        let unreadable = |error| CliError::failed("failed to read the catalogue").because(error);
-        let sample = catalogue.described(false, i64::MIN, 1).map_err(unreadable)?.pop().map(|item| item.name);
-        Ok(repository.with_identifiers_in(&namespace, sample.as_deref()))
+        let repository = holdings::repository(&self.catalogue, self.config.repository.clone(), base_url);
+        repository.map_err(|error| CliError::failed("failed to make ready the archive's formats").because(error))
     }
 }
 
@@ -68,9 +59,7 @@ impl RecordsArgs {
         }
         let failed = |error| CliError::failed(format!("failed to open the catalogue {name}")).because(error);
         let catalogue = Sqlite::open(&self.file, system_clock()).map_err(failed)?;
-        let is_filled = catalogue.standing().map_err(failed)?.newest.is_some();
-        let is_archive = catalogue.memo(ARCHIVE_TERMS).map_err(failed)?.is_some();
-        if is_filled && !is_archive && catalogue.formats().map_err(failed)?.is_empty() {
+        if Holdings::of(&catalogue).map_err(failed)? == Holdings::Files {
             let what = format!("the catalogue {name} holds the files of a folder, and no records");
             return Err(CliError::failed(what).hint("give the folder instead, and where its catalogue is with --data"));
         }

@@ -204,18 +204,23 @@ fn the_example_configuration_protects_what_it_says() {
 #[test]
 fn the_directives_in_the_guide_are_those_of_the_module() {
     let table = document("crates/mod_oai/src/directives.rs").text;
-    let named = |call: &str| -> Vec<String> {
-        let rows = table.lines().filter_map(|line| line.trim().strip_prefix(call)?.strip_prefix("(c\""));
-        rows.filter_map(|row| Some(row.split_once('"')?.0.to_owned())).collect()
+    let named = |calls: &[&str]| -> Vec<String> {
+        let name =
+            |line: &str| Some(line.trim().split_once("(c\"").filter(|(call, _)| calls.contains(call))?.1.to_owned());
+        table.lines().filter_map(name).filter_map(|row| Some(row.split_once('"')?.0.to_owned())).collect()
     };
     let guide = document("docs/guide/apache.md").text;
     let (_, section) = guide.split_once("## All directives\n").expect("a section about directives");
     let section = section.split("\n## ").next().expect("it has an end");
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split(['`', ' ']).next());
-    assert_eq!(rows.collect::<Vec<_>>(), named("own"), "in the order of the module");
+    assert_eq!(rows.collect::<Vec<_>>(), named(&["own", "local"]), "in the order of the module");
+    let (_, local) = section.split_once("may also stand beside `OAICatalogue`: ").expect("those of a catalogue");
+    let local: BTreeSet<String> = inline_code(local.split("\n\n").next().expect("it has an end")).into_iter().collect();
+    let of_a_catalogue = named(&["local"]).into_iter().filter(|name| name != "OAICatalogue");
+    assert_eq!(local, of_a_catalogue.collect());
     let (_, others) = section.split_once("read along: ").expect("those of other modules");
     let others: BTreeSet<String> = inline_code(others).into_iter().collect();
-    assert_eq!(others, named("observed").into_iter().collect());
+    assert_eq!(others, named(&["observed"]).into_iter().collect());
 }
 
 #[test]

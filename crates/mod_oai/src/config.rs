@@ -37,6 +37,10 @@ pub(crate) struct ServerConfig {
     pub(crate) users: Option<Vec<String>>,
     /// URL paths at which the handler was set.
     pub(crate) endpoints: Vec<String>,
+    /// `OAICatalogue`: the section that has it, or none for all of them, and the path.
+    pub(crate) catalogues: Vec<(Option<String>, PathBuf)>,
+    /// Sections with settings of their own, and the directive that says so.
+    pub(crate) settings_in: Vec<(String, &'static str)>,
     /// Filters that run a program: `ExtFilterDefine`, `LuaOutputFilter`.
     pub(crate) program_filters: Vec<CString>,
     /// What a child has opened for this server.
@@ -59,6 +63,8 @@ impl ServerConfig {
             user_dir: own.user_dir.clone().or_else(|| self.user_dir.clone()),
             users: own.users.clone().or_else(|| self.users.clone()),
             endpoints: [&self.endpoints[..], &own.endpoints].concat(),
+            catalogues: [&self.catalogues[..], &own.catalogues].concat(),
+            settings_in: [&self.settings_in[..], &own.settings_in].concat(),
             program_filters: [&self.program_filters[..], &own.program_filters].concat(),
             door: Door::default(),
         }
@@ -101,9 +107,69 @@ impl ServerConfig {
         all
     }
 
-    /// Whether there is anything to be done for this server.
+    /// The settings of the repository of a catalogue: those of the server, and on top of them those of its section.
+    pub(crate) fn settings_of(&self, server: &Server<'_>, catalogue: &CatalogueConfig) -> All {
+        let mut all = self.settings(server);
+        if catalogue.section.is_some() {
+            // What is said of the site's identifiers is not said of these.
+            all.settings.repository_identifier = None;
+            all.settings.sample_identifier = None;
+        }
+        for (key, value) in &catalogue.assigned {
+            // Checked when the directive was read.
+            let _ = all.put(key, value);
+        }
+        all
+    }
+
+    /// `OAIEngine`.
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.engine.unwrap_or(true)
+    }
+
+    /// Whether the site of this server has a repository: at some URL that is not a catalogue's.
     pub(crate) fn is_on(&self) -> bool {
-        self.engine.unwrap_or(true) && !self.endpoints.is_empty()
+        self.is_enabled() && self.endpoints.iter().any(|endpoint| !self.has_catalogue_at(endpoint))
+    }
+
+    /// A section that has settings, but no catalogue that they could be of.
+    pub(crate) fn settings_without_a_catalogue(&self) -> Option<&(String, &'static str)> {
+        self.settings_in.iter().find(|(section, _)| !self.has_catalogue_at(section))
+    }
+
+    /// Whether a section has a catalogue, or one that it is within.
+    fn has_catalogue_at(&self, path: &str) -> bool {
+        self.catalogues.iter().any(|(section, _)| match section.as_deref().map(|at| at.trim_end_matches('/')) {
+            None => true,
+            Some(at) => path.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+        })
+    }
+}
+
+/// A catalogue that is served without a site, as a section has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CatalogueConfig {
+    /// `OAICatalogue`.
+    pub(crate) path: Option<PathBuf>,
+    /// The section that it stands in.
+    pub(crate) section: Option<String>,
+    /// Values for the tables of settings, in the order of their directives.
+    assigned: Vec<(&'static str, Value)>,
+}
+
+impl CatalogueConfig {
+    /// Notes a value for a setting, or says what kind of value it needs.
+    pub(crate) fn assign(&mut self, key: &'static str, value: Value) -> Result<(), String> {
+        All::default().put(key, &value)?;
+        self.assigned.push((key, value));
+        Ok(())
+    }
+
+    /// This one with that of an inner section on top.
+    fn overlaid_by(&self, own: &Self) -> Self {
+        let place = if own.path.is_some() { own } else { self };
+        let assigned = [&self.assigned[..], &own.assigned].concat();
+        Self { path: place.path.clone(), section: place.section.clone(), assigned }
     }
 }
 
@@ -136,6 +202,8 @@ pub(crate) struct DirectoryConfig {
     pub(crate) asks_for_certificate: bool,
     /// Media types that `Action` hands to a script.
     pub(crate) actions: Option<Arc<Vec<String>>>,
+    /// What is served here instead of the site.
+    pub(crate) catalogue: Option<Arc<CatalogueConfig>>,
 }
 
 impl DirectoryConfig {
@@ -147,6 +215,10 @@ impl DirectoryConfig {
             index_ignore_reset: self.index_ignore_reset || own.index_ignore_reset,
             asks_for_certificate: self.asks_for_certificate || own.asks_for_certificate,
             actions: joined(&self.actions, &own.actions),
+            catalogue: match (&self.catalogue, &own.catalogue) {
+                (Some(outer), Some(inner)) => Some(Arc::new(outer.overlaid_by(inner))),
+                (outer, inner) => inner.clone().or_else(|| outer.clone()),
+            },
         }
     }
 }

@@ -26,6 +26,15 @@ const fn own(
     Directive { name, place: Place::Server, help, does: Does::Set(set) }
 }
 
+/// Of a repository: in a section with `OAICatalogue`, of the one that is there.
+const fn local(
+    name: &'static CStr,
+    help: &'static CStr,
+    set: fn(&mut Setting<'_, Oai>, Arguments<'_>) -> Taken,
+) -> Directive<Oai> {
+    Directive { name, place: Place::Section, help, does: Does::Set(set) }
+}
+
 const fn observed(
     name: &'static CStr,
     place: Place,
@@ -39,23 +48,24 @@ const fn observed(
 #[rustfmt::skip]
 pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     own(c"OAIEngine", c"On or Off: whether this server has a repository (On)", engine),
-    own(c"OAIRepositoryName", c"the name of the repository (the server's name)", text),
-    own(c"OAIAdminEmail", c"one or more addresses that harvesters write to (ServerAdmin)", list),
+    local(c"OAIRepositoryName", c"the name of the repository (the server's name)", text),
+    local(c"OAIAdminEmail", c"one or more addresses that harvesters write to (ServerAdmin)", list),
     own(c"OAISiteURL", c"the public URL of the site, if it is not what ServerName says", site_url),
-    own(c"OAIPageSize", c"records or headers in one page of a list (500 and 2000)", number),
-    own(c"OAIPageBytes", c"a page of records ends after so many bytes (2M)", text),
-    own(c"OAIByValueLimit", c"files up to this size travel inside their oai_didl record (16M)", text),
+    local(c"OAIPageSize", c"records or headers in one page of a list (500 and 2000)", number),
+    local(c"OAIPageBytes", c"a page of records ends after so many bytes (2M)", text),
+    local(c"OAIByValueLimit", c"files up to this size travel inside their oai_didl record (16M)", text),
     own(c"OAIRepositoryIdentifier", c"a domain name: identifiers become oai:NAME:PATH instead of URLs", text),
-    own(c"OAISampleIdentifier", c"an identifier to show in Identify, without oai:NAME: (index.html)", text),
-    own(c"OAIMetadataRights", c"URLs of the licences that the metadata is under, told in Identify", list),
-    own(c"OAIEprintsContent", c"what the repository holds, told in Identify: texts and URLs", list),
-    own(c"OAIEprintsMetadataPolicy", c"what may be done with metadata, told in Identify", list),
-    own(c"OAIEprintsDataPolicy", c"what may be done with full texts, told in Identify", list),
-    own(c"OAIEprintsSubmissionPolicy", c"who may submit what, told in Identify", list),
-    own(c"OAIEprintsComments", c"anything else, told in Identify", list),
-    own(c"OAIFriends", c"base URLs of other repositories, told in Identify", list),
-    own(c"OAIBrandingIcon", c"URL of a picture that aggregators may show", text),
-    own(c"OAIBrandingLink", c"where a click on that picture leads", text),
+    local(c"OAISampleIdentifier", c"an identifier to show in Identify, without oai:NAME: (index.html)", text),
+    local(c"OAIMetadataRights", c"URLs of the licences that the metadata is under, told in Identify", list),
+    local(c"OAIEprintsContent", c"what the repository holds, told in Identify: texts and URLs", list),
+    local(c"OAIEprintsMetadataPolicy", c"what may be done with metadata, told in Identify", list),
+    local(c"OAIEprintsDataPolicy", c"what may be done with full texts, told in Identify", list),
+    local(c"OAIEprintsSubmissionPolicy", c"who may submit what, told in Identify", list),
+    local(c"OAIEprintsComments", c"anything else, told in Identify", list),
+    local(c"OAIFriends", c"base URLs of other repositories, told in Identify", list),
+    local(c"OAIBrandingIcon", c"URL of a picture that aggregators may show", text),
+    local(c"OAIBrandingLink", c"where a click on that picture leads", text),
+    local(c"OAICatalogue", c"a catalogue of documents or records, served here instead of the site", catalogue),
     own(c"OAIIndexDir", c"a directory for the catalogues, outside every document root", index_dir),
     own(c"OAIRoot", c"a URL path, and a directory or file that is served there by rules httpd cannot tell us", root),
     own(c"OAIUsers", c"names or patterns of users whose UserDir is listed (none)", users),
@@ -66,12 +76,12 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     own(c"OAIRescan", c"how often everything is looked at again, such as 15m (15m)", text),
     own(c"OAIReadAhead", c"On or Off: whether files are hashed before anyone asks (On)", flag),
     own(c"OAIMaxVanished", c"more than this share gone at once, in percent, is not believed (50)", number),
-    own(c"OAIListDelay", c"least time between two lists of one harvester, such as 3s (0)", text),
-    own(c"OAIRecordsPerHour", c"records that one harvester gets per hour (0: no limit)", number),
-    own(c"OAIBytesPerHour", c"bytes that one harvester gets per hour, such as 4G (0: no limit)", text),
-    own(c"OAIListsPerHarvester", c"lists that one harvester may have under way at the same time (16)", number),
-    own(c"OAIListsAtOnce", c"lists under way at the same time in all children (0: as many as suit)", number),
-    own(c"OAIAddressBlock", c"leading bits of IPv4 and IPv6 addresses that make one harvester (24 56)", address_block),
+    local(c"OAIListDelay", c"least time between two lists of one harvester, such as 3s (0)", text),
+    local(c"OAIRecordsPerHour", c"records that one harvester gets per hour (0: no limit)", number),
+    local(c"OAIBytesPerHour", c"bytes that one harvester gets per hour, such as 4G (0: no limit)", text),
+    local(c"OAIListsPerHarvester", c"lists that one harvester may have under way at the same time (16)", number),
+    local(c"OAIListsAtOnce", c"lists under way at the same time in all children (0: as many as suit)", number),
+    local(c"OAIAddressBlock", c"leading bits of IPv4 and IPv6 addresses that make one harvester (24 56)", address_block),
     own(c"OAIHarvester", c"a harvester you know: its name, then key=value, such as networks=192.0.2.0/24", harvester),
     // What they were called in 2005.
     own(c"modoai_sitename", c"see OAIRepositoryName", text),
@@ -125,8 +135,15 @@ const STANDS_FOR: &[(&str, &[&str])] = &[
 
 fn assign(setting: &mut Setting<'_, Oai>, value: &Value) -> Taken {
     let name = setting.name;
-    let keys = STANDS_FOR.iter().find(|(directive, _)| *directive == name).map_or(&[][..], |(_, keys)| keys);
-    keys.iter().try_for_each(|key| setting.server.assign(key, value.clone()))
+    let Some((name, keys)) = STANDS_FOR.iter().find(|(directive, _)| *directive == name) else { return Ok(()) };
+    keys.iter().try_for_each(|key| put(setting, name, key, value.clone()))
+}
+
+/// Notes a value: for the server, or for the catalogue of a section.
+fn put(setting: &mut Setting<'_, Oai>, directive: &'static str, key: &'static str, value: Value) -> Taken {
+    let Some(section) = setting.section else { return setting.server.assign(key, value) };
+    setting.server.settings_in.push((section.to_owned(), directive));
+    Arc::make_mut(setting.directory.catalogue.get_or_insert_default()).assign(key, value)
 }
 
 fn one<'a>(arguments: Arguments<'a>) -> Result<&'a str, String> {
@@ -190,7 +207,7 @@ fn address_block(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Ta
     };
     for (key, text) in [("ipv4_block", ipv4), ("ipv6_block", ipv6)] {
         let bits = text.parse().map_err(|_| format!("needs a whole number, not '{text}'"))?;
-        setting.server.assign(key, Value::Integer(bits))?;
+        put(setting, "OAIAddressBlock", key, Value::Integer(bits))?;
     }
     Ok(())
 }
@@ -235,6 +252,18 @@ fn site_url(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
         return Err(format!("needs a URL such as https://www.example.org/, not '{url}'"));
     }
     setting.server.site_url = Some(format!("{}/", url.trim_end_matches('/')));
+    Ok(())
+}
+
+fn catalogue(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    let written = one(arguments)?;
+    if written.is_empty() {
+        return Err("needs the path of a catalogue".to_owned());
+    }
+    let (path, section) = (setting.path(written)?, setting.section.map(str::to_owned));
+    setting.server.catalogues.push((section.clone(), path.clone()));
+    let catalogue = Arc::make_mut(setting.directory.catalogue.get_or_insert_default());
+    (catalogue.path, catalogue.section) = (Some(path), section);
     Ok(())
 }
 

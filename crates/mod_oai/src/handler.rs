@@ -4,9 +4,10 @@ use std::error::Error as _;
 use std::ffi::CStr;
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 
 use modoai_flow::courtesy::Breath;
-use modoai_flow::{Asker as Asking, Errand, Kind, Pass, Visitor};
+use modoai_flow::{Asker as Asking, Errand, Flow, Kind, Pass, Visitor};
 use modoai_httpd::asker::Asker;
 use modoai_httpd::log::Level;
 use modoai_httpd::reply::Reply;
@@ -14,15 +15,15 @@ use modoai_httpd::request::{Outcome, Request};
 use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::formats::SCHEMAS;
+use modoai_repository::host::{CatalogueHost, Host};
 use modoai_repository::quality::prefers_html;
 use modoai_repository::{Failure, PAGE_POLICY, Repository, Sent, filled_in, with_causes};
 
-use crate::Oai;
 use crate::address::Address;
 use crate::directives::HANDLERS;
 use crate::host::ProbeHost;
 use crate::house::{self, House};
-use crate::readers;
+use crate::{Oai, archive, readers};
 
 /// In builds for tests, a query that shows what becomes of a panic.
 const PANIC: &[u8] = b"verb=Panic";
@@ -39,7 +40,7 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
         panic!("asked for by a test");
     }
     let server = request.server();
-    if !server.config::<Oai>().engine.unwrap_or(true) {
+    if !server.config::<Oai>().is_enabled() {
         return Outcome::Status(404);
     }
     if !matches!(request.method(), "GET" | "HEAD" | "POST") {
@@ -53,16 +54,35 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
         "" | "/" => {}
         rest => return schema(request, rest.trim_start_matches('/')),
     }
-    // Why not is logged where it was found out.
-    let Ok(house) = house::of(&server) else { return come_back(request, CLOSED_SECONDS) };
-    let arguments = match arguments(request) {
-        Ok(arguments) => arguments,
-        Err(outcome) => return outcome,
-    };
     let address = Address::of(request);
     let base_url = format!("{}{base}", address.url().trim_end_matches('/'));
-    let repository = house.repository(&base_url, address.url());
-    answer(request, &house, &repository, &address, arguments)
+    let catalogue = request.directory::<Oai>().catalogue.clone();
+    let desk = match catalogue.filter(|catalogue| catalogue.path.is_some()) {
+        Some(catalogue) => archive::of(&server, &catalogue, &base_url).map(|(archive, repository)| Desk {
+            repository,
+            flow: Arc::clone(&archive.flow),
+            site: None,
+        }),
+        None => house::of(&server).ok().map(|house| Desk {
+            repository: house.repository(&base_url, address.url()),
+            flow: Arc::clone(&house.flow),
+            site: Some((house, address)),
+        }),
+    };
+    // Why not is logged where it was found out.
+    let Some(desk) = desk else { return come_back(request, CLOSED_SECONDS) };
+    match arguments(request) {
+        Ok(arguments) => answer(request, &desk, arguments),
+        Err(outcome) => outcome,
+    }
+}
+
+/// Who answers.
+struct Desk {
+    repository: Repository,
+    flow: Arc<Flow>,
+    /// The site that the items are files of; without one they are documents, and for everybody.
+    site: Option<(Arc<House>, Address)>,
 }
 
 /// The path that the repository has: the Location that set the handler.
@@ -99,16 +119,10 @@ fn arguments(request: &mut Request<'_>) -> Result<Result<Arguments, QueryError>,
     }
 }
 
-fn answer(
-    request: &mut Request<'_>,
-    house: &House,
-    repository: &Repository,
-    site: &Address,
-    arguments: Result<Arguments, QueryError>,
-) -> Outcome {
+fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, QueryError>) -> Outcome {
     let for_people = prefers_html([header(request, c"Accept").as_str()]);
     let arguments = if for_people { arguments.map(filled_in) } else { arguments };
-    let flow = &house.flow;
+    let flow = &desk.flow;
     let asked = arguments.as_ref().ok().and_then(|arguments| protocol::Request::parse(arguments).ok());
     let (user, agent, from) = (user(request), header(request, c"User-Agent"), header(request, c"From"));
     // What httpd says is what mod_remoteip says, if a proxy stands in front.
@@ -129,7 +143,7 @@ fn answer(
     };
     let breath = (errand.kind == Kind::List).then(|| Breath::among(pass.under_way()));
     let mut tally = Tally { pass, sent: Sent::default(), breath };
-    let outcome = write(request, house, repository, site, arguments, for_people, &mut tally);
+    let outcome = write(request, desk, arguments, for_people, &mut tally);
     if let Some(visitor) = visitor {
         visitor.served(flow, &tally.sent, outcome.is_ok());
     }
@@ -139,9 +153,7 @@ fn answer(
 /// Writes the answer. An error is what httpd is told when it is not whole.
 fn write(
     request: &mut Request<'_>,
-    house: &House,
-    repository: &Repository,
-    address: &Address,
+    desk: &Desk,
     arguments: Result<Arguments, QueryError>,
     for_people: bool,
     tally: &mut Tally,
@@ -153,17 +165,25 @@ fn write(
     if for_people {
         headers.set(c"Content-Security-Policy", PAGE_POLICY);
     }
-    let asker = Asker::behind(request, address.authority());
-    let nameless = Asker::nameless(request, address.authority());
-    let host = ProbeHost::new(request, &asker, &nameless, house);
+    let (asker, nameless);
+    let probes;
+    let host: &dyn Host = match &desk.site {
+        Some((house, address)) => {
+            asker = Asker::behind(request, address.authority());
+            nameless = Asker::nameless(request, address.authority());
+            probes = ProbeHost::new(request, &asker, &nameless, house);
+            &probes
+        }
+        None => &CatalogueHost,
+    };
     let mut reply = Reply::new(request);
     let Tally { pass, sent, breath } = tally;
     let mut out = Polite { reply: &mut reply, pass, breath };
     let written = if for_people {
-        let page = repository.page_and_tell(arguments, &host, sent);
+        let page = desk.repository.page_and_tell(arguments, host, sent);
         page.and_then(|page| if request.is_head() { Ok(()) } else { Ok(out.write_all(page.as_bytes())?) })
     } else {
-        let answer = repository.answer(arguments, &host);
+        let answer = desk.repository.answer(arguments, host);
         answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
     };
     // Who has a page may ask for the next at once.

@@ -4,7 +4,8 @@
 //! rights of the user they run as. A house is opened when it is first needed. If that fails the site is served as
 //! before, the repository is not to be had for the time being, and the error log says why, once.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,14 +21,13 @@ use modoai_repository::site::rules::Rules;
 use modoai_repository::{Repository, Settings, with_causes};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, Uid};
 
-use crate::config::All;
-use crate::{Oai, roots};
+use crate::archive::Slot;
+use crate::config::{All, ServerConfig};
+use crate::repositories::Repositories;
+use crate::{Oai, archive, roots};
 
 /// Where programs of this system keep what must last, by the names httpd has on different systems.
 const STATE_DIRS: [&str; 2] = ["/var/lib/apache2", "/var/lib/httpd"];
-
-/// A repository may be reached by several URLs (http and https, two Locations), but not by very many.
-const MOST_REPOSITORIES: usize = 16;
 
 /// The way into a house, kept with the configuration of its server.
 #[derive(Default)]
@@ -35,6 +35,8 @@ pub(crate) struct Door {
     folder: OnceLock<PathBuf>,
     opened: Mutex<Option<Arc<House>>>,
     said: Mutex<Option<String>>,
+    /// Catalogues that are served without a site.
+    pub(crate) archives: Mutex<Vec<Slot>>,
 }
 
 impl Door {
@@ -60,13 +62,12 @@ pub(crate) struct House {
     /// How much each harvester may take.
     pub(crate) flow: Arc<Flow>,
     settings: Settings,
-    repositories: Mutex<HashMap<String, Repository>>,
+    repositories: Repositories<()>,
 }
 
 /// Says what is wrong with the configuration as a whole.
 pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
-    for (owner, _) in folders(main) {
-        let directory = index_dir(&owner);
+    for directory in index_dirs(main) {
         if let Some(folder) = main.all().find_map(|server| roots::serves(&server, &directory)) {
             return Err(format!(
                 "OAIIndexDir {} lies within {}, which is served: choose a directory outside every document root",
@@ -74,27 +75,36 @@ pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
                 folder.display()
             ));
         }
+    }
+    for (owner, _) in folders(main) {
         // A disk that is not mounted must not keep httpd from starting.
         for (url, path) in owner.config::<Oai>().places.iter().filter(|(_, path)| !path.exists()) {
             let message = format!("there is nothing at {} yet, so nothing is listed below {url}", path.display());
             log::server(Level::Warning, &message);
         }
     }
-    Ok(())
+    archive::check(main)
 }
 
 /// Makes the directories for the catalogues, with the rights of the parent, and tells every server its folder.
 pub(crate) fn prepare(main: Server<'_>) {
-    for (server, folder) in folders(main) {
-        let directory = index_dir(&server);
+    for directory in index_dirs(main) {
         if let Err(error) = make(&directory) {
             let advice = "create it, owned by the user httpd runs as, or name another with OAIIndexDir";
             let directory = directory.display();
             log::server(Level::Error, &format!("the index directory {directory} cannot be made ({error}): {advice}"));
         }
+    }
+    for (server, folder) in folders(main) {
         // Set once in a configuration's life.
         let _ = server.config::<Oai>().door.folder.set(folder);
     }
+}
+
+/// The directories of all servers for which something is kept.
+fn index_dirs(main: Server<'_>) -> BTreeSet<PathBuf> {
+    let keeps = |config: &ServerConfig| config.is_on() || (config.is_enabled() && !config.catalogues.is_empty());
+    main.all().filter(|server| keeps(server.config::<Oai>())).map(|server| index_dir(&server)).collect()
 }
 
 /// The servers that have a repository, each with the folder for its catalogue. Those of the same name and port are told
@@ -102,10 +112,7 @@ pub(crate) fn prepare(main: Server<'_>) {
 /// secrets.
 pub(crate) fn folders(main: Server<'_>) -> Vec<(Server<'_>, PathBuf)> {
     let servers: Vec<_> = main.all().filter(|server| server.config::<Oai>().is_on()).collect();
-    let name = |server: &Server<'_>| {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' };
-        format!("{}_{}", server.name().chars().map(plain).collect::<String>(), server.port())
-    };
+    let name = |server: &Server<'_>| format!("{}_{}", plain(server.name()), server.port());
     let folder = |server: &Server<'_>| {
         let own = name(server);
         let is_shared = servers.iter().filter(|other| name(other) == own).count() > 1;
@@ -120,7 +127,16 @@ fn number_of(server: &Server<'_>) -> u32 {
     let places = server.config::<Oai>().places.iter().map(|(url, path)| format!("{url} {}", path.display()));
     let root = server.document_root().unwrap_or_default().display().to_string();
     let text = server.addresses().into_iter().chain([root]).chain(places).collect::<Vec<_>>().join("\n");
-    // FNV-1a: the same in every version of this program.
+    number(&text)
+}
+
+/// A text as part of the name of a folder.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect()
+}
+
+/// A number for a text. FNV-1a: the same in every version of this program.
+pub(crate) fn number(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |number, byte| (number ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
@@ -158,22 +174,15 @@ impl House {
         let path = folder.join("catalogue.sqlite");
         let catalogue = Arc::new(Sqlite::open(&path, system_clock()).map_err(|error| with_causes(&error))?);
         let flow = Flow::beside(&path, flow, lists_at_once());
-        let repositories = Mutex::default();
+        let repositories = Repositories::default();
         Ok(Self { folder: folder.to_owned(), catalogue, rules, site, flow, settings, repositories })
     }
 
     /// The repository at a URL, for a site at another.
     pub(crate) fn repository(&self, base_url: &str, site_url: &str) -> Repository {
         let key = format!("{base_url} {site_url}");
-        let mut repositories = lock(&self.repositories);
-        if let Some(repository) = repositories.get(&key) {
-            return repository.clone();
-        }
-        if repositories.len() >= MOST_REPOSITORIES {
-            repositories.clear();
-        }
-        let repository = Repository::new(self.catalogue.clone(), self.settings.clone(), base_url, site_url);
-        repositories.insert(key, repository.clone());
+        let make = || Repository::new(self.catalogue.clone(), self.settings.clone(), base_url, site_url);
+        let Ok(repository) = self.repositories.at(key, (), || Ok::<_, Infallible>(make()));
         repository
     }
 
@@ -185,13 +194,13 @@ impl House {
 
 /// How many lists at once suit httpd: visitors keep at least half of the workers. Most lists wait for their harvesters,
 /// and those that compute give way.
-fn lists_at_once() -> usize {
+pub(crate) fn lists_at_once() -> usize {
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     (server::workers() / 2).clamp(2, 16 * cores)
 }
 
 /// `OAIIndexDir`, or the place for such things on this system.
-fn index_dir(server: &Server<'_>) -> PathBuf {
+pub(crate) fn index_dir(server: &Server<'_>) -> PathBuf {
     let given = server.config::<Oai>().index_dir.clone();
     let usual = || STATE_DIRS.iter().map(Path::new).find(|dir| dir.is_dir()).map(|dir| dir.join("oai"));
     given.or_else(usual).or_else(|| server_root_relative("oai")).unwrap_or_else(|| PathBuf::from("/var/lib/oai"))

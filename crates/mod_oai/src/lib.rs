@@ -10,6 +10,8 @@
 //! | `address` | the public URL of a site |
 //! | `roots`, `users` | where the files of a server are, and under which URLs |
 //! | `house` | what a child keeps open for a server: its catalogue, its repository |
+//! | `archive` | the same for a catalogue without a site |
+//! | `repositories` | repositories that were made, by their URLs |
 //! | `handler` | a request to the repository |
 //! | `host` | what the repository asks about items, answered by probes |
 //! | `policy` | what is not listed although a GET would return it, and what no probe may run |
@@ -22,6 +24,7 @@
 //! There is no unsafe code here: it is all in `modoai-httpd`.
 
 mod address;
+mod archive;
 mod config;
 mod describer;
 mod directives;
@@ -32,6 +35,7 @@ mod indexer;
 mod logging;
 mod policy;
 mod readers;
+mod repositories;
 mod roots;
 mod traffic;
 mod users;

@@ -15,9 +15,9 @@ use toml::Value;
 
 use crate::config::All;
 use crate::traffic::Found;
-use crate::{Oai, house, users};
+use crate::{Oai, archive, house, users};
 
-/// `httpd -t -D` with this name prints the roots of all servers, for `modoai index --apache`.
+/// `httpd -t -D` with this name prints the roots of all servers, for `modoai index --apache` and `harvesters --apache`.
 pub(crate) const SHOW: &CStr = c"MODOAI_SHOW_ROOTS";
 
 /// The roots of a server.
@@ -52,7 +52,7 @@ pub(crate) fn check_patterns(patterns: &[&str]) -> Result<(), String> {
     })
 }
 
-/// The roots of all servers that have a repository, as TOML.
+/// The roots of all servers that have a repository, and behind them the catalogues without a site, as TOML.
 pub(crate) fn written(main: Server<'_>) -> String {
     let mut text = String::from("# mod_oai roots\n");
     let quoted = |text: &str| Value::String(text.to_owned()).to_string();
@@ -74,6 +74,10 @@ pub(crate) fn written(main: Server<'_>) -> String {
             let path = quoted(&path.to_string_lossy());
             let _ = write!(text, "[[server.root]]\nprefix = {}\npath = {path}\n", quoted(&prefix));
         }
+    }
+    for (folder, catalogue) in archive::folders(main) {
+        let (catalogue, folder) = (catalogue.to_string_lossy(), folder.to_string_lossy());
+        let _ = write!(text, "\n[[archive]]\ncatalogue = {}\nfolder = {}\n", quoted(&catalogue), quoted(&folder));
     }
     text
 }

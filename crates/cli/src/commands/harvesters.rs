@@ -37,7 +37,7 @@ pub(crate) struct HarvestersCommand {
     /// A catalogue of records.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dir", "apache"])]
     catalogue: Option<PathBuf>,
-    /// All servers of an Apache httpd that has mod_oai.
+    /// All repositories of an Apache httpd that has mod_oai.
     #[arg(long, conflicts_with = "dir")]
     apache: bool,
     /// How httpd is started, with its arguments; by default apachectl, apache2ctl or httpd. `-` reads from standard input
@@ -130,8 +130,8 @@ impl HarvestersCommand {
     fn places(&self) -> Result<Vec<Place>, CliError> {
         let one = |state_dir: PathBuf| Ok(vec![Place { server: None, state_dir }]);
         if self.apache {
-            let servers = httpd::servers(self.httpd.as_deref())?.into_iter();
-            return Ok(servers.map(|it| Place { server: Some(it.name), state_dir: it.folder }).collect());
+            let all = httpd::repositories(self.httpd.as_deref())?.into_iter();
+            return Ok(all.map(|(name, state_dir)| Place { server: Some(name), state_dir }).collect());
         }
         match (&self.data, &self.catalogue, &self.dir) {
             (Some(data), ..) => one(data.clone()),

@@ -12,6 +12,7 @@
 //! | `life` | restarts, crashes, clients that leave, files that change, disks that are full |
 //! | `large` | files of more than a gigabyte |
 //! | `offline` | an index made before httpd runs |
+//! | `archive` | catalogues of documents and records, served without a site |
 //! | `directives` | what can be set, and what is said to whoever sets it wrongly |
 //!
 //! The rules of the protocol itself are in `rules.rs`, for both hosts.
@@ -22,6 +23,7 @@ use modoai_testkit::http::Get;
 
 use crate::oai;
 
+mod archive;
 mod certificates;
 mod directives;
 mod doors;

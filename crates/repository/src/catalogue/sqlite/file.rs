@@ -91,7 +91,7 @@ impl DatabaseFile {
         File::open(&self.path).map_err(self.failing_io("open the file"))?;
         let connection = self.open(OpenFlags::empty()).map_err(self.failing("open"))?;
         if let Err(error) = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
-            && error.sqlite_error_code() == Some(ErrorCode::CannotOpen)
+            && matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
         {
             let files =
                 "its -wal and -shm, which a reader needs, are not there or closed to it, and it may not make them";

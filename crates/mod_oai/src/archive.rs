@@ -1,0 +1,219 @@
+//! A catalogue of documents or records that is served without a site: `OAICatalogue`.
+//!
+//! `modoai import` or `modoai harvest` write it, with rights of their own, also while httpd runs. Children only read: they
+//! open it when it is first asked for, change nothing in it, and make nothing beside it; what they keep themselves, budgets
+//! and log, is in `OAIIndexDir`. A catalogue that is not there, or closed to them, is tried again with every request.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use modoai_archive::holdings::{self, Holdings};
+use modoai_flow::Flow;
+use modoai_httpd::log::{self, Level};
+use modoai_httpd::server::Server;
+use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::{Catalogue, Standing, system_clock};
+use modoai_repository::{Repository, Settings, with_causes};
+
+use crate::Oai;
+use crate::config::{All, CatalogueConfig};
+use crate::house::{self, lock};
+use crate::repositories::Repositories;
+use crate::roots;
+
+/// Where `OAIIndexDir` has what is kept for catalogues. Folders of servers have a port in their names.
+const FOLDER: &str = "archives";
+
+/// Every SQLite file begins with this.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// What is open for a catalogue.
+pub(crate) struct Archive {
+    /// How much each harvester may take.
+    pub(crate) flow: Arc<Flow>,
+    /// The catalogue's file, and which one it was.
+    file: PathBuf,
+    inode: (u64, u64),
+    catalogue: Arc<dyn Catalogue>,
+    settings: Settings,
+    repositories: Repositories<Mark>,
+}
+
+/// A catalogue as a child knows it.
+#[derive(Default)]
+pub(crate) struct Slot {
+    config: Arc<CatalogueConfig>,
+    opened: Option<Arc<Archive>>,
+    /// What was last said about it in the error log: it would be said with every request.
+    said: Option<String>,
+}
+
+/// As long as it stays, so does what a repository says of itself.
+#[derive(PartialEq)]
+struct Mark {
+    epoch: u64,
+    revision: i64,
+    ready: bool,
+}
+
+impl From<Standing> for Mark {
+    fn from(standing: Standing) -> Self {
+        Self { epoch: standing.epoch, revision: standing.revision, ready: standing.ready }
+    }
+}
+
+/// Says what is wrong with the catalogues of all servers.
+pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
+    let mut seen = Vec::new();
+    for server in main.all().filter(|server| server.config::<Oai>().is_enabled()) {
+        let config = server.config::<Oai>();
+        if let Some((section, directive)) = config.settings_without_a_catalogue() {
+            let advice = "without OAICatalogue: the settings of the site's own repository stand outside of sections";
+            return Err(format!("{directive} is not allowed in {section} {advice}"));
+        }
+        for (_, path) in &config.catalogues {
+            if !seen.contains(&path) {
+                check_place(main, path)?;
+                seen.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_place(main: Server<'_>, path: &Path) -> Result<(), String> {
+    let shown = path.display();
+    if let Some(folder) = main.all().find_map(|server| roots::serves(&server, path)) {
+        let folder = folder.display();
+        return Err(format!(
+            "OAICatalogue {shown} lies within {folder}, which is served: choose a place outside every document root"
+        ));
+    }
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() > 0 && !is_database(path) => {
+            Err(format!("OAICatalogue {shown} is not a catalogue: `modoai import` makes one"))
+        }
+        Ok(metadata) if metadata.is_file() || metadata.is_dir() => Ok(()),
+        Ok(_) => Err(format!("OAICatalogue {shown} is neither a file nor a folder")),
+        // A disk that is not mounted must not keep httpd from starting.
+        Err(error) => {
+            log::server(Level::Warning, &format!("there is no catalogue {shown} yet ({error})"));
+            Ok(())
+        }
+    }
+}
+
+/// Whether a file could be a catalogue. Opened by SQLite it would get files of the parent's beside it. One that cannot be
+/// read may be one.
+fn is_database(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
+    read.is_err() || start == MAGIC
+}
+
+/// The catalogue of a section, opened if need be, and its repository at a URL. Why not is in the error log.
+pub(crate) fn of(
+    server: &Server<'_>,
+    config: &Arc<CatalogueConfig>,
+    base_url: &str,
+) -> Option<(Arc<Archive>, Repository)> {
+    let mut slots = lock(&server.config::<Oai>().door.archives);
+    let known = slots.iter().position(|slot| Arc::ptr_eq(&slot.config, config) || slot.config == *config);
+    let at = known.unwrap_or_else(|| {
+        slots.push(Slot { config: Arc::clone(config), ..Slot::default() });
+        slots.len() - 1
+    });
+    let Slot { opened, said, .. } = &mut slots[at];
+    match visit(server, config, base_url, opened) {
+        Ok(found) => {
+            *said = None;
+            Some(found)
+        }
+        Err(reason) => {
+            let message = format!("the repository at {base_url} cannot be opened: {reason}");
+            if said.as_ref() != Some(&message) {
+                log::server(Level::Error, &message);
+                *said = Some(message);
+            }
+            None
+        }
+    }
+}
+
+fn visit(
+    server: &Server<'_>,
+    config: &CatalogueConfig,
+    base_url: &str,
+    opened: &mut Option<Arc<Archive>>,
+) -> Result<(Arc<Archive>, Repository), String> {
+    // Whoever puts another file in its place means that one.
+    let archive = match opened.take().filter(|archive| archive.is_in_place()) {
+        Some(archive) => archive,
+        None => Arc::new(Archive::open(server, config)?),
+    };
+    let repository = archive.repository(base_url)?;
+    *opened = Some(Arc::clone(&archive));
+    Ok((archive, repository))
+}
+
+impl Archive {
+    fn open(server: &Server<'_>, config: &CatalogueConfig) -> Result<Self, String> {
+        let path = config.path.as_deref().ok_or("there is no OAICatalogue")?;
+        let All { settings, flow, .. } = server.config::<Oai>().settings_of(server, config);
+        let catalogue = Sqlite::open_to_read(path, system_clock()).map_err(|error| with_causes(&error))?;
+        let file = catalogue.file().to_owned();
+        let inode = inode(&file).ok_or_else(|| format!("{} is gone", file.display()))?;
+        let folder = folder(server, path);
+        // Without it budgets hold for each child alone, and there is no log; both is said where it is found out.
+        let _ = fs::DirBuilder::new().recursive(true).mode(0o750).create(&folder);
+        let flow = Flow::beside(&folder.join("catalogue.sqlite"), flow, house::lists_at_once());
+        let catalogue = Arc::new(catalogue);
+        Ok(Self { flow, file, inode, catalogue, settings, repositories: Repositories::default() })
+    }
+
+    fn is_in_place(&self) -> bool {
+        inode(&self.file) == Some(self.inode)
+    }
+
+    /// The repository at a URL. Documents, or their terms, may have come only now.
+    fn repository(&self, base_url: &str) -> Result<Repository, String> {
+        let mark = self.catalogue.standing().map_err(|error| with_causes(&error))?.into();
+        self.repositories.at(base_url.to_owned(), mark, || {
+            let file = self.file.display();
+            match Holdings::of(&*self.catalogue).map_err(|error| with_causes(&error))? {
+                Holdings::Nothing => return Err(format!("nothing has been imported into {file} yet")),
+                Holdings::Files => return Err(format!("{file} holds the files of a site, and no records")),
+                Holdings::Records | Holdings::Documents => {}
+            }
+            let repository = holdings::repository(&self.catalogue, self.settings.clone(), base_url);
+            repository.map_err(|error| with_causes(&error))
+        })
+    }
+}
+
+fn inode(file: &Path) -> Option<(u64, u64)> {
+    fs::metadata(file).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+/// Where budgets and log of a catalogue are kept: in one place, however many servers have it.
+fn folder(server: &Server<'_>, path: &Path) -> PathBuf {
+    // The folder of a catalogue stands for the catalogue in it.
+    let place = path.parent().filter(|_| path.ends_with("catalogue.sqlite")).unwrap_or(path);
+    let name = house::plain(&place.file_name().unwrap_or_default().to_string_lossy());
+    let number = house::number(&place.display().to_string());
+    house::index_dir(server).join(FOLDER).join(format!("{name}-{number:08x}"))
+}
+
+/// The catalogues of all servers, each with the folder for its budgets and its log.
+pub(crate) fn folders(main: Server<'_>) -> BTreeMap<PathBuf, PathBuf> {
+    let servers = main.all().filter(|server| server.config::<Oai>().is_enabled());
+    let of = |server: Server<'_>| {
+        let catalogues = server.config::<Oai>().catalogues.iter();
+        catalogues.map(|(_, path)| (folder(&server, path), path.clone())).collect::<Vec<_>>()
+    };
+    servers.flat_map(of).collect()
+}

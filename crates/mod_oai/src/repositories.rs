@@ -1,0 +1,45 @@
+//! Repositories that were made, by their URLs.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use modoai_repository::Repository;
+
+use crate::house::lock;
+
+/// A repository may be reached by several URLs (http and https, two Locations), but not by very many.
+const MOST: usize = 16;
+
+/// Repositories by their URLs, each with the mark of what it was made of.
+pub(crate) struct Repositories<M> {
+    made: Mutex<HashMap<String, (M, Repository)>>,
+}
+
+impl<M> Default for Repositories<M> {
+    fn default() -> Self {
+        Self { made: Mutex::default() }
+    }
+}
+
+impl<M: PartialEq> Repositories<M> {
+    /// The one under a key, made anew if it bears another mark.
+    pub(crate) fn at<E>(
+        &self,
+        key: String,
+        mark: M,
+        make: impl FnOnce() -> Result<Repository, E>,
+    ) -> Result<Repository, E> {
+        let mut made = lock(&self.made);
+        if let Some((known, repository)) = made.get(&key)
+            && *known == mark
+        {
+            return Ok(repository.clone());
+        }
+        let repository = make()?;
+        if made.len() >= MOST {
+            made.clear();
+        }
+        made.insert(key, (mark, repository.clone()));
+        Ok(repository)
+    }
+}
