@@ -121,24 +121,27 @@ pub(crate) fn of(
     config: &Arc<CatalogueConfig>,
     base_url: &str,
 ) -> Option<(Arc<Archive>, Repository)> {
-    let mut slots = lock(&server.config::<Oai>().door.archives);
-    let known = slots.iter().position(|slot| Arc::ptr_eq(&slot.config, config) || slot.config == *config);
-    let at = known.unwrap_or_else(|| {
+    let archives = &server.config::<Oai>().door.archives;
+    let is_it = |slot: &Slot| Arc::ptr_eq(&slot.config, config) || slot.config == *config;
+    let known = lock(archives).iter().find(|slot| is_it(slot)).and_then(|slot| slot.opened.clone());
+    // Nobody waits for a disk that somebody else waits for.
+    let visited = visit(server, config, base_url, known);
+    let mut slots = lock(archives);
+    let at = slots.iter().position(is_it).unwrap_or_else(|| {
         slots.push(Slot { config: Arc::clone(config), ..Slot::default() });
         slots.len() - 1
     });
     let Slot { opened, said, .. } = &mut slots[at];
-    match visit(server, config, base_url, opened) {
-        Ok(found) => {
-            *said = None;
-            Some(found)
+    match visited {
+        Ok((archive, repository)) => {
+            (*opened, *said) = (Some(Arc::clone(&archive)), None);
+            Some((archive, repository))
         }
         Err(reason) => {
-            let message = format!("the repository at {base_url} cannot be opened: {reason}");
-            if said.as_ref() != Some(&message) {
-                log::server(Level::Error, &message);
-                *said = Some(message);
+            if said.as_ref() != Some(&reason) {
+                log::server(Level::Error, &format!("the repository at {base_url} cannot be opened: {reason}"));
             }
+            (*opened, *said) = (None, Some(reason));
             None
         }
     }
@@ -148,15 +151,14 @@ fn visit(
     server: &Server<'_>,
     config: &CatalogueConfig,
     base_url: &str,
-    opened: &mut Option<Arc<Archive>>,
+    known: Option<Arc<Archive>>,
 ) -> Result<(Arc<Archive>, Repository), String> {
     // Whoever puts another file in its place means that one.
-    let archive = match opened.take().filter(|archive| archive.is_in_place()) {
+    let archive = match known.filter(|archive| archive.is_in_place()) {
         Some(archive) => archive,
         None => Arc::new(Archive::open(server, config)?),
     };
     let repository = archive.repository(base_url)?;
-    *opened = Some(Arc::clone(&archive));
     Ok((archive, repository))
 }
 
