@@ -101,7 +101,7 @@ fn check_place(main: Server<'_>, path: &Path) -> Result<(), String> {
         Ok(_) => Err(format!("OAICatalogue {shown} is neither a file nor a folder")),
         // A disk that is not mounted must not keep httpd from starting.
         Err(error) => {
-            log::server(Level::Warning, &format!("there is no catalogue {shown} yet ({error})"));
+            log::server(Level::Warning, &format!("the catalogue {shown} is not to be found yet ({error})"));
             Ok(())
         }
     }

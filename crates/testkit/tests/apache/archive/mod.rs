@@ -135,7 +135,7 @@ fn what_cannot_be_read_is_waited_for() {
     archive.fill(&[record("1", "One"), record("2", "Two")]);
     wait_for(&httpd, identify, 200);
     assert_eq!(oai::harvest(&mut httpd.client(), "verb=ListRecords&metadataPrefix=oai_dc").len(), 2);
-    httpd.expect_clean_log(&["cannot be opened", "there is no catalogue"]);
+    httpd.expect_clean_log(&["cannot be opened", "is not to be found yet"]);
 }
 
 #[test]
