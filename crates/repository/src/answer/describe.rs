@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use modoai_protocol::datestamp::GRANULARITY;
 use modoai_protocol::xml::XmlWriter;
-use modoai_protocol::{ErrorCode, SetSpec, Token};
+use modoai_protocol::{ErrorCode, ProtocolError, SetSpec, Token};
 
 use super::record::{find, no_such_item};
 use super::{Body, Resumption, Sent, SetNames, descriptions, write_resumption, write_set_spec};
@@ -46,7 +46,7 @@ pub(crate) fn sets(visit: &Visit<'_>, token: Option<&str>) -> Decision<Body> {
         return if after.is_some() {
             refuse(ErrorCode::BadResumptionToken, "no sets are left after this resumption token")
         } else {
-            refuse(ErrorCode::NoSetHierarchy, "there are no items here yet, and so no sets")
+            Ok(Err(vec![no_sets(visit)]))
         };
     };
     let token = rest.next().map(|_| {
@@ -55,6 +55,15 @@ pub(crate) fn sets(visit: &Visit<'_>, token: Option<&str>) -> Decision<Body> {
     });
     let resumption = Resumption { token, cursor, size: Some(size) };
     Ok(Ok(Body::Sets(Sets { page, names: SetNames::read(visit)?, resumption })))
+}
+
+/// Why there are none.
+pub(crate) fn no_sets(visit: &Visit<'_>) -> ProtocolError {
+    let reason = match visit.standing.newest {
+        None => "there are no items here yet, and so no sets",
+        Some(_) => "items are in no sets here",
+    };
+    ProtocolError::new(ErrorCode::NoSetHierarchy, reason)
 }
 
 /// Sets in which this requester sees at least one item: that a set exists is as private as what is in it.

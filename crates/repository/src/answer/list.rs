@@ -12,6 +12,7 @@ use modoai_protocol::token::ListToken;
 use modoai_protocol::xml::XmlWriter;
 use modoai_protocol::{Datestamp, ErrorCode, ListVerb, Range, Selection, SetSpec, Token, Verb};
 
+use super::describe::{no_sets, visible_sets};
 use super::record::{self, Prepared, no_such_format, prepare};
 use super::{Body, Resumption, Sent, SentList, write_resumption};
 use crate::catalogue::{Detail, PageQuery, Selected};
@@ -52,6 +53,8 @@ pub(crate) fn begin(visit: &Visit<'_>, verb: ListVerb, selection: &Selection) ->
     let mut walk = Walk::new(format, selection.set.clone(), range, None, chunk);
     match walk.next(visit, verb == ListVerb::Records)? {
         Some(first) => Ok(Ok(Body::List(Listed { verb, walk, first, cursor: 0, size: Size::Asked }))),
+        // Looked up only where there is nothing to tell anyway.
+        None if selection.set.is_some() && visible_sets(visit)?.is_empty() => Ok(Err(vec![no_sets(visit)])),
         None => refuse(ErrorCode::NoRecordsMatch, "no records match this selection"),
     }
 }

@@ -52,7 +52,7 @@ impl Trouble {
                 ("Choose a wider span of dates, or another set.", vec![sets, everything])
             }
             Some(ErrorCode::NoMetadataFormats) => ("There is nothing left to describe.", vec![everything]),
-            Some(ErrorCode::NoSetHierarchy) => ("Come back when there are items.", vec![front]),
+            Some(ErrorCode::NoSetHierarchy) => ("Look at everything there is instead.", vec![everything, front]),
             None => ("", vec![front]),
         };
         Self { code: code.to_owned(), messages: vec![message.to_owned()], advice, ways_out }

@@ -52,6 +52,18 @@ fn a_set_includes_its_descendants() {
 }
 
 #[test]
+fn an_archive_without_sets_says_so_whatever_is_asked() {
+    let archive = Archive::configured(super::PLAIN);
+    archive.fill(&[record("1", "One")]);
+    let server = archive.serve();
+    for query in ["verb=ListSets", "verb=ListRecords&metadataPrefix=oai_dc&set=a"] {
+        let answer = oai::ask(&mut server.client(), query).answer;
+        let said = [("noSetHierarchy".to_owned(), "items are in no sets here".to_owned())];
+        assert_eq!(answer.errors, said, "{query}");
+    }
+}
+
+#[test]
 fn sets_have_names_and_descriptions() {
     let archive = Archive::configured(CONFIG);
     archive.fill(&[record_with("1", "One", json!({ "categories": "hep-th math" }))]);
