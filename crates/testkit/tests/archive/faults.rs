@@ -125,6 +125,24 @@ fn input_that_cannot_be_read_deletes_nothing() {
 }
 
 #[test]
+fn a_table_that_breaks_off_deletes_nothing() {
+    let archive = Archive::configured(PLAIN);
+    let rows = |count: usize| -> String {
+        let rows = (1..=count).map(|number| format!("{number},Title {number},\"text {number}\"\n"));
+        std::iter::once("identifier,title,abstract\n".to_owned()).chain(rows).collect()
+    };
+    let whole = rows(40);
+    archive.write("table.csv", &whole);
+    archive.import("table.csv").done().expect(&[("new", 40)]);
+    let before = archive.told();
+    archive.write("table.csv", &whole[..whole.len() - 25]);
+    let imported = archive.import("table.csv").run();
+    assert_eq!(imported.code, Some(1), "{}", imported.said);
+    assert!(imported.said.contains("table.csv: line 40: the file breaks off"), "{}", imported.said);
+    assert_eq!(archive.told(), before, "no record is cut, and none gone");
+}
+
+#[test]
 fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     let archive = Archive::configured(PLAIN);
     archive.fill(&records(20));

@@ -15,6 +15,10 @@ use crate::source::{Entry, Fault, Options, Place, Source};
 /// A row is read in pieces of a few kilobytes, and its beginning comes with the end of the one before.
 const PIECES: usize = 64 * 1024;
 
+/// What is read after the end of a file: a line end, and a row of one byte. The parser takes a file that ends inside of
+/// quotation marks for whole; but then the last row swallows this, and otherwise it comes by itself.
+const END: &[u8] = b"\n\0";
+
 /// Cuts tables into rows.
 pub(in crate::source) struct Rows {
     files: Files,
@@ -71,11 +75,19 @@ impl Rows {
         }
         let what = "a row is too long; is a quotation mark not closed?";
         let (guarded, allowance) = Guarded::of(file, self.longest, what);
-        let counting = Counting { guarded, read: 0, ahead: VecDeque::new(), passed: 0 };
-        let mut reader = ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(counting);
-        let names = reader.headers().map_err(io::Error::from)?;
-        let columns: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+        let counting = Counting { guarded, read: 0, end: END, ahead: VecDeque::new(), passed: 0 };
+        let mut builder = ReaderBuilder::new();
+        let reader = builder.delimiter(separator).has_headers(false).flexible(true).from_reader(counting);
+        let mut current = Current { file: Arc::new(path.to_owned()), reader, columns: Vec::new(), allowance };
+        let names = current.row()?.map(|(row, _)| row).unwrap_or_default();
         let wrong = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        let mut columns: Vec<String> = Vec::with_capacity(names.len());
+        for name in &names {
+            let Ok(name) = std::str::from_utf8(name) else {
+                return wrong("the names of its columns are not UTF-8".to_owned());
+            };
+            columns.push(name.trim().to_owned());
+        }
         if let Some(missing) = self.required.iter().find(|name| !columns.contains(name)) {
             return wrong(format!("there is no column `{missing}`; there are: {}", columns.join(", ")));
         }
@@ -87,7 +99,29 @@ impl Rows {
                 return wrong(format!("there are two columns `{name}`"));
             }
         }
-        Ok(Current { file: Arc::new(path.to_owned()), reader, columns, allowance })
+        Ok(Current { columns, ..current })
+    }
+}
+
+impl Current {
+    /// The next row, and the line in which it begins.
+    fn row(&mut self) -> io::Result<Option<(ByteRecord, u64)>> {
+        self.allowance.renew();
+        let mut row = ByteRecord::new();
+        if !self.reader.read_byte_record(&mut row)? {
+            return Ok(None);
+        }
+        let end = self.reader.position().byte();
+        let input = self.reader.get_mut();
+        let line = input.first_line(&row, end);
+        if !input.is_over(end) {
+            return Ok(Some((row, line)));
+        }
+        if row.len() == 1 && row[0] == END[1..] {
+            return Ok(None);
+        }
+        let what = format!("line {line}: the file breaks off, or a quotation mark is not closed");
+        Err(io::Error::new(io::ErrorKind::InvalidData, what))
     }
 }
 
@@ -99,19 +133,14 @@ impl Source for Rows {
                 self.current = Some(self.open(&path).map_err(|error| about(&path, &error))?);
                 continue;
             };
-            current.allowance.renew();
-            let mut row = ByteRecord::new();
-            let read = current.reader.read_byte_record(&mut row).map_err(io::Error::from);
-            if !read.map_err(|error| about(&current.file, &error))? {
+            let Some((row, line)) = current.row().map_err(|error| about(&current.file, &error))? else {
                 self.current = None;
                 continue;
-            }
+            };
             // A line without anything is no row.
             if row.iter().all(|cell| cell.trim_ascii().is_empty()) {
                 continue;
             }
-            let end = current.reader.position().byte();
-            let line = current.reader.get_mut().first_line(&row, end);
             let place = Place { file: current.file.clone(), line };
             return Ok(Some(Entry { place, bytes: packed(&row, &current.columns) }));
         }
@@ -122,11 +151,13 @@ impl Source for Rows {
     }
 }
 
-/// Where line ends are in what has been read. The parser's own count is behind by the empty lines before a row, and by one
-/// in files from Windows.
+/// A file with [`END`] behind it, and where line ends are in what has been read. The parser's own count is behind by the
+/// empty lines before a row, and by one in files from Windows.
 struct Counting {
     guarded: Guarded,
     read: u64,
+    /// What has not been read of the end.
+    end: &'static [u8],
     /// Line ends that have not been passed.
     ahead: VecDeque<u64>,
     passed: u64,
@@ -145,11 +176,19 @@ impl Counting {
         let own_end = u64::from(last == Some(end - 1));
         (self.passed + 1).saturating_sub(inside as u64 + own_end)
     }
+
+    /// Whether a row that ends at this place is the last, and has taken all of the end.
+    fn is_over(&self, end: u64) -> bool {
+        self.end.is_empty() && end == self.read
+    }
 }
 
 impl Read for Counting {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.guarded.read(buffer)?;
+        let length = match self.guarded.read(buffer)? {
+            0 => self.end.read(buffer)?,
+            length => length,
+        };
         self.ahead.extend(memchr::memchr_iter(b'\n', &buffer[..length]).map(|at| self.read + at as u64));
         self.read += length as u64;
         Ok(length)

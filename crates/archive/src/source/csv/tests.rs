@@ -98,3 +98,25 @@ fn an_open_quotation_mark_ends_it() {
     let options = Options { separator: Some('→'), ..Options::default() };
     assert!(read("a.csv", b"", &options).expect_err("not a byte").contains("option `separator`"));
 }
+
+#[test]
+fn a_table_that_breaks_off_inside_quotation_marks_is_not_whole() {
+    for cut in ["2,\"te", "2,\"text\n", "2,\"text\n\n3,more\n", "2,\"te\"\"", "\"", "2,\"\n\0"] {
+        let said = read("a.csv", format!("identifier,title\n1,\"whole\n\"\n{cut}").as_bytes(), &Options::default());
+        let said = said.expect_err(cut);
+        assert!(said.contains("a.csv: line 4: the file breaks off, or a quotation mark is not closed"), "{said}");
+    }
+    let said = read("a.csv", b"identifier,\"title\n", &Options::default()).expect_err("columns break off");
+    assert!(said.contains("line 1: the file breaks off"), "{said}");
+    for whole in
+        ["2,\"text\"", "2,\"text\"\n", "2,\"text\"\r\n", "2,text", "2,te\"xt\n", "2,\"\0\"", "2,\0\n", "2,\"te\"xt"]
+    {
+        let met = read("a.csv", format!("identifier,title\n1,\"whole\n\"\n{whole}").as_bytes(), &Options::default());
+        let met = met.expect(whole);
+        assert_eq!(met.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 4], "{whole:?}");
+    }
+    let met = read("a.csv", b"identifier\n\0\n", &Options::default()).expect("legal");
+    assert_eq!(met.len(), 1, "a row of that byte is a row like any other: {met:?}");
+    let empty = read("a.csv", b"", &Options::default()).expect_err("nothing");
+    assert!(empty.contains("there is no column `identifier`"), "{empty}");
+}
