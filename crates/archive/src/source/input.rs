@@ -146,10 +146,11 @@ pub(super) enum Compression {
 
 /// How a file is compressed, by its name.
 pub(super) fn compression(path: &Path) -> Option<Compression> {
-    match path.extension()?.to_str()? {
-        "gz" => Some(Compression::Gzip),
-        "zst" => Some(Compression::Zstd),
-        _ => None,
+    let is = |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
+    match () {
+        () if is("gz") => Some(Compression::Gzip),
+        () if is("zst") => Some(Compression::Zstd),
+        () => None,
     }
 }
 
@@ -238,7 +239,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let root = dir.path();
         fs::create_dir_all(root.join("b/c")).expect("folders");
-        for name in ["b/2.abs", "b/c/1.abs", "z.abs", "a.ABS", "a.abs.gz", "b/.hidden.abs", "note.txt"] {
+        for name in ["b/2.abs", "b/c/1.abs", "z.abs", "a.ABS", "a.abs.GZ", "b/.hidden.abs", "note.txt"] {
             fs::write(root.join(name), b"").expect("a file");
         }
         std::os::unix::fs::symlink(root, root.join("b/c/up")).expect("a link");
@@ -248,7 +249,7 @@ mod tests {
         while let Some(path) = files.next().expect("all can be read") {
             met.push(path.strip_prefix(root).expect("below").to_str().expect("plain").to_owned());
         }
-        assert_eq!(met, ["a.ABS", "a.abs.gz", "b/2.abs", "b/c/1.abs", "z.abs", "note.txt"]);
+        assert_eq!(met, ["a.ABS", "a.abs.GZ", "b/2.abs", "b/c/1.abs", "z.abs", "note.txt"]);
         assert!(Files::of(&[root.join("missing")], &[]).is_err());
     }
 

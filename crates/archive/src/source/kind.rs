@@ -72,6 +72,14 @@ pub enum OpenError {
     /// Nothing tells what it is.
     #[error("{}: cannot tell what this is; say so with `as`: {}", .0.display(), names())]
     Unknown(PathBuf),
+    /// The files in its folders are of several kinds.
+    #[error("the input is taken for {kind}, going by its first file, but there is more in it: {others}")]
+    Mixed {
+        /// What it would be taken for.
+        kind: Kind,
+        /// What would be left out.
+        others: String,
+    },
     /// An option has no meaning.
     #[error("option `{option}`: {what}")]
     Option {
@@ -111,13 +119,24 @@ impl Kind {
         KINDS.iter().find(|row| row.kind == self).expect("every kind has a row")
     }
 
-    /// What the inputs are, by their names and first bytes. Standard input cannot be looked at without taking from it.
+    /// What the inputs are, by their names and first bytes. Where folders hold files of other kinds as well, which of them
+    /// are meant is not for a guess: they would be left out, and what they told of before be taken for gone.
     pub fn guess(inputs: &[PathBuf]) -> Result<Self, OpenError> {
+        let kind = Self::told_by_first(inputs)?;
+        let others: Vec<String> = counted(inputs)?
+            .into_iter()
+            .filter(|other| other.kind.row().extensions != kind.row().extensions)
+            .map(|other| other.to_string())
+            .collect();
+        if others.is_empty() { Ok(kind) } else { Err(OpenError::Mixed { kind, others: others.join("; ") }) }
+    }
+
+    /// What the first file is that can be told.
+    fn told_by_first(inputs: &[PathBuf]) -> Result<Self, OpenError> {
         let first = inputs.first().ok_or(OpenError::None)?;
         if input::is_stdin(first) {
             return Err(OpenError::Unknown(first.clone()));
         }
-        // In a folder, the first file that is anything decides.
         let mut files = Files::of(inputs, EXTENSIONS)?;
         for _ in 0..FILES {
             let Some(path) = files.next()? else { break };
@@ -147,6 +166,42 @@ impl fmt::Display for Kind {
 
 /// How files of any kind are called.
 const EXTENSIONS: &[&str] = &["jsonl", "ndjson", "json", "csv", "tsv", "xml", "abs"];
+
+/// The files of one kind in some folders, going by their names.
+struct Counted {
+    kind: Kind,
+    first: PathBuf,
+    more: u64,
+}
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, first, more } = self;
+        write!(f, "{kind} ({}", first.display())?;
+        match more {
+            0 => f.write_str(")"),
+            more => write!(f, " and {more} more)"),
+        }
+    }
+}
+
+/// What is in folders, going by names alone. Files that were named are taken whatever they are called.
+fn counted(inputs: &[PathBuf]) -> io::Result<Vec<Counted>> {
+    let folders: Vec<PathBuf> = inputs.iter().filter(|input| input.is_dir()).cloned().collect();
+    let mut files = Files::of(&folders, EXTENSIONS)?;
+    let mut all: Vec<Counted> = Vec::new();
+    while let Some(path) = files.next()? {
+        match all.iter_mut().find(|counted| input::fits(&path, counted.kind.row().extensions)) {
+            Some(counted) => counted.more += 1,
+            None => {
+                let row = KINDS.iter().find(|row| input::fits(&path, row.extensions));
+                let kind = row.expect("these are the names of all kinds").kind;
+                all.push(Counted { kind, first: path, more: 0 });
+            }
+        }
+    }
+    Ok(all)
+}
 
 fn names() -> String {
     KINDS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
@@ -256,6 +311,25 @@ mod tests {
         }
         assert!(matches!(Kind::guess(&[]), Err(OpenError::None)));
         assert!(matches!(Kind::guess(&[dir.path().join("missing")]), Err(OpenError::Io(_))));
+    }
+
+    #[test]
+    fn a_folder_of_several_kinds_is_not_guessed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (name, text) in [("b.jsonl", "{\"identifier\":1}\n"), ("c.NDJSON", ""), ("readme.txt", "")] {
+            std::fs::write(dir.path().join(name), text).expect("a file");
+        }
+        let folder = [dir.path().to_owned()];
+        assert_eq!(Kind::guess(&folder).ok(), Some(Kind::Jsonl));
+        std::fs::write(dir.path().join("a.csv"), "identifier\n1\n").expect("a file");
+        let said = Kind::guess(&folder).expect_err("two kinds").to_string();
+        assert!(said.contains("taken for csv") && said.contains("b.jsonl and 1 more)"), "{said}");
+        // Of files that are named, none is left out.
+        let named = [dir.path().join("b.jsonl"), dir.path().join("a.csv")];
+        assert_eq!(Kind::guess(&named).ok(), Some(Kind::Jsonl));
+        let both = [dir.path().join("readme.txt"), dir.path().join("b.jsonl"), dir.path().to_owned()];
+        let said = Kind::guess(&both).expect_err("a table in the folder").to_string();
+        assert!(said.contains("taken for jsonl") && said.contains("csv ("), "{said}");
     }
 
     #[test]

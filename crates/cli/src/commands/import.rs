@@ -212,6 +212,11 @@ fn wrong(error: TermsError) -> CliError {
 }
 
 fn unreadable(error: OpenError) -> CliError {
+    if let OpenError::Mixed { .. } = error {
+        return CliError::new(error::Kind::Incomplete, "nothing was imported")
+            .because(error)
+            .hint("--as KIND takes the files of one kind; import each kind with a --source of its own");
+    }
     CliError::failed("failed to read the input").because(error)
 }
 

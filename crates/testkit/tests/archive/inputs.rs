@@ -332,6 +332,20 @@ fn several_files_are_one_input() {
 }
 
 #[test]
+fn a_folder_of_several_kinds_waits_for_a_word() {
+    let archive = Archive::configured(PLAIN);
+    archive.write("mixed/a.csv", "identifier,title\n1,One\n");
+    archive.write_lines("mixed/b.jsonl", &[record("2", "Two")]);
+    archive.write_lines("mixed/deep/C.JSONL", &[record("3", "Three")]);
+    let imported = archive.import("mixed").run();
+    assert_eq!(imported.code, Some(3), "{}", imported.said);
+    assert!(imported.said.contains("b.jsonl and 1 more"), "{}", imported.said);
+    archive.import("mixed").with(["--as", "csv", "--source", "tables"]).done().expect(&[("new", 1)]);
+    archive.import("mixed").with(["--as", "jsonl"]).done().expect(&[("new", 2)]);
+    assert_eq!(archive.told().len(), 3);
+}
+
+#[test]
 fn standard_input_is_an_input() {
     let archive = Archive::configured(PLAIN);
     let file = archive.write_lines("records.jsonl", &[record("1", "One"), record("2", "Two")]);
