@@ -6,11 +6,11 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What stands for standard input.
 pub(super) const STDIN: &str = "-";
@@ -124,13 +124,29 @@ impl Files {
 
 /// Opens a file or standard input, decompressed; what is read of the file itself is added to `read`.
 pub(super) fn open(path: &Path, read: Arc<AtomicU64>) -> io::Result<Box<dyn BufRead + Send>> {
-    let raw: Box<dyn Read + Send> = if is_stdin(path) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
+    let raw: Box<dyn Read + Send> = if is_stdin(path) {
+        let head = std::mem::take(&mut *LOOKED_AT.lock().unwrap_or_else(PoisonError::into_inner));
+        Box::new(Cursor::new(head).chain(io::stdin()))
+    } else {
+        Box::new(File::open(path)?)
+    };
     let raw = BufReader::with_capacity(PIECE, Counted { raw, read });
     Ok(match compression(path) {
         Some(Compression::Gzip) => Box::new(BufReader::with_capacity(PIECE, flate2::bufread::MultiGzDecoder::new(raw))),
         Some(Compression::Zstd) => Box::new(BufReader::with_capacity(PIECE, zstd::Decoder::with_buffer(raw)?)),
         None => Box::new(raw),
     })
+}
+
+/// What was read of standard input to see what it is: whoever opens it gets this first. As global as standard input is.
+static LOOKED_AT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// The first bytes of standard input, at most so many. They can still be read from it.
+pub(super) fn look_at_stdin(most: u64) -> io::Result<Vec<u8>> {
+    let mut head = LOOKED_AT.lock().unwrap_or_else(PoisonError::into_inner);
+    let left = most.saturating_sub(head.len() as u64);
+    io::stdin().take(left).read_to_end(&mut head)?;
+    Ok(head.clone())
 }
 
 /// Whether the path is that of standard input.

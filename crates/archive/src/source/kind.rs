@@ -70,7 +70,7 @@ pub enum OpenError {
     #[error("there is no input")]
     None,
     /// Nothing tells what it is.
-    #[error("{}: cannot tell what this is; say so with `as`: {}", .0.display(), names())]
+    #[error("{}: cannot tell what this is; say so with --as: {}", .0.display(), names())]
     Unknown(PathBuf),
     /// The files in its folders are of several kinds.
     #[error("the input is taken for {kind}, going by its first file, but there is more in it: {others}")]
@@ -134,18 +134,14 @@ impl Kind {
     /// What the first file is that can be told.
     fn told_by_first(inputs: &[PathBuf]) -> Result<Self, OpenError> {
         let first = inputs.first().ok_or(OpenError::None)?;
-        if input::is_stdin(first) {
-            return Err(OpenError::Unknown(first.clone()));
-        }
         let mut files = Files::of(inputs, EXTENSIONS)?;
         for _ in 0..FILES {
             let Some(path) = files.next()? else { break };
             if let Some(kind) = told_by_name(&path) {
                 return Ok(kind);
             }
-            let mut head = Vec::new();
-            let read = files.open(&path).and_then(|file| file.take(LOOK).read_to_end(&mut head));
-            read.map_err(|error| input::about(&path, &error))?;
+            let head = if input::is_stdin(&path) { input::look_at_stdin(LOOK) } else { look_at(&files, &path) };
+            let head = head.map_err(|error| input::about(&path, &error))?;
             if let Some(kind) = told_by_content(&head) {
                 return Ok(kind);
             }
@@ -166,6 +162,13 @@ impl fmt::Display for Kind {
 
 /// How files of any kind are called.
 const EXTENSIONS: &[&str] = &["jsonl", "ndjson", "json", "csv", "tsv", "xml", "abs"];
+
+/// The first bytes of a file.
+fn look_at(files: &Files, path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    files.open(path)?.take(LOOK).read_to_end(&mut head)?;
+    Ok(head)
+}
 
 /// The files of one kind in some folders, going by their names.
 struct Counted {
@@ -305,9 +308,9 @@ mod tests {
     fn what_cannot_be_told_is_asked_for() {
         let dir = tempfile::tempdir().expect("a folder");
         std::fs::write(dir.path().join("x.json"), "[1]").expect("a file");
-        for path in [dir.path().to_owned(), dir.path().join("x.json"), PathBuf::from("-")] {
+        for path in [dir.path().to_owned(), dir.path().join("x.json")] {
             let error = Kind::guess(&[path]).expect_err("nothing tells").to_string();
-            assert!(error.ends_with("say so with `as`: jsonl, csv, xml, static, arxiv, abs"), "{error}");
+            assert!(error.ends_with("say so with --as: jsonl, csv, xml, static, arxiv, abs"), "{error}");
         }
         assert!(matches!(Kind::guess(&[]), Err(OpenError::None)));
         assert!(matches!(Kind::guess(&[dir.path().join("missing")]), Err(OpenError::Io(_))));

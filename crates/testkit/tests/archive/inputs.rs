@@ -351,9 +351,26 @@ fn standard_input_is_an_input() {
     let file = archive.write_lines("records.jsonl", &[record("1", "One"), record("2", "Two")]);
     let lines = || fs::File::open(&file).expect("just written");
     archive.import_from(lines()).with(["--as", "jsonl"]).done().expect(&[("new", 2)]);
-    archive.import_from(lines()).with(["--as", "jsonl"]).done().expect(&[("unchanged", 2)]);
+    // What was looked at to tell what it is is not lost.
+    archive.import_from(lines()).done().expect(&[("unchanged", 2)]);
     // The same records from the file are the same records.
     archive.import("records.jsonl").done().expect(&[("unchanged", 2)]);
+    // More than is looked at, too.
+    let wanted = Wanted::of(100);
+    let papers = Archive::preset("arxiv");
+    let snapshot = papers.write_generated("snapshot.json", Shape::Snapshot, wanted);
+    assert!(fs::metadata(&snapshot).expect("just written").len() > 64 * 1024, "as much as is looked at");
+    let snapshot = fs::File::open(snapshot).expect("just written");
+    papers.import_from(snapshot).done().expect(&[("new", 100)]);
+    // A table is told by its name only, and an XML record called by it.
+    let table = fs::File::open(archive.write("table.csv", "identifier\n1\n")).expect("just written");
+    let unknown = archive.import_from(table).run();
+    assert_eq!(unknown.code, Some(1), "{}", unknown.said);
+    assert!(unknown.said.contains("say so with --as"), "{}", unknown.said);
+    let note = fs::File::open(archive.write("note.xml", "<note xmlns='urn:note'/>")).expect("just written");
+    let nameless = archive.import_from(note).with(["--update"]).run();
+    assert_eq!(nameless.code, Some(2), "{}", nameless.said);
+    assert!(nameless.said.contains("standard input has no name"), "{}", nameless.said);
 }
 
 #[test]

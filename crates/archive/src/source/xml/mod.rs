@@ -26,7 +26,7 @@ use self::fields::Finder;
 use self::formats::FORMATS;
 use self::naming::Names;
 use self::paths::Place as FieldPlace;
-use super::input::without_compression;
+use super::input::{is_stdin, without_compression};
 use super::jsonl::legal;
 use super::kind::OpenError;
 use super::{Content, Fault, Given, Kind, Options, Place, Reading, plain};
@@ -127,6 +127,11 @@ impl Xml {
 
     /// The file's path below its folder, without its extension.
     fn named_by(&self, place: &Place) -> Result<String, Fault> {
+        if is_stdin(&place.file) {
+            let what =
+                "standard input has no name to call the record by; the option `identifier` says where its own is";
+            return Err(Fault(what.to_owned()));
+        }
         let path = without_compression(&place.file).with_extension("");
         let below = self.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
         let name = below.min_by_key(|below| below.as_os_str().len()).unwrap_or(&path);
