@@ -23,7 +23,7 @@ pub struct Report {
     pub back: u64,
     /// Entries that made no sense.
     pub bad: u64,
-    /// Entries with an identifier that an earlier one had.
+    /// Entries with an identifier that an earlier one had, and had been taken with.
     pub duplicates: u64,
     /// Documents that changed because a crosswalk or a rule of sets did.
     pub recast: u64,

@@ -47,6 +47,8 @@ type Findings = (u64, Result<Vec<Finding>, ImportError>);
 pub(super) struct Met {
     /// Hashes of the names of all documents that were met, whatever was wrong with them.
     pub(super) names: HashSet<u64>,
+    /// Those of which all entries so far were bad: a good one is still welcome.
+    refused: HashSet<u64>,
     /// How many of them are in the catalogue now, and not gone.
     pub(super) live: u64,
     /// Entries without a readable identifier.
@@ -174,6 +176,22 @@ fn take_in_order(
     Ok(())
 }
 
+impl Met {
+    /// Notes an entry. Of a document that was met already only the first good one counts.
+    fn admits(&mut self, name: Option<u64>, verdict: &Verdict) -> bool {
+        let Some(name) = name else {
+            self.unidentified += 1;
+            return true;
+        };
+        let is_first = self.names.insert(name);
+        match verdict {
+            Verdict::Bad(_) if is_first => self.refused.insert(name),
+            Verdict::Bad(_) => self.refused.contains(&name),
+            _ => is_first || self.refused.remove(&name),
+        }
+    }
+}
+
 impl Taker<'_> {
     fn take(&mut self, findings: Vec<Finding>) -> Result<(), ImportError> {
         for finding in findings {
@@ -188,14 +206,10 @@ impl Taker<'_> {
 
     fn take_one(&mut self, finding: Finding) {
         let Finding { place, name, verdict } = finding;
-        match name {
-            Some(name) if !self.met.names.insert(name) => {
-                self.report.duplicates += 1;
-                self.complaints.bad(&place, &Fault("an earlier entry has the same identifier".to_owned()));
-                return;
-            }
-            Some(_) => {}
-            None => self.met.unidentified += 1,
+        if !self.met.admits(name, &verdict) {
+            self.report.duplicates += 1;
+            self.complaints.bad(&place, &Fault("an earlier entry has the same identifier".to_owned()));
+            return;
         }
         let report = &mut *self.report;
         let (count, description) = match verdict {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Archive, PLAIN, record};
+use super::{Archive, PLAIN, metadata, record};
 
 /// So many plain records.
 fn records(count: usize) -> Vec<Value> {
@@ -74,6 +74,25 @@ fn of_two_with_one_identifier_one_counts_and_the_other_is_named() {
     let again = archive.import("records.jsonl").run();
     again.expect(&[("unchanged", 2), ("duplicates", 1)]);
     assert_eq!(archive.told(), before);
+}
+
+#[test]
+fn a_good_entry_counts_whatever_was_wrong_with_those_before() {
+    let archive = Archive::configured(PLAIN);
+    let bad = |title: &str| json!({ "identifier": "1", "title": title, "sets": ["no such spec"] });
+    let lines = [bad("Bad"), bad("Worse"), record("1", "Good"), bad("Too late"), record("1", "Twice")];
+    for expected in [[("new", 1), ("bad", 2), ("duplicates", 2)], [("unchanged", 1), ("bad", 2), ("duplicates", 2)]] {
+        archive.write_lines("records.jsonl", &lines);
+        let imported = archive.import("records.jsonl").run();
+        assert_eq!(imported.code, Some(2), "{}", imported.said);
+        imported.expect(&expected);
+        let told = archive.told();
+        assert!(metadata(&told["oai:example.org:1"]).contains("<dc:title>Good</dc:title>"));
+    }
+    // While there is none, what was there before stays.
+    archive.write_lines("records.jsonl", &[bad("Bad"), record("2", "Two")]);
+    archive.import("records.jsonl").run().expect(&[("new", 1), ("bad", 1)]);
+    assert!(archive.told().values().all(|record| !record.deleted));
 }
 
 #[test]
