@@ -30,6 +30,7 @@ pub(super) fn has(record: &Record, constants: &toml::Table, path: &str) -> bool 
         "date" => date_of(record).is_some(),
         "landing" => landing_of(record, constants).is_some(),
         "access" => access_of(record, constants).is_some(),
+        "archive" => !constants.is_empty(),
         _ => match path.split_once('.') {
             Some(("dates", name)) => record.dates.get(name).is_some_and(|date| !is_blank(date)),
             Some(("archive", name)) => constant(constants, name).is_some(),

@@ -31,7 +31,7 @@
 //! | `date` | when it was published, as nearly as its dates and versions tell: `YYYY-MM-DD`, or less |
 //! | `access` | who may read it, for the filter of this name: as the record says, else `archive.access`, else `open` if its licence is a URL |
 //! | `authors` | its creators in one text, `Given Family, Given Family`, unless the record has a text of its own |
-//! | `archive.NAME` | the archive's constants |
+//! | `archive.NAME` | the archive's constants, also where a record has a field called `archive` |
 //!
 //! What is missing, and what is blank, is not there: `{% if title %}`. Each of `creators` and `contributors` has
 //! `family`, `given`, `suffix`, `affiliations` and `orcid` (the bare iD); each of `versions` a `number` besides its fields.

@@ -53,6 +53,8 @@ impl Object for Subject {
             "date" => date_of(record).map(|date| Value::from(date.to_string())),
             "landing" => landing_of(record, &self.constants).map(Value::from),
             "access" => access_of(record, &self.constants).map(Value::from),
+            // The archive's constants, which the engine knows: a field of that name must not hide them.
+            "archive" => None,
             _ => value_of(record.further.get(key)?),
         }
     }

@@ -75,6 +75,18 @@ fn broken_templates_are_refused_with_file_and_line() {
 }
 
 #[test]
+fn no_field_hides_the_constants() {
+    let template = "<a xmlns='urn:mine'>{% if archive.landing %}{{ archive.landing }}{{ title }}{% endif %}</a>";
+    for archive in [json!("main"), json!({ "landing": "elsewhere" }), json!(["main"])] {
+        let told = written(template, json!({ "identifier": "1", "title": "T", "archive": archive }));
+        assert_eq!(told.expect("it can be written"), "<a xmlns='urn:mine'>https://example.org/abs/T</a>");
+    }
+    let needy = Definition { requires: vec!["archive".to_owned()], ..definition("<a xmlns='urn:mine'/>") };
+    let crosswalks = Crosswalks::compile(vec![needy], toml::Table::new()).expect("legal");
+    assert!(!crosswalks.all()[0].suits(&record(json!({ "identifier": "1", "archive": "main" }))));
+}
+
+#[test]
 fn prefixes_are_legal_and_single() {
     let good = definition("<a xmlns='urn:mine'/>");
     let compile = |definitions| Crosswalks::compile(definitions, toml::Table::new()).expect_err("refused").to_string();
