@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A day, a month or a year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Date {
+pub(crate) struct Date {
     year: u16,
     /// 0 if not known.
     month: u8,
@@ -18,7 +18,7 @@ pub(super) struct Date {
 impl Date {
     /// Reads `YYYY`, `YYYY-MM`, `YYYY-MM-DD` with or without a time, `YYYYMMDD`, and RFC 2822's `Mon, 2 Apr 2007
     /// 19:18:42 GMT`. The day is the one written, whatever the time zone.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         Self::parse_iso(text.as_bytes()).or_else(|| Self::parse_mail(text))
     }

@@ -59,7 +59,7 @@
 //! | `matches("10.48550/*")` | whether all of the text fits the pattern: `*` is any text, `?` any one byte |
 
 mod about;
-mod dates;
+pub(crate) mod dates;
 mod definition;
 mod derived;
 mod engine;

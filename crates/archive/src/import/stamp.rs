@@ -1,8 +1,10 @@
 //! When a document last changed, by what its record says: its datestamp while an archive is filled for the first time.
 
+use jiff::Timestamp;
 use modoai_protocol::Datestamp;
 use modoai_protocol::datestamp::Bound;
 
+use crate::crosswalk::dates::Date;
 use crate::record::Record;
 use crate::source::Fault;
 
@@ -10,16 +12,82 @@ use crate::source::Fault;
 /// those that do are looked at, and the latest counts.
 pub(super) fn of(record: &Record) -> Result<Option<Datestamp>, Fault> {
     if let Some(datestamp) = &record.datestamp {
-        let parsed = parse(datestamp);
-        return match parsed {
-            Some(_) => Ok(parsed),
-            None => Err(Fault(format!("the datestamp '{datestamp}' is neither YYYY-MM-DD nor YYYY-MM-DDThh:mm:ssZ"))),
-        };
+        let what = || Fault(format!("the datestamp {datestamp:?} is neither YYYY-MM-DD nor YYYY-MM-DDThh:mm:ssZ"));
+        return exact(datestamp).map(Some).ok_or_else(what);
     }
-    Ok(["updated", "created", "issued", "available"].iter().filter_map(|event| parse(record.dates.get(*event)?)).max())
+    let dates = ["updated", "created", "issued", "available"].iter().filter_map(|event| record.dates.get(*event));
+    Ok(dates.filter_map(|date| exact(date).or_else(|| day(date))).max())
 }
 
-fn parse(text: &str) -> Option<Datestamp> {
+/// A day, or a moment of which the zone is told.
+fn exact(text: &str) -> Option<Datestamp> {
     let text = text.trim();
-    Bound::parse(text).or_else(|| Bound::parse(text.get(..10)?)).map(Bound::first)
+    Bound::parse(text).map(Bound::first).or_else(|| {
+        let seconds = text.parse::<Timestamp>().ok()?.as_second();
+        let datestamp = Datestamp::from_unix(seconds);
+        // Years that no datestamp has.
+        (datestamp.unix() == seconds).then_some(datestamp)
+    })
+}
+
+/// The day of a date in any other form.
+fn day(text: &str) -> Option<Datestamp> {
+    Bound::parse(&Date::parse(text)?.to_string()).map(Bound::first)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn stamp(json: serde_json::Value) -> Result<Option<String>, String> {
+        let record: Record = serde_json::from_value(json).expect("a record");
+        of(&record).map(|stamp| stamp.map(|stamp| stamp.to_string())).map_err(|fault| fault.0)
+    }
+
+    #[test]
+    fn a_datestamp_is_the_moment_that_is_written() {
+        for (text, expected) in [
+            ("2020-01-01", "2020-01-01T00:00:00Z"),
+            (" 2020-01-01T10:00:00Z ", "2020-01-01T10:00:00Z"),
+            ("2020-01-01T00:00:00+05:00", "2019-12-31T19:00:00Z"),
+            ("2020-01-01T10:00:00.999Z", "2020-01-01T10:00:00Z"),
+        ] {
+            assert_eq!(stamp(json!({ "datestamp": text })), Ok(Some(expected.to_owned())), "{text}");
+        }
+        for text in [
+            "",
+            "2020",
+            "2020-01",
+            "2020-01-01x",
+            "2020-01-01T10:00:00",
+            "2020-01-01T10",
+            "2020-02-30",
+            "20200101",
+            "2020-01-01 noon",
+            "0000-01-01T00:00:00Z",
+            "-002020-01-01T00:00:00Z",
+            "last Tuesday",
+        ] {
+            let said = stamp(json!({ "datestamp": text })).expect_err(text);
+            assert!(said.contains("is neither YYYY-MM-DD nor"), "{said}");
+        }
+    }
+
+    #[test]
+    fn otherwise_it_is_the_latest_date_that_names_a_day() {
+        for (dates, expected) in [
+            (json!({ "created": "2019-12-31", "issued": "2021", "updated": "soon" }), Some("2019-12-31T00:00:00Z")),
+            (
+                json!({ "created": "2019-12-31", "issued": "Mon, 6 Jan 2020 10:00:00 GMT" }),
+                Some("2020-01-06T00:00:00Z"),
+            ),
+            (json!({ "issued": "2020-01-01T00:00:00+05:00" }), Some("2019-12-31T19:00:00Z")),
+            (json!({ "issued": "2020-01-01T10:00:00" }), Some("2020-01-01T00:00:00Z")),
+            (json!({ "issued": "2020-01-01x" }), None),
+        ] {
+            assert_eq!(stamp(json!({ "dates": dates })), Ok(expected.map(str::to_owned)), "{dates}");
+        }
+    }
 }

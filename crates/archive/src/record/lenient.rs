@@ -83,7 +83,8 @@ fn dates<'de, A: MapAccess<'de>>(map: &mut A) -> Result<BTreeMap<String, String>
     Ok(dates.into_iter().filter_map(|(event, date)| Some((event, date?.into_string()))).collect())
 }
 
-/// A text, or a number that is meant as one. Borrowed from the input if nothing in it was escaped.
+/// A text, or a whole number that is meant as one. Any other number is no longer as it was written when it gets here: `1.50`
+/// is 1.5, and of many digits the last are lost. Borrowed from the input if nothing in it was escaped.
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 
 impl Text<'_> {
@@ -122,8 +123,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
                 Ok(Text(Cow::Owned(number.to_string())))
             }
 
-            fn visit_f64<E>(self, number: f64) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(number.to_string())))
+            fn visit_f64<E: Error>(self, _: f64) -> Result<Text<'de>, E> {
+                Err(E::custom("only a whole number of at most 19 digits can stand for a text without quotation marks"))
             }
         }
         deserializer.deserialize_any(TextVisitor)
@@ -362,6 +363,13 @@ mod tests {
                 "field `creators`: invalid type: floating point `1.5`, expected a name, or an object with",
             ),
             (r#"{"creators":{"name":"x"}}"#, "field `creators`: unknown field `name`, expected one of `family`"),
+            (
+                r#"{"identifier":1.50}"#,
+                "field `identifier`: only a whole number of at most 19 digits can stand for a text",
+            ),
+            (r#"{"identifier":12345678901234567890123}"#, "field `identifier`: only a whole number"),
+            (r#"{"subjects":[530.10]}"#, "field `subjects`: only a whole number"),
+            (r#"{"subjects":530.10}"#, "field `subjects`: only a whole number"),
             (r#"{"deleted":"yes"}"#, "field `deleted`: invalid type: string \"yes\", expected a boolean"),
             (r#"{"identifier":"a","identifier":"b"}"#, "field `identifier`: there are two of it"),
             (r#"["a"]"#, "expected an object with the fields of a record"),

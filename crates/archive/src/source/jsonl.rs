@@ -16,7 +16,7 @@ pub(super) struct Jsonl {
 
 impl Jsonl {
     pub(super) fn new(options: &Options) -> Self {
-        Self { tex: options.tex == Some(true), fingerprint: options.fingerprint(Kind::Jsonl, 1) }
+        Self { tex: options.tex == Some(true), fingerprint: options.fingerprint(Kind::Jsonl, 2) }
     }
 }
 
@@ -122,7 +122,16 @@ mod tests {
         let record = read(line).expect("legal");
         assert_eq!((record.identifier.as_str(), record.title.as_deref()), ("x/1", Some("On A")));
         assert_eq!(record.further["rating"], 5);
-        assert_eq!(identifier(br#"{"identifier":17}"#).as_deref(), Ok("17"));
+        for number in ["17", "-17", "9007199254740993", "18446744073709551615"] {
+            let line = format!("{{\"identifier\":{number}}}");
+            assert_eq!(identifier(line.as_bytes()).as_deref(), Ok(number));
+            assert_eq!(read(line.as_bytes()).expect("legal").identifier, number);
+        }
+        for number in ["1.50", "1e3", "12345678901234567890123"] {
+            let line = format!("{{\"identifier\":{number}}}");
+            assert!(identifier(line.as_bytes()).expect_err("not as it was written").contains("whole number"));
+            assert!(read(line.as_bytes()).expect_err("not as it was written").contains("whole number"));
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     pub(super) fn new(options: &Options) -> Self {
-        Self { tex: options.tex != Some(false), fingerprint: options.fingerprint(Kind::Arxiv, 1) }
+        Self { tex: options.tex != Some(false), fingerprint: options.fingerprint(Kind::Arxiv, 2) }
     }
 }
 
