@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::arxiv::{dates, describe, further_name};
 use super::jsonl::legal;
+use super::lines::BOM;
 use super::plain::{self, squeezed};
 use super::{Content, Fault, Kind, Options, Place, Reading, authors};
 use crate::record::{Record, Version};
@@ -113,8 +114,9 @@ fn note(record: &mut Record, name: &str, text: String) {
     }
 }
 
-/// Old files are in Latin-1, new ones in UTF-8; none says which.
+/// Old files are in Latin-1, new ones in UTF-8; none says which, unless an editor has put a byte order mark first.
 fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0,
@@ -282,6 +284,11 @@ mod tests {
         assert!(text.starts_with("We show that") && text.ends_with("the end of it."), "{text}");
         assert!(text.contains("\\\\\n"), "{text}");
         assert_eq!(record.licence.as_deref(), Some("http://arxiv.org/licenses/assumed-1991-2003/"));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_passed_over() {
+        assert_eq!(read(&[BOM, INPUT].concat()), read(INPUT));
     }
 
     #[test]
