@@ -84,6 +84,20 @@ pub(super) fn first_text(bytes: &[u8], field: &str) -> Result<String, Fault> {
     }
 }
 
+/// What the library says of broken JSON, and what it means to whoever wrote the line.
+const SAID: [(&str, &str); 8] = [
+    ("EOF while parsing a list", BREAKS_OFF),
+    ("EOF while parsing an object", BREAKS_OFF),
+    ("EOF while parsing a string", BREAKS_OFF),
+    ("EOF while parsing a value", BREAKS_OFF),
+    ("expected ident", "this is not JSON: only true, false and null are words without quotation marks"),
+    ("expected value", "this is not JSON: there should be a value"),
+    ("trailing characters", "something follows the record in its line"),
+    ("recursion limit exceeded", "it is nested too deeply"),
+];
+
+const BREAKS_OFF: &str = "the line breaks off";
+
 /// What is wrong with a line, and where in it.
 pub(super) fn fault(error: &serde_json::Error, bytes: &[u8]) -> Fault {
     if let Err(error) = std::str::from_utf8(bytes) {
@@ -92,7 +106,11 @@ pub(super) fn fault(error: &serde_json::Error, bytes: &[u8]) -> Fault {
     let said = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     match (error.column(), said.strip_suffix(&position)) {
-        (column @ 1.., Some(what)) => Fault(format!("column {column}: {what}")),
+        (column @ 1.., Some(what)) => {
+            // It stands behind the names of the fields it is about.
+            let said = SAID.iter().find_map(|(theirs, ours)| Some(format!("{}{ours}", what.strip_suffix(theirs)?)));
+            Fault(format!("column {column}: {}", said.as_deref().unwrap_or(what)))
+        }
         _ => Fault(said),
     }
 }
@@ -146,19 +164,28 @@ mod tests {
             (br#"{"identifier":" "}"#, "field `identifier`: there is none"),
             (br#"{"identifier":"a\u0007"}"#, "field `identifier`: it has control characters"),
             (br#"{"identifier":["a"]}"#, "column 15: field `identifier`: invalid type: sequence, expected a text"),
-            (b"hello", "column 1: expected value"),
+            (b"hello", "column 1: this is not JSON: there should be a value"),
+            (
+                br#"{"identifier":nul}"#,
+                "column 18: field `identifier`: this is not JSON: only true, false and null are words without quotation marks",
+            ),
+            (br#"{"identifier":"a"#, "column 16: field `identifier`: the line breaks off"),
+            (br#"{"title":"a""#, "column 12: the line breaks off"),
             (b"{\"identifier\xff\":1}", "column 13: it is not UTF-8"),
         ] {
             assert_eq!(read(line).expect_err(said), said);
             assert_eq!(identifier(line).expect_err(said), said);
         }
-        assert_eq!(read(br#"{"identifier":"a"} x"#).expect_err("two things"), "column 20: trailing characters");
+        assert_eq!(
+            read(br#"{"identifier":"a"} x"#).expect_err("two things"),
+            "column 20: something follows the record in its line"
+        );
         assert_eq!(
             read(br#"{"identifier":"a","deleted":1}"#).expect_err("not a truth"),
             "column 29: field `deleted`: invalid type: integer `1`, expected a boolean"
         );
         assert!(
-            read(&[&b"{\"a\":"[..], &b"[".repeat(100_000)].concat()).expect_err("deep").contains("recursion limit")
+            read(&[&b"{\"a\":"[..], &b"[".repeat(100_000)].concat()).expect_err("deep").contains("nested too deeply")
         );
     }
 }

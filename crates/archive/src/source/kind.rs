@@ -64,7 +64,7 @@ pub type Opened = (Box<dyn Source>, Arc<dyn Reading>);
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// It is not there, or must not be read.
-    #[error("failed to open {0}")]
+    #[error(transparent)]
     Io(#[from] io::Error),
     /// Nothing was named.
     #[error("there is no input")]

@@ -200,6 +200,9 @@ impl ImportCommand {
             ImportError::Foreign(_) => CliError::failed(format!("failed to import into {place}"))
                 .because(error)
                 .hint("give another place with --into"),
+            ImportError::Source(_) => CliError::failed(format!("failed to import into {place}")).because(error).hint(
+                "mend the input, and import again; what was imported until then is kept, and nothing was deleted",
+            ),
             error => CliError::failed(format!("failed to import into {place}"))
                 .because(error)
                 .hint("what was imported until then is kept; run the command again to go on"),

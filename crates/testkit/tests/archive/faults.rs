@@ -139,7 +139,13 @@ fn input_that_cannot_be_read_deletes_nothing() {
     let before = archive.told();
     let imported = archive.import("nowhere.jsonl").run();
     assert!(imported.code.is_some_and(|code| code != 0), "{}", imported.said);
-    assert!(imported.said.contains("nowhere.jsonl"), "{}", imported.said);
+    assert_eq!(imported.said.matches("nowhere.jsonl").count(), 1, "{}", imported.said);
+    // Running the same again would not help.
+    archive.write("table.csv", "number,title\n1,One\n");
+    let imported = archive.import("table.csv").run();
+    assert_eq!(imported.code, Some(1), "{}", imported.said);
+    assert!(imported.said.contains("there is no column `identifier`"), "{}", imported.said);
+    assert!(imported.said.contains("mend the input") && !imported.said.contains("to go on"), "{}", imported.said);
     assert_eq!(archive.told(), before);
 }
 
