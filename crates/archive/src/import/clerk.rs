@@ -17,8 +17,9 @@ use crate::record::Record;
 use crate::source::{Content, Entry, Fault, Place, Reading};
 use crate::terms::Archive;
 
-/// The mark, among what a document was made of, of those that also depend on files: they are always read.
-const DEPENDS_ON_FILES: i64 = 1;
+/// The mark, among what a document was made of, of those that are always read: they also depend on files, or there is a remark
+/// to be made each time.
+const ALWAYS_READ: i64 = 1;
 
 /// One who looks at entries.
 pub(super) struct Clerk<'a> {
@@ -38,6 +39,8 @@ pub(super) struct Finding {
     /// A hash of the document's name; `None` if that could not be told.
     pub(super) name: Option<u64>,
     pub(super) verdict: Verdict,
+    /// What is to be said of an entry that is taken nevertheless.
+    pub(super) remark: Option<Fault>,
 }
 
 /// What is to be done about an entry.
@@ -81,15 +84,15 @@ impl<'a> Clerk<'a> {
         let mut states = self.catalogue.states(&names)?.into_iter();
         let mut findings = Vec::with_capacity(entries.len());
         for (entry, named) in entries.into_iter().zip(named) {
-            let (name, verdict) = match named {
-                Err(fault) => (None, Verdict::Bad(fault)),
+            let (name, (verdict, remark)) = match named {
+                Err(fault) => (None, (Verdict::Bad(fault), None)),
                 Ok(named) => {
                     let state = states.next().flatten();
                     let bytes = entry.bytes.unwrap_or_default();
                     (Some(hash(&named.name)), self.judge(&named, state, &bytes, &entry.place)?)
                 }
             };
-            findings.push(Finding { place: entry.place, name, verdict });
+            findings.push(Finding { place: entry.place, name, verdict, remark });
         }
         Ok(findings)
     }
@@ -106,40 +109,47 @@ impl<'a> Clerk<'a> {
         state: Option<State>,
         bytes: &[u8],
         place: &Place,
-    ) -> Result<Verdict, ImportError> {
+    ) -> Result<(Verdict, Option<Fault>), ImportError> {
         if let Some(State { deleted, state, .. }) = state {
-            if state.inode == named.digest && state.changed == self.source && state.modified != DEPENDS_ON_FILES {
+            if state.inode == named.digest && state.changed == self.source && state.modified != ALWAYS_READ {
                 // A document that was deleted for want of an entry is back; one that its entry deletes is as it was.
                 if !deleted {
-                    return Ok(Verdict::Unchanged);
+                    return Ok((Verdict::Unchanged, None));
                 }
             }
             if !deleted && state.changed != self.source {
                 let what = format!("{} is in the archive already, from another source", named.name);
-                return Ok(Verdict::Bad(Fault(what)));
+                return Ok((Verdict::Bad(Fault(what)), None));
             }
         }
         let content = match self.reading.read(bytes, place) {
             Ok(content) => content,
-            Err(fault) => return Ok(Verdict::Bad(fault)),
+            Err(fault) => return Ok((Verdict::Bad(fault), None)),
         };
-        let description = match self.describe(named, content)? {
+        let remark = if content.record.deleted { None } else { stamp::unreadable(&content.record) };
+        let description = match self.describe(named, content, remark.is_some())? {
             Ok(description) => Box::new(description),
-            Err(fault) => return Ok(Verdict::Bad(fault)),
+            Err(fault) => return Ok((Verdict::Bad(fault), None)),
         };
         let is_gone = description.record.is_none();
-        Ok(match state {
+        let verdict = match state {
             Some(State { deleted: true, .. }) if is_gone => Verdict::Gone(None),
             _ if is_gone => Verdict::Gone(Some(description)),
             None => Verdict::New(description),
             Some(State { deleted: true, .. }) => Verdict::Back(description),
             Some(_) if self.is_as_it_was(&description)? => Verdict::Remade(description),
             Some(_) => Verdict::Changed(description),
-        })
+        };
+        Ok((verdict, remark))
     }
 
     /// The document as the catalogue will have it.
-    fn describe(&mut self, named: &Named, content: Content) -> Result<Result<Description, Fault>, ImportError> {
+    fn describe(
+        &mut self,
+        named: &Named,
+        content: Content,
+        remarkable: bool,
+    ) -> Result<Result<Description, Fault>, ImportError> {
         let Content { mut record, given } = content;
         // Whatever else is wrong with what is gone, it is gone.
         let is_gone = record.deleted;
@@ -153,7 +163,7 @@ impl<'a> Clerk<'a> {
         };
         let state = Fingerprint {
             size: 0,
-            modified: if record.files.is_empty() { 0 } else { DEPENDS_ON_FILES },
+            modified: if record.files.is_empty() && !remarkable { 0 } else { ALWAYS_READ },
             changed: self.source,
             inode: named.digest,
         };

@@ -25,6 +25,8 @@ pub struct Report {
     pub bad: u64,
     /// Entries with an identifier that an earlier one had, and had been taken with.
     pub duplicates: u64,
+    /// Entries, among those that were taken, with a date that cannot be read.
+    pub remarks: u64,
     /// Documents that changed because a crosswalk or a rule of sets did.
     pub recast: u64,
     /// Documents that are not in the source, and were kept nevertheless.
@@ -50,6 +52,9 @@ pub enum Spared {
 pub trait Complaints {
     /// An entry makes no sense.
     fn bad(&mut self, place: &Place, fault: &Fault);
+
+    /// An entry is taken, but not all of it can be read.
+    fn remark(&mut self, place: &Place, fault: &Fault);
 }
 
 /// How far an import is, for whoever shows it.

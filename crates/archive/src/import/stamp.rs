@@ -1,4 +1,5 @@
-//! When a document last changed, by what its record says: its datestamp while an archive is filled for the first time.
+//! Dates of a document: when it last changed, by what its record says, which is its datestamp while an archive is filled for
+//! the first time; and those that nobody can read.
 
 use jiff::Timestamp;
 use modoai_protocol::Datestamp;
@@ -17,6 +18,26 @@ pub(super) fn of(record: &Record) -> Result<Option<Datestamp>, Fault> {
     }
     let dates = ["updated", "created", "issued", "available"].iter().filter_map(|event| record.dates.get(*event));
     Ok(dates.filter_map(|date| exact(date).or_else(|| day(date))).max())
+}
+
+/// Dates of the record that no format can tell, because they cannot be read; `None` if there are none such.
+pub(super) fn unreadable(record: &Record) -> Option<Fault> {
+    let is_bad = |date: &str| !date.trim().is_empty() && Date::parse(date).is_none();
+    let named = record.dates.iter().filter(|(_, date)| is_bad(date));
+    let named = named.map(|(event, date)| (format!("dates.{}", shortened(event)), date));
+    let versions = record.versions.iter().filter(|version| is_bad(&version.date));
+    let mut bad = named.chain(versions.map(|version| ("versions".to_owned(), &version.date)));
+    let (field, date) = bad.next()?;
+    let what = format!("field `{field}`: {:?} is no date such as 2024, 2024-05 or 2024-05-17", shortened(date));
+    Some(Fault(match bad.count() {
+        0 => format!("{what}; imported without it"),
+        more => format!("{what}, nor are {more} more; imported without them"),
+    }))
+}
+
+/// As much as is needed to find it.
+fn shortened(text: &str) -> String {
+    text.chars().filter(|character| !character.is_control()).take(60).collect()
 }
 
 /// A day, or a moment of which the zone is told.
@@ -73,6 +94,28 @@ mod tests {
             let said = stamp(json!({ "datestamp": text })).expect_err(text);
             assert!(said.contains("is neither YYYY-MM-DD nor"), "{said}");
         }
+    }
+
+    #[test]
+    fn dates_that_cannot_be_read_are_told() {
+        let told = |json: serde_json::Value| {
+            let record: Record = serde_json::from_value(json).expect("a record");
+            unreadable(&record).map(|fault| fault.0)
+        };
+        for date in ["2020-5-5", "12.03.2019", "2020/01/02", "May 2020", "2020-02-31"] {
+            let said = told(json!({ "dates": { "created": "2020", "issued": date } })).expect(date);
+            assert_eq!(
+                said,
+                format!(
+                    "field `dates.issued`: {date:?} is no date such as 2024, 2024-05 or 2024-05-17; imported without it"
+                )
+            );
+        }
+        let versions = json!([{ "version": "v1", "date": "soon" }, { "version": "v2", "date": "later" }]);
+        let said = told(json!({ "versions": versions })).expect("two of them");
+        assert!(said.starts_with("field `versions`: \"soon\" is no date"), "{said}");
+        assert!(said.ends_with(", nor are 1 more; imported without them"), "{said}");
+        assert_eq!(told(json!({ "dates": { "issued": " " }, "versions": ["v1"] })), None, "what is blank is not there");
     }
 
     #[test]

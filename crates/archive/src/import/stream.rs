@@ -205,13 +205,17 @@ impl Taker<'_> {
     }
 
     fn take_one(&mut self, finding: Finding) {
-        let Finding { place, name, verdict } = finding;
+        let Finding { place, name, verdict, remark } = finding;
         if !self.met.admits(name, &verdict) {
             self.report.duplicates += 1;
             self.complaints.bad(&place, &Fault("an earlier entry has the same identifier".to_owned()));
             return;
         }
         let report = &mut *self.report;
+        if let Some(remark) = remark {
+            report.remarks += 1;
+            self.complaints.remark(&place, &remark);
+        }
         let (count, description) = match verdict {
             Verdict::Unchanged => (&mut report.unchanged, None),
             Verdict::Remade(description) => (&mut report.unchanged, Some(description)),

@@ -253,6 +253,10 @@ fn verdict(report: &Report) -> Result<(), CliError> {
             Err(CliError::new(error::Kind::Findings, what)
                 .hint("they are named above; everything else is in the catalogue"))
         }
+        None if report.remarks > 0 => {
+            let what = format!("imported with dates that cannot be read: {}", report.remarks);
+            Err(CliError::new(error::Kind::Findings, what).hint("they are named above; formats leave such dates out"))
+        }
         None => Ok(()),
     }
 }

@@ -61,6 +61,25 @@ fn a_bad_file_is_named_and_the_rest_is_imported() {
 }
 
 #[test]
+fn a_date_that_cannot_be_read_is_named_as_often_as_it_comes() {
+    let archive = Archive::configured(PLAIN);
+    let dated = |date: &str| json!({ "identifier": "1", "title": "One", "dates": { "issued": date } });
+    archive.write_lines("records.jsonl", &[dated("2020-5-5"), record("2", "Two")]);
+    for (expected, count) in [("new", 2), ("unchanged", 2)] {
+        let imported = archive.import("records.jsonl").run();
+        assert_eq!(imported.code, Some(2), "{}", imported.said);
+        imported.expect(&[(expected, count)]);
+        assert_eq!((imported.count("remarks"), &imported.report["complete"]), (1, &json!(true)));
+        assert!(imported.said.contains("records.jsonl:1: field `dates.issued`: \"2020-5-5\""), "{}", imported.said);
+    }
+    let before = archive.told();
+    assert!(!metadata(&before["oai:example.org:1"]).contains("dc:date"));
+    archive.write_lines("records.jsonl", &[dated("2020-05-05"), record("2", "Two")]);
+    archive.import("records.jsonl").done().expect(&[("changed", 1), ("unchanged", 1)]);
+    assert!(metadata(&archive.told()["oai:example.org:1"]).contains("<dc:date>2020-05-05</dc:date>"));
+}
+
+#[test]
 fn of_two_with_one_identifier_one_counts_and_the_other_is_named() {
     let archive = Archive::configured(PLAIN);
     archive.write_lines("records.jsonl", &[record("1", "First"), record("2", "Two"), record("1", "Second")]);

@@ -180,7 +180,7 @@ pub(super) struct StaticRepository {
 
 impl StaticRepository {
     pub(super) fn new(options: &Options) -> Result<Self, OpenError> {
-        let fingerprint = options.fingerprint(Kind::Static, 2);
+        let fingerprint = options.fingerprint(Kind::Static, 3);
         Ok(Self { formats: Formats::new(options)?, tex: options.tex == Some(true), fingerprint })
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::document::Node;
 use super::paths::Place;
+use crate::crosswalk::dates::Date;
 use crate::record::{Agent, Link, Record};
 use crate::source::plain::squeezed;
 
@@ -197,11 +198,12 @@ fn put_further(record: &mut Record, field: &str, text: &str) {
     }
 }
 
-/// A date, or the year in what librarians write of one: `c1921.`.
+/// A date, or the year in what librarians write of one: `c1921.`. The rest of what they write goes out as it came.
 fn date(text: &str) -> Option<String> {
     let is_year = |bytes: &[u8]| bytes.len() >= 4 && bytes[..4].iter().all(u8::is_ascii_digit);
-    if is_year(text.as_bytes()) && text.bytes().all(|byte| byte.is_ascii_digit() || b"-:.+TZ".contains(&byte)) {
-        return Some(text.trim_end_matches('.').to_owned());
+    let whole = text.trim_end_matches('.');
+    if is_year(whole.as_bytes()) && Date::parse(whole).is_some() {
+        return Some(whole.to_owned());
     }
     let at = (0..text.len()).find(|at| is_year(&text.as_bytes()[*at..]))?;
     text.get(at..at + 4).map(str::to_owned)
@@ -223,7 +225,9 @@ mod tests {
         for (text, expected) in [("1921", Some("1921")), ("2020-02-03T10:00:00Z", Some("2020-02-03T10:00:00Z"))] {
             assert_eq!(date(text).as_deref(), expected);
         }
-        for (text, expected) in [("c1921.", Some("1921")), ("[Paris, 1850?]", Some("1850")), ("s. d.", None)] {
+        for (text, expected) in
+            [("c1921.", Some("1921")), ("[Paris, 1850?]", Some("1850")), ("1921-23", Some("1921")), ("s. d.", None)]
+        {
             assert_eq!(date(text).as_deref(), expected);
         }
         assert_eq!(doi("https://doi.org/10.1/x"), Some("10.1/x"));

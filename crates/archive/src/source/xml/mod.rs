@@ -121,7 +121,7 @@ impl Xml {
             roots: inputs.iter().filter_map(folder).collect(),
             empty_is_deleted,
             tex: options.tex == Some(true),
-            fingerprint: options.fingerprint(Kind::Xml, 2),
+            fingerprint: options.fingerprint(Kind::Xml, 3),
         })
     }
 

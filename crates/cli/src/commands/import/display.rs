@@ -13,10 +13,10 @@ use modoai_archive::source::{Fault, Place};
 use crate::config::shown;
 use crate::error::CliError;
 
-/// Bad entries named on standard error; a file can have them all.
+/// Faults named on standard error; a file can have them all.
 const MOST_NAMED: u64 = 100;
 
-/// Names bad entries as they are met.
+/// Names what is wrong with entries as they are met.
 pub(super) struct Grumbler {
     named: u64,
     unnamed: u64,
@@ -36,20 +36,7 @@ impl Grumbler {
         Ok(Self { named: 0, unnamed: 0, file, failed: None })
     }
 
-    pub(super) fn finish(mut self) -> Result<(), CliError> {
-        if self.unnamed > 0 {
-            eprintln!("modoai: and {} more bad entries; --faults FILE names them all", self.unnamed);
-        }
-        let flushed = self.file.as_mut().map_or(Ok(()), Write::flush);
-        match self.failed.map_or(flushed, Err) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(CliError::failed("failed to write the list of faults").because(error)),
-        }
-    }
-}
-
-impl Complaints for Grumbler {
-    fn bad(&mut self, place: &Place, fault: &Fault) {
+    fn name(&mut self, place: &Place, fault: &Fault) {
         if let Some(file) = &mut self.file
             && let Err(error) = writeln!(file, "{place}: {fault}")
         {
@@ -61,6 +48,27 @@ impl Complaints for Grumbler {
         } else {
             self.unnamed += 1;
         }
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), CliError> {
+        if self.unnamed > 0 {
+            eprintln!("modoai: and {} more; --faults FILE names them all", self.unnamed);
+        }
+        let flushed = self.file.as_mut().map_or(Ok(()), Write::flush);
+        match self.failed.map_or(flushed, Err) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(CliError::failed("failed to write the list of faults").because(error)),
+        }
+    }
+}
+
+impl Complaints for Grumbler {
+    fn bad(&mut self, place: &Place, fault: &Fault) {
+        self.name(place, fault);
+    }
+
+    fn remark(&mut self, place: &Place, fault: &Fault) {
+        self.name(place, fault);
     }
 }
 
@@ -99,6 +107,7 @@ pub(super) fn told(report: &Report, took: Duration, dry_run: bool) -> String {
         ("otherwise by new terms", report.recast),
         ("bad", report.bad),
         ("double", report.duplicates),
+        ("with a date that cannot be read", report.remarks),
         ("missing but kept", report.spared),
     ];
     let seconds = took.as_secs_f64();
