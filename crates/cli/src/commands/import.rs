@@ -201,7 +201,7 @@ impl ImportCommand {
                 .because(error)
                 .hint("give another place with --into"),
             ImportError::Source(_) => CliError::failed(format!("failed to import into {place}")).because(error).hint(
-                "mend the input, and import again; what was imported until then is kept, and nothing was deleted",
+                "mend the input, and import again; what was imported until then is kept, and nothing is taken for gone",
             ),
             error => CliError::failed(format!("failed to import into {place}"))
                 .because(error)
