@@ -43,7 +43,6 @@ mod recipe {
         "ap_pass_brigade",
         "ap_process_request_internal",
         "ap_register_output_filter",
-        "ap_retained_data_(create|get)",
         "ap_run_(default_port|http_scheme|post_read_request|type_checker)",
         "ap_server_root_relative",
         "ap_set_content_type",

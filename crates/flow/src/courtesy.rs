@@ -4,8 +4,9 @@
 //! would not do: the kernel lets a thread finish its slice when somebody else wakes up, some milliseconds, and that is
 //! many times what a file takes; and a thread that hardly runs must not hold a lock that others need.
 
-use std::num::NonZero;
-use std::thread::{available_parallelism, sleep};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::thread::sleep;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -14,44 +15,66 @@ use rustix::time::{ClockId, clock_gettime};
 /// machine from those who want all of it; sending takes several times as much again.
 const TIMES: u32 = 200;
 
-/// Lists for each core that this is meant for. If more compute at the same time, they pause for longer.
-const FOR_EACH_CORE: usize = 2;
-
 /// No pause is longer: a harvester must see that there is still somebody.
 const LONGEST: Duration = Duration::from_secs(2);
+
+/// The same where nobody knows whether it helps anybody; and whoever pauses does not notice that the harvester has
+/// gone.
+const LONGEST_GUESS: Duration = Duration::from_millis(50);
 
 /// How often it is looked whether anybody still wants the processors.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// A thread that had to wait for a processor for more than this part of what it computed is not alone.
+const CROWDED: u64 = 8;
+
 /// What the calling thread has computed since it paused last. For one thread only.
 #[derive(Debug)]
 pub struct Breath {
-    times: u32,
     computed: Duration,
+    waited: u64,
+    /// What the kernel tells about this thread.
+    told: Option<File>,
 }
 
 impl Breath {
-    /// From now on, where no more lists compute at the same time than the cores bear.
+    /// From now on.
     pub fn begin() -> Self {
-        Self::among(0)
-    }
-
-    /// From now on, where so many lists compute at the same time.
-    pub fn among(lists: usize) -> Self {
-        let cores = available_parallelism().map_or(1, NonZero::get);
-        let share = u32::try_from(lists / (FOR_EACH_CORE * cores)).unwrap_or(u32::MAX);
-        Self { times: TIMES.saturating_mul(share.max(1)), computed: computed() }
+        let mut breath = Self { computed: computed(), waited: 0, told: File::open("/proc/thread-self/schedstat").ok() };
+        breath.waited = breath.waited();
+        breath
     }
 
     /// Pauses for a while, as long as somebody else wants the processors.
     pub fn pause_while(&mut self, is_wanted: impl Fn() -> bool) {
-        let mut left = computed().saturating_sub(self.computed).saturating_mul(self.times).min(LONGEST);
+        let mut left = (computed().saturating_sub(self.computed) * TIMES).min(LONGEST);
         while !left.is_zero() && is_wanted() {
             let step = left.min(LOOK);
             sleep(step);
             left -= step;
         }
         self.computed = computed();
+    }
+
+    /// Pauses for a while, if this thread had to wait for others to compute. For those who do not know who else there
+    /// is.
+    pub fn pause_if_crowded(&mut self) {
+        let spent = computed().saturating_sub(self.computed);
+        let waited = self.waited();
+        let crowd = waited.saturating_sub(self.waited);
+        self.waited = waited;
+        if crowd.saturating_mul(CROWDED) > u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX) {
+            sleep((spent * TIMES).min(LONGEST_GUESS));
+        }
+        self.computed = computed();
+    }
+
+    /// Nanoseconds that this thread could have run, and did not.
+    fn waited(&self) -> u64 {
+        let mut text = [0; 64];
+        let length = self.told.as_ref().and_then(|file| file.read_at(&mut text, 0).ok()).unwrap_or(0);
+        let text = std::str::from_utf8(&text[..length]).unwrap_or_default();
+        text.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 }
 

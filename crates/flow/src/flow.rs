@@ -209,7 +209,7 @@ impl Flow {
         let party = Party::of(asker, &self.settings);
         let is_hourly = party.budget.records > 0 || party.budget.bytes > 0;
         if kind == Kind::Free || (kind == Kind::Record && !is_hourly) {
-            return Ok(Pass::new(self, &party, kind, None, 0, 0));
+            return Ok(Pass::new(self, &party, kind, None, 0));
         }
         let key = xxh3_64(party.key.as_bytes());
         let ticket = Ticket { address: address_number(asker), request: errand.number };
@@ -229,7 +229,7 @@ impl Flow {
                         site.leases.give(now, number, MOST_LISTS);
                         account.leases.give(now, number, MOST_LISTS_OF_ONE);
                     }
-                    return Ok(Pass::new(self, &party, kind, Some(key), number, site.leases.0.len()));
+                    return Ok(Pass::new(self, &party, kind, Some(key), number));
                 }
                 Verdict::Crowded => match crowded {
                     Some(crowded) => return Err(crowded),
@@ -304,7 +304,6 @@ pub struct Pass {
     key: Option<u64>,
     kind: Kind,
     number: u64,
-    under_way: usize,
     begun: Instant,
     renewed: Instant,
     is_over: bool,
@@ -317,14 +316,10 @@ impl std::fmt::Debug for Pass {
 }
 
 impl Pass {
-    fn new(flow: &Arc<Flow>, party: &Party, kind: Kind, key: Option<u64>, number: u64, under_way: usize) -> Self {
-        let (flow, budget, now) = (flow.clone(), party.budget, Instant::now());
-        Self { flow, budget, key, kind, number, under_way, begun: now, renewed: now, is_over: key.is_none() }
-    }
-
-    /// Lists that were under way when this one began, in all processes, with this one.
-    pub fn under_way(&self) -> usize {
-        self.under_way
+    fn new(flow: &Arc<Flow>, party: &Party, kind: Kind, key: Option<u64>, number: u64) -> Self {
+        let now = Instant::now();
+        let flow = flow.clone();
+        Self { flow, budget: party.budget, key, kind, number, begun: now, renewed: now, is_over: key.is_none() }
     }
 
     /// Says that the answer is still under way. To be called often; it does little.

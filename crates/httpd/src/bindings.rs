@@ -2303,8 +2303,6 @@ unsafe extern "C" {
     pub fn ap_find_linked_module(name: *const ::core::ffi::c_char) -> *mut module;
     pub static mut ap_top_module: *mut module;
     pub fn ap_create_conn_config(p: *mut apr_pool_t) -> *mut ap_conf_vector_t;
-    pub fn ap_retained_data_create(key: *const ::core::ffi::c_char, size: apr_size_t) -> *mut ::core::ffi::c_void;
-    pub fn ap_retained_data_get(key: *const ::core::ffi::c_char) -> *mut ::core::ffi::c_void;
     pub fn ap_invoke_handler(r: *mut request_rec) -> ::core::ffi::c_int;
     pub fn ap_hook_check_config(
         pf: ap_HOOK_check_config_t,

@@ -12,7 +12,6 @@
 //! | [`stage`] | how far a request has come, and how far a probe may go |
 //! | [`stranger`] | the same, asked on behalf of nobody, with no client at hand |
 //! | [`watchdog`] | work in the background, in one process of many |
-//! | [`shared`] | numbers that all processes share |
 //! | [`accounts`] | the users of the system |
 //! | [`log`] | the error log |
 //!
@@ -42,7 +41,6 @@ pub mod probe;
 pub mod reply;
 pub mod request;
 pub mod server;
-pub mod shared;
 mod signals;
 pub mod stage;
 pub mod stranger;

@@ -15,7 +15,6 @@ use crate::pool;
 use crate::reply::Reply;
 use crate::request::{Outcome, Request};
 use crate::server::Server;
-use crate::shared;
 use crate::signals::Signals;
 use crate::stage::{self, Stage};
 use crate::watchdog;
@@ -49,8 +48,6 @@ pub trait Module: Sized + 'static {
     fn bars(directory: &Self::Directory) -> bool;
     /// Whether a file is not to be found by probes, or would be handed to a program although no handler is named for it.
     fn forbids(stage: Stage<'_>) -> bool;
-    /// Somebody's request has come to its handler, whose ever that is. No probe.
-    fn begins(request: &Request<'_>);
     /// Does a request, if it is this module's.
     fn handle(request: &mut Request<'_>) -> Outcome;
     /// A request has been answered and logged.
@@ -237,7 +234,6 @@ unsafe extern "C" fn configured<M: Module>(
         unsafe {
             give_every_server_its_own::<M>(at, main);
             watchdog::register::<M>(at, main);
-            shared::prepare();
             M::configured(Server::new(main))
         }
     })

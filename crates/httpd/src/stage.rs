@@ -11,7 +11,6 @@ use crate::bindings as ap;
 use crate::capture::Captured;
 use crate::guard::guard;
 use crate::module::{self, Module};
-use crate::request::Request;
 use crate::server::Server;
 use crate::text;
 
@@ -149,18 +148,15 @@ unsafe extern "C" fn go_on<M: Module>(request: *mut ap::request_rec) -> c_int {
     if barred { ap::HTTP_FORBIDDEN.cast_signed() } else { ap::DECLINED }
 }
 
-/// Keeps everything from running for a probe that is not known to be harmless, and tells the module about everybody else's
-/// requests. First of all handlers.
+/// Keeps everything from running for a probe that is not known to be harmless. First of all handlers.
 unsafe extern "C" fn stand_guard<M: Module>(request: *mut ap::request_rec) -> c_int {
     // SAFETY: a good request that has come to its handler; what is captured lives as long as the probe it belongs to.
     let barred = guard(true, || unsafe {
         let captured = captured_of(request);
-        if captured.is_null() {
-            M::begins(&Request::new(request));
-            return false;
+        let is_barred = !captured.is_null() && !Stage(&*request).is_harmless::<M>();
+        if is_barred {
+            (*captured).is_barred = true;
         }
-        let is_barred = !Stage(&*request).is_harmless::<M>();
-        (*captured).is_barred |= is_barred;
         is_barred
     });
     if barred { ap::HTTP_FORBIDDEN.cast_signed() } else { ap::DECLINED }

@@ -23,7 +23,7 @@ use crate::address::Address;
 use crate::directives::HANDLERS;
 use crate::host::ProbeHost;
 use crate::house::{self, House};
-use crate::{Oai, archive, readers};
+use crate::{Oai, archive};
 
 /// In builds for tests, a query that shows what becomes of a panic.
 const PANIC: &[u8] = b"verb=Panic";
@@ -141,8 +141,7 @@ fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, Q
             return come_back(request, refusal.seconds);
         }
     };
-    let breath = (errand.kind == Kind::List).then(|| Breath::among(pass.under_way()));
-    let mut tally = Tally { pass, sent: Sent::default(), breath };
+    let mut tally = Tally { pass, sent: Sent::default(), breath: Breath::begin() };
     let outcome = write(request, desk, arguments, for_people, &mut tally);
     if let Some(visitor) = visitor {
         visitor.served(flow, &tally.sent, outcome.is_ok());
@@ -207,24 +206,21 @@ fn write(
 struct Tally {
     pass: Pass,
     sent: Sent,
-    /// Of a list.
-    breath: Option<Breath>,
+    breath: Breath,
 }
 
-/// Pauses while somebody looks at the site, and says now and then that the answer is still under way.
+/// Pauses while others want the processors, and says now and then that the answer is still under way.
 struct Polite<'a, 'r> {
     reply: &'a mut Reply<'r>,
     pass: &'a mut Pass,
-    breath: &'a mut Option<Breath>,
+    breath: &'a mut Breath,
 }
 
 impl io::Write for Polite<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass.still_here();
         let written = self.reply.write(bytes);
-        if let Some(breath) = self.breath {
-            breath.pause_while(readers::are_there);
-        }
+        self.breath.pause_if_crowded();
         written
     }
 

@@ -18,7 +18,6 @@
 //! | `indexer` | keeping the catalogues current, in one child of all |
 //! | `describer` | what the indexer asks httpd |
 //! | `traffic` | URLs that visitors know and we do not |
-//! | `readers` | whether there are any visitors, so that lists give way to them |
 //! | `logging` | what the repository has to say, in the error log |
 //!
 //! There is no unsafe code here: it is all in `modoai-httpd`.
@@ -34,7 +33,6 @@ mod house;
 mod indexer;
 mod logging;
 mod policy;
-mod readers;
 mod repositories;
 mod roots;
 mod traffic;
@@ -98,16 +96,11 @@ impl Module for Oai {
         policy::forbids(stage)
     }
 
-    fn begins(request: &Request<'_>) {
-        readers::begins(request);
-    }
-
     fn handle(request: &mut Request<'_>) -> Outcome {
         handler::handle(request)
     }
 
     fn logged(request: &Request<'_>) {
-        readers::is_done(request);
         traffic::notice(request);
     }
 

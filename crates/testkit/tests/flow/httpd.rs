@@ -1,7 +1,6 @@
 //! Flow control in Apache: several children, one ledger.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -95,51 +94,6 @@ fn a_killed_child_leaves_no_list_under_way() {
         .wait("another list is given", || Client::new(&httpd.url()).get(LIST).is_ok_and(|answer| answer.status == 200));
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
     drop(slow);
-}
-
-#[test]
-fn lists_give_way_to_readers_and_to_nobody_else() {
-    let httpd = serving(Mpm::Event, 200, "");
-    let list = |client: &mut Client| {
-        let begun = Instant::now();
-        let answer = client.get("/modoai?verb=ListRecords&metadataPrefix=oai_didl").expect("an answer");
-        assert_eq!(answer.status, 200);
-        begun.elapsed()
-    };
-    let mut client = httpd.client();
-    httpd.wait_for_index(&mut client);
-    let stop = AtomicBool::new(false);
-    // Others who compute are no readers: harvesters on the same machine, for one.
-    let beside_others = thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-            });
-        }
-        let taken = (0..3).map(|_| list(&mut client)).min().expect("three of them");
-        stop.store(true, Ordering::Relaxed);
-        taken
-    });
-    stop.store(false, Ordering::Relaxed);
-    // One reader is enough, although no other child knows of it.
-    let beside_a_reader = thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut reader = httpd.client();
-            while !stop.load(Ordering::Relaxed) {
-                assert_eq!(reader.get("/0.txt").expect("a page").status, 200);
-            }
-        });
-        let taken = (0..3).map(|_| list(&mut client)).min().expect("three of them");
-        stop.store(true, Ordering::Relaxed);
-        taken
-    });
-    println!("beside others {beside_others:?}, beside a reader {beside_a_reader:?}");
-    assert!(
-        beside_a_reader > 2 * beside_others,
-        "{beside_a_reader:?} beside a reader, {beside_others:?} beside others"
-    );
 }
 
 #[test]
