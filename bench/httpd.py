@@ -1,4 +1,4 @@
-"""A real Apache httpd with mod_oai in it, in a folder of its own, for bench/apache and bench/harvest."""
+"""A real Apache httpd with mod_oai in it, in a folder of its own, for bench/apache, bench/archive and bench/harvest."""
 
 import grp
 import os
@@ -7,11 +7,12 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 from measuring import TARGET, expect, fresh
-from servers import TICKS
+from servers import TICKS, high_water
 
 HTTPD = os.environ.get("MODOAI_HTTPD") or shutil.which("apache2", path="/usr/sbin:/usr/local/apache2/bin") or "httpd"
 MODULES = Path(os.environ.get("MODOAI_HTTPD_MODULES", "/usr/lib/apache2/modules"))
@@ -19,6 +20,14 @@ MOD_OAI = Path(os.environ.get("MODOAI_MODULE", TARGET / "libmod_oai.so"))
 # What an ordinary site loads; what is part of the executable has no file and is left out.
 ORDINARY = ("unixd", "watchdog", "log_config", "authn_core", "authz_core", "authz_host", "alias", "dir", "mime", "autoindex")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def hosts():
+    """Who can serve a site here."""
+    if Path(HTTPD).exists() and MOD_OAI.exists():
+        return ("modoai serve", "Apache with mod_oai")
+    print(f"bench: NOT MEASURED: Apache; {HTTPD} or {MOD_OAI} is missing", file=sys.stderr, flush=True)
+    return ("modoai serve",)
 
 
 class Httpd:
@@ -130,6 +139,10 @@ DocumentRoot "{site}"
             with open(f"/proc/{pid}/statm") as statm:
                 total += int(statm.read().split()[1]) * PAGE
         return total
+
+    def highest(self):
+        """The most memory that each child ever had, of all children together, in bytes. What they share is counted for each."""
+        return sum(high_water(pid) for pid in self.children())
 
     def requests(self):
         """How many requests it has answered."""

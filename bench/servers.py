@@ -52,6 +52,10 @@ class Server:
         with open(f"/proc/{self.pid}/statm") as statm:
             return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def highest(self):
+        """The most memory that it ever had, in bytes."""
+        return high_water(self.pid)
+
     def requests(self):
         """How many requests it has answered, by its access log."""
         with open(self.log) as log:
@@ -66,3 +70,9 @@ class Server:
             if self.cpu_seconds() - before < 0.03:
                 return
         print("bench: the server is still busy; measuring anyway", flush=True)
+
+
+def high_water(pid):
+    """The most memory that a process ever had, in bytes."""
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
