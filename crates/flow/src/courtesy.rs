@@ -5,8 +5,9 @@
 //! many times what a file takes; and a thread that hardly runs must not hold a lock that others need.
 
 use std::fs::File;
+use std::num::NonZero;
 use std::os::unix::fs::FileExt as _;
-use std::thread::sleep;
+use std::thread::{available_parallelism, sleep};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -15,6 +16,9 @@ use rustix::time::{ClockId, clock_gettime};
 /// machine from those who want all of it; sending takes several times as much again.
 const TIMES: u32 = 200;
 
+/// So many lists for each core. If more may compute beside each other, they pause longer.
+const BESIDE: usize = 2;
+
 /// No pause is longer: a harvester must see that there is still somebody.
 const LONGEST: Duration = Duration::from_secs(2);
 
@@ -22,8 +26,9 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// gone.
 const LONGEST_GUESS: Duration = Duration::from_millis(50);
 
-/// How often it is looked whether anybody still wants the processors.
+/// How often it is looked whether anybody still wants the processors, at most; and how often within a pause.
 const LOOK: Duration = Duration::from_millis(5);
+const LOOKS: u32 = 20;
 
 /// A thread that had to wait for a processor for more than this part of what it computed is not alone.
 const CROWDED: u64 = 8;
@@ -31,40 +36,57 @@ const CROWDED: u64 = 8;
 /// What the calling thread has computed since it paused last. For one thread only.
 #[derive(Debug)]
 pub struct Breath {
+    times: u32,
     computed: Duration,
     waited: u64,
+    was_crowded: bool,
     /// What the kernel tells about this thread.
     told: Option<File>,
 }
 
 impl Breath {
-    /// From now on.
+    /// From now on, where no more lists compute beside each other than the cores bear.
     pub fn begin() -> Self {
-        let mut breath = Self { computed: computed(), waited: 0, told: File::open("/proc/thread-self/schedstat").ok() };
+        Self::among(0)
+    }
+
+    /// From now on, where so many lists may compute beside each other.
+    pub fn among(lists: usize) -> Self {
+        let cores = available_parallelism().map_or(1, NonZero::get);
+        let more = u32::try_from(lists / (BESIDE * cores)).unwrap_or(u32::MAX).max(1);
+        let told = File::open("/proc/thread-self/schedstat").ok();
+        let times = TIMES.saturating_mul(more);
+        let mut breath = Self { times, computed: computed(), waited: 0, was_crowded: false, told };
         breath.waited = breath.waited();
         breath
     }
 
     /// Pauses for a while, as long as somebody else wants the processors.
     pub fn pause_while(&mut self, is_wanted: impl Fn() -> bool) {
-        let mut left = (computed().saturating_sub(self.computed) * TIMES).min(LONGEST);
+        let mut left = computed().saturating_sub(self.computed).saturating_mul(self.times).min(LONGEST);
+        let look = LOOK.max(left / LOOKS);
         while !left.is_zero() && is_wanted() {
-            let step = left.min(LOOK);
+            let step = left.min(look);
             sleep(step);
             left -= step;
         }
         self.computed = computed();
     }
 
-    /// Pauses for a while, if this thread had to wait for others to compute. For those who do not know who else there
-    /// is.
-    pub fn pause_if_crowded(&mut self) {
+    /// The same, but only if this thread had to wait for a processor: for those who share them with more than they know
+    /// of. If it is not known who wants them, the pause is short.
+    pub fn pause_if_crowded(&mut self, is_wanted: impl Fn() -> bool) {
         let spent = computed().saturating_sub(self.computed);
         let waited = self.waited();
         let crowd = waited.saturating_sub(self.waited);
         self.waited = waited;
-        if crowd.saturating_mul(CROWDED) > u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX) {
-            sleep((spent * TIMES).min(LONGEST_GUESS));
+        let is_crowded = crowd.saturating_mul(CROWDED) > u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX);
+        // Whoever has slept is let in at once, and learns little: what was found before counts, too.
+        if std::mem::replace(&mut self.was_crowded, is_crowded) || is_crowded {
+            if is_wanted() {
+                return self.pause_while(is_wanted);
+            }
+            sleep(spent.saturating_mul(self.times).min(LONGEST_GUESS));
         }
         self.computed = computed();
     }
@@ -111,5 +133,30 @@ mod tests {
         let begun = Instant::now();
         breath.pause_while(|| false);
         assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
+    }
+    #[test]
+    fn the_more_lists_there_may_be_the_longer_each_pauses() {
+        let cores = available_parallelism().map_or(1, NonZero::get);
+        let mut breath = Breath::among(64 * cores);
+        compute(Duration::from_micros(200));
+        let begun = Instant::now();
+        breath.pause_while(|| true);
+        // A list that is one of two for each core would have paused for 40 ms.
+        assert!(begun.elapsed() >= Duration::from_millis(400), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn a_pause_for_nobody_is_short() {
+        let mut breath = Breath::among(usize::MAX);
+        breath.was_crowded = true;
+        compute(Duration::from_millis(20));
+        let begun = Instant::now();
+        breath.pause_if_crowded(|| false);
+        assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
+        breath.was_crowded = true;
+        compute(Duration::from_millis(20));
+        let begun = Instant::now();
+        breath.pause_if_crowded(|| true);
+        assert!(begun.elapsed() >= LONGEST / 2, "{:?}", begun.elapsed());
     }
 }

@@ -229,7 +229,9 @@ impl Flow {
                         site.leases.give(now, number, MOST_LISTS);
                         account.leases.give(now, number, MOST_LISTS_OF_ONE);
                     }
-                    return Ok(Pass::new(self, &party, kind, Some(key), number));
+                    let mut pass = Pass::new(self, &party, kind, Some(key), number);
+                    pass.is_squeezed_in = !room;
+                    return Ok(pass);
                 }
                 Verdict::Crowded => match crowded {
                     Some(crowded) => return Err(crowded),
@@ -306,6 +308,8 @@ pub struct Pass {
     number: u64,
     begun: Instant,
     renewed: Instant,
+    is_squeezed_in: bool,
+    is_cut_short: bool,
     is_over: bool,
 }
 
@@ -319,7 +323,28 @@ impl Pass {
     fn new(flow: &Arc<Flow>, party: &Party, kind: Kind, key: Option<u64>, number: u64) -> Self {
         let now = Instant::now();
         let flow = flow.clone();
-        Self { flow, budget: party.budget, key, kind, number, begun: now, renewed: now, is_over: key.is_none() }
+        Self {
+            flow,
+            budget: party.budget,
+            key,
+            kind,
+            number,
+            begun: now,
+            renewed: now,
+            is_squeezed_in: false,
+            is_cut_short: false,
+            is_over: key.is_none(),
+        }
+    }
+
+    /// Whether there is no room for this list, and it was let in because that had been promised.
+    pub fn is_squeezed_in(&self) -> bool {
+        self.is_squeezed_in
+    }
+
+    /// Says that this list is only a small part of what it would be if nobody else wanted the processors.
+    pub fn cut_short(&mut self) {
+        self.is_cut_short = true;
     }
 
     /// Says that the answer is still under way. To be called often; it does little.
@@ -343,7 +368,8 @@ impl Pass {
         }
         let Some(key) = self.key else { return };
         let Self { budget, kind, number, .. } = *self;
-        let list = (kind == Kind::List).then(|| EndedList { number, time: micros(self.begun.elapsed()) });
+        let time = micros(self.begun.elapsed());
+        let list = (kind == Kind::List).then_some(EndedList { number, time, is_cut_short: self.is_cut_short });
         self.flow.ledger.end(Ending { key, budget, records, bytes, list });
     }
 }

@@ -42,7 +42,8 @@ pub trait Module: Sized + 'static {
     fn check(main: Server<'_>) -> Result<(), String>;
     /// It is `httpd -t` and nothing else will be done.
     fn tested(main: Server<'_>);
-    /// It will be used: the last moment with the parent's rights, before there are children. Must leave nothing open.
+    /// It will be used: the last moment with the parent's rights, before there are children. Must leave nothing open
+    /// but what belongs to the configuration, and is closed with it.
     fn configured(main: Server<'_>) -> Result<(), String>;
     /// Whether a probe that has come to this section must go no further, because the next phase would talk to the client.
     fn bars(directory: &Self::Directory) -> bool;

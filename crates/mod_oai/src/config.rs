@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use modoai_flow::{FLOW_SETTINGS, FlowSettings};
 use modoai_httpd::server::Server;
@@ -11,6 +11,7 @@ use modoai_repository::site::{Links, SITE_SETTINGS, SiteSettings};
 use toml::{Table, Value};
 
 use crate::house::Door;
+use crate::readers::Readers;
 
 /// The configuration of a server or virtual host.
 #[derive(Default)]
@@ -45,6 +46,8 @@ pub(crate) struct ServerConfig {
     pub(crate) program_filters: Vec<CString>,
     /// What a child has opened for this server.
     pub(crate) door: Door,
+    /// Those who look at any of the sites.
+    pub(crate) readers: OnceLock<Arc<Readers>>,
 }
 
 impl ServerConfig {
@@ -67,6 +70,7 @@ impl ServerConfig {
             settings_in: [&self.settings_in[..], &own.settings_in].concat(),
             program_filters: [&self.program_filters[..], &own.program_filters].concat(),
             door: Door::default(),
+            readers: OnceLock::new(),
         }
     }
 

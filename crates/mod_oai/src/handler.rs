@@ -23,6 +23,7 @@ use crate::address::Address;
 use crate::directives::HANDLERS;
 use crate::host::ProbeHost;
 use crate::house::{self, House};
+use crate::readers::Readers;
 use crate::{Oai, archive};
 
 /// In builds for tests, a query that shows what becomes of a panic.
@@ -30,6 +31,10 @@ const PANIC: &[u8] = b"verb=Panic";
 
 /// When to come back to a repository that cannot be opened.
 const CLOSED_SECONDS: u64 = 60;
+
+/// Records on a page for those who were promised one and find no room while others look at the site. They must be
+/// answered; but lists that give way hold a worker each for a long time, and visitors need workers, too.
+const BRIEF: usize = 10;
 
 /// Answers a request, if it is for us.
 pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
@@ -132,7 +137,7 @@ fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, Q
     // People are nobody's business; whoever goes through a list is.
     let visitor = (errand.kind == Kind::List || !for_people).then(|| Visitor::new(flow, &asking, asked.as_ref()));
     // A child has better things to do than to wait for room.
-    let pass = match flow.ask(&asking, errand) {
+    let mut pass = match flow.ask(&asking, errand) {
         Ok(pass) => pass,
         Err(refusal) => {
             if let Some(visitor) = visitor {
@@ -141,8 +146,17 @@ fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, Q
             return come_back(request, refusal.seconds);
         }
     };
-    let mut tally = Tally { pass, sent: Sent::default(), breath: Breath::begin() };
-    let outcome = write(request, desk, arguments, for_people, &mut tally);
+    let server = request.server();
+    let readers = server.config::<Oai>().readers.get().map(|readers| &**readers);
+    let is_brief = pass.is_squeezed_in() && readers.is_some_and(Readers::are_there);
+    let brief = is_brief.then(|| desk.repository.with_pages_up_to(BRIEF));
+    if is_brief {
+        pass.cut_short();
+    }
+    let breath = (errand.kind == Kind::List && !is_brief).then(|| Breath::among(flow.lists_at_once()));
+    let mut tally = Tally { pass, sent: Sent::default(), breath, readers };
+    let repository = brief.as_ref().unwrap_or(&desk.repository);
+    let outcome = write(request, desk, repository, arguments, for_people, &mut tally);
     if let Some(visitor) = visitor {
         visitor.served(flow, &tally.sent, outcome.is_ok());
     }
@@ -153,9 +167,10 @@ fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, Q
 fn write(
     request: &mut Request<'_>,
     desk: &Desk,
+    repository: &Repository,
     arguments: Result<Arguments, QueryError>,
     for_people: bool,
-    tally: &mut Tally,
+    tally: &mut Tally<'_>,
 ) -> Result<Outcome, Outcome> {
     request.set_content_type(if for_people { c"text/html; charset=UTF-8" } else { c"text/xml; charset=UTF-8" });
     let headers = request.reply_headers();
@@ -176,13 +191,13 @@ fn write(
         None => &CatalogueHost,
     };
     let mut reply = Reply::new(request);
-    let Tally { pass, sent, breath } = tally;
-    let mut out = Polite { reply: &mut reply, pass, breath };
+    let Tally { pass, sent, breath, readers } = tally;
+    let mut out = Polite { reply: &mut reply, pass, breath, readers: *readers };
     let written = if for_people {
-        let page = desk.repository.page_and_tell(arguments, host, sent);
+        let page = repository.page_and_tell(arguments, host, sent);
         page.and_then(|page| if request.is_head() { Ok(()) } else { Ok(out.write_all(page.as_bytes())?) })
     } else {
-        let answer = desk.repository.answer(arguments, host);
+        let answer = repository.answer(arguments, host);
         answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
     };
     // Who has a page may ask for the next at once.
@@ -203,24 +218,29 @@ fn write(
 }
 
 /// A right to answer, and what came of it.
-struct Tally {
+struct Tally<'a> {
     pass: Pass,
     sent: Sent,
-    breath: Breath,
+    /// Of a list that gives way.
+    breath: Option<Breath>,
+    readers: Option<&'a Readers>,
 }
 
 /// Pauses while others want the processors, and says now and then that the answer is still under way.
 struct Polite<'a, 'r> {
     reply: &'a mut Reply<'r>,
     pass: &'a mut Pass,
-    breath: &'a mut Breath,
+    breath: &'a mut Option<Breath>,
+    readers: Option<&'a Readers>,
 }
 
 impl io::Write for Polite<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass.still_here();
         let written = self.reply.write(bytes);
-        self.breath.pause_if_crowded();
+        if let Some(breath) = self.breath {
+            breath.pause_if_crowded(|| self.readers.is_some_and(Readers::are_there));
+        }
         written
     }
 

@@ -17,6 +17,7 @@
 //! | `policy` | what is not listed although a GET would return it, and what no probe may run |
 //! | `indexer` | keeping the catalogues current, in one child of all |
 //! | `describer` | what the indexer asks httpd |
+//! | `readers` | whether anybody looks at the site, so that lists can give way |
 //! | `traffic` | URLs that visitors know and we do not |
 //! | `logging` | what the repository has to say, in the error log |
 //!
@@ -33,6 +34,7 @@ mod house;
 mod indexer;
 mod logging;
 mod policy;
+mod readers;
 mod repositories;
 mod roots;
 mod traffic;
@@ -85,6 +87,7 @@ impl Module for Oai {
     fn configured(main: Server<'_>) -> Result<(), String> {
         logging::install();
         house::prepare(main);
+        readers::prepare(main);
         Ok(())
     }
 
@@ -101,6 +104,7 @@ impl Module for Oai {
     }
 
     fn logged(request: &Request<'_>) {
+        readers::notice(request);
         traffic::notice(request);
     }
 

@@ -122,13 +122,20 @@ impl Repository {
 
     /// The same repository with pages made for people: short, and with no resources inside.
     pub fn for_people(&self) -> Self {
+        let brief = self.with_pages_up_to(FOR_PEOPLE);
+        let settings = Settings { by_value_limit: 0, ..(*brief.settings).clone() };
+        Self { settings: Arc::new(settings), largest_shown: LARGEST_FOR_PEOPLE, ..brief }
+    }
+
+    /// The same repository with no more records or headers on a page than this. Where a list goes on does not depend on
+    /// how long its pages are.
+    pub fn with_pages_up_to(&self, most: usize) -> Self {
         let settings = Settings {
-            records_per_page: self.settings.records_per_page.min(FOR_PEOPLE),
-            identifiers_per_page: self.settings.identifiers_per_page.min(FOR_PEOPLE),
-            by_value_limit: 0,
+            records_per_page: self.settings.records_per_page.min(most),
+            identifiers_per_page: self.settings.identifiers_per_page.min(most),
             ..(*self.settings).clone()
         };
-        Self { settings: Arc::new(settings), largest_shown: LARGEST_FOR_PEOPLE, ..self.clone() }
+        Self { settings: Arc::new(settings), ..self.clone() }
     }
 
     /// Whether it is of stored records, and not of files.

@@ -276,3 +276,21 @@ fn holds_three_lists() {
     println!("all lists are held");
     std::thread::sleep(Duration::from_secs(60));
 }
+
+#[test]
+fn parts_of_lists_do_not_make_those_who_wait_come_back_sooner() {
+    let bench = Bench::new("lists_at_once = 1", None);
+    let under_way = bench.ask("192.0.2.1", LIST).expect("room");
+    assert!(!under_way.is_squeezed_in());
+    let refusal = bench.ask("198.51.100.1", LIST).expect_err("no room");
+    bench.pass(refusal.seconds);
+    let mut promised = bench.ask("198.51.100.1", LIST).expect("what was promised");
+    assert!(promised.is_squeezed_in());
+    promised.cut_short();
+    promised.settle(10, 10_000);
+    // It took next to no time; but whoever comes back next needs room for a whole list.
+    let first = bench.ask("203.0.113.1", LIST).expect_err("no room").seconds;
+    let second = bench.ask("203.0.114.1", LIST).expect_err("no room").seconds;
+    assert!(second >= first + 9, "{first} s, then {second} s");
+    drop(under_way);
+}

@@ -150,7 +150,7 @@ impl Stopped {
 }
 
 fn ending(key: u64, amount: u64, number: u64) -> Ending {
-    let list = Some(EndedList { number, time: 1_000 });
+    let list = Some(EndedList { number, time: 1_000, is_cut_short: false });
     Ending { key, budget: records(1_000_000), records: amount, bytes: 0, list }
 }
 
