@@ -1,12 +1,15 @@
 //! Flow control in Apache: several children, one ledger.
 
 use std::collections::BTreeSet;
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use modoai_testkit::apache::{Httpd, Launch, Mpm};
 use modoai_testkit::http::Client;
 
+use super::readers::Stop;
 use super::{harvest, told};
 
 const LIST: &str = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
@@ -67,16 +70,15 @@ fn whoever_waits_as_told_is_let_in_by_whichever_child() {
     httpd.expect_clean_log(&[]);
 }
 
-#[test]
-fn a_killed_child_leaves_no_list_under_way() {
+/// A server with room for one list, and somebody who takes a long one and reads no more of it than that it comes.
+fn full(mpm: Mpm) -> (Httpd, TcpStream) {
     let directives = "OAIListsAtOnce 1\nOAIListsPerHarvester 1\nOAIPageBytes 1G";
-    let launch = Launch::new(Mpm::Prefork).ordinary_site().text(directives);
+    let launch = Launch::new(mpm).ordinary_site().text(directives);
     for number in 0..40 {
         launch.write(format!("docs/{number}.bin"), vec![b'x'; 1_000_000]);
     }
     let httpd = launch.start();
     httpd.wait_for_index(&mut httpd.client());
-    // Somebody takes a long list, and reads no more of it than that it comes.
     let slow = httpd.client().connect().expect("a connection");
     let request = "GET /modoai?verb=ListRecords&metadataPrefix=oai_didl HTTP/1.1\r\nHost: x\r\n\r\n";
     std::io::Write::write_all(&mut &slow, request.as_bytes()).expect("a request");
@@ -85,6 +87,12 @@ fn a_killed_child_leaves_no_list_under_way() {
     assert_eq!(&status, b"HTTP/1.1 200");
     httpd
         .wait("the list is under way", || Client::new(&httpd.url()).get(LIST).is_ok_and(|answer| answer.status == 503));
+    (httpd, slow)
+}
+
+#[test]
+fn a_killed_child_leaves_no_list_under_way() {
+    let (httpd, slow) = full(Mpm::Prefork);
     for child in httpd.children() {
         httpd.signal_child("KILL", child);
     }
@@ -94,6 +102,29 @@ fn a_killed_child_leaves_no_list_under_way() {
         .wait("another list is given", || Client::new(&httpd.url()).get(LIST).is_ok_and(|answer| answer.status == 200));
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
     drop(slow);
+}
+
+#[test]
+fn a_promise_is_kept_with_a_short_page_while_others_read_and_there_is_no_room() {
+    let (httpd, slow) = full(Mpm::Event);
+    let stop = AtomicBool::new(false);
+    let hurried = thread::scope(|scope| {
+        let _stop = Stop(&stop);
+        scope.spawn(|| {
+            let mut client = httpd.client();
+            while !stop.load(Ordering::Relaxed) {
+                assert_eq!(client.get("/0.bin").expect("a file").status, 200);
+            }
+        });
+        harvest(&mut httpd.client(), 1)
+    });
+    assert_eq!(hurried.waits.len(), 1, "{hurried:?}");
+    assert!((1..40).contains(&hurried.records), "{hurried:?}");
+    drop(slow);
+    // Whoever goes on gets everything, in however many pages.
+    let story = harvest(&mut httpd.client(), usize::MAX);
+    assert!(story.records >= 40, "{story:?}");
+    httpd.expect_clean_log(&[]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::told;
 const HARVESTERS: usize = 200;
 
 /// Ends the threads of a test, also when the test fails.
-struct Stop<'a>(&'a AtomicBool);
+pub(super) struct Stop<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
