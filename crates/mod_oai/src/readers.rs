@@ -22,7 +22,7 @@ use crate::directives::HANDLERS;
 
 /// Whoever has just got something will want the next. Long enough for those who have to wait for it: if lists took
 /// the processors, nobody would be seen any more.
-const JUST_NOW: Duration = Duration::from_secs(1);
+const JUST_NOW: Duration = Duration::from_millis(100);
 
 /// A child says so no more often than this: it would do so with every request of a busy site.
 const TOLD_EVERY: Duration = Duration::from_millis(4);
