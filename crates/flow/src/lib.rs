@@ -11,6 +11,7 @@
 //! | `ledger` | where accounts are kept, for all processes and after restarts |
 //! | `notes` | what is enough to turn away those who will not wait |
 //! | [`courtesy`] | lists give way to everything else |
+//! | [`readers`] | whether anybody looks at the site, in whichever process |
 //! | [`log`] | who harvested what |
 //! | [`visitor`] | what is noted there about a request |
 
@@ -21,11 +22,13 @@ mod ledger;
 pub mod log;
 pub mod network;
 mod notes;
+pub mod readers;
 pub mod settings;
 pub mod visitor;
 pub mod who;
 
 pub use flow::{Errand, Flow, Kind, NotNow, Pass, Refusal};
+pub use readers::Readers;
 pub use settings::{Budget, FLOW_SETTINGS, FlowSettings, HARVESTER_SETTINGS, HarvesterSettings};
 pub use visitor::Visitor;
 pub use who::{Asker, Who};

@@ -4,14 +4,13 @@ use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use modoai_flow::{FLOW_SETTINGS, FlowSettings};
+use modoai_flow::{FLOW_SETTINGS, FlowSettings, Readers};
 use modoai_httpd::server::Server;
 use modoai_repository::settings::{SETTINGS, Settings, Target as _};
 use modoai_repository::site::{Links, SITE_SETTINGS, SiteSettings};
 use toml::{Table, Value};
 
 use crate::house::Door;
-use crate::readers::Readers;
 
 /// The configuration of a server or virtual host.
 #[derive(Default)]

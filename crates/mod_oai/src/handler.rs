@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use modoai_flow::courtesy::Breath;
-use modoai_flow::{Asker as Asking, Errand, Flow, Kind, Pass, Visitor};
+use modoai_flow::{Asker as Asking, Errand, Flow, Kind, Pass, Readers, Visitor};
 use modoai_httpd::asker::Asker;
 use modoai_httpd::log::Level;
 use modoai_httpd::reply::Reply;
@@ -23,7 +23,6 @@ use crate::address::Address;
 use crate::directives::HANDLERS;
 use crate::host::ProbeHost;
 use crate::house::{self, House};
-use crate::readers::Readers;
 use crate::{Oai, archive};
 
 /// In builds for tests, a query that shows what becomes of a panic.
