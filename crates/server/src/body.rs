@@ -97,10 +97,20 @@ impl Turn {
         Self { turns, permit }
     }
 
+    /// One that is waited for on the thread that needs it: where threads can run out, whoever waits for a thread must not
+    /// hold what the others are waiting for.
+    pub(crate) fn later(turns: Arc<Semaphore>) -> Self {
+        Self { turns, permit: None }
+    }
+
+    fn wait(&mut self) {
+        self.permit = Handle::current().block_on(self.turns.clone().acquire_owned()).ok();
+    }
+
     fn pause<T>(&mut self, wait: impl FnOnce() -> T) -> T {
         self.permit = None;
         let result = wait();
-        self.permit = Handle::current().block_on(self.turns.clone().acquire_owned()).ok();
+        self.wait();
         result
     }
 }
@@ -121,17 +131,24 @@ impl Writer {
         (Self { turn, start: Some(start), parts: None, buffer: Vec::new() }, started)
     }
 
+    /// Waits for a turn that was left for later. Fails if nobody wants the answer any more.
+    pub(crate) fn begin(&mut self) -> io::Result<()> {
+        self.turn.wait();
+        if self.start.as_ref().is_some_and(oneshot::Sender::is_closed) { Err(gone()) } else { Ok(()) }
+    }
+
     /// Completes the body.
     pub(crate) fn finish(mut self) -> io::Result<()> {
+        // Nothing is left to compute.
+        self.turn.permit = None;
         let rest = Bytes::from(std::mem::take(&mut self.buffer));
         match self.start.take() {
             Some(start) if rest.is_empty() => start.send(Body::Empty).map_err(|_| gone()),
             Some(start) => start.send(Body::Whole(rest)).map_err(|_| gone()),
             None => {
-                if !rest.is_empty() {
-                    self.send(Part::Chunk(rest))?;
-                }
-                self.send(Part::End)
+                let parts = self.parts.take().ok_or_else(gone)?;
+                let chunk = (!rest.is_empty()).then_some(Part::Chunk(rest));
+                chunk.into_iter().chain([Part::End]).try_for_each(|part| parts.blocking_send(part).map_err(|_| gone()))
             }
         }
     }
@@ -213,6 +230,30 @@ mod tests {
         assert!(early.await.is_none(), "nothing was started, so the response can still say why");
         let late = filled(|mut writer| writer.write_all(&[0; 3 * CHUNK]));
         late.await.expect("started").expect_err("aborted");
+    }
+
+    #[tokio::test]
+    async fn whoever_has_nothing_left_to_compute_needs_no_turn() {
+        let turns = Arc::new(Semaphore::new(1));
+        let (mut writer, started) = Writer::new(Turn::take(turns.clone()).await);
+        let task = tokio::task::spawn_blocking(move || {
+            writer.write_all(&[0; WAITING * CHUNK + 1])?;
+            writer.finish()
+        });
+        let body = started.await.expect("started");
+        // The last part waits for this client, and the turn is somebody else's for as long as they like.
+        let _theirs = turns.acquire().await.expect("a turn");
+        let bytes = body.collect().await.expect("complete").to_bytes();
+        assert_eq!(bytes.len(), WAITING * CHUNK + 1);
+        task.await.expect("no panic").expect("sent");
+    }
+
+    #[tokio::test]
+    async fn nothing_is_computed_for_those_who_have_left() {
+        let (mut writer, started) = Writer::new(Turn::later(Arc::new(Semaphore::new(1))));
+        drop(started);
+        let begun = tokio::task::spawn_blocking(move || writer.begin()).await.expect("no panic");
+        assert_eq!(begun.expect_err("nobody is there").kind(), io::ErrorKind::BrokenPipe);
     }
 
     #[tokio::test]

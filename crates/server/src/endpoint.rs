@@ -141,7 +141,7 @@ async fn answer(
         }
     };
     let (admission, turn) = if is_list {
-        (None, Turn::take(handler.lists.turns.clone()).await)
+        (None, Turn::later(handler.lists.turns.clone()))
     } else {
         let admission = timeout(PATIENCE, async {
             let admission = handler.answers.clone().acquire_owned().await;
@@ -157,13 +157,15 @@ async fn answer(
             }
         }
     };
-    let (writer, started) = Writer::new(turn);
+    let (mut writer, started) = Writer::new(turn);
     let work = {
         let handler = handler.clone();
         move || {
             let _admission = admission;
+            let begun = if is_list { writer.begin() } else { Ok(()) };
             let mut tally = Tally { place, sent: Sent::default(), breath: is_list.then(Breath::begin) };
-            let result = write(&handler, arguments, &requester, wish, writer, &mut tally);
+            let written = |()| write(&handler, arguments, &requester, wish, writer, &mut tally);
+            let result = begun.map_err(Failure::Io).and_then(written);
             if let Some(visitor) = visitor {
                 visitor.served(&handler.served.flow, &tally.sent, result.is_ok());
             }
