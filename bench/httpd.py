@@ -24,7 +24,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 def hosts():
     """Who can serve a site here."""
-    if Path(HTTPD).exists() and MOD_OAI.exists():
+    if Path(HTTPD).is_file() and MOD_OAI.is_file():
         return ("modoai serve", "Apache with mod_oai")
     print(f"bench: NOT MEASURED: Apache; {HTTPD} or {MOD_OAI} is missing", file=sys.stderr, flush=True)
     return ("modoai serve",)
