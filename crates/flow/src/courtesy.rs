@@ -22,10 +22,6 @@ const BESIDE: usize = 2;
 /// No pause is longer: a harvester must see that there is still somebody.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// The same where nobody knows whether it helps anybody; and whoever pauses does not notice that the harvester has
-/// gone.
-const LONGEST_GUESS: Duration = Duration::from_millis(50);
-
 /// How often it is looked whether anybody still wants the processors, at most; and how often within a pause.
 const LOOK: Duration = Duration::from_millis(5);
 const LOOKS: u32 = 20;
@@ -73,8 +69,8 @@ impl Breath {
         self.computed = computed();
     }
 
-    /// The same, but only if this thread had to wait for a processor: for those who share them with more than they know
-    /// of. If it is not known who wants them, the pause is short.
+    /// The same, but only if this thread had to wait for a processor: where others are served by other processes, it takes
+    /// nothing from them as long as there are processors enough.
     pub fn pause_if_crowded(&mut self, is_wanted: impl Fn() -> bool) {
         let spent = computed().saturating_sub(self.computed);
         let waited = self.waited();
@@ -82,13 +78,8 @@ impl Breath {
         self.waited = waited;
         let is_crowded = crowd.saturating_mul(CROWDED) > u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX);
         // Whoever has slept is let in at once, and learns little: what was found before counts, too.
-        if std::mem::replace(&mut self.was_crowded, is_crowded) || is_crowded {
-            if is_wanted() {
-                return self.pause_while(is_wanted);
-            }
-            sleep(spent.saturating_mul(self.times).min(LONGEST_GUESS));
-        }
-        self.computed = computed();
+        let was_crowded = std::mem::replace(&mut self.was_crowded, is_crowded);
+        self.pause_while(|| (is_crowded || was_crowded) && is_wanted());
     }
 
     /// Nanoseconds that this thread could have run, and did not.
@@ -134,6 +125,7 @@ mod tests {
         breath.pause_while(|| false);
         assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
     }
+
     #[test]
     fn the_more_lists_there_may_be_the_longer_each_pauses() {
         let cores = available_parallelism().map_or(1, NonZero::get);
@@ -146,17 +138,16 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_for_nobody_is_short() {
-        let mut breath = Breath::among(usize::MAX);
-        breath.was_crowded = true;
-        compute(Duration::from_millis(20));
-        let begun = Instant::now();
-        breath.pause_if_crowded(|| false);
-        assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
-        breath.was_crowded = true;
-        compute(Duration::from_millis(20));
-        let begun = Instant::now();
-        breath.pause_if_crowded(|| true);
-        assert!(begun.elapsed() >= LONGEST / 2, "{:?}", begun.elapsed());
+    fn nobody_pauses_for_those_who_are_not_there() {
+        let mut breath = Breath::begin();
+        let mut paused = |is_wanted: bool| {
+            breath.was_crowded = true;
+            compute(Duration::from_millis(20));
+            let begun = Instant::now();
+            breath.pause_if_crowded(|| is_wanted);
+            begun.elapsed()
+        };
+        assert!(paused(false) < LONGEST / 2);
+        assert!(paused(true) >= LONGEST / 2);
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn prepare(main: Server<'_>) {
             }
         }
         Err(error) => {
-            let message = format!("lists give way to readers only a little: children cannot share memory ({error})");
+            let message = format!("lists do not give way to readers: children cannot share memory ({error})");
             log::server(Level::Warning, &message);
         }
     }
