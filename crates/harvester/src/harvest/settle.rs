@@ -46,11 +46,8 @@ struct Count {
 impl Work {
     /// A window has come to its end: is it complete?
     pub(super) async fn settle(&mut self, list: &List, open: OpenWindow, how: How) -> Result<Fate, Stop> {
-        let mut verdict = open.progress.judge(how, self.is_first);
+        let verdict = self.judge(&open.progress, how, self.is_first);
         let is_short = open.progress.is_short();
-        if self.identity.prompt && how.is_natural() && !is_short {
-            verdict = Verdict::Complete;
-        }
         let Verdict::Doubtful(quirk) = verdict else { return Ok(self.close_window(&open, Some(verdict))?) };
         let (fresh, size) = (open.progress.fresh, open.progress.size);
         let count = self.count(list, &open).await?;
@@ -122,10 +119,17 @@ impl Work {
         Ok(if unknown { Halves::Unknown } else { Halves::NoMore })
     }
 
+    /// Whether the end of a list is believed. That of a server that promises to be prompt is, unless it announced more:
+    /// whoever makes that promise knows where lists end.
+    fn judge(&self, progress: &Progress, how: How, is_first: bool) -> Verdict {
+        let promised = self.identity.prompt && how.is_natural() && !progress.is_short();
+        if promised { Verdict::Complete } else { progress.judge(how, is_first) }
+    }
+
     /// Whether a list of identifiers is complete, given what was announced elsewhere.
     fn is_whole(&self, count: &Count, announced: Option<u64>) -> bool {
         let progress = Progress { size: count.progress.size.max(announced), ..count.progress.clone() };
-        !matches!(progress.judge(count.how, false), Verdict::Doubtful(_))
+        !matches!(self.judge(&progress, count.how, false), Verdict::Doubtful(_))
     }
 
     /// The size that is told for the same window without a set.
@@ -180,24 +184,48 @@ impl Work {
     pub(super) async fn verify(&mut self, sets: &[String]) -> Result<(), Stop> {
         let window = self.options.window;
         let first = self.state()?.fresh_number()?;
-        let mut whole = true;
+        let (mut whole, mut unproven) = (true, false);
         for set in sets {
             let list = self.state()?.list(set, window)?;
             let pass = OpenWindow::new(self.state()?.fresh_number()?, window, set);
-            whole &= self.follow(&list, pass).await?.is_some_and(|count| self.is_whole(&count, None));
+            match self.listed_whole(&list, pass).await? {
+                Halves::NoMore => {}
+                Halves::More => whole = false,
+                Halves::Unknown => unproven = true,
+            }
         }
         self.get_missing().await?;
+        // Only a list of everything can tell that something is in no list.
+        let selected = self.state()?.lists()?.iter().all(|list| sets.contains(&list.set));
+        let is_everything = window == Window::ALL && selected;
+        // A list that has all that is here agrees with the harvest, and nothing can vanish by it.
+        whole &= !unproven || is_everything && self.state()?.unlisted(first, 1)?.is_empty();
         if !whole {
             let reason = "the identifiers could not be listed whole, so nothing is known of what vanished".to_owned();
             self.gaps.push(Gap { what: "list".to_owned(), reason, ..Gap::default() });
             return Ok(());
         }
-        // Only a list of everything can tell that something is in no list.
-        let selected = self.state()?.lists()?.iter().all(|list| sets.contains(&list.set));
-        if window == Window::ALL && selected {
+        if is_everything {
             self.pass_on_vanished(first).await?;
         }
         Ok(())
+    }
+
+    /// Lists all identifiers of a list, and tells whether there are more. An end that is not believed is looked at as
+    /// that of a list of records is.
+    async fn listed_whole(&mut self, list: &List, pass: OpenWindow) -> Result<Halves, Stop> {
+        let Some(count) = self.follow(list, pass.clone()).await? else { return Ok(Halves::More) };
+        if self.is_whole(&count, None) {
+            return Ok(Halves::NoMore);
+        }
+        if !count.how.is_natural() {
+            return Ok(Halves::More);
+        }
+        let is_short = count.progress.is_short();
+        Ok(match self.halves(list, &OpenWindow { progress: count.progress, ..pass }).await? {
+            Halves::Unknown if is_short => Halves::More,
+            halves => halves,
+        })
     }
 
     /// Sinks may block, so this is done where that is allowed.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `endpoint` | the misbehaving endpoint is right where no defect is asked for |
 //! | `defects` | whatever an endpoint does wrong, all records arrive or the loss is named |
+//! | `doubts` | complete repositories raise no alarm, and one gap is not told as many |
 //! | `certificates` | whose certificates are believed |
 //! | `killed` | `kill -9` at any moment costs nothing but time |
 //! | `round_trip` | a mirror is the site; an aggregator tells what it was told |
@@ -21,6 +22,7 @@ use crate::running::{Told, to_its_end};
 
 mod certificates;
 mod defects;
+mod doubts;
 mod endpoint;
 mod killed;
 mod round_trip;
