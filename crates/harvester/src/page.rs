@@ -430,7 +430,8 @@ impl<'a> PageReader<'a> {
         }
         self.report.records += 1;
         let state = &mut self.desk.state;
-        match state.mark_listed(&header.identifier, header.deleted, self.order.window.number)? {
+        let stamp = read_date(&header.datestamp).map(Datestamp::unix);
+        match state.mark_listed(&header.identifier, header.deleted, stamp, self.order.window.number)? {
             Some(fresh) => self.report.fresh += u64::from(fresh),
             None => {
                 self.report.fresh += 1;

@@ -63,16 +63,19 @@ impl State {
         self.sql(|sql| sql.prepare_cached("DELETE FROM item WHERE identifier = ?")?.execute([identifier]).map(drop))
     }
 
-    /// Marks an item as listed in an identifier pass; `None` if it is not here, or here in the other condition.
-    pub fn mark_listed(&mut self, identifier: &str, gone: bool, pass: i64) -> Result<Option<bool>> {
+    /// Marks an item as listed in an identifier pass; `None` if it is not here, or not as it is listed: in the other
+    /// condition, or from before that datestamp.
+    pub fn mark_listed(&mut self, identifier: &str, gone: bool, stamp: Option<i64>, pass: i64) -> Result<Option<bool>> {
         self.sql(|sql| {
-            let mut select = sql.prepare_cached("SELECT gone, seen FROM item WHERE identifier = ?")?;
-            let found: Option<(bool, i64)> =
-                select.query_row([identifier], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-            let Some((_, seen)) = found.filter(|(was_gone, _)| *was_gone == gone) else { return Ok(None) };
+            let mut select = sql.prepare_cached("SELECT gone, stamp, seen FROM item WHERE identifier = ?")?;
+            let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let found: Option<(bool, Option<i64>, i64)> = select.query_row([identifier], row).optional()?;
+            let Some((_, known, seen)) = found.filter(|(was_gone, ..)| *was_gone == gone) else { return Ok(None) };
+            // What has changed has not vanished.
             let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE identifier = ?")?;
             update.execute(params![pass, identifier])?;
-            Ok(Some(seen != pass))
+            let outdated = known.zip(stamp).is_some_and(|(known, stamp)| known < stamp);
+            Ok((!outdated).then_some(seen != pass))
         })
     }
 
@@ -119,9 +122,12 @@ mod tests {
         assert_eq!(note(1, 2, 5), Seen { novelty: Novelty::Same, fresh: true });
         assert_eq!(note(2, 2, 6), Seen { novelty: Novelty::Changed, fresh: false });
         assert_eq!(note(3, 2, 4), Seen { novelty: Novelty::Same, fresh: false }, "an older version does not win");
-        assert_eq!(state.mark_listed("oai:x:1", false, 3).expect("known"), Some(true));
-        assert_eq!(state.mark_listed("oai:x:1", true, 3).expect("known otherwise"), None);
-        assert_eq!(state.mark_listed("oai:x:2", false, 3).expect("unknown"), None);
+        let mut listed = |name, gone, stamp| state.mark_listed(name, gone, stamp, 3).expect("looked up");
+        assert_eq!(listed("oai:x:1", false, Some(6)), Some(true));
+        assert_eq!(listed("oai:x:1", false, None), Some(false));
+        assert_eq!(listed("oai:x:1", true, Some(6)), None, "known otherwise");
+        assert_eq!(listed("oai:x:1", false, Some(7)), None, "known as it was before");
+        assert_eq!(listed("oai:x:2", false, Some(6)), None, "unknown");
         assert_eq!(state.unlisted(4, 10).expect("a list"), ["oai:x:1"]);
         assert!(state.unlisted(3, 10).expect("a list").is_empty());
         assert_eq!((state.seen_since(3).expect("one"), state.seen_since(4).expect("none")), (1, 0));

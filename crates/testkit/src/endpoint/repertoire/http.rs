@@ -9,7 +9,7 @@ use flate2::write::{DeflateEncoder, GzEncoder};
 
 use super::{Defect, Outcome, VICTIM, is_victim, nothing, row};
 use crate::endpoint::calendar;
-use crate::endpoint::holdings::Holdings;
+use crate::endpoint::holdings::{Holdings, dublin_core};
 use crate::endpoint::reply::{Delivery, Reply};
 use crate::endpoint::script::{Script, Visit};
 
@@ -86,6 +86,13 @@ pub(super) const DEFECTS: &[Defect] = &[
         .told(),
     row("bad-record", "500 for its page only", || {
         broken(|visit| visit.verb() == "ListRecords", || Reply::html(500, "Internal server error"))
+    }),
+    row("bad-record", "500 for its page only, and it changes", || {
+        broken(|visit| visit.verb() == "ListRecords", || Reply::html(500, "Internal server error"))
+    })
+    .meanwhile(|holdings| {
+        let victim = holdings.record(VICTIM).expect("it is there");
+        (victim.metadata, victim.changed) = (dublin_core("A new edition"), calendar::now());
     }),
     row("bad-record", "half of an answer for its page and for itself", || {
         Script::default().reply(|visit, reply| {
