@@ -77,7 +77,7 @@ quirks! {
     /// Datestamps are not in the granularity of Identify.
     GRANULARITY_MIXED = "granularity-mixed" => "stored as they are; requests use the form that Identify promises, or the other where that is refused";
     /// from and until are refused or ignored.
-    DATES_REFUSED = "dates-refused" => "the list is asked for without, and what is the same as before is not stored again";
+    DATES_REFUSED = "dates-refused" => "the list is asked for without, or as a whole and never in parts; what is the same as before is not stored again";
     /// There is no answer without from and until.
     DATES_REQUIRED = "dates-required" => "they are sent, from the year 1970 to tomorrow";
     /// Local time is passed off as UTC, so that changes appear hours late.

@@ -110,6 +110,11 @@ impl Window {
         }
     }
 
+    /// Whether everything between the oldest and the newest of these moments lies inside.
+    pub fn holds(self, (oldest, newest): (i64, i64)) -> bool {
+        self.from.is_none_or(|from| from.unix() <= oldest) && self.until.is_none_or(|until| newest <= until.unix())
+    }
+
     /// This window and the one that follows it, as one; none if something lies between.
     pub fn joined(self, next: Self) -> Option<Self> {
         let adjacent = matches!((self.until, next.from), (Some(until), Some(from)) if until.unix() + 1 == from.unix());
@@ -231,6 +236,16 @@ mod tests {
         assert!(days[0].is_short());
         assert!(days[0].split(within, Granularity::Day).is_empty(), "a day is the least that can be asked for");
         assert_eq!(days[0].split(within, Granularity::Seconds).len(), 24);
+    }
+
+    #[test]
+    fn a_window_holds_what_lies_between_its_ends() {
+        let span = |from, until| (date(from).unix(), date(until).unix());
+        let year = window("2020-01-01", "2020-12-31T23:59:59Z");
+        assert!(year.holds(span("2020-01-01", "2020-12-31T23:59:59Z")));
+        assert!(!year.holds(span("2019-12-31T23:59:59Z", "2020-02-01")));
+        assert!(!year.holds(span("2020-02-01", "2021-01-01")));
+        assert!(Window::ALL.holds(span("1970-01-01", "2100-01-01")));
     }
 
     #[test]

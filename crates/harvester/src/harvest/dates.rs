@@ -8,7 +8,10 @@ use crate::clock;
 use crate::habits::DateStyle;
 use crate::quirks;
 use crate::state::OpenWindow;
-use crate::window::{Granularity, Window};
+use crate::window::{Granularity, Window, read_date};
+
+/// No repository has anything of this day, whatever dates it goes by; but for files that claim to be as old.
+const NEVER: i64 = 86_399; // the end of 1970-01-01
 
 impl Work {
     /// Dates were refused: another way to write them, if there is one left.
@@ -94,6 +97,26 @@ impl Work {
         };
         self.date_trial = !self.date_trials_over;
         self.date_trial
+    }
+
+    /// Whether dates make a difference. Where they do not, every part of a list is all of it, and to divide it would only
+    /// make one gap a hundred. Records outside of what was asked for are no proof: some servers select by another date than
+    /// they show. So it is asked what nobody can have; once per run is enough.
+    pub(super) async fn heeds_dates(&mut self, set: &str) -> bool {
+        if let Some(heeded) = self.dates_heeded {
+            return heeded;
+        }
+        let question = self.first_page(set, Window { from: None, until: Some(Datestamp::from_unix(NEVER)) });
+        let later = |text: &str| read_date(text).is_some_and(|date| date.unix() > NEVER + 86_400);
+        let ignored = match self.talk.probe(&question).await {
+            Ok(response) => response.records.iter().any(|record| later(&record.datestamp)),
+            Err(_) => false,
+        };
+        if ignored {
+            self.talk.repairs.note(quirks::DATES_REFUSED, "what is asked for until 1970 is all there is");
+        }
+        self.dates_heeded = Some(!ignored);
+        !ignored
     }
 
     /// Nothing was found. Whether that is because the server does not understand dates, or does not answer without them,

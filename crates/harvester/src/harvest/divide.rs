@@ -25,7 +25,7 @@ impl Work {
         why: &str,
     ) -> Result<Fate, Stop> {
         tracing::info!(window = %open.window, why, "dividing");
-        let parts = self.parts(&open);
+        let parts = self.parts(&open).await;
         if (parts.is_empty() || open.window.is_short()) && self.one_by_one(list, &open).await? {
             self.talk.repairs.note(quirk, &format!("{}: {why}", open.window));
             if quirk != quirks::BAD_RECORD {
@@ -54,8 +54,8 @@ impl Work {
     }
 
     /// What a window can be divided into by time.
-    pub(super) fn parts(&self, open: &OpenWindow) -> Vec<Window> {
-        if self.talk.habits.dates == DateStyle::Never {
+    pub(super) async fn parts(&mut self, open: &OpenWindow) -> Vec<Window> {
+        if self.talk.habits.dates == DateStyle::Never || !self.heeds_dates(&open.set).await {
             return Vec::new();
         }
         let now = clock::now();

@@ -95,6 +95,8 @@ struct Work {
     /// Whether another way to write dates is being tried.
     date_trial: bool,
     doubted_dates: bool,
+    /// Whether dates make a difference there, if that was asked.
+    dates_heeded: Option<bool>,
     /// Whether a token that needs encoding was understood as it is sent now.
     token_style_proven: bool,
 }
@@ -222,6 +224,7 @@ impl Harvest {
             date_trials_over: false,
             date_trial: false,
             doubted_dates: false,
+            dates_heeded: None,
             token_style_proven: false,
         };
         let outcome = work.everything().await;

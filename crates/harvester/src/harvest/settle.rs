@@ -57,13 +57,14 @@ impl Work {
         if proven && (is_short || listed > fresh) {
             return self.believe(&open, quirk);
         }
+        let unknown = count.as_ref().map_or(0, |count| count.unknown);
         let counted = count.map(|count| count.how);
         let agreed = how.is_natural() && counted.is_some_and(How::is_natural) && listed <= fresh;
         if agreed {
             if is_short && !open.set.is_empty() && self.size_of_store(&open).await == size {
                 return self.believe(&open, quirks::SIZE_OF_STORE);
             }
-            match (self.halves(list, &open).await?, is_short) {
+            match (self.halves(list, &open, unknown).await?, is_short) {
                 // The same, asked for in halves, is not more. So that is all, whatever the size.
                 (Halves::NoMore, true) => return self.believe(&open, quirks::SIZE_WRONG),
                 (Halves::NoMore | Halves::Unknown, false) => return Ok(self.close_window(&open, None)?),
@@ -74,7 +75,7 @@ impl Work {
             Some(size) => format!("{fresh} of {size} records came"),
             None => format!("the list has no credible end after {fresh} records: {}", quirk.name),
         };
-        let parts = self.parts(&open);
+        let parts = self.parts(&open).await;
         // Where both lists go on for ever, parts of them do, too.
         let endless = how == How::Empty && counted == Some(How::Empty);
         if !parts.is_empty() && !endless {
@@ -89,8 +90,8 @@ impl Work {
     }
 
     /// Whether the two halves of what came hold, together, more than the whole. A list that was cut off has more to give when
-    /// it is asked for half as much.
-    async fn halves(&mut self, list: &List, open: &OpenWindow) -> Result<Halves, Stop> {
+    /// it is asked for half as much. What the whole has and cannot be had, `unknown` in number, is no more.
+    async fn halves(&mut self, list: &List, open: &OpenWindow, unknown: u64) -> Result<Halves, Stop> {
         let Some((oldest, newest)) = open.progress.span else { return Ok(Halves::Unknown) };
         if self.talk.habits.dates == DateStyle::Never {
             return Ok(Halves::Unknown);
@@ -102,21 +103,26 @@ impl Work {
         let (end, start) = if one_moment { (middle - 1, middle + unit) } else { (middle + unit - 1, middle + unit) };
         let below = Window { from: open.window.from, until: Some(Datestamp::from_unix(end)) };
         let above = Window { from: Some(Datestamp::from_unix(start)), until: open.window.until };
-        let mut listed = 0;
+        let (mut listed, mut not_here) = (0, 0);
         for half in [below, above] {
             if half.from.zip(half.until).is_some_and(|(from, until)| from > until) {
                 continue;
             }
             let window = OpenWindow { window: half, ..open.clone() };
             let Some(count) = self.count(list, &window).await? else { return Ok(Halves::More) };
-            if !count.how.is_natural() || count.unknown > 0 {
+            let exceeded = count.progress.span.is_some_and(|span| !half.holds(span));
+            if exceeded && !self.heeds_dates(&open.set).await {
+                return Ok(Halves::Unknown);
+            }
+            not_here += count.unknown;
+            if !count.how.is_natural() || not_here > unknown {
                 return Ok(Halves::More);
             }
             listed += count.progress.fresh;
         }
-        // The same in both halves: dates are not looked at there, and halves prove nothing.
-        let unknown = one_moment || listed > open.progress.fresh;
-        Ok(if unknown { Halves::Unknown } else { Halves::NoMore })
+        // Some of it in both halves: they are not halves, and prove nothing.
+        let prove_nothing = one_moment || listed > open.progress.fresh;
+        Ok(if prove_nothing { Halves::Unknown } else { Halves::NoMore })
     }
 
     /// Whether the end of a list is believed. That of a server that promises to be prompt is, unless it announced more:
@@ -221,8 +227,8 @@ impl Work {
         if !count.how.is_natural() {
             return Ok(Halves::More);
         }
-        let is_short = count.progress.is_short();
-        Ok(match self.halves(list, &OpenWindow { progress: count.progress, ..pass }).await? {
+        let (is_short, unknown) = (count.progress.is_short(), count.unknown);
+        Ok(match self.halves(list, &OpenWindow { progress: count.progress, ..pass }, unknown).await? {
             Halves::Unknown if is_short => Halves::More,
             halves => halves,
         })

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use modoai_testkit::endpoint::{Endpoint, Holdings, Page, Script, Visit};
+use modoai_testkit::endpoint::{Endpoint, Holdings, Page, Script, Token, Visit};
 use modoai_testkit::process::Launch;
 use modoai_testkit::site::TestSite;
 
@@ -48,4 +48,24 @@ fn identifiers_that_are_cut_off_make_nothing_vanish() {
     let told = ended.missing().iter().any(|gap| gap["what"] == "list");
     assert!(told && !ended.repaired("vanished"), "{}", ended.said);
     assert_eq!(ended.report["deleted"], endpoint.holdings().deleted(None).count(), "{}", ended.said);
+}
+
+/// Where dates are ignored every part of a list is all of it: what is not proven of one is not told of each.
+#[test]
+fn a_list_without_parts_is_one_gap() {
+    let boast = |visit: &Visit<'_>, page: &mut Page| {
+        if let Some(list) = page.list().filter(|_| visit.is_list()) {
+            list.token = Some(Token { value: String::new(), cursor: None, size: Some("30".to_owned()) });
+        }
+    };
+    let script = Script::default().pages_of(100).page(boast).understand(|request| {
+        request.remove_argument("from");
+        request.remove_argument("until");
+    });
+    let endpoint = Endpoint::start(script);
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = harvest(endpoint.url(), folder.path(), &[]);
+    assert!(ended.repaired("dates-refused"), "{}", ended.said);
+    let reasons: Vec<_> = ended.missing().iter().map(|gap| gap["reason"].as_str().unwrap_or_default()).collect();
+    assert_eq!(reasons, ["23 of 30 records came"], "{}", endpoint.story());
 }

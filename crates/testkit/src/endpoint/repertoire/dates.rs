@@ -60,12 +60,17 @@ pub(super) const DEFECTS: &[Defect] = &[
         Script::default().instead(|visit| dates(visit).next().map(|_| Reply::html(500, "Internal server error")))
     })
     .told(),
-    row("dates-refused", "by ignoring them", || {
-        Script::default().understand(|request| {
-            request.remove_argument("from");
-            request.remove_argument("until");
-        })
-    }),
+    row("dates-refused", "by ignoring them", || ignoring(Script::default())),
+    row("dates-refused", "by ignoring them, and one record has no metadata", || {
+        ignoring(victims(|entry| entry.metadata = None).pages_of(100))
+    })
+    .outcome(Outcome::WithoutRecords(is_victim))
+    .told(),
+    row("dates-refused", "by ignoring them, and the only page fails", || {
+        ignoring(Script::default().pages_of(100))
+            .instead(|visit| (visit.verb() == "ListRecords").then(|| Reply::html(500, "Internal server error")))
+    })
+    .told(),
     row("dates-refused", "by finding nothing", || {
         refusing(|_| true, |page| page.fail("noRecordsMatch", "nothing matches"))
     })
@@ -183,6 +188,14 @@ fn without(name: &'static str) -> Script {
         if let Body::Identify(texts) = &mut page.body {
             texts.retain(|(given, _)| *given != name);
         }
+    })
+}
+
+/// The same, whatever dates are asked for.
+fn ignoring(script: Script) -> Script {
+    script.understand(|request| {
+        request.remove_argument("from");
+        request.remove_argument("until");
     })
 }
 
