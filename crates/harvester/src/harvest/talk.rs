@@ -62,12 +62,14 @@ impl Talk {
     async fn describe_once(&mut self, question: &Question) -> Result<Response, (Trouble, Option<Duration>)> {
         let fetched = self.get(question).await?;
         let (status, charset) = (fetched.status, fetched.charset().map(str::to_owned));
+        let label = fetched.content_type().map(str::to_owned);
         let body = fetched.body.read_to_end(LONGEST_DESCRIPTION).await.map_err(|error| (error.into(), None))?;
         let response =
             self.read_whole(&body, charset.as_deref()).map_err(|error| (refused(status, &body, error), None))?;
         if status >= 400 && response.errors.is_empty() {
             return Err((Trouble::Status(status), None));
         }
+        self.look_at_label(label);
         self.known_errors(status, &response.errors)?;
         Ok(response)
     }
@@ -108,6 +110,7 @@ impl Talk {
         loop {
             let fetched = self.get(question).await?;
             let (status, charset) = (fetched.status, fetched.charset().map(str::to_owned));
+            let label = fetched.content_type().map(str::to_owned);
             if !(200..300).contains(&status) {
                 let body = self.whole(fetched).await?;
                 let read = self.read_whole(&body, charset.as_deref());
@@ -115,6 +118,7 @@ impl Talk {
                 if response.errors.is_empty() {
                     return Err((Trouble::Status(status), None));
                 }
+                self.look_at_label(label);
                 self.known_errors(status, &response.errors)?;
                 let response_date = read_date(&response.response_date);
                 return Ok(PageReport { response_date, errors: response.errors, ..PageReport::default() });
@@ -123,6 +127,7 @@ impl Talk {
             let mender = (!remedies.is_empty()).then(|| Mender::new(remedies, charset.as_deref()));
             let error = match self.stream(desk, order, fetched, mender).await {
                 Ok(report) => {
+                    self.look_at_label(label);
                     self.known_errors(status, &report.errors)?;
                     // If nothing had to be mended after all, the first answer was an accident.
                     if let Some(trouble) = unreadable_at_first.filter(|_| !report.mended) {
@@ -219,11 +224,14 @@ impl Talk {
             let asks = status == 429 || wait.is_some();
             return Err((if asks { Trouble::Busy(status) } else { Trouble::Status(status) }, wait));
         }
-        if fetched.content_type().is_some_and(|kind| !kind.contains("xml")) {
-            let kind = fetched.content_type().unwrap_or_default().to_owned();
-            self.repairs.note(quirks::CONTENT_TYPE, &kind);
-        }
         Ok(fetched)
+    }
+
+    /// Tells of an answer that is one, whatever it is labelled.
+    fn look_at_label(&mut self, label: Option<String>) {
+        if let Some(label) = label.filter(|label| !label.contains("xml")) {
+            self.repairs.note(quirks::CONTENT_TYPE, &label);
+        }
     }
 
     /// Waits before the next attempt, or passes on why there will be none.

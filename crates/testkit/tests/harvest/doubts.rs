@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use modoai_testkit::endpoint::{Endpoint, Holdings, Page, Script, Token, Visit};
+use modoai_testkit::endpoint::{Endpoint, Holdings, Page, Reply, Script, Token, Visit};
 use modoai_testkit::process::Launch;
 use modoai_testkit::site::TestSite;
 
@@ -68,4 +68,32 @@ fn a_list_without_parts_is_one_gap() {
     assert!(ended.repaired("dates-refused"), "{}", ended.said);
     let reasons: Vec<_> = ended.missing().iter().map(|gap| gap["reason"].as_str().unwrap_or_default()).collect();
     assert_eq!(reasons, ["23 of 30 records came"], "{}", endpoint.story());
+}
+
+/// A prompt server's identifiers are believed also where one record fails: then nothing else of its second is missing.
+#[test]
+fn a_bad_record_is_all_that_is_missing() {
+    const BAD: &str = "oai:endpoint.example:0002";
+    const PROMISE: &str = "<description><d:datestamps xmlns:d=\"urn:modoai:datestamps:1\">visibility</d:datestamps>\
+        </description></Identify>";
+    let script = Script::of(Holdings::of(5)).pages_of(100);
+    let script = script.holding(|holdings| {
+        holdings.records.iter_mut().for_each(|record| record.changed = 1_500_000_000);
+    });
+    let script = script.xml(|visit, xml| {
+        if visit.verb() == "Identify" {
+            *xml = String::from_utf8_lossy(xml).replace("</Identify>", PROMISE).into_bytes();
+        }
+    });
+    let endpoint = Endpoint::start(script.instead(|visit| {
+        let fails = visit.concerns(BAD) && visit.verb() != "ListIdentifiers";
+        fails.then(|| Reply::of(500, "text/plain", "out of order"))
+    }));
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = harvest(endpoint.url(), folder.path(), &["--attempts", "2"]);
+    let missing: Vec<_> = ended.missing().iter().map(|gap| gap["identifier"].as_str()).collect();
+    assert_eq!(missing, [Some(BAD)], "{}", ended.said);
+    assert!(ended.repaired("bad-record"), "{}", ended.said);
+    // What is no answer has no label that could be wrong.
+    assert!(!ended.repaired("content-type"), "{}", ended.said);
 }
