@@ -15,7 +15,9 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// Applies the limit that counts now. A debt stays as large as it is, and takes less time with a larger limit.
+    /// Applies the limit that counts now. A debt stays as large as it is, and takes less time with a larger limit. With a
+    /// smaller one, what was taken counts at most as all of it: it was within the limit of its time. What was overdrawn
+    /// then is waited for as long as it would have been.
     pub(crate) fn heed(&mut self, now: u64, limit: u64) {
         if limit == self.limit {
             return;
@@ -25,6 +27,7 @@ impl Bucket {
             0 => 0,
             _ => u128::from(missing) * u128::from(self.limit) / u128::from(limit),
         };
+        let scaled = scaled.min(u128::from(missing.max(HOUR)));
         self.full_at = now.saturating_add(u64::try_from(scaled).unwrap_or(u64::MAX / 2));
         self.limit = limit;
     }

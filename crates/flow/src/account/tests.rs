@@ -71,6 +71,23 @@ fn a_larger_limit_makes_a_debt_shorter_at_once() {
 }
 
 #[test]
+fn a_smaller_limit_does_not_punish_what_was_allowed() {
+    let (mut account, wide, tight) = (Account::default(), budget(0, 100_000, 0), budget(0, 4_000, 0));
+    account.charge(START, &wide, 35_000, 0);
+    // As if the hour's 4,000 had just been taken: the next one comes in a second later.
+    let wait = asked(&mut account, &list(START, 1, &tight)).expect_err("used up");
+    assert_eq!(wait, SECOND);
+    assert_eq!(asked(&mut account, &list(START + wait, 1, &tight)), Ok(()));
+
+    // Who had overdrawn waits for it, and no longer than before.
+    let mut account = Account::default();
+    account.charge(START, &wide, 300_000, 0);
+    let before = asked(&mut account, &list(START, 1, &wide)).expect_err("deep in debt");
+    let after = asked(&mut account, &list(START, 2, &tight)).expect_err("deep in debt");
+    assert!(after.abs_diff(before) < 2 * SECOND && before > 7_000 * SECOND, "{before} and {after}");
+}
+
+#[test]
 fn nobody_can_use_up_what_was_promised_to_another() {
     let (mut account, budget) = (Account::default(), budget(10, 0, 0));
     assert_eq!(asked(&mut account, &list(START, 1, &budget)), Ok(()));
