@@ -8,6 +8,8 @@ use std::process::ExitCode;
 
 use modoai_protocol::with_causes;
 
+use crate::output::plain_lines;
+
 /// What kind of trouble: decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -85,6 +87,7 @@ impl std::fmt::Display for CliError {
         if let Some(hint) = &self.hint {
             write!(message, "\n  hint: {hint}")?;
         }
-        f.write_str(&message)
+        // Causes may repeat what a server said.
+        f.write_str(&plain_lines(&message))
     }
 }

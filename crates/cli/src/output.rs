@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
 use crate::error::CliError;
 
@@ -15,6 +15,11 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
     tolerate_broken_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
+/// So many of something, in words that fit: `1 entry was`, `2,940 entries were`.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", HumanCount(count), if count == 1 { one } else { many })
+}
+
 pub(crate) fn tolerate_broken_pipe(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -22,6 +27,16 @@ pub(crate) fn tolerate_broken_pipe(result: io::Result<()>) -> Result<(), CliErro
         }
         _ => Ok(()),
     }
+}
+
+/// Text that others have said: a terminal must not be told what to do by it.
+pub(crate) fn plain(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}
+
+/// The same for text of several lines.
+pub(crate) fn plain_lines(text: &str) -> String {
+    text.replace(|character: char| character.is_control() && !matches!(character, '\n' | '\t'), "\u{fffd}")
 }
 
 /// Shows a count that grows while something works, until it is dropped.
@@ -80,6 +95,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn one_is_not_many() {
+        let entries = |count| counted(count, "entry was", "entries were");
+        assert_eq!([entries(0), entries(1), entries(2940)], ["0 entries were", "1 entry was", "2,940 entries were"]);
+    }
+
+    #[test]
     fn the_progress_display_starts_and_ends() {
         let done = Arc::new(AtomicBool::new(false));
         let shown = {
@@ -90,5 +111,11 @@ mod tests {
         done.store(true, Ordering::Relaxed);
         shown.thread().unpark();
         shown.join().expect("no panic");
+    }
+
+    #[test]
+    fn foreign_text_says_nothing_to_a_terminal() {
+        assert_eq!(plain("user \u{1b}[2Jbob\u{9b}\n"), "user \u{fffd}[2Jbob\u{fffd}\u{fffd}");
+        assert_eq!(plain_lines("one\u{7}\n\ttwo"), "one\u{fffd}\n\ttwo");
     }
 }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use indicatif::{HumanBytes, HumanCount, MultiProgress, ProgressBar, ProgressStyle};
 use modoai_harvester::gauge::Gauge;
 
+use crate::output::plain;
+
 /// Shows gauges until it is dropped.
 pub(super) struct Watching {
     done: Arc<AtomicBool>,
@@ -77,7 +79,7 @@ fn draw(bar: &ProgressBar, gauge: &Gauge) {
         HumanCount(Gauge::read(&gauge.records)),
         HumanCount(Gauge::read(&gauge.deleted)),
         HumanBytes(Gauge::read(&gauge.bytes)),
-        gauge.activity(),
+        plain(&gauge.activity()),
     ));
     bar.tick();
 }

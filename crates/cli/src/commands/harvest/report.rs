@@ -7,7 +7,7 @@ use modoai_harvester::summary::Summary;
 use serde_json::Value;
 
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, counted, plain};
 
 /// Gaps that people are told one by one.
 const SHOWN: usize = 20;
@@ -25,12 +25,12 @@ pub(super) fn object(summary: &Summary) -> Value {
 /// A summary for people.
 pub(super) fn text(summary: &Summary) -> String {
     let mut out = format!(
-        "{}: {} new or changed, {} deleted, {} unchanged; {} requests, {}\n",
+        "{}: {} new or changed, {} deleted, {} unchanged; {}, {}\n",
         summary.source,
         summary.records,
         summary.deleted,
         summary.unchanged,
-        summary.requests,
+        counted(summary.requests, "request", "requests"),
         indicatif::HumanBytes(summary.bytes),
     );
     for repair in &summary.repaired {
@@ -38,7 +38,7 @@ pub(super) fn text(summary: &Summary) -> String {
         let _ = writeln!(out, "  repaired {} ({}×): {remedy}", repair.quirk, repair.count);
     }
     for gap in summary.missing.iter().take(SHOWN) {
-        let _ = writeln!(out, "  missing  {gap}");
+        let _ = writeln!(out, "  missing  {}", plain(&gap.to_string()));
     }
     if summary.missing.len() > SHOWN {
         let _ = writeln!(out, "  missing  {} more; --json names all", summary.missing.len() - SHOWN);

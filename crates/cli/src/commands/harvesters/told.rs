@@ -9,6 +9,7 @@ use modoai_protocol::Datestamp;
 use serde_json::{Map, Value, json};
 
 use crate::config::shown;
+use crate::output::{counted, plain};
 
 /// The heads of columns; the first and the last begin on the left.
 const HEADS: [&str; 10] = [
@@ -34,7 +35,8 @@ pub(super) fn text(summary: &Summary, folder: &Path, since: Option<Datestamp>, s
         table(&mut out, summary);
     }
     if summary.unreadable > 0 {
-        let _ = writeln!(out, "{} lines of the log could not be read", HumanCount(summary.unreadable));
+        let lines = counted(summary.unreadable, "line", "lines");
+        let _ = writeln!(out, "{lines} of the log could not be read");
     }
     out
 }
@@ -82,11 +84,6 @@ fn minute(date: Datestamp) -> String {
     format!("{} {}", &text[..10], &text[11..16])
 }
 
-/// Names come from requests: a terminal must not be told what to do by them.
-fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
 /// For programs: everything.
 pub(super) fn json(summary: &Summary, folder: &Path, since: Option<Datestamp>, server: Option<&str>) -> Value {
     let mut all = Map::new();
@@ -132,14 +129,4 @@ fn one(harvester: &Harvester) -> Value {
         "complete": date(harvester.complete), "complete_selection": date(harvester.complete_selection),
         "formats": formats, "longest_list": longest,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_says_nothing_to_a_terminal() {
-        assert_eq!(plain("user \u{1b}[2Jbob\u{9b}"), "user \u{fffd}[2Jbob\u{fffd}");
-    }
 }
