@@ -165,6 +165,9 @@ fn what_is_missing_is_said() {
     let hint = "give with --data what `modoai serve` was given; the log is beside the catalogue";
     let said = format!("modoai: there is nothing at nowhere\n  hint: {hint}");
     desk.run(&["harvesters", "--data", "nowhere"]).failed(1, &said);
+    let said = "modoai: there is no catalogue at nothing.sqlite\n  \
+        hint: give what `modoai serve --catalogue` was given; the log is beside it";
+    desk.run(&["harvesters", "--catalogue", "nothing.sqlite"]).failed(1, said);
     let said = "modoai: nothing is said of what is served\n  \
         hint: give the folder DIR, or one of --data, --catalogue and --apache";
     desk.run(&["harvesters"]).failed(64, said);

@@ -135,6 +135,10 @@ impl HarvestersCommand {
         }
         match (&self.data, &self.catalogue, &self.dir) {
             (Some(data), ..) => one(data.clone()),
+            (None, Some(catalogue), _) if !catalogue.exists() => {
+                Err(CliError::failed(format!("there is no catalogue at {}", shown(catalogue)))
+                    .hint("give what `modoai serve --catalogue` was given; the log is beside it"))
+            }
             (None, Some(catalogue), _) => one(beside(catalogue)),
             (None, None, Some(dir)) => match dir.to_str().and_then(web_url) {
                 Some(url) => one(own_place("crawls", url.as_str()).ok_or_else(|| {
