@@ -104,10 +104,23 @@ fn what_cannot_be_judged_ends_with_1() {
         "{}",
         ended.stderr
     );
+    assert_eq!(ended.stdout.matches("there was no answer").count(), 1, "{}", ended.stdout);
     let page = Page::serving("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\n<html>Hello!");
     let ended = Desk::new().run(&["validate", &page.url]);
     assert_eq!(ended.status, 1, "{}", ended.stdout);
     assert!(ended.stderr.contains("the root element is 'html', not OAI-PMH"), "{}", ended.stderr);
+}
+
+#[test]
+fn no_check_is_no_conformance() {
+    let (_site, server) = served();
+    let url = format!("{}/modoai", server.url());
+    let ended = Desk::new().run(&["validate", &url, "--only", "dates", "--max-requests", "2"]);
+    assert!(ended.stdout.contains("15 checks: 0 passed, 0 failed, 0 with warnings, 15 not judged"), "{}", ended.stdout);
+    let said = format!("modoai: {url} could not be judged: the limit of 2 requests is reached\n");
+    assert!(ended.status == 1 && ended.stderr.starts_with(&said), "{}", ended.stderr);
+    let ended = Desk::new().run(&["validate", &url, "--only", "identify-answer"]);
+    assert!(ended.status == 0 && ended.stdout.contains("\n1 check: 1 passed"), "{ended:?}");
 }
 
 #[test]

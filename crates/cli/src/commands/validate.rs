@@ -10,7 +10,7 @@ use modoai_harvester::validate::{Grade, Options, Report, checks, render};
 
 use crate::config::shown;
 use crate::error::{CliError, Kind};
-use crate::output;
+use crate::output::{self, counted};
 use crate::remote::{RemoteArgs, base_url};
 
 /// Judge an OAI-PMH endpoint, ours or anyone's: is it conformant, and where not.
@@ -67,7 +67,11 @@ impl Validate {
         let report = runtime.block_on(modoai_harvester::validate::validate(&client, &url, &options, &mut |progress| {
             bar.set_length(progress.of as u64);
             bar.set_position(progress.done as u64);
-            bar.set_message(format!("{} ({} requests)", progress.check, progress.requests));
+            bar.set_message(format!(
+                "{} ({})",
+                progress.check,
+                counted(progress.requests as u64, "request", "requests")
+            ));
         }));
         bar.finish_and_clear();
 
@@ -90,6 +94,10 @@ fn conclude(report: &Report, strict: bool) -> Result<(), CliError> {
     if let Some(reason) = &report.unreachable {
         let what = format!("{} could not be judged: {reason}", report.base_url);
         return Err(CliError::failed(what).hint("is this the base URL of an OAI-PMH repository?"));
+    }
+    if let Some(reason) = report.nothing_judged() {
+        let what = format!("{} could not be judged: {reason}", report.base_url);
+        return Err(CliError::failed(what).hint("make other checks with --only, or allow more with --max-requests"));
     }
     if report.is_conformant(strict) {
         return Ok(());

@@ -75,6 +75,9 @@ impl Options {
     }
 }
 
+/// Why checks are not judged where there is no repository.
+const UNREACHABLE: &str = "Identify could not be read";
+
 /// How far it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
@@ -126,6 +129,10 @@ async fn judge(
             let mut verdict = Verdict::default();
             match (check.judge)(&case, &mut verdict) {
                 Ok(()) => break conclude(group, check, verdict, None),
+                // Why Identify could not be read is told once.
+                Err(Stop::NotJudged(_)) if unreachable.is_some() => {
+                    break conclude(group, check, verdict, Some(UNREACHABLE.to_owned()));
+                }
                 Err(Stop::NotJudged(reason)) => break conclude(group, check, verdict, Some(reason)),
                 Err(Stop::Need(question)) => {
                     if case.exchanges().len() >= options.requests {
@@ -133,7 +140,7 @@ async fn judge(
                         break conclude(group, check, verdict, Some(reason));
                     }
                     if unreachable.is_some() {
-                        break conclude(group, check, verdict, Some("Identify could not be read".to_owned()));
+                        break conclude(group, check, verdict, Some(UNREACHABLE.to_owned()));
                     }
                     case.file(exchange(transport, base_url, options, question).await);
                 }

@@ -30,10 +30,15 @@ impl Paint {
 pub fn text(report: &Report, colour: bool) -> String {
     let paint = Paint(colour);
     let mut out = String::new();
-    let name = report.repository.as_deref().unwrap_or("a repository without a name");
-    put(&mut out, &format!("{}: {}", report.base_url, readable(name)));
-    if let Some(reason) = &report.unreachable {
-        put(&mut out, &paint.grade(Grade::Failure, &format!("could not be judged: {}", readable(reason))));
+    match &report.unreachable {
+        None => {
+            let name = report.repository.as_deref().unwrap_or("a repository without a name");
+            put(&mut out, &format!("{}: {}", report.base_url, readable(name)));
+        }
+        Some(reason) => {
+            put(&mut out, &report.base_url);
+            put(&mut out, &paint.grade(Grade::Failure, &format!("could not be judged: {}", readable(reason))));
+        }
     }
     for (grade, title) in [(Grade::Failure, "Failures"), (Grade::Warning, "Warnings")] {
         let found: Vec<_> = report.outcomes.iter().filter(|outcome| outcome.grade == grade).collect();
@@ -42,8 +47,11 @@ pub fn text(report: &Report, colour: bool) -> String {
             found.into_iter().for_each(|outcome| detail(&mut out, outcome, &paint));
         }
     }
+    // Where there is no repository, one reason is enough for all that could not be judged.
+    let is_told = |outcome: &&Outcome| report.unreachable.is_none() || outcome.grade != Grade::NotJudged;
     for group in GROUPS {
-        let mut of_group = report.outcomes.iter().filter(|outcome| outcome.group == group.name).peekable();
+        let of_group = report.outcomes.iter().filter(|outcome| outcome.group == group.name);
+        let mut of_group = of_group.filter(is_told).peekable();
         if of_group.peek().is_some() {
             put(&mut out, &format!("\n{}", paint.put("1", group.title)));
         }
@@ -53,16 +61,21 @@ pub fn text(report: &Report, colour: bool) -> String {
     put(
         &mut out,
         &format!(
-            "\n{} checks: {} passed, {} failed, {} with warnings, {} not judged; {} requests",
-            report.outcomes.len(),
+            "\n{}: {} passed, {} failed, {} with warnings, {} not judged; {}",
+            counted(report.outcomes.len(), "check"),
             count(Grade::Pass),
             count(Grade::Failure),
             count(Grade::Warning),
             count(Grade::NotJudged),
-            report.requests
+            counted(report.requests, "request")
         ),
     );
     out
+}
+
+/// So many things.
+fn counted(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
 fn put(out: &mut String, line: &str) {

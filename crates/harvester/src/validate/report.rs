@@ -127,6 +127,16 @@ impl Report {
         self.outcomes.iter().find(|outcome| outcome.check.id == id)
     }
 
+    /// Why nothing was judged, if that is so: the reason that most checks give.
+    pub fn nothing_judged(&self) -> Option<&str> {
+        if self.outcomes.iter().any(|outcome| outcome.grade != Grade::NotJudged) {
+            return None;
+        }
+        let reasons: Vec<&str> = self.outcomes.iter().filter_map(|outcome| outcome.note.as_deref()).collect();
+        let times = |reason: &&&str| reasons.iter().filter(|other| other == reason).count();
+        Some(reasons.iter().max_by_key(times).copied().unwrap_or("there was nothing to judge"))
+    }
+
     /// Whether it conforms: nothing failed, and with `strict` there is no warning either.
     pub fn is_conformant(&self, strict: bool) -> bool {
         let bound = if strict { Grade::Warning } else { Grade::Failure };
