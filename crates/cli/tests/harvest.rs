@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use modoai_harvester::quirks::QUIRKS;
-use modoai_testkit::endpoint::{Endpoint, Holdings, Script};
+use modoai_testkit::endpoint::{Endpoint, Holdings, Page, Script, Visit};
 use modoai_testkit::process::Server;
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn a_harvest_goes_on_where_it_was_and_says_how_it_stands() {
     assert_eq!(summary(&idle)["requests"], 2, "who it is, and what changed: {}", idle.stdout);
 
     let status = desk.run(&["status", "copy"]).printed();
-    assert!(status.contains("holds     3 records and 1 deletions, oai_didl as mirror"), "{status}");
+    assert!(status.contains("holds     3 records and 1 deletion, oai_didl as mirror"), "{status}");
     assert!(status.contains("complete  everything: at 20"), "{status}");
     let status: Value = serde_json::from_str(&desk.run(&["status", "copy", "--json"]).printed()).expect("JSON");
     assert_eq!((&status["source"], &status["records"]), (&Value::from(url.as_str()), &Value::from(3)));
@@ -83,6 +83,10 @@ fn many_repositories_are_harvested_at_once() {
     assert_eq!((&total["sources"], &total["failed"], &total["records"]), (&3.into(), &1.into(), &6.into()));
     let status = desk.run(&["status", "all"]).printed();
     assert_eq!(status.matches("holds     3 records").count(), 2, "{status}");
+    let never = format!("  source    {nobody}\n  holds     nothing yet\n  run       20");
+    let why = format!("Z: failed: {nobody} does not answer as a repository: ");
+    assert!(status.contains(&never) && status.contains(&why), "one that never answered is told, too: {status}");
+    assert!(ended.stderr.ends_with("modoai: 1 repository could not be harvested\n"), "{}", ended.stderr);
     desk.write("endpoints.txt", format!("{}\nftp://example.org/\n", base_url(&one)));
     let ended = desk.run(&arguments);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
@@ -175,12 +179,47 @@ fn a_harvest_that_comes_to_nothing_leaves_nothing() {
         assert!(!desk.at("new").exists(), "{arguments:?}");
     }
     desk.write("mine/notes.txt", "notes");
-    desk.write("endpoints.txt", nobody);
     desk.run(&["harvest", nobody, "--into", "mine", "--attempts", "1"]);
-    desk.run(&["harvest", "--all", "endpoints.txt", "--into", "mine", "--attempts", "1"]);
     let left: Vec<_> =
         std::fs::read_dir(desk.at("mine")).expect("it is there").flatten().map(|it| it.file_name()).collect();
     assert_eq!(left, ["notes.txt"]);
+}
+
+#[test]
+fn a_run_that_failed_is_told_as_one() {
+    let desk = Desk::new();
+    let endpoint = Endpoint::start(Script::of(Holdings::of(3)));
+    let harvest = |more: &[&str]| desk.run(&[&["harvest", endpoint.url(), "--into", "copy"], more].concat());
+    let last_run = || {
+        let status = desk.run(&["status", "copy"]).printed();
+        status.lines().find(|line| line.starts_with("  run ")).unwrap_or_default().to_owned()
+    };
+    assert_eq!(harvest(&["--set", "nope"]).status, 1);
+    assert!(last_run().contains(&format!("Z: failed: {} has no set 'nope', only a, a:b, c", endpoint.url())));
+    assert_eq!(harvest(&[]).status, 0);
+    assert!(last_run().ends_with("Z: complete, 3 new or changed, 0 deleted"), "{}", last_run());
+    // What was harvested cannot be used any more.
+    std::fs::remove_dir_all(desk.at("copy/segments")).expect("it is there");
+    desk.write("copy/segments", "not a folder");
+    assert_eq!(harvest(&[]).status, 1);
+    assert!(last_run().contains("Z: failed: ") && last_run().contains("copy/segments"), "{}", last_run());
+}
+
+#[test]
+fn what_servers_say_does_not_reach_the_terminal_as_it_is() {
+    let desk = Desk::new();
+    let evil = |visit: &Visit<'_>, page: &mut Page| {
+        page.identify("repositoryName").into_iter().for_each(|name| "Evil\u{1b}[31m".clone_into(name));
+        if visit.verb() == "ListRecords" {
+            page.fail("cannotDisseminateFormat", "no\u{1b}[2Jway");
+        }
+    };
+    let endpoint = Endpoint::start(Script::default().page(evil));
+    let ended = desk.run(&["harvest", endpoint.url(), "--into", "copy"]);
+    let status = desk.run(&["status", "copy"]).printed();
+    assert!(ended.stderr.contains("no\u{fffd}[2Jway"), "{}", ended.stderr);
+    assert!(status.contains("(Evil\u{fffd}[31m)") && status.contains("no\u{fffd}[2Jway"), "{status}");
+    assert!(!format!("{}{}{status}", ended.stdout, ended.stderr).contains('\u{1b}'));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::config::shown;
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, counted, plain};
 
 /// Say what was harvested into a folder, when, what failed, and what comes next.
 ///
@@ -88,9 +88,11 @@ fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
         json!({ "started": run.started.to_string(), "ended": date(run.ended), "summary": summary })
     });
     let runs: Vec<_> = runs.collect();
+    // Of one that never answered, only the runs know where it is.
+    let asked = || runs.iter().find_map(|run| run["summary"]["source"].as_str().map(str::to_owned));
     Ok(json!({
         "dir": shown(dir),
-        "source": contract.as_ref().map(|contract| &contract.base_url),
+        "source": contract.as_ref().map(|contract| contract.base_url.clone()).or_else(asked),
         "sink": contract.as_ref().map(|contract| &contract.sink),
         "format": contract.as_ref().map(|contract| &contract.prefix),
         "name": identity.name, "deleted_record": identity.deleted_record,
@@ -102,17 +104,21 @@ fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
 
 /// The same for people.
 fn text(told: &Value) -> String {
-    let of = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-    let mut out = format!(
-        "{}\n  source    {} ({})\n  holds     {} records and {} deletions, {} as {}\n",
-        of(&told["dir"]),
-        of(&told["source"]),
-        of(&told["name"]),
-        told["records"],
-        told["deleted"],
-        of(&told["format"]),
-        of(&told["sink"]),
-    );
+    // Most of it was said by others.
+    let of = |value: &Value| plain(value.as_str().unwrap_or("-"));
+    let count = |value: &Value, one, many| counted(value.as_u64().unwrap_or_default(), one, many);
+    let mut out = format!("{}\n  source    {}", of(&told["dir"]), of(&told["source"]));
+    let _ = match told["sink"].as_str() {
+        Some(sink) => writeln!(
+            out,
+            " ({})\n  holds     {} and {}, {} as {sink}",
+            of(&told["name"]),
+            count(&told["records"], "record", "records"),
+            count(&told["deleted"], "deletion", "deletions"),
+            of(&told["format"]),
+        ),
+        None => writeln!(out, "\n  holds     nothing yet"),
+    };
     for list in told["lists"].as_array().into_iter().flatten() {
         let set = of(&list["set"]);
         let what =
@@ -124,7 +130,7 @@ fn text(told: &Value) -> String {
             None => writeln!(out, "  not yet   {what}"),
         };
         for open in list["open"].as_array().into_iter().flatten() {
-            let trouble = open["trouble"].as_str().map(|why| format!("; {why}")).unwrap_or_default();
+            let trouble = open["trouble"].as_str().map(|why| format!("; {}", plain(why))).unwrap_or_default();
             let _ = writeln!(out, "  open      {}: {} received{trouble}", of(&open["window"]), open["received"]);
         }
     }
@@ -141,16 +147,18 @@ fn text(told: &Value) -> String {
     for repair in told["repaired"].as_array().into_iter().flatten() {
         let _ = writeln!(out, "  repaired  {} ({}×)", of(&repair["quirk"]), repair["count"]);
     }
-    for run in told["runs"].as_array().into_iter().flatten() {
+    for (age, run) in told["runs"].as_array().into_iter().flatten().enumerate() {
         let summary = &run["summary"];
         let went = match (summary["complete"].as_bool(), summary["failed"].as_str()) {
-            (_, Some(why)) => format!("failed: {why}"),
+            (_, Some(why)) => format!("failed: {}", plain(why)),
             (Some(true), _) => {
                 format!("complete, {} new or changed, {} deleted", summary["records"], summary["deleted"])
             }
             (Some(false), _) => format!("incomplete, {} new or changed", summary["records"]),
-            (None, None) if run["ended"].is_null() => "did not end: it is running, or was killed".to_owned(),
-            (None, None) => "ended without a summary".to_owned(),
+            (None, None) if !run["ended"].is_null() => "ended without a summary".to_owned(),
+            // Two at once cannot be.
+            (None, None) if age > 0 => "did not end: it was killed".to_owned(),
+            (None, None) => "did not end: it is running, or was killed".to_owned(),
         };
         let _ = writeln!(out, "  run       {}: {went}", of(&run["started"]));
     }

@@ -192,11 +192,7 @@ impl Harvest {
                 let wait = remember_wait(&mut state, &options, wait)?;
                 return postponed(&mut state, run, &contract, &wait);
             }
-            Err(Interview::Failed(error)) => {
-                let failed = serde_json::json!({ "failed": with_causes(&error) });
-                state.end_run(run, clock::now(), &failed.to_string())?;
-                return Err(error);
-            }
+            Err(Interview::Failed(error)) => return Err(failed(&mut state, run, &options, error)),
         };
         let source = Source { base_url: contract.base_url, name: identity.name.clone(), slug: options.slug.clone() };
         // While a page is read its host is busy; what its records refer to must not wait for that.
@@ -206,7 +202,8 @@ impl Harvest {
         let distrusted = !durable && !survived(&mut state)?;
         let opening = Opening { mark: state.mark()?, distrusted, source, client, options: options.sink.clone() };
         let opened = tokio::task::spawn_blocking(move || open(opening)).await;
-        let opened = opened.unwrap_or_else(|panic| Err(lost(&panic.to_string())))?;
+        let opened = opened.unwrap_or_else(|panic| Err(lost(&panic.to_string())));
+        let opened = opened.map_err(|error| failed(&mut state, run, &options, error.into()))?;
         state.take_heart()?;
         let mut work = Work {
             options,
@@ -227,11 +224,14 @@ impl Harvest {
             dates_heeded: None,
             token_style_proven: false,
         };
-        let outcome = work.everything().await;
-        let summary = work.close(run);
-        match outcome {
-            Ok(()) | Err(Stop::Run) => summary,
+        let outcome = match work.everything().await {
+            Ok(()) | Err(Stop::Run) => Ok(()),
             Err(Stop::Failed(error)) => Err(error),
+        };
+        let finished = work.finish();
+        match outcome.and(finished) {
+            Ok(()) => work.close(run),
+            Err(error) => Err(work.fail(run, error)),
         }
     }
 }
@@ -250,16 +250,30 @@ impl Work {
         Ok(())
     }
 
-    /// Ends the run: everything that was learnt is remembered, everything that is missing is told.
-    fn close(&mut self, run: i64) -> Result<Summary, HarvestError> {
+    /// However the run went: what was committed is safe, and what was learnt is remembered.
+    fn finish(&mut self) -> Result<(), HarvestError> {
         let desk = self.desk.as_mut().ok_or_else(|| lost("the desk is gone"))?;
         desk.state.roll_back()?;
         desk.finish()?;
         let state = &mut desk.state;
         state.set_unsynced(None)?;
         state.set_habits(&self.talk.habits)?;
+        Ok(state.add_repairs(&self.talk.repairs.told())?)
+    }
+
+    /// The run failed: that is remembered, too.
+    fn fail(&mut self, run: i64, error: HarvestError) -> HarvestError {
+        match self.desk.as_mut() {
+            Some(desk) => failed(&mut desk.state, run, &self.options, error),
+            None => error,
+        }
+    }
+
+    /// Ends the run: everything that is missing is told.
+    fn close(&mut self, run: i64) -> Result<Summary, HarvestError> {
+        let desk = self.desk.as_mut().ok_or_else(|| lost("the desk is gone"))?;
+        let state = &mut desk.state;
         let repaired = self.talk.repairs.told();
-        state.add_repairs(&repaired)?;
         let mut missing = std::mem::take(&mut self.gaps);
         // Other selections of this folder have gaps of their own, which `modoai status` tells.
         for list in state.lists()?.into_iter().filter(|list| self.lists.contains(&list.number)) {
@@ -385,6 +399,16 @@ fn postponed(state: &mut State, run: i64, contract: &Contract, wait: &Wait) -> R
     };
     state.end_run(run, clock::now(), &json(&summary))?;
     Ok(summary)
+}
+
+/// Remembers why a run failed, as far as that can be written down.
+fn failed(state: &mut State, run: i64, options: &Options, error: HarvestError) -> HarvestError {
+    let told = serde_json::json!({ "source": options.base_url.as_str(), "failed": with_causes(&error) });
+    let noted = state.roll_back().and_then(|()| state.end_run(run, clock::now(), &told.to_string()));
+    if let Err(also) = noted {
+        tracing::warn!("failed to remember how the run ended: {}", with_causes(&also));
+    }
+    error
 }
 
 /// Whether everything that was committed is there, although not all of it was synced. If the machine went down since,

@@ -13,12 +13,11 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::endpoints::{Endpoints, by_host, named};
-use super::footprints::Footprints;
 use super::progress::Watching;
 use super::{HarvestCommand, failed, report};
 use crate::config::shown;
 use crate::error::{CliError, Kind};
-use crate::output;
+use crate::output::{self, counted};
 
 pub(super) async fn run(
     command: &HarvestCommand,
@@ -34,7 +33,6 @@ pub(super) async fn run(
     for (line, reason) in wrong {
         total.leave_out(&format!("{} line {line}", shown(file)), &reason, command.json)?;
     }
-    // Here already, so that it does not come and go with the first sources that fail.
     std::fs::create_dir_all(into)
         .map_err(|error| CliError::failed(format!("failed to create {}", shown(into))).because(error))?;
     let sources: Vec<_> = sources.into_iter().map(|options| (options, Arc::new(Gauge::default()))).collect();
@@ -86,13 +84,9 @@ async fn harvested(
     dir: PathBuf,
     kind: &'static SinkKind,
 ) -> Result<Summary, CliError> {
-    let footprints = Footprints::of(&dir);
+    // A folder stays whatever comes of it: the file says that it is wanted, and `modoai status` is to tell how it went.
     let harvest = Harvest::new(client, options).watched_by(gauge).stopped_by(stop);
-    let result = harvest.into_folder(&dir, kind).await.map_err(failed);
-    if result.is_err() {
-        footprints.remove();
-    }
-    result
+    harvest.into_folder(&dir, kind).await.map_err(failed)
 }
 
 /// What all of them came to.
@@ -151,16 +145,20 @@ impl Total {
             });
             format!("{total}\n")
         } else {
-            format!("{complete} complete, {incomplete} incomplete, {failed} failed; {records} records new or changed\n")
+            let records = counted(records, "record", "records");
+            format!("{complete} complete, {incomplete} incomplete, {failed} failed; {records} new or changed\n")
         })?;
         match (incomplete, failed) {
             (0, 0) => Ok(()),
-            (0, _) => Err(CliError::failed(format!("{failed} repositories could not be harvested"))),
-            _ => Err(CliError::new(
-                Kind::Incomplete,
-                format!("{incomplete} repositories are incomplete, {failed} failed"),
-            )
-            .hint("run the same command again; it goes on where it was")),
+            (0, _) => {
+                let failed = counted(failed, "repository", "repositories");
+                Err(CliError::failed(format!("{failed} could not be harvested")))
+            }
+            _ => {
+                let incomplete = counted(incomplete, "repository is", "repositories are");
+                let what = format!("{incomplete} incomplete, {failed} failed");
+                Err(CliError::new(Kind::Incomplete, what).hint("run the same command again; it goes on where it was"))
+            }
         }
     }
 }
