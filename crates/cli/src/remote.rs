@@ -21,7 +21,7 @@ const SPIDERS_PATIENCE: Duration = Duration::from_secs(60);
 #[command(next_help_heading = "How the server is asked")]
 pub(crate) struct RemoteArgs {
     /// Whom to turn to about these requests: an e-mail address, sent with each of them.
-    #[arg(long, value_name = "E-MAIL", env = "MODOAI_CONTACT")]
+    #[arg(long, value_name = "E-MAIL", env = "MODOAI_CONTACT", value_parser = e_mail)]
     contact: Option<String>,
     /// Log in with this name. The password is in MODOAI_PASSWORD or in a file; it is sent to this host only. What stands
     /// in a URL (https://name:password@host/) comes first.
@@ -146,6 +146,16 @@ fn kept(variable: &str) -> Option<String> {
     std::env::var(variable).ok().filter(|value| !value.is_empty())
 }
 
+/// An e-mail address, as far as one can tell by looking at it. Who cannot be reached by it is not known by it.
+fn e_mail(text: &str) -> Result<String, String> {
+    let is_odd = |character: char| character.is_whitespace() || character.is_control() || "<>,;".contains(character);
+    let parts = text.split_once('@').filter(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'));
+    if parts.is_none() || text.contains(is_odd) {
+        return Err("not an e-mail address such as you@example.org".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 /// A number of seconds, with fractions.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
@@ -159,4 +169,19 @@ pub(crate) fn base_url(text: &str) -> Result<Url, String> {
         return Err("a base URL begins with http:// or https://".to_owned());
     }
     Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_contact_can_be_written_to() {
+        assert_eq!(e_mail("you+oai@example.org").as_deref(), Ok("you+oai@example.org"));
+        for wrong in
+            ["", "not mail", "example.org", "@example.org", "you@", "a@b@c", "You <you@example.org>", "a@b\r\nX: y"]
+        {
+            assert!(e_mail(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -245,6 +245,15 @@ fn what_cannot_be_done_is_said_with_advice() {
         (vec!["harvest", "http://127.0.0.1:9/", "--into", "x", "--attempts", "1"], 1, "hint: is that the base URL?"),
         (vec!["harvest", &url, "--into", "file/x"], 1, "failed to create"),
         (vec!["harvest", &url, "--into", "x", "--user", "me"], 64, "MODOAI_PASSWORD"),
+        (vec!["harvest", &url, "--into", "x", "--contact", "not mail"], 64, "not an e-mail address"),
+        (vec!["harvest", &url, "--into", "x", "--attempts", "0"], 64, "--attempts"),
+        (
+            vec!["harvest", &url, "--into", "x", "--catalogue", "x.sqlite"],
+            64,
+            "--catalogue is for --sink catalogue, and the sink here is records",
+        ),
+        (vec!["harvest", &url, "--into", "taken", "--keep-deleted"], 64, "--keep-deleted is for --sink mirror"),
+        (vec!["harvest", &url, "--list-only", "--keep-deleted"], 64, "cannot be used with"),
         (vec!["status", "site"], 1, "nothing was harvested into site yet"),
         (vec!["records", "site"], 1, "site"),
     ] {

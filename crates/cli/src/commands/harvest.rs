@@ -64,7 +64,7 @@ pub(crate) struct HarvestCommand {
     #[arg(long, value_name = "DATE", value_parser = date)]
     until: Option<Bound>,
     /// Print the identifiers (for a site: its URLs), one per line, and get nothing else.
-    #[arg(long, conflicts_with_all = ["sink", "all", "json", "verify"])]
+    #[arg(long, conflicts_with_all = ["sink", "all", "json", "verify", "keep_deleted", "catalogue"])]
     list_only: bool,
     /// Compare all identifiers afterwards: get what was overlooked, delete what has vanished.
     #[arg(long)]
@@ -86,7 +86,7 @@ pub(crate) struct HarvestCommand {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     overlap: Option<Duration>,
     /// How often a request is tried before it is given up.
-    #[arg(long, value_name = "N", default_value = "6")]
+    #[arg(long, value_name = "N", default_value = "6", value_parser = value_parser!(u32).range(1..))]
     attempts: u32,
     /// The first pause between two attempts; each is twice as long as the one before.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
@@ -123,7 +123,7 @@ impl HarvestCommand {
     async fn one(&self, stop: Arc<AtomicBool>, quiet: bool) -> Result<(), CliError> {
         let (client, options) = self.asked()?;
         let Some(into) = &self.into else { return Ok(()) };
-        let (kind, footprints) = (self.kind(into), Footprints::of(into));
+        let (kind, footprints) = (self.kind(into)?, Footprints::of(into));
         let gauge = Arc::new(Gauge::default());
         let watching = Watching::start(vec![(options.slug.clone(), gauge.clone())], quiet || self.json);
         let harvest = Harvest::new(client, options).watched_by(gauge.clone()).stopped_by(stop);
@@ -153,10 +153,20 @@ impl HarvestCommand {
         Ok((client, self.options(url)?))
     }
 
-    /// The sink that is asked for, or the one that the folder was begun with, or the first of all.
-    fn kind(&self, dir: &Path) -> &'static SinkKind {
+    /// The sink that is asked for, or the one that the folder was begun with, or the first of all. What is said for
+    /// another sink would be of no effect, and whoever said it would not know.
+    fn kind(&self, dir: &Path) -> Result<&'static SinkKind, CliError> {
         let known = || State::look(dir).and_then(|state| state.contract()).ok().flatten().map(|known| known.sink);
-        self.sink.clone().or_else(known).and_then(|name| sink::named(&name)).unwrap_or(&SINKS[0])
+        let kind = self.sink.clone().or_else(known).and_then(|name| sink::named(&name)).unwrap_or(&SINKS[0]);
+        for (is_given, option, sink) in
+            [(self.catalogue.is_some(), "--catalogue", "catalogue"), (self.keep_deleted, "--keep-deleted", "mirror")]
+        {
+            if is_given && kind.name != sink {
+                let what = format!("{option} is for --sink {sink}, and the sink here is {}", kind.name);
+                return Err(CliError::new(Kind::Usage, what));
+            }
+        }
+        Ok(kind)
     }
 
     fn options(&self, url: Url) -> Result<Options, CliError> {

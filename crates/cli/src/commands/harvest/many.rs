@@ -33,6 +33,10 @@ pub(super) async fn run(
     for (line, reason) in wrong {
         total.leave_out(&format!("{} line {line}", shown(file)), &reason, command.json)?;
     }
+    // Before anybody is asked: a folder that cannot be made, or options that do not fit what one was begun with.
+    for options in &sources {
+        command.kind(&into.join(&options.slug))?;
+    }
     std::fs::create_dir_all(into)
         .map_err(|error| CliError::failed(format!("failed to create {}", shown(into))).because(error))?;
     let sources: Vec<_> = sources.into_iter().map(|options| (options, Arc::new(Gauge::default()))).collect();
@@ -50,7 +54,7 @@ pub(super) async fn run(
             // Several sources make one catalogue.
             options.sink.catalogue.get_or_insert_with(|| into.join("catalogue.sqlite"));
             let (slug, dir) = (options.slug.clone(), into.join(&options.slug));
-            let kind = command.kind(&dir);
+            let kind = command.kind(&dir)?;
             let harvest = harvested(client.clone(), options, gauge, stop.clone(), dir, kind);
             running.spawn(async move {
                 // In a task of its own: if it panics, the others on this host still get their turn.
