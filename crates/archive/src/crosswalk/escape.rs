@@ -14,6 +14,8 @@ pub(super) fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Va
     let raw = value.is_safe() || matches!(state.auto_escape(), AutoEscape::None);
     match value.kind() {
         ValueKind::Undefined | ValueKind::None => Ok(()),
+        // A part of what is missing is missing, too: the engine takes `dates.issued[:4]` of no date for an empty list.
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable if value.len() == Some(0) => Ok(()),
         // A list or map in the middle of a document is a slip, and its debug form would be served for years.
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
             let what = format!("a {} cannot be written; use a loop, `join` or one of its fields", value.kind());
@@ -109,6 +111,16 @@ mod tests {
             assert_eq!(rendered, expected, "{text:?}");
             assert_eq!(escaped(text), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_part_of_nothing_is_nothing_and_a_list_is_a_slip() {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(minijinja::UndefinedBehavior::Chainable);
+        environment.set_formatter(format);
+        let rendered = |template| environment.render_str(template, minijinja::context!(list => ["a"]));
+        assert_eq!(rendered("<{{ dates.issued[:4] }}{{ none }}>").expect("it renders"), "<>");
+        assert!(rendered("{{ list }}").is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use minijinja::value::{Serde, Value};
+use minijinja::value::{Serde, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use modoai_protocol::SetSpec;
 
@@ -230,9 +230,25 @@ fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     // A value that a table does not have, or a field that the record does not have, is nothing.
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    environment.set_formatter(|out, _, value| Ok(out.write_str(&text_of(value)?)?));
     // A value that may hold colons, as one level.
-    environment.add_filter("level", |value: Value| value.to_string().replace(':', &COLON_WITHIN.to_string()));
     environment
+        .add_filter("level", |value: &Value| Ok::<_, Error>(text_of(value)?.replace(':', &COLON_WITHIN.to_string())));
+    environment
+}
+
+/// A value as it stands in a spec or a name. What is missing is nothing, and so is a part of it: the engine takes
+/// `dates.issued[:4]` of no date for an empty list.
+fn text_of(value: &Value) -> Result<String, Error> {
+    match value.kind() {
+        ValueKind::Undefined | ValueKind::None => Ok(String::new()),
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable if value.len() == Some(0) => Ok(String::new()),
+        ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
+            let what = format!("a {} cannot be a level; use `join` or one of its fields", value.kind());
+            Err(Error::new(ErrorKind::InvalidOperation, what))
+        }
+        _ => Ok(value.to_string()),
+    }
 }
 
 /// The set spec that a template has written, if it has written any level.

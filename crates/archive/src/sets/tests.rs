@@ -47,6 +47,36 @@ fn each_value_makes_a_set() {
 }
 
 #[test]
+fn a_part_of_what_is_missing_is_no_level() {
+    let text = "[[sets]]\nfield = 'department'\nspec = 'theses:{{ dates.issued[:4] }}:{{ value|level }}:{{ shelf[:1]|level }}'\nname = \"{{ levels|join(' / ') }}\"";
+    let rules = rules(text).expect("good rules");
+    let fields = json!({"department": "physics", "dates": {"issued": "2024-05-17"}, "shelf": "b7"});
+    assert_eq!(of(&rules, fields), ["theses:2024:physics:b"]);
+    for without in [json!({}), json!({"dates": {}, "shelf": null}), json!({"shelf": []})] {
+        let mut fields = json!({"department": "physics"});
+        fields.as_object_mut().expect("fields").extend(without.as_object().expect("fields").clone());
+        assert_eq!(of(&rules, fields), ["theses:physics"], "{without}");
+    }
+    let names: Vec<_> = rules.named().into_iter().map(|set| set.name).collect();
+    let expected =
+        ["theses", "theses / 2024", "theses / 2024 / physics", "theses / 2024 / physics / b", "theses / physics"];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_list_is_no_level() {
+    for spec in ["{{ subjects }}", "{{ subjects|level }}"] {
+        let rules = rules(&format!("[[sets]]\nfield = 'type'\nspec = '{spec}'")).expect("good rules");
+        let fault = rules.of(&record(json!({"type": "a", "subjects": ["x", "y"]}))).expect_err("a slip").to_string();
+        assert_eq!(
+            fault,
+            "rule 1 of the sets, spec (its line 1): a sequence cannot be a level; use `join` or one of its fields"
+        );
+        assert!(of(&rules, json!({"type": "a"})).is_empty());
+    }
+}
+
+#[test]
 fn names_are_listed_or_made() {
     let rules = rules(CATEGORIES).expect("good rules");
     let info = |spec: &str, name: &str, description: Option<&str>| SetInfo {
