@@ -84,6 +84,7 @@ use crate::record::Record;
 use engine::{Limited, without_declaration};
 use scan::Scan;
 use subject::Subject;
+use trial::Texts;
 
 pub use definition::{CrosswalkError, Definition};
 pub use shipped::{shipped, shipped_prefixes};
@@ -160,10 +161,13 @@ impl Crosswalks {
 
     fn try_out(&self, crosswalk: &Crosswalk) -> Result<(), CrosswalkError> {
         let definition = &crosswalk.definition;
+        let template = without_declaration(&definition.template);
+        let scan = Scan::new(&template);
+        let texts = Texts::fit_for(&scan);
+        let samples =
+            [("has nearly nothing", trial::bare(&definition.requires, texts)), ("has everything", trial::full(texts))];
         let mut xml = Vec::new();
-        for (called, sample) in
-            [("has nearly nothing", trial::bare(&definition.requires)), ("has everything", trial::full())]
-        {
+        for (called, sample) in samples {
             let suits = crosswalk.suits(&sample);
             let described = self.describe(Arc::new(sample), "oai:example.org:sample/1");
             xml.clear();
@@ -174,8 +178,7 @@ impl Crosswalks {
                 Err(error) => return Err(error),
             }
             if let Err(flaw) = judge(&xml, &definition.namespace) {
-                let template = without_declaration(&definition.template);
-                let line = trial::blame(&Scan::new(&template), &definition.namespace);
+                let line = trial::blame(&scan, &definition.namespace);
                 let near = excerpt(&String::from_utf8_lossy(&xml), flaw.at);
                 let what = format!("of a sample record that {called} it makes no good XML: {}, at `{near}`", flaw.what);
                 return Err(definition.fault(line, what));

@@ -106,10 +106,14 @@ impl<'t> Scan<'t> {
 
     /// The first line that lets unescaped text through.
     pub(super) fn unescaped(&self) -> Option<usize> {
-        let mut uses = self.logic().flat_map(|piece| names(piece).into_iter().map(move |(what, _)| (what, piece.line)));
-        let filter = uses.find_map(|(name, line)| (name == Name::Filter("safe")).then_some(line));
         let block = self.logic().find(|piece| inner(piece.text).starts_with("autoescape")).map(|piece| piece.line);
-        filter.into_iter().chain(block).min()
+        self.trusting().into_iter().chain(block).min()
+    }
+
+    /// The first line that takes a value for markup.
+    pub(super) fn trusting(&self) -> Option<usize> {
+        let mut uses = self.logic().flat_map(|piece| names(piece).into_iter().map(move |(what, _)| (what, piece.line)));
+        uses.find_map(|(name, line)| (name == Name::Filter("safe")).then_some(line))
     }
 
     /// The first name that the engine does not know.

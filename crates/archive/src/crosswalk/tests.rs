@@ -59,7 +59,11 @@ fn broken_templates_are_refused_with_file_and_line() {
             "<a xmlns='urn:other'/>",
             "mine.xml:1: of a sample record that has nearly nothing it makes no good XML: the root element is in the namespace urn:other",
         ),
-        ("\n\n<a xmlns='urn:mine'>\n{{ title|safe }}</a>", "mine.xml:4: of a sample record that has everything"),
+        (
+            "\n\n<a xmlns='urn:mine'>\n{% autoescape false %}{{ title }}{% endautoescape %}</a>",
+            "mine.xml:4: of a sample record that has everything",
+        ),
+        ("<a xmlns='urn:mine'>\n<b c='{{ title|safe }}'/></a>", "mine.xml:2: of a sample record that has everything"),
         ("<a xmlns='urn:mine'>\n{{ creators }}</a>", "mine.xml:2: invalid operation: a sequence cannot be written"),
         (
             "<a xmlns='urn:mine'>{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}</a>",
@@ -71,7 +75,22 @@ fn broken_templates_are_refused_with_file_and_line() {
         let refused = refused(template);
         assert!(refused.starts_with(message), "{template}\n{refused}\n{message}");
     }
-    assert!(refused("<a xmlns='urn:mine'>{{ title|safe }}</a>").contains("<text>"), "the damage is shown");
+    let raw = "<a xmlns='urn:mine'>{% autoescape false %}{{ title }}{% endautoescape %}</a>";
+    assert!(refused(raw).contains("<text>"), "the damage is shown");
+}
+
+#[test]
+fn any_field_may_be_taken_for_markup() {
+    for field in ["title", "abstract", "abstract|line", "title|upper", "creators[0].family", "doi", "subjects|first"] {
+        let template = format!("<a xmlns='urn:mine'><b>{{{{ {field}|safe }}}}</b>{{{{ comments }}}}</a>");
+        let requiring = Definition { requires: vec!["title".to_owned()], ..definition(&template) };
+        let compiled = Crosswalks::compile(vec![requiring], toml::Table::new());
+        assert!(compiled.is_ok(), "{field}: {compiled:?}");
+    }
+    let template = "<a xmlns='urn:mine'>{{ abstract|safe }} {{ title }}</a>";
+    let out = written(template, json!({"abstract": "a<sub>2</sub> &lt; b", "title": "<&>"})).expect("well-formed");
+    assert_eq!(out, "<a xmlns='urn:mine'>a<sub>2</sub> &lt; b &lt;&amp;&gt;</a>");
+    assert!(written(template, json!({"abstract": "a < b"})).is_err(), "each document is read before it goes out");
 }
 
 #[test]

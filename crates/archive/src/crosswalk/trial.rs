@@ -3,6 +3,8 @@
 //! Each is rendered from a record that has nearly nothing and from one that has everything, with markup in all of its
 //! texts. What comes out must be one element in the namespace that was promised. So an element that is not closed, a
 //! prefix that is not declared or a value that is not escaped is found when the program starts, not by a harvester.
+//!
+//! A template that takes fields for markup (`|safe`) relies on their being well-formed: in its samples they are.
 
 use modoai_protocol::xml::is_legal;
 use quick_xml::events::{BytesStart, Event};
@@ -136,13 +138,33 @@ pub(super) fn blame(scan: &Scan<'_>, namespace: &str) -> Option<usize> {
     }
 }
 
+/// What stands in the texts of samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// What only looks like markup, and would break any document in which it is not escaped.
+    Hostile,
+    /// Markup that can stand in a document as it is.
+    WellFormed,
+}
+
+impl Texts {
+    /// Those that a template is tried with.
+    pub(super) fn fit_for(scan: &Scan<'_>) -> Self {
+        if scan.trusting().is_some() { Self::WellFormed } else { Self::Hostile }
+    }
+}
+
 /// A record that has everything, with markup wherever there can be text.
-pub(super) fn full() -> Record {
+pub(super) fn full(texts: Texts) -> Record {
+    serde_json::from_value(everything(texts)).expect("the sample is a record")
+}
+
+fn everything(texts: Texts) -> Json {
     let text = "Sample <text> & \"more\" -- ']]>";
     let agent = json!({"family": text, "given": text, "suffix": "Jr.", "affiliations": [text, text],
         "orcid": "https://orcid.org/0000-0002-1825-0097"});
     let day = "2024-02-29";
-    let sample = json!({
+    let mut sample = json!({
         "identifier": "sample/1<&\"",
         "datestamp": day,
         "title": text,
@@ -165,12 +187,26 @@ pub(super) fn full() -> Record {
         "journal_ref": text, "report_no": text, "submitter": text, "categories": "math.AG hep-th <x>", "msc_class": text,
         "acm_class": text, "proxy": text, "authors": text, "rights": text, "relation": text, "source": text,
     });
-    serde_json::from_value(sample).expect("the sample is a record")
+    if texts == Texts::WellFormed {
+        mend(&mut sample);
+    }
+    sample
+}
+
+/// Puts good markup in the place of bad. An address stays one, without what it should not have.
+fn mend(value: &mut Json) {
+    match value {
+        Json::String(text) if text.starts_with("http") => text.retain(|character| !"<>&\"".contains(character)),
+        Json::String(text) if text.contains(['<', '&']) => *text = "Sample <i>text</i> &#38; more".to_owned(),
+        Json::Array(values) => values.iter_mut().for_each(mend),
+        Json::Object(fields) => fields.values_mut().for_each(mend),
+        _ => {}
+    }
 }
 
 /// A record that has nothing but an identifier and what a format requires.
-pub(super) fn bare(requires: &[String]) -> Record {
-    let full = serde_json::to_value(full()).expect("a record can be written");
+pub(super) fn bare(requires: &[String], texts: Texts) -> Record {
+    let full = everything(texts);
     let mut kept = Map::from_iter([("identifier".to_owned(), json!("sample/1"))]);
     for path in requires.iter().filter_map(|names| names.split(" or ").next()) {
         // What follows from other fields needs those.
