@@ -30,6 +30,7 @@ impl Archive {
         let record = Arc::new(record);
         let described = self.crosswalks.describe(Arc::clone(&record), name);
         let (mut dossier, mut forms) = (dossier::Draft::of(&json), Vec::new());
+        let mut tried = Vec::new();
         for crosswalk in self.crosswalks.all() {
             let definition = crosswalk.definition();
             match given.iter().find(|given| given.format.prefix == definition.prefix) {
@@ -48,7 +49,12 @@ impl Archive {
                 None if definition.keep => {
                     dossier.keep(&definition.prefix, |out| crosswalk.write(&described, out))?;
                 }
-                None => {}
+                None if crosswalk.is_proven(json.len()) => {}
+                // A record on which a template fails is bad now: later the list of a whole format would fail with it.
+                None => {
+                    tried.clear();
+                    crosswalk.write(&described, &mut tried)?;
+                }
             }
             if !definition.is_for_all() {
                 forms.push((Arc::new(definition.format()), None));

@@ -32,7 +32,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub use report::{Complaints, Progress, Report, Spared};
 
 use crate::crosswalk::CrosswalkError;
-use crate::source::{Reading, Source};
+use crate::source::{Fault, Reading, Source};
 use crate::terms::{Archive, Terms, TermsError};
 
 /// How an import goes about it.
@@ -72,6 +72,14 @@ pub enum ImportError {
         name: String,
         /// Why.
         source: CrosswalkError,
+    },
+    /// A rule of sets fails on a record that is stored already.
+    #[error("failed to find the sets of {name}")]
+    Sets {
+        /// Which record.
+        name: String,
+        /// Why.
+        source: Fault,
     },
     /// The catalogue holds something else.
     #[error("the catalogue holds {0}; an archive needs one of its own")]

@@ -152,7 +152,8 @@ impl<'a> Recaster<'a> {
         let record: Record = serde_json::from_slice(dossier.record()?).map_err(io::Error::from)?;
         let failing = |source| ImportError::Recast { name: item.name.clone(), source };
         let differs = self.differs(&item.name, &record, dossier).map_err(failing)?;
-        let sets = self.now.sets.of(&record).map_err(|fault| io::Error::other(format!("{}: {fault}", item.name)))?;
+        let unset = |source| ImportError::Sets { name: item.name.clone(), source };
+        let sets = self.now.sets.of(&record).map_err(unset)?;
         let given = self.given(item, dossier)?;
         let mut draft = self.now.draft(&item.name, record, &given).map_err(failing)?;
         let mut prefixes: Vec<&str> = draft.forms.iter().map(|(format, _)| format.prefix.as_str()).collect();
@@ -254,8 +255,9 @@ impl<'a> Recaster<'a> {
                     continue;
                 };
                 let mut was = Vec::new();
-                crosswalk.write(&before.crosswalks.describe(Arc::clone(&record), name), &mut was)?;
-                if was != is {
+                let written = crosswalk.write(&before.crosswalks.describe(Arc::clone(&record), name), &mut was);
+                // A template that failed on it must not keep a better one out: whatever comes now is news.
+                if written.is_err() || was != is {
                     return Ok(true);
                 }
             }

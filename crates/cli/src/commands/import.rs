@@ -194,7 +194,7 @@ impl ImportCommand {
     fn failed(&self, error: ImportError) -> CliError {
         let place = shown(&self.into);
         match error {
-            ImportError::Terms(_) | ImportError::Recast { .. } => {
+            ImportError::Terms(_) | ImportError::Recast { .. } | ImportError::Sets { .. } => {
                 CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
             }
             ImportError::Foreign(_) => CliError::failed(format!("failed to import into {place}"))

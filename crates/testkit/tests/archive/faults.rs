@@ -35,6 +35,71 @@ fn bad_lines_are_named_and_the_rest_is_imported() {
     assert_eq!(told.keys().collect::<Vec<_>>(), ["oai:example.org:1", "oai:example.org:3", "oai:example.org:7"]);
 }
 
+/// An archive with a format of its own that is made when it is asked for, and lists nothing but this.
+fn with_format_of(expression: &str) -> Archive {
+    let format = "[[format]]\nprefix = \"mine\"\ntemplate = \"mine.xml\"\nschema = \"https://example.org/mine.xsd\"\n\
+                  namespace = \"urn:mine\"\n";
+    let archive = Archive::configured(&format!("{PLAIN}{format}"));
+    archive.write("mine.xml", format!("<mine xmlns=\"urn:mine\">{{{{ {expression} }}}}</mine>"));
+    archive
+}
+
+#[test]
+fn a_record_on_which_a_template_fails_is_bad_also_if_the_format_is_not_kept() {
+    for (expression, good, bad) in
+        [("shelf", json!("a"), json!(["a", "b"])), ("shelf|safe", json!("<b/>"), json!("<b>"))]
+    {
+        let archive = with_format_of(expression);
+        let mut lines = records(5);
+        for (number, line) in lines.iter_mut().enumerate() {
+            line["shelf"] = if number == 2 { bad.clone() } else { good.clone() };
+        }
+        archive.write_lines("records.jsonl", &lines);
+        let imported = archive.import("records.jsonl").run();
+        assert_eq!(imported.code, Some(2), "{}", imported.said);
+        imported.expect(&[("new", 4), ("bad", 1)]);
+        let said = &imported.said;
+        assert!(said.contains("records.jsonl:3: ") && said.contains("mine.xml"), "{said}");
+        let server = archive.serve();
+        let told = super::told(&server, "mine");
+        assert_eq!(told.len(), 4, "the format is whole without it: {told:?}");
+        assert!(!told.contains_key("oai:example.org:3"));
+    }
+}
+
+#[test]
+fn a_new_format_that_fails_on_a_stored_record_is_refused_before_anything_is_touched() {
+    let archive = Archive::configured(PLAIN);
+    let mut lines = records(3);
+    lines[1]["shelf"] = json!(["a", "b"]);
+    archive.fill(&lines);
+    let before = archive.told();
+    let config = std::fs::read_to_string(with_format_of("shelf").path("archive.toml")).expect("a configuration");
+    archive.write("archive.toml", config);
+    archive.write("mine.xml", "<mine xmlns=\"urn:mine\">{{ shelf }}</mine>");
+    let refused = archive.import("records.jsonl").run();
+    assert_eq!(refused.code, Some(78), "{}", refused.said);
+    assert!(refused.said.contains("oai:example.org:2") && refused.said.contains("mine.xml"), "{}", refused.said);
+    assert_eq!(archive.told(), before);
+    archive.write("mine.xml", "<mine xmlns=\"urn:mine\">{{ shelf|texts|join(' ') }}</mine>");
+    archive.import("records.jsonl").done().expect(&[("unchanged", 3)]);
+    assert_eq!(super::told(&archive.serve(), "mine").len(), 3);
+}
+
+#[test]
+fn a_rule_of_sets_that_fails_on_a_stored_record_is_refused_before_anything_is_touched() {
+    let archive = Archive::configured(PLAIN);
+    let mut lines = records(2);
+    lines[1]["subjects"] = json!(["a", "b"]);
+    archive.fill(&lines);
+    let before = archive.told();
+    archive.write("archive.toml", format!("{PLAIN}[[sets]]\nfield = \"title\"\nspec = \"{{{{ subjects }}}}\"\n"));
+    let refused = archive.import("records.jsonl").run();
+    assert_eq!(refused.code, Some(78), "{}", refused.said);
+    assert!(refused.said.contains("oai:example.org:2") && refused.said.contains("rule 1"), "{}", refused.said);
+    assert_eq!(archive.told(), before);
+}
+
 #[test]
 fn a_bad_file_is_named_and_the_rest_is_imported() {
     let archive = Archive::configured(
