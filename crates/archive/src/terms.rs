@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::crosswalk::{CrosswalkError, Crosswalks, Definition};
 use crate::didl::Packages;
+use crate::offer;
 use crate::sets::{Rule, RuleError, SetRules};
 use crate::source::Fault;
 
@@ -132,6 +133,12 @@ impl Archive {
     /// The terms.
     pub fn terms(&self) -> &Terms {
         &self.terms
+    }
+
+    /// The formats that are made by these terms.
+    pub(crate) fn prefixes(&self) -> impl Iterator<Item = &str> {
+        let packages = self.packages.is_some().then_some(offer::PACKAGES);
+        self.crosswalks.all().iter().map(|crosswalk| crosswalk.definition().prefix.as_str()).chain(packages)
     }
 
     /// The OAI identifier of a document: what it is called in the source, behind the archive's namespace, with whatever

@@ -158,6 +158,13 @@ impl Import<'_> {
             return Ok(());
         }
         let before = former.iter().cloned().map(Archive::compile).collect::<Result<Vec<_>, _>>()?;
+        if self.catalogue.standing()?.ready {
+            let mut withdrawn: Vec<_> = before.iter().flat_map(Archive::prefixes).collect();
+            withdrawn.retain(|prefix| !self.archive.prefixes().any(|offered| offered == *prefix));
+            withdrawn.sort_unstable();
+            withdrawn.dedup();
+            report.withdrawn = withdrawn.into_iter().map(str::to_owned).collect();
+        }
         // Terms that fail on a record are refused before they hold.
         report.recast = self.recast_all(None, &before)?;
         if self.options.dry_run {

@@ -2,7 +2,8 @@
 //!
 //! Every record that is there is put into its formats and sets twice, by the former terms and by those that hold now. One
 //! that comes out differently is stamped, and no other. Where a format begins or ceases to be one that every record has,
-//! records change lists, and only those are stamped that thereby come or go.
+//! records change lists, and only those are stamped that thereby come or go. A format that is taken away is one that no
+//! record has any more: all of them are deleted in it, since deletions are told for ever.
 
 use std::io;
 use std::num::NonZero;
@@ -38,7 +39,10 @@ impl Import<'_> {
         mut writer: Option<&mut dyn Writer>,
         before: &[Archive],
     ) -> Result<u64, ImportError> {
-        let lists = Lists::compare(before, self.archive);
+        let mut lists = Lists::compare(before, self.archive, self.catalogue.formats()?);
+        if self.catalogue.standing()?.ready {
+            lists.withdraw(before, self.archive);
+        }
         let mut stamped = 0;
         for gone in [false, true] {
             let mut after = i64::MIN;
@@ -90,20 +94,39 @@ struct Lists {
     rare: Vec<Arc<StoredFormat>>,
     /// Not every record had them, and now all have.
     common: Vec<Arc<StoredFormat>>,
+    /// Formats that have, or had, lists of their own.
+    known: Vec<Arc<StoredFormat>>,
 }
 
 impl Lists {
-    fn compare(before: &[Archive], now: &Archive) -> Self {
+    fn compare(before: &[Archive], now: &Archive, known: Vec<Arc<StoredFormat>>) -> Self {
         let was = |prefix: &str, for_all: bool| {
             let former = before.iter().filter_map(|before| before.crosswalks.get(prefix));
             former.map(Crosswalk::definition).any(|definition| definition.is_for_all() == for_all)
         };
+        // No crosswalk made it, and yet there are records on its list: it was taken away, or it came as XML.
+        let was_left = |prefix: &str| {
+            known.iter().any(|known| known.prefix == prefix)
+                && before.iter().any(|before| before.crosswalks.get(prefix).is_none())
+        };
         let formats = |for_all: bool| {
             let now = now.crosswalks.all().iter().map(Crosswalk::definition);
-            let changed = now.filter(|now| now.is_for_all() == for_all && was(&now.prefix, !for_all));
+            let changed = now.filter(|now| {
+                now.is_for_all() == for_all && (was(&now.prefix, !for_all) || for_all && was_left(&now.prefix))
+            });
             changed.map(|definition| Arc::new(definition.format())).collect()
         };
-        Self { rare: formats(false), common: formats(true) }
+        Self { rare: formats(false), common: formats(true), known }
+    }
+
+    /// Every record is gone in formats that it had and that are no more. Not before somebody could have harvested them.
+    fn withdraw(&mut self, before: &[Archive], now: &Archive) {
+        let former = before.iter().flat_map(|before| before.crosswalks.all()).map(Crosswalk::definition);
+        for definition in former.filter(|former| former.is_for_all() && now.crosswalks.get(&former.prefix).is_none()) {
+            if self.rare.iter().all(|rare| rare.prefix != definition.prefix) {
+                self.rare.push(Arc::new(definition.format()));
+            }
+        }
     }
 }
 
@@ -217,6 +240,7 @@ impl<'a> Recaster<'a> {
 
     fn was_offered(&self, prefix: &str) -> bool {
         self.before.iter().any(|before| before.crosswalks.get(prefix).is_some())
+            || self.lists.known.iter().any(|known| known.prefix == prefix)
     }
 
     /// Whether a format that was there before comes out differently now.

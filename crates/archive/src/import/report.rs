@@ -29,6 +29,9 @@ pub struct Report {
     pub remarks: u64,
     /// Documents that changed because a crosswalk or a rule of sets did.
     pub recast: u64,
+    /// Formats that are no more: what records had in them is told as deleted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withdrawn: Vec<String>,
     /// Documents that are not in the source, and were kept nevertheless.
     pub spared: u64,
     /// Why they were.

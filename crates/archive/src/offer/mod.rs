@@ -38,6 +38,16 @@ impl Offer {
     }
 }
 
+/// The formats that are made by these terms.
+fn made_by(archive: &Archive) -> impl Iterator<Item = Arc<dyn Format>> {
+    let crosswalks = &archive.crosswalks;
+    let crosswalked = (0..crosswalks.all().len())
+        .map(|index| Arc::new(Crosswalked { crosswalks: Arc::clone(crosswalks), index }) as Arc<dyn Format>);
+    let packaged = archive.terms.files.clone();
+    crosswalked
+        .chain(packaged.map(|root| Arc::new(Packaged { crosswalks: Arc::clone(crosswalks), root }) as Arc<dyn Format>))
+}
+
 impl ArchiveFormats for Offer {
     fn as_of(&self, standing: &Standing, catalogue: &dyn Catalogue) -> Result<Formats, Failure> {
         let stored = catalogue.formats()?;
@@ -51,28 +61,22 @@ impl ArchiveFormats for Offer {
         let terms = Terms::held(catalogue).map_err(failure)?;
         let terms = terms.ok_or_else(|| Failure::Io(io::Error::other("the catalogue has no terms of an archive")))?;
         let archive = Archive::compile(terms).map_err(failure)?;
-        let crosswalked = (0..archive.crosswalks.all().len()).map(|index| {
-            Arc::new(Crosswalked { crosswalks: Arc::clone(&archive.crosswalks), index }) as Arc<dyn Format>
-        });
-        let packaged =
-            archive.terms.files.clone().map(|root| {
-                Arc::new(Packaged { crosswalks: Arc::clone(&archive.crosswalks), root }) as Arc<dyn Format>
-            });
-        let mut formats: Vec<_> = crosswalked.chain(packaged).collect();
+        let mut formats: Vec<Arc<dyn Format>> = made_by(&archive).collect();
+        let add = |formats: &mut Vec<Arc<dyn Format>>, format: Arc<dyn Format>| {
+            if formats.iter().all(|known| known.prefix() != format.prefix()) {
+                formats.push(format);
+            }
+        };
         // Until every record has been looked at, some are on lists of formats that only the former terms make.
         for former in Terms::former(catalogue).map_err(failure)? {
-            let crosswalks = Archive::compile(former).map_err(failure)?.crosswalks;
-            for (index, crosswalk) in crosswalks.all().iter().enumerate() {
-                let definition = crosswalk.definition();
-                if !definition.is_for_all() && formats.iter().all(|format| format.prefix() != definition.prefix) {
-                    formats.push(Arc::new(Crosswalked { crosswalks: Arc::clone(&crosswalks), index }));
-                }
+            let former = Archive::compile(former).map_err(failure)?;
+            for format in made_by(&former).filter(|format| format.list().is_some()) {
+                add(&mut formats, format);
             }
         }
-        for format in stored.iter().filter(|format| format.prefix != packaged::PREFIX) {
-            if formats.iter().all(|known| known.prefix() != format.prefix) {
-                formats.push(formats::stored(Arc::clone(format)));
-            }
+        // What came as XML; and formats that are no more, in which everything is deleted.
+        for format in &stored {
+            add(&mut formats, formats::stored(Arc::clone(format)));
         }
         let formats: Formats = formats.into();
         let (epoch, revision, stored) = (standing.epoch, standing.revision, stored.len());
@@ -83,3 +87,6 @@ impl ArchiveFormats for Offer {
 
 /// The format of packages, for the catalogue.
 pub(crate) use packaged::format as packages;
+
+/// Its prefix.
+pub(crate) use packaged::PREFIX as PACKAGES;

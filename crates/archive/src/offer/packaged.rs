@@ -17,7 +17,7 @@ use crate::dossier::Dossier;
 use crate::record::Record;
 
 /// What harvesters ask for.
-pub(super) const PREFIX: &str = "oai_didl";
+pub(crate) const PREFIX: &str = "oai_didl";
 
 /// The description inside a package.
 const OAI_DC: &str = "oai_dc";

@@ -52,6 +52,84 @@ fn a_format_that_becomes_rare_loses_no_deletion() {
 }
 
 #[test]
+fn a_format_that_is_taken_away_is_deleted_in_every_record_and_can_come_back() {
+    // Whether it has lists of its own makes no difference.
+    for requires in ["", "requires = [\"title\"]\n"] {
+        let archive = Archive::configured(&(mine("") + requires));
+        archive.write("mine.xml", template("{{ title }}"));
+        let (one, two, three, four) =
+            (record("1", "One"), record("2", "Two"), record("3", "Three"), record("4", "Four"));
+        archive.fill(&[one.clone(), two.clone(), three]);
+        archive.write_lines("records.jsonl", &[one.clone(), two.clone()]);
+        archive.import("records.jsonl").with(["--most-gone", "100%"]).done();
+        let before = told(&archive.serve(), "mine");
+        let moment = here_and_now();
+        archive.write("archive.toml", super::PLAIN);
+        let tried = archive.import("records.jsonl").with(["--dry-run"]).done();
+        assert_eq!(tried.report["withdrawn"], json!(["mine"]), "{}", tried.report);
+        let imported = archive.import("records.jsonl").done();
+        assert_eq!(imported.report["withdrawn"], json!(["mine"]), "{}", imported.report);
+        archive.write_lines("records.jsonl", &[one.clone(), two.clone(), four.clone()]);
+        assert!(archive.import("records.jsonl").done().report.get("withdrawn").is_none(), "told once");
+
+        let server = archive.serve();
+        let after = told(&server, "mine");
+        assert_eq!(after.len(), 3, "what was never in it is not deleted in it: {after:?}");
+        for number in ["1", "2"] {
+            let record = &after[&format!("oai:example.org:{number}")];
+            assert!(record.deleted && record.datestamp >= moment, "{record:?}");
+        }
+        assert_eq!(after["oai:example.org:3"], before["oai:example.org:3"], "it was deleted before");
+        let ask = |query: &str| oai::ask(&mut server.client(), query).answer;
+        let single = ask("verb=GetRecord&metadataPrefix=mine&identifier=oai:example.org:1");
+        assert!(single.records[0].deleted);
+        let prefixes = |query: &str| ask(query).formats.into_iter().map(|format| format.prefix).collect::<Vec<_>>();
+        assert_eq!(prefixes("verb=ListMetadataFormats"), ["oai_dc", "mine"], "or nobody would hear of the deletions");
+        assert_eq!(prefixes("verb=ListMetadataFormats&identifier=oai:example.org:1"), ["oai_dc"]);
+        assert!(!told(&server, "oai_dc")["oai:example.org:1"].deleted);
+
+        let moment = here_and_now();
+        archive.write("archive.toml", mine("") + requires);
+        archive.import("records.jsonl").done().expect(&[("unchanged", 3)]);
+        let again = told(&server, "mine");
+        for number in ["1", "2", "4"] {
+            let record = &again[&format!("oai:example.org:{number}")];
+            assert!(!record.deleted && record.datestamp >= moment, "{record:?}");
+        }
+        assert!(again["oai:example.org:3"].deleted);
+    }
+}
+
+#[test]
+fn packages_that_are_taken_away_are_deleted() {
+    let archive = Archive::configured("repository_identifier = \"example.org\"\nfiles = \"files\"\n");
+    archive.write("files/a.txt", "text");
+    archive.fill(&[record_with("1", "One", json!({ "files": [{ "path": "a.txt" }] })), record("2", "Two")]);
+    assert!(!told(&archive.serve(), "oai_didl")["oai:example.org:1"].deleted);
+    let moment = here_and_now();
+    archive.write("archive.toml", super::PLAIN);
+    let imported = archive.import("records.jsonl").done();
+    assert_eq!(imported.report["withdrawn"], json!(["oai_didl"]), "{}", imported.report);
+    let after = told(&archive.serve(), "oai_didl");
+    assert_eq!(after.len(), 1);
+    assert!(after["oai:example.org:1"].deleted && after["oai:example.org:1"].datestamp >= moment);
+}
+
+#[test]
+fn a_format_that_nobody_can_have_seen_leaves_nothing_behind() {
+    let archive = Archive::configured(&mine(""));
+    archive.write("mine.xml", template("{{ title }}"));
+    archive.write("records.jsonl.gz", "not what it is called");
+    // It fails, and harvesters are still asked to wait.
+    assert_eq!(archive.import("records.jsonl.gz").with(["--as", "jsonl"]).run().code, Some(1));
+    archive.write("archive.toml", super::PLAIN);
+    let imported = archive.fill(&[record("1", "One")]);
+    assert!(imported.report.get("withdrawn").is_none(), "{}", imported.report);
+    let formats = oai::ask(&mut archive.serve().client(), "verb=ListMetadataFormats").answer.formats;
+    assert_eq!(formats.len(), 1, "{formats:?}");
+}
+
+#[test]
 fn a_format_that_not_every_record_can_have_is_refused_before_anything_is_touched() {
     let archive = archive();
     let before = archive.told();
