@@ -7,13 +7,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use modoai_repository::catalogue::Catalogue;
 use serde::Deserialize;
 
 use crate::crosswalk::{self, Definition};
+use crate::import::sources;
 use crate::preset;
 use crate::sets::Rule;
 use crate::source::Options;
-use crate::terms::Terms;
+use crate::terms::{Terms, TermsError};
 
 /// The format every repository must have.
 const OAI_DC: &str = "oai_dc";
@@ -104,6 +106,12 @@ impl Config {
         }
         let written: Written = table.try_into().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
         written.resolve(folder, wrong)
+    }
+
+    /// What a catalogue remembers of an archive, and of its source of this name; `None` if it is not that of an archive.
+    pub fn remembered(catalogue: &dyn Catalogue, source: &str) -> Result<Option<Self>, TermsError> {
+        let Some(terms) = Terms::remembered(catalogue)? else { return Ok(None) };
+        Ok(Some(Self { terms, source: sources::remembered(catalogue, source)?.unwrap_or_default() }))
     }
 }
 

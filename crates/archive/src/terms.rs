@@ -67,6 +67,11 @@ impl Terms {
         serde_json::from_slice(&bytes).map(Some).map_err(TermsError::Unreadable)
     }
 
+    /// The same, to be held by this edition of the program.
+    pub(crate) fn remembered(catalogue: &dyn Catalogue) -> Result<Option<Self>, TermsError> {
+        Ok(Self::held(catalogue)?.map(|terms| Self { edition: EDITION, ..terms }))
+    }
+
     /// The terms that held before; none if every record has been looked at since.
     pub(crate) fn former(catalogue: &dyn Catalogue) -> Result<Vec<Self>, TermsError> {
         let Some(bytes) = catalogue.memo(FORMER_TERMS)? else { return Ok(Vec::new()) };
@@ -122,12 +127,6 @@ impl Archive {
         let sets = SetRules::compile(terms.sets.clone())?;
         let packages = terms.files.as_deref().map(Packages::new);
         Ok(Self { terms, crosswalks, sets, packages })
-    }
-
-    /// The archive in a catalogue, on the terms that hold there; `None` if it is not that of an archive.
-    pub fn remembered(catalogue: &dyn Catalogue) -> Result<Option<Self>, TermsError> {
-        let terms = Terms::held(catalogue)?;
-        terms.map(|terms| Self::compile(Terms { edition: EDITION, ..terms })).transpose()
     }
 
     /// The terms.

@@ -11,6 +11,7 @@
 //! | `stamp` | when a document last changed, by its own account |
 //! | `gone` | what is not in the source any more |
 //! | `recast` | what a change of crosswalks or rules changes |
+//! | `sources` | how each source is read |
 //! | `report` | what is told about it |
 
 mod clerk;
@@ -18,6 +19,7 @@ mod draft;
 mod gone;
 mod recast;
 mod report;
+pub(crate) mod sources;
 mod stamp;
 mod stream;
 
@@ -32,7 +34,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub use report::{Complaints, Progress, Report, Spared};
 
 use crate::crosswalk::CrosswalkError;
-use crate::source::{Fault, Reading, Source};
+use crate::source::{Fault, Options, Reading, Source};
 use crate::terms::{Archive, Terms, TermsError};
 
 /// How an import goes about it.
@@ -40,6 +42,8 @@ use crate::terms::{Archive, Terms, TermsError};
 pub struct ImportOptions {
     /// What the source is called. Each has its own documents, and only those can be missed in it.
     pub source: String,
+    /// How it is read. The catalogue remembers it.
+    pub reading: Options,
     /// The source only holds what is new or changed: nothing that is missing is gone.
     pub only_update: bool,
     /// Which share of a source's documents may be gone at once.
@@ -111,6 +115,9 @@ impl Import<'_> {
         let mut report = Report::default();
         let mut writer = self.catalogue.writer()?;
         self.agree(&mut *writer, &mut report)?;
+        if !self.options.dry_run {
+            self.remember_source(&mut *writer)?;
+        }
         let met = self.take(&mut *writer, source, reading, &mut report, complaints)?;
         self.bury(&mut *writer, &met, &mut report)?;
         if !self.options.dry_run {
@@ -127,6 +134,7 @@ impl Import<'_> {
         let mut writer = self.catalogue.writer()?;
         self.agree(&mut *writer, &mut report)?;
         if !self.options.dry_run {
+            self.remember_source(&mut *writer)?;
             self.name_sets(&mut *writer)?;
         }
         report.complete = true;

@@ -39,8 +39,7 @@ pub(crate) struct ImportCommand {
     /// The catalogue: a folder, or a file. Made if it is not there.
     #[arg(long, value_name = "CATALOGUE")]
     into: PathBuf,
-    /// The archive's configuration. If none of --config, --preset and --namespace is given, the one that the catalogue
-    /// remembers holds.
+    /// The archive's configuration. Without --config and --preset, the one that the catalogue remembers holds.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// A configuration that is shipped: arxiv. What the configuration file says goes before it.
@@ -107,14 +106,19 @@ impl ImportCommand {
             let hint = "`modoai harvest URL --sink catalogue --into CATALOGUE` fills a catalogue from a repository";
             return Err(CliError::new(error::Kind::Usage, what).hint(hint));
         }
-        let (mut archive, options) = self.archive()?;
+        // Whatever is wrong with what is said is told before anything is made.
+        let said = self.said()?;
         let failed =
             |error| CliError::failed(format!("failed to open the catalogue {}", shown(&self.into))).because(error);
         let catalogue: Arc<dyn Catalogue> = Arc::new(Sqlite::open(&self.into, system_clock()).map_err(failed)?);
-        if self.config.is_none() && self.preset.is_none() && self.namespace.is_none() {
+        let (archive, options) = match said {
+            Some(said) => said,
             // Who says nothing about the archive does not mean that it shall be another one.
-            archive = Archive::remembered(&*catalogue).map_err(wrong)?.unwrap_or(archive);
-        }
+            None => match Config::remembered(&*catalogue, &self.source).map_err(wrong)? {
+                Some(remembered) => self.resolved(remembered)?,
+                None => self.resolved(self.config()?)?,
+            },
+        };
         if !self.watch {
             return self.once(&archive, &options, &catalogue, quiet);
         }
@@ -128,17 +132,27 @@ impl ImportCommand {
         }
     }
 
-    /// The archive as its configuration and the flags say, and how its input is read.
-    fn archive(&self) -> Result<(Archive, Options), CliError> {
+    /// The archive as it is said to be, and how its input is read; `None` if there may be something to be remembered
+    /// instead.
+    fn said(&self) -> Result<Option<(Archive, Options)>, CliError> {
+        let may_remember = self.config.is_none() && self.preset.is_none() && is_there(&self.into);
+        if may_remember { Ok(None) } else { self.resolved(self.config()?).map(Some) }
+    }
+
+    fn config(&self) -> Result<Config, CliError> {
         let unread = |error: ConfigError| {
             CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
         };
-        let mut config = Config::load(self.config.as_deref(), self.preset.as_deref()).map_err(unread)?;
+        Config::load(self.config.as_deref(), self.preset.as_deref()).map_err(unread)
+    }
+
+    /// The archive of a configuration, with what the flags say.
+    fn resolved(&self, config: Config) -> Result<(Archive, Options), CliError> {
+        let Config { mut terms, source } = config;
         if let Some(namespace) = &self.namespace {
-            config.terms = config.terms.in_namespace(namespace).map_err(wrong)?;
+            terms = terms.in_namespace(namespace).map_err(wrong)?;
         }
-        let archive = Archive::compile(config.terms).map_err(wrong)?;
-        Ok((archive, config.source))
+        Ok((Archive::compile(terms).map_err(wrong)?, source))
     }
 
     fn once(
@@ -155,6 +169,7 @@ impl ImportCommand {
             archive,
             options: ImportOptions {
                 source: self.source.clone(),
+                reading: options.clone(),
                 only_update: self.update,
                 most_gone: self.most_gone,
                 dry_run: self.dry_run,
@@ -226,6 +241,11 @@ fn unreadable(error: OpenError) -> CliError {
 fn is_url(input: &Path) -> bool {
     let text = input.to_string_lossy();
     text.starts_with("http://") || text.starts_with("https://")
+}
+
+/// Whether there is a catalogue, or what could be one, at that place.
+fn is_there(catalogue: &Path) -> bool {
+    catalogue.is_file() || catalogue.join("catalogue.sqlite").is_file()
 }
 
 /// Large documents wait beside the catalogue: there is room for them, or there is none for the catalogue either.

@@ -257,3 +257,51 @@ fn an_import_that_says_nothing_of_the_archive_goes_by_what_is_remembered() {
     assert_eq!(mods.len(), 3);
     assert!(before.iter().all(|(name, record)| mods[name].datestamp == record.datestamp));
 }
+
+/// Imports into the same catalogue that say nothing of the archive.
+fn unsaid(archive: Archive) -> Archive {
+    Archive { options: Vec::new(), ..archive }
+}
+
+#[test]
+fn a_namespace_alone_changes_nothing_else() {
+    let archive = Archive::configured(
+        "repository_identifier = \"example.org\"\nformats = [\"mods\"]\n[[sets]]\nfield = \"shelf\"\n",
+    );
+    archive.fill(&[record_with("1", "One", json!({ "shelf": "a" })), record("2", "Two")]);
+    let before = told(&archive.serve(), "mods");
+    let archive = unsaid(archive);
+    archive.write_lines("more.jsonl", &[record_with("3", "Three", json!({ "shelf": "b" }))]);
+    let imported = archive.import("more.jsonl").with(["--update", "--namespace", "other.example.org"]).done();
+    imported.expect(&[("new", 1)]);
+    assert_eq!(imported.count("recast"), 0, "{}", imported.report);
+    assert!(imported.report.get("withdrawn").is_none(), "{}", imported.report);
+    let mut after = told(&archive.serve(), "mods");
+    let new = after.remove("oai:other.example.org:3").expect("under its new name");
+    assert_eq!(new.sets, ["b"]);
+    assert_eq!(after, before);
+}
+
+#[test]
+fn an_import_that_says_nothing_of_its_source_reads_it_as_before() {
+    let archive = Archive::configured(
+        "repository_identifier = \"example.org\"\n[source]\nas = \"xml\"\nnamespace = \"urn:book\"\nprefix = \"book\"\n\
+         schema = \"https://example.org/book.xsd\"\nidentifier = \"number\"\n[source.fields]\ntitle = \"title\"\n",
+    );
+    let book = |number: u32, title: &str| {
+        format!("<book xmlns='urn:book'><number>{number}</number><title>{title}</title></book>")
+    };
+    archive.write("in/1.xml", book(17, "Rings"));
+    archive.write("in/2.xml", book(18, "Fields"));
+    archive.import("in").done().expect(&[("new", 2)]);
+    let before = told(&archive.serve(), "book");
+    assert_eq!(before.keys().collect::<Vec<_>>(), ["oai:example.org:17", "oai:example.org:18"]);
+    let archive = unsaid(archive);
+    archive.import("in").done().expect(&[("unchanged", 2)]);
+    archive.import("in").with(["--namespace", "example.org"]).done().expect(&[("unchanged", 2)]);
+    assert_eq!(told(&archive.serve(), "book"), before);
+    // Of another source, nothing was ever said.
+    archive.write_lines("records.jsonl", &[record("1", "One")]);
+    archive.import("records.jsonl").with(["--source", "lines"]).done().expect(&[("new", 1)]);
+    archive.import("in").done().expect(&[("unchanged", 2)]);
+}
