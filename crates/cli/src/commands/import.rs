@@ -15,6 +15,7 @@ use modoai_archive::watch::Watch;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, system_clock};
 use serde::Serialize;
+use tempfile::TempDir;
 
 use self::display::Grumbler;
 use crate::config::shown;
@@ -99,6 +100,15 @@ struct Summary<'a> {
     seconds: f64,
 }
 
+/// Everything that an import needs, ready.
+struct Work {
+    archive: Archive,
+    options: Options,
+    catalogue: Arc<dyn Catalogue>,
+    /// Where large documents wait.
+    spool: PathBuf,
+}
+
 impl ImportCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), CliError> {
         if let Some(url) = self.inputs.iter().find(|input| is_url(input)) {
@@ -108,9 +118,13 @@ impl ImportCommand {
         }
         // Whatever is wrong with what is said is told before anything is made.
         let said = self.said()?;
+        // A dry run makes nothing: where there is no catalogue, an empty one takes its place that vanishes with it.
+        let stand_in = if self.dry_run && !is_there(&self.into) { Some(passing_folder()?) } else { None };
+        let into = stand_in.as_ref().map_or(self.into.as_path(), TempDir::path);
         let failed =
             |error| CliError::failed(format!("failed to open the catalogue {}", shown(&self.into))).because(error);
-        let catalogue: Arc<dyn Catalogue> = Arc::new(Sqlite::open(&self.into, system_clock()).map_err(failed)?);
+        let catalogue: Arc<dyn Catalogue> = Arc::new(Sqlite::open(into, system_clock()).map_err(failed)?);
+        let spool = spool(into);
         let (archive, options) = match said {
             Some(said) => said,
             // Who says nothing about the archive does not mean that it shall be another one.
@@ -119,15 +133,16 @@ impl ImportCommand {
                 None => self.resolved(self.config()?)?,
             },
         };
+        let work = Work { archive, options, catalogue, spool };
         if !self.watch {
-            return self.once(&archive, &options, &catalogue, quiet);
+            return self.once(&work, quiet);
         }
         let failed = |error| CliError::failed("failed to watch the input").because(error);
         // Before the first import, so that what changes while it goes on is imported next.
         let mut watch = Watch::on(&self.inputs).map_err(failed)?;
         loop {
             // What goes wrong now may go well the next time.
-            self.once(&archive, &options, &catalogue, quiet).unwrap_or_else(|error| eprintln!("{error}"));
+            self.once(&work, quiet).unwrap_or_else(|error| eprintln!("{error}"));
             watch.wait().map_err(failed)?;
         }
     }
@@ -155,25 +170,19 @@ impl ImportCommand {
         Ok((Archive::compile(terms).map_err(wrong)?, source))
     }
 
-    fn once(
-        &self,
-        archive: &Archive,
-        options: &Options,
-        catalogue: &Arc<dyn Catalogue>,
-        quiet: bool,
-    ) -> Result<(), CliError> {
+    fn once(&self, work: &Work, quiet: bool) -> Result<(), CliError> {
         let start = Instant::now();
         let progress = Arc::new(Progress::default());
         let import = Import {
-            catalogue: Arc::clone(catalogue),
-            archive,
+            catalogue: Arc::clone(&work.catalogue),
+            archive: &work.archive,
             options: ImportOptions {
                 source: self.source.clone(),
-                reading: options.clone(),
+                reading: work.options.clone(),
                 only_update: self.update,
                 most_gone: self.most_gone,
                 dry_run: self.dry_run,
-                spool: spool(&self.into),
+                spool: work.spool.clone(),
             },
             progress: &progress,
             now: system_clock()(),
@@ -186,11 +195,11 @@ impl ImportCommand {
         let report = if self.inputs.is_empty() {
             import.recast()
         } else {
-            let kind = match self.kind.or(options.kind) {
+            let kind = match self.kind.or(work.options.kind) {
                 Some(kind) => kind,
                 None => Kind::guess(&self.inputs).map_err(unreadable)?,
             };
-            let (source, reading) = source::open(kind, &self.inputs, options).map_err(unreadable)?;
+            let (source, reading) = source::open(kind, &self.inputs, &work.options).map_err(unreadable)?;
             import.run(source, &*reading, &mut grumbler)
         };
         drop(display);
@@ -246,6 +255,10 @@ fn is_url(input: &Path) -> bool {
 /// Whether there is a catalogue, or what could be one, at that place.
 fn is_there(catalogue: &Path) -> bool {
     catalogue.is_file() || catalogue.join("catalogue.sqlite").is_file()
+}
+
+fn passing_folder() -> Result<TempDir, CliError> {
+    TempDir::new().map_err(|error| CliError::failed("failed to make a temporary folder").because(error))
 }
 
 /// Large documents wait beside the catalogue: there is room for them, or there is none for the catalogue either.

@@ -268,6 +268,21 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
 }
 
 #[test]
+fn a_dry_run_makes_no_catalogue() {
+    let archive = Archive::configured(PLAIN);
+    archive.write_lines("records.jsonl", &records(3));
+    for place in ["folder", "deep/folder", "catalogue.sqlite"] {
+        let dry = archive.import_into("records.jsonl", &archive.path(place)).with(["--dry-run"]).done();
+        dry.expect(&[("new", 3)]);
+        assert!(!archive.path(place.split('/').next().expect("a name")).exists(), "{place}");
+    }
+    // A folder that is there stays as it is.
+    std::fs::create_dir(archive.path("empty")).expect("a folder");
+    archive.import_into("records.jsonl", &archive.path("empty")).with(["--dry-run"]).done();
+    assert_eq!(std::fs::read_dir(archive.path("empty")).expect("a folder").count(), 0);
+}
+
+#[test]
 fn a_broken_template_is_refused_with_file_and_line() {
     let good = "<mine xmlns=\"urn:mine\">\n<title>{{ title }}</title>\n</mine>\n";
     let archive = Archive::configured(
