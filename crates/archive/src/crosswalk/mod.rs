@@ -214,8 +214,13 @@ impl Crosswalk {
 
     /// Whether a record has all that the format needs.
     pub fn suits(&self, record: &Record) -> bool {
+        self.lacks(record).next().is_none()
+    }
+
+    /// What the format needs and the record does not have, as it was required.
+    pub(crate) fn lacks<'a>(&'a self, record: &'a Record) -> impl Iterator<Item = &'a str> {
         let has = |name: &str| derived::has(record, &self.constants, name.trim());
-        self.definition.requires.iter().all(|names| names.split(" or ").any(has))
+        self.definition.requires.iter().filter(move |names| !names.split(" or ").any(has)).map(String::as_str)
     }
 
     /// Whether records of this size, as JSON, never fail in it. The shipped templates have been read over thousands of

@@ -41,8 +41,8 @@ impl Archive {
                 }
                 Some(given) => dossier.give(&definition.prefix, &given.xml),
                 None if !crosswalk.suits(&record) && definition.always => {
-                    let what =
-                        format!("every record must have {}, and this one lacks it", definition.requires.join(", "));
+                    let lacking: Vec<_> = crosswalk.lacks(&record).collect();
+                    let what = format!("it lacks {}, which every record must have", lacking.join(" and "));
                     return Err(CrosswalkError { file: definition.prefix.clone(), line: None, what });
                 }
                 None if !crosswalk.suits(&record) => continue,

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use self::display::Grumbler;
 use crate::config::shown;
 use crate::error::{self, CliError};
-use crate::output::{self, Counting};
+use crate::output::{self, Counting, counted};
 
 /// Fill a catalogue with records, or bring it up to date, for `modoai serve --catalogue`.
 ///
@@ -210,7 +210,7 @@ impl ImportCommand {
             let line = serde_json::to_string(&summary).expect("a report is numbers");
             output::print(&format!("{line}\n"))?;
         } else {
-            output::print(&display::told(&report, start.elapsed(), self.dry_run))?;
+            output::print(&display::told(&report, start.elapsed(), self.dry_run, !self.inputs.is_empty()))?;
         }
         verdict(&report)
     }
@@ -268,23 +268,23 @@ fn spool(catalogue: &Path) -> PathBuf {
 
 /// What the exit code says.
 fn verdict(report: &Report) -> Result<(), CliError> {
+    let missing = counted(report.spared, "document is", "documents are");
     match report.spared_because {
         Some(Spared::TooMany) => {
-            let what = format!("{} documents are not in the input any more, too many to be deleted", report.spared);
+            let what = format!("{missing} not in the input any more, too many to be deleted");
             let hint = "if that is right, say so with --most-gone 100%";
             Err(CliError::new(error::Kind::Incomplete, what).hint(hint))
         }
         Some(Spared::Unidentified) => {
             let what = format!(
-                "{} documents are not in the input any more; none was deleted, since entries that could not be read may be theirs",
-                report.spared
+                "{missing} not in the input any more; none was deleted, since entries that could not be read may be theirs"
             );
             Err(CliError::new(error::Kind::Findings, what).hint("mend the bad entries, and import again"))
         }
         None if report.bad + report.duplicates > 0 => {
-            let what = format!("{} entries were not imported", report.bad + report.duplicates);
+            let what = format!("{} not imported", counted(report.bad + report.duplicates, "entry was", "entries were"));
             Err(CliError::new(error::Kind::Findings, what)
-                .hint("they are named above; everything else is in the catalogue"))
+                .hint("what is wrong is named above; everything else is in the catalogue"))
         }
         None if report.remarks > 0 => {
             let what = format!("imported with dates that cannot be read: {}", report.remarks);

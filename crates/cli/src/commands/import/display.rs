@@ -12,6 +12,7 @@ use modoai_archive::source::{Fault, Place};
 
 use crate::config::shown;
 use crate::error::CliError;
+use crate::output::counted;
 
 /// Faults named on standard error; a file can have them all.
 const MOST_NAMED: u64 = 100;
@@ -89,15 +90,16 @@ pub(super) fn show(progress: &Progress, done: &AtomicBool) {
         }
         let records = progress.done.load(Ordering::Relaxed);
         seconds += FRAME.as_secs_f64();
-        bar.set_message(format!("{} records, {:.0}/s", HumanCount(records), records as f64 / seconds));
+        let so_many = counted(records, "record", "records");
+        bar.set_message(format!("{so_many}, {:.0}/s", records as f64 / seconds));
         bar.set_position(progress.bytes.load(Ordering::Relaxed));
         std::thread::park_timeout(FRAME);
     }
     bar.finish_and_clear();
 }
 
-/// What was done, for people.
-pub(super) fn told(report: &Report, took: Duration, dry_run: bool) -> String {
+/// What was done, for people. `has_input` tells whether there was anything to import, besides the configuration.
+pub(super) fn told(report: &Report, took: Duration, dry_run: bool, has_input: bool) -> String {
     let rows = [
         ("new", report.new),
         ("changed", report.changed),
@@ -111,11 +113,40 @@ pub(super) fn told(report: &Report, took: Duration, dry_run: bool) -> String {
         ("missing but kept", report.spared),
     ];
     let seconds = took.as_secs_f64();
-    let verb = if dry_run { "would import" } else { "imported" };
-    let rate = report.read as f64 / seconds.max(0.001);
-    let mut text = format!("{verb} {} entries in {seconds:.1} s ({rate:.0}/s)\n", HumanCount(report.read));
+    let mut text = if has_input {
+        let verb = if dry_run { "would import" } else { "imported" };
+        let entries = counted(report.read, "entry", "entries");
+        format!("{verb} {entries} in {seconds:.1} s ({:.0}/s)\n", report.read as f64 / seconds.max(0.001))
+    } else {
+        let verb = if dry_run { "would bring" } else { "brought" };
+        format!("{verb} the archive into line with its configuration in {seconds:.1} s\n")
+    };
     for (what, count) in rows.into_iter().filter(|(_, count)| *count > 0) {
         text.push_str(&format!("  {:>12}  {what}\n", HumanCount(count).to_string()));
     }
+    if !report.withdrawn.is_empty() {
+        let formats = report.withdrawn.join(", ");
+        text.push_str(&format!("  withdrawn: {formats}; the records that were made in it are told as deleted there\n"));
+    }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_entry_is_one_and_what_is_withdrawn_is_named() {
+        let second = Duration::from_secs(1);
+        let one = Report { read: 1, new: 1, ..Report::default() };
+        assert_eq!(told(&one, second, false, true), "imported 1 entry in 1.0 s (1/s)\n             1  new\n");
+        let many = Report { read: 2940, unchanged: 2940, ..Report::default() };
+        assert!(told(&many, second, true, true).starts_with("would import 2,940 entries in 1.0 s (2940/s)\n"));
+        let withdrawn = Report { recast: 2, withdrawn: vec!["mods".to_owned()], ..Report::default() };
+        assert_eq!(
+            told(&withdrawn, second, false, false),
+            "brought the archive into line with its configuration in 1.0 s\n             2  otherwise by new terms\n  \
+             withdrawn: mods; the records that were made in it are told as deleted there\n"
+        );
+    }
 }
