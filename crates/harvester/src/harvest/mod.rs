@@ -146,7 +146,10 @@ impl Harvest {
             let Opening { mark, distrusted, source, client, options } = opening;
             let place =
                 Place { dir: &dir, mark: mark.as_deref(), distrusted, source: &source, client, options: &options };
-            (kind.open)(place)
+            let mut sink = (kind.open)(place)?;
+            // From here on whatever is there is this harvest's own, also if no page is ever whole.
+            let begun = if mark.is_none() { Some(sink.commit()?) } else { None };
+            Ok((sink, begun))
         });
         self.run(state, Target { sink: kind.name, format: kind.format, durable: kind.durable, open }).await
     }
@@ -161,7 +164,7 @@ impl Harvest {
         sink: Box<dyn Sink>,
     ) -> Result<Summary, HarvestError> {
         let state = dir.map_or_else(State::in_memory, State::open)?;
-        let open = Box::new(move |_| Ok(sink));
+        let open = Box::new(move |_| Ok((sink, None)));
         self.run(state, Target { sink: name, format, durable: true, open }).await
     }
 
@@ -203,13 +206,21 @@ impl Harvest {
         let opening = Opening { mark: state.mark()?, distrusted, source, client, options: options.sink.clone() };
         let opened = tokio::task::spawn_blocking(move || open(opening)).await;
         let opened = opened.unwrap_or_else(|panic| Err(lost(&panic.to_string())));
-        let opened = opened.map_err(|error| failed(&mut state, run, &options, error.into()))?;
+        let (opened, begun) = opened.map_err(|error| failed(&mut state, run, &options, error.into()))?;
+        if let Some(mark) = begun {
+            state.set_mark(&mark)?;
+        }
+        let intact = opened.is_intact();
+        if !intact {
+            tracing::warn!("what was harvested before is not there any more; everything is asked for again");
+            state.start_over()?;
+        }
         state.take_heart()?;
         let mut work = Work {
             options,
             sink,
             talk,
-            desk: Some(Box::new(Desk { state, sink: opened, gauge, unsynced })),
+            desk: Some(Box::new(Desk { state, sink: opened, gauge, unsynced: unsynced || !intact })),
             identity,
             prefix: contract.prefix,
             gaps: Vec::new(),
@@ -366,8 +377,8 @@ struct Target<'a> {
     open: OpenSink,
 }
 
-/// Opens a sink for a source.
-pub(crate) type OpenSink = Box<dyn FnOnce(Opening) -> Result<Box<dyn Sink>, SinkError> + Send>;
+/// Opens a sink for a source. One that was never opened before comes with its first mark.
+pub(crate) type OpenSink = Box<dyn FnOnce(Opening) -> Result<(Box<dyn Sink>, Option<String>), SinkError> + Send>;
 
 /// What is known only when the server has said who it is.
 pub(crate) struct Opening {

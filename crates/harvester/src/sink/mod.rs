@@ -87,7 +87,8 @@ pub struct SinkKind {
 pub struct Place<'a> {
     /// The folder it may write to.
     pub dir: &'a Path,
-    /// What the last commit that was stored returned; `None` if there was none. Whatever is beyond it never happened.
+    /// What the last commit that was stored returned; `None` if there was none, not even that of an opening: then nothing
+    /// that is there was written by this harvest. Whatever is beyond it never happened.
     pub mark: Option<&'a str>,
     /// The machine went down before the last commits were safe: whatever is there may be something else.
     pub distrusted: bool,
@@ -163,8 +164,14 @@ pub enum Kept {
 }
 
 /// Takes records. Calls come in this order: `page (record (part bytes* part_end)* (end | abandon))* commit`. A `roll_back` may
-/// come anywhere, also where no page has begun; what follows it is a new page.
+/// come anywhere, also where no page has begun; what follows it is a new page. A sink that is opened without a mark is
+/// told to `commit` at once, before any page.
 pub trait Sink: Send {
+    /// Whether all is here that was here at the mark it was opened with. Asked once, before anything else; if not, all of
+    /// it is asked for again. A sink that cannot live with less refuses to be opened instead.
+    fn is_intact(&self) -> bool {
+        true
+    }
     /// A page begins.
     fn page(&mut self, origin: &Origin) -> Result<(), SinkError>;
     /// A record begins.
@@ -209,6 +216,12 @@ pub enum SinkError {
         path: PathBuf,
         /// In which way.
         reason: String,
+    },
+    /// What is there was not written by this harvest, and would be lost.
+    #[error("{} is there already, and was not written by this harvest", path.display())]
+    NotOurs {
+        /// Which file.
+        path: PathBuf,
     },
     /// The catalogue failed.
     #[error("failed to write the catalogue")]

@@ -6,6 +6,7 @@
 //! | `defects` | whatever an endpoint does wrong, all records arrive or the loss is named |
 //! | `doubts` | complete repositories raise no alarm, and one gap is not told as many |
 //! | `certificates` | whose certificates are believed |
+//! | `folders` | what a harvest finds where it goes: lost, altered, or somebody else's |
 //! | `killed` | `kill -9` at any moment costs nothing but time |
 //! | `round_trip` | a mirror is the site; an aggregator tells what it was told |
 //! | `stored` | reads back what harvests left behind |
@@ -24,6 +25,7 @@ mod certificates;
 mod defects;
 mod doubts;
 mod endpoint;
+mod folders;
 mod killed;
 mod round_trip;
 pub(crate) mod stored;

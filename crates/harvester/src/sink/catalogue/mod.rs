@@ -10,8 +10,10 @@
 //! | `fragment` | a piece of someone else's XML: good, mended or refused |
 //! | `scope` | its namespaces, and those that are in force around it |
 //! | `provenance` | where a record comes from |
+//! | `mark` | which commit of which harvest a catalogue has seen last |
 
 mod fragment;
+mod mark;
 mod provenance;
 mod record;
 mod scope;
@@ -28,6 +30,7 @@ use modoai_repository::catalogue::{ARCHIVE_TERMS, Catalogue, CatalogueError, Cha
 
 use super::{Kept, Origin, Part, Place, Sink, SinkError};
 use crate::record::{Header, Novelty};
+use mark::Mark;
 use record::Incoming;
 
 /// The catalogue's name, unless another was chosen.
@@ -53,7 +56,7 @@ const PATIENCE: Duration = Duration::from_secs(1800);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Opens the sink.
-pub(super) fn open(Place { dir, source, options, .. }: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
+pub(super) fn open(Place { dir, mark, source, options, .. }: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
     // Whatever was written after the last mark may stay: to write it once more changes nothing.
     let path = options.catalogue.clone().unwrap_or_else(|| dir.join(NAME));
     let catalogue = Sqlite::open(&path, system_clock())?;
@@ -61,6 +64,7 @@ pub(super) fn open(Place { dir, source, options, .. }: Place<'_>) -> Result<Box<
         let reason = "it is the catalogue of an archive, and takes no harvested records".to_owned();
         return Err(CatalogueError::Foreign { place: path.display().to_string(), reason }.into());
     }
+    let (mark, is_intact) = Mark::compare(mark, &catalogue)?;
     // Beside the catalogue there is room for what goes into it.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let incoming = Incoming::new(folder).map_err(SinkError::io("prepare to pack records for", &path))?;
@@ -75,6 +79,9 @@ pub(super) fn open(Place { dir, source, options, .. }: Place<'_>) -> Result<Box<
         page: None,
         incoming,
         batch: Batch::default(),
+        mark,
+        is_intact,
+        is_marked: false,
     }))
 }
 
@@ -92,6 +99,12 @@ struct CatalogueSink {
     page: Option<(Origin, Arc<StoredFormat>)>,
     incoming: Incoming,
     batch: Batch,
+    /// The last commit.
+    mark: Mark,
+    /// Whether the catalogue had seen it when it was opened.
+    is_intact: bool,
+    /// Whether nothing was written since.
+    is_marked: bool,
 }
 
 /// Changes not yet written.
@@ -109,6 +122,10 @@ impl Batch {
 }
 
 impl Sink for CatalogueSink {
+    fn is_intact(&self) -> bool {
+        self.is_intact
+    }
+
     fn page(&mut self, origin: &Origin) -> Result<(), SinkError> {
         let format = match self.page.take() {
             Some((before, format)) if before.prefix == origin.prefix && before.namespace == origin.namespace => format,
@@ -180,7 +197,12 @@ impl Sink for CatalogueSink {
 
     fn commit(&mut self) -> Result<String, SinkError> {
         self.write()?;
-        Ok(String::new())
+        if !self.is_marked {
+            self.mark = self.mark.next();
+            self.mark.leave(&mut *self.writer()?)?;
+            self.is_marked = true;
+        }
+        Ok(self.mark.to_text())
     }
 
     fn roll_back(&mut self) -> Result<(), SinkError> {
@@ -253,7 +275,7 @@ impl CatalogueSink {
         // In the order of the table they go into. Changes of one record keep theirs.
         self.batch.changes.sort_by(|one, other| one.name().cmp(other.name()));
         writer.apply(&self.batch.changes)?;
-        self.batch = Batch::default();
+        (self.batch, self.is_marked) = (Batch::default(), false);
         Ok(())
     }
 
