@@ -17,7 +17,7 @@ use clap::{Args, value_parser};
 use modoai_fetch::{Client, Credential, Patience, Url};
 use modoai_harvester::gauge::Gauge;
 use modoai_harvester::harvest::{Harvest, HarvestError, Options};
-use modoai_harvester::sink::{self, SINKS, SinkKind, SinkOptions};
+use modoai_harvester::sink::{self, SINKS, SinkError, SinkKind, SinkOptions};
 use modoai_harvester::state::{State, StateError};
 use modoai_harvester::summary::{Gap, Summary};
 use modoai_harvester::window::Window;
@@ -66,7 +66,7 @@ pub(crate) struct HarvestCommand {
     /// Print the identifiers (for a site: its URLs), one per line, and get nothing else.
     #[arg(long, conflicts_with_all = ["sink", "all", "json", "verify", "keep_deleted", "catalogue"])]
     list_only: bool,
-    /// Compare all identifiers afterwards: get what was overlooked, delete what has vanished.
+    /// Compare all identifiers, and the files of a mirror: get what was overlooked or altered, delete what has vanished.
     #[arg(long)]
     verify: bool,
     /// Harvest every repository of this file: one base URL per line, each into a folder of its own below DIR.
@@ -247,7 +247,9 @@ fn incomplete(summary: &Summary) -> CliError {
 
 fn failed(error: HarvestError) -> CliError {
     let hint = match &error {
-        HarvestError::State(StateError::Other { .. }) => Some("give another folder with --into"),
+        HarvestError::State(StateError::Other { .. }) | HarvestError::Sink(SinkError::NotOurs { .. }) => {
+            Some("give another folder with --into")
+        }
         HarvestError::State(StateError::Busy { .. }) => Some("wait for it, or give another folder with --into"),
         HarvestError::Format { .. } => Some("choose one of these with --format"),
         HarvestError::NoSets { .. } => Some("leave out --set"),

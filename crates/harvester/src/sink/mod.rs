@@ -163,6 +163,15 @@ pub enum Kept {
     No(String),
 }
 
+/// A stretch of what is stored, compared with what was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inspected {
+    /// The identifier of the last record that was looked at.
+    pub last: String,
+    /// Identifiers of records of which something is not as it was written, and why. What is given again is written again.
+    pub altered: Vec<(String, String)>,
+}
+
 /// Takes records. Calls come in this order: `page (record (part bytes* part_end)* (end | abandon))* commit`. A `roll_back` may
 /// come anywhere, also where no page has begun; what follows it is a new page. A sink that is opened without a mark is
 /// told to `commit` at once, before any page.
@@ -171,6 +180,12 @@ pub trait Sink: Send {
     /// it is asked for again. A sink that cannot live with less refuses to be opened instead.
     fn is_intact(&self) -> bool {
         true
+    }
+    /// Compares what is stored of records with what was written, in the order of their identifiers, beginning after the one
+    /// given; `None` if there are no more. Comes between pages. A sink that keeps nothing that can be altered unnoticed has
+    /// nothing to compare.
+    fn inspect(&mut self, _after: &str) -> Result<Option<Inspected>, SinkError> {
+        Ok(None)
     }
     /// A page begins.
     fn page(&mut self, origin: &Origin) -> Result<(), SinkError>;

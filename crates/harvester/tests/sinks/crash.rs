@@ -23,9 +23,9 @@ enum Call {
     Store,
 }
 
-/// Three pages, with a record that is larger than a frame among small ones.
+/// An opening and three pages, with a record that is larger than a frame among small ones.
 fn story() -> Vec<Call> {
-    let mut calls = Vec::new();
+    let mut calls = vec![Call::Commit, Call::Store];
     for page in 0..3 {
         calls.push(Call::Page);
         for number in 0..3 {

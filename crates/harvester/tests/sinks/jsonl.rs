@@ -4,7 +4,7 @@ use std::path::Path;
 
 use modoai_harvester::record::Novelty;
 use modoai_harvester::sink::jsonl::JsonSink;
-use modoai_harvester::sink::{Kept, Part, Sink as _};
+use modoai_harvester::sink::{Kept, Part, Sink as _, SinkError};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -45,6 +45,20 @@ fn a_line_holds_all_of_a_record() {
         }),
     ];
     assert_eq!(lines(dir.path()), expected);
+}
+
+#[test]
+fn what_somebody_else_wrote_is_not_cut_off() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("records.jsonl");
+    std::fs::write(&file, "{\"my\":\"data\"}\n").expect("written");
+    assert!(matches!(JsonSink::open(dir.path(), None), Err(SinkError::NotOurs { path }) if path == file));
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), "{\"my\":\"data\"}\n");
+    std::fs::write(&file, "").expect("written");
+    let mark = JsonSink::open(dir.path(), None).expect("opened").commit().expect("a first mark");
+    std::fs::write(&file, "{\"of a page that").expect("written");
+    JsonSink::open(dir.path(), Some(&mark)).expect("opened");
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), "", "what was begun after the first mark is ours");
 }
 
 #[test]

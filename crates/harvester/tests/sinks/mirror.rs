@@ -187,12 +187,18 @@ fn links_are_replaced_or_refused_and_never_followed() {
     symlink(outside.path().join("target"), mirror.path().join("file")).expect("a link");
     let mut desk = open(mirror.path());
     assert!(refusal(desk.put("http://site.example/folder/x", b"1")).contains("a link"));
-    assert_eq!(desk.put("http://site.example/file", b"2"), Kept::Yes);
-    assert_eq!(fs::read(mirror.path().join("file")).expect("a file"), b"2");
+    assert!(refusal(desk.put("http://site.example/file", b"2")).contains("not written by this mirror"));
+    assert!(mirror.path().join("file").is_symlink());
     assert_eq!(fs::read(outside.path().join("target")).expect("a file"), b"untouched");
     assert_eq!(files_below(outside.path()).expect("a folder").len(), 1);
     // Planted later, where a file was.
     desk.put("http://site.example/b/c", b"3");
+    desk.put("http://site.example/d", b"4");
+    fs::remove_file(mirror.path().join("d")).expect("a file");
+    symlink(outside.path().join("target"), mirror.path().join("d")).expect("a link");
+    assert_eq!(desk.put("http://site.example/d", b"5"), Kept::Yes);
+    assert!(!mirror.path().join("d").is_symlink());
+    assert_eq!(fs::read(outside.path().join("target")).expect("a file"), b"untouched");
     desk.commit();
     drop(desk);
     fs::remove_dir_all(mirror.path().join("b")).expect("a folder");
@@ -201,6 +207,87 @@ fn links_are_replaced_or_refused_and_never_followed() {
     fs::write(outside.path().join("c"), "untouched").expect("a file");
     assert_eq!(desk.delete("http://site.example/b/c"), Kept::Yes);
     assert!(outside.path().join("c").exists());
+}
+
+#[test]
+fn what_somebody_else_put_there_is_not_replaced() {
+    let mirror = TempDir::new().expect("a folder");
+    fs::create_dir_all(mirror.path().join("a")).expect("a folder");
+    fs::write(mirror.path().join("a/precious"), "mine").expect("a file");
+    fs::write(mirror.path().join("same"), "the same").expect("a file");
+    let inode = fs::metadata(mirror.path().join("same")).expect("a file").ino();
+    let mut desk = open(mirror.path());
+    for _ in 0..2 {
+        let refused = refusal(desk.put("http://site.example/a/precious", b"theirs"));
+        assert!(refused.contains("'a/precious' is there already"), "{refused}");
+    }
+    let referred = Made { value: None, ..Made::new("http://site.example/a/precious", b"theirs") };
+    let refused = refusal(desk.give(&header(&referred.url), &referred.to_xml(), 999, Novelty::Same));
+    assert!(refused.contains("is there already"), "not even fetched: {refused}");
+    assert_eq!(desk.delete("http://site.example/a/precious"), Kept::Yes);
+    assert_eq!(fs::read(mirror.path().join("a/precious")).expect("a file"), b"mine");
+    // What is the same becomes the mirror's, with the time that it has there.
+    assert_eq!(desk.put("http://site.example/same", b"the same"), Kept::Yes);
+    let same = fs::metadata(mirror.path().join("same")).expect("a file");
+    assert_eq!((same.ino(), same.mtime()), (inode, 1_704_103_200));
+    assert_eq!(desk.put("http://site.example/same", b"another"), Kept::Yes);
+    assert_eq!(desk.delete("http://site.example/same"), Kept::Yes);
+    assert_eq!(files(mirror.path()), ["a/precious"]);
+}
+
+#[test]
+fn what_a_killed_process_put_there_is_ours() {
+    let mirror = TempDir::new().expect("a folder");
+    let mut desk = open(mirror.path());
+    desk.put("http://site.example/a", b"1");
+    // No commit: of this page only the files remain, and the next time they are others.
+    drop(desk);
+    let mut desk = open(mirror.path());
+    assert_eq!(desk.put("http://site.example/a", b"2"), Kept::Yes);
+    assert_eq!(desk.delete("http://site.example/a"), Kept::Yes);
+    fs::write(mirror.path().join("a"), "mine").expect("a file");
+    assert!(refusal(desk.put("http://site.example/a", b"3")).contains("is there already"));
+}
+
+#[test]
+fn every_file_that_is_not_as_it_was_written_is_found() {
+    let mirror = TempDir::new().expect("a folder");
+    let mut desk = open(mirror.path());
+    let url = |number: usize| format!("http://site.example/f/{number:03}");
+    let file = |number: usize| mirror.path().join(format!("f/{number:03}"));
+    for number in 0..150 {
+        assert_eq!(desk.put(&url(number), b"good"), Kept::Yes);
+    }
+    desk.sink.commit().expect("a commit");
+    let times = fs::metadata(file(0)).expect("a file").modified().expect("a time");
+    let date = |number: usize, to| fs::File::options().append(true).open(file(number)).expect("it").set_modified(to);
+    fs::remove_file(file(3)).expect("a file");
+    fs::write(file(64), "longer").expect("a file");
+    // As long as it was, and as old: only its bytes tell.
+    fs::write(file(100), "evil").expect("a file");
+    date(100, times).expect("dated");
+    fs::remove_file(file(149)).expect("a file");
+    symlink("000", file(149)).expect("a link");
+    date(120, std::time::SystemTime::now()).expect("dated");
+    let mut inspect = || {
+        let (mut after, mut altered) = (String::new(), Vec::new());
+        while let Some(found) = desk.sink.inspect(&after).expect("inspected") {
+            (after, altered) = (found.last, [altered, found.altered].concat());
+        }
+        altered.into_iter().map(|(identifier, _)| identifier).collect::<Vec<_>>()
+    };
+    let wrong = [3, 64, 100, 149];
+    assert_eq!(inspect(), wrong.map(url));
+    assert_eq!(inspect(), wrong.map(url), "until they are written again");
+    assert_eq!(fs::metadata(file(120)).expect("a file").modified().expect("a time"), times, "set again");
+    desk.page();
+    for number in wrong {
+        let made = Made::new(&url(number), b"good").to_xml();
+        assert_eq!(desk.give(&header(&url(number)), &made, 999, Novelty::Same), Kept::Yes);
+        assert_eq!(fs::read(file(number)).expect("a file"), b"good");
+    }
+    desk.sink.commit().expect("a commit");
+    assert_eq!(desk.sink.inspect("").expect("inspected").expect("some").altered, []);
 }
 
 #[test]
@@ -385,7 +472,7 @@ proptest! {
         // What the mirror keeps for itself holds nothing that a record chose.
         for file in files_below(&mirror.join(".modoai")).expect("a folder") {
             let name = file.to_string_lossy().into_owned();
-            prop_assert!(name.starts_with("mirror.sqlite") || name.starts_with("deleted"), "{}", name);
+            prop_assert!(name.starts_with("mirror.") || name.starts_with("deleted"), "{}", name);
         }
     }
 }

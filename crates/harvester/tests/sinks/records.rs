@@ -100,8 +100,7 @@ fn a_header_that_is_absurd_is_refused_and_nothing_else_suffers() {
 fn records_whose_state_was_lost_are_put_aside() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut sink = RecordSink::open(dir.path(), None).expect("opened");
-    send_page(&mut sink, &[Item::new("a", "<a/>")]);
-    send_page(&mut sink, &[Item::new("b", "<b/>")]);
+    send_page(&mut sink, &[Item::new("a", "<a/>"), Item::new("b", "<b/>")]);
     drop(sink);
     let mut sink = RecordSink::open(dir.path(), None).expect("opened");
     send_page(&mut sink, &[Item::new("c", "<c/>")]);

@@ -60,8 +60,12 @@ pub(super) fn open(Place { dir, mark, source, options, .. }: Place<'_>) -> Resul
     // Whatever was written after the last mark may stay: to write it once more changes nothing.
     let path = options.catalogue.clone().unwrap_or_else(|| dir.join(NAME));
     let catalogue = Sqlite::open(&path, system_clock())?;
-    if catalogue.memo(ARCHIVE_TERMS)?.is_some() {
-        let reason = "it is the catalogue of an archive, and takes no harvested records".to_owned();
+    let is_archive = catalogue.memo(ARCHIVE_TERMS)?.is_some();
+    // Files have no stored formats, and records have nothing else.
+    let is_site = || Ok::<_, CatalogueError>(catalogue.formats()?.is_empty() && catalogue.standing()?.newest.is_some());
+    if is_archive || is_site()? {
+        let whose = if is_archive { "an archive" } else { "a site" };
+        let reason = format!("it is the catalogue of {whose}, and takes no harvested records");
         return Err(CatalogueError::Foreign { place: path.display().to_string(), reason }.into());
     }
     let (mark, is_intact) = Mark::compare(mark, &catalogue)?;

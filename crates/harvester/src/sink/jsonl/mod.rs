@@ -35,7 +35,8 @@ pub struct JsonSink {
 }
 
 impl JsonSink {
-    /// Opens the file in this folder. Whatever is beyond the mark is cut off.
+    /// Opens the file in this folder. Whatever is beyond the mark is cut off; without a mark, whatever is there belongs to
+    /// somebody else.
     pub fn open(dir: &Path, mark: Option<&str>) -> Result<Self, SinkError> {
         let path = dir.join(FILE);
         std::fs::create_dir_all(dir).map_err(SinkError::io("create the folder", dir))?;
@@ -43,7 +44,8 @@ impl JsonSink {
         let file = file.map_err(SinkError::io("open", &path))?;
         let found = file.metadata().map_err(SinkError::io("look at", &path))?.len();
         let committed = match mark.map(str::parse) {
-            None => 0,
+            None if found == 0 => 0,
+            None => return Err(SinkError::NotOurs { path }),
             Some(Ok(length)) if length <= found => length,
             Some(Ok(length)) => {
                 let reason = format!("it should hold at least {length} bytes and holds {found}");

@@ -1,5 +1,6 @@
 //! What a mirror knows of its files: whose they are, and what they were when they were written.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use rusqlite::{OptionalExtension as _, Row, params};
@@ -18,7 +19,9 @@ const TABLES: &str = "
         digest     BLOB NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS file_identifier ON file (identifier);
-    CREATE INDEX IF NOT EXISTS file_folded ON file (folded);";
+    CREATE INDEX IF NOT EXISTS file_folded ON file (folded);
+    -- Where files of ours may be that are not known here.
+    CREATE TABLE IF NOT EXISTS claim (path BLOB PRIMARY KEY) WITHOUT ROWID;";
 
 /// A file of the mirror.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,26 +36,50 @@ pub(super) struct Entry {
     pub(super) size: u64,
     /// Its modification time when it was written, in seconds since 1970.
     pub(super) modified: i64,
-    /// SHA-256.
+    /// SHA-256; empty if nobody knows what is there now.
     pub(super) digest: Vec<u8>,
 }
 
 /// `mirror.sqlite`.
 pub(super) struct Index {
     ledger: Ledger,
+    /// Whether anything was ever claimed; hardly ever, and then there is one question less for each file.
+    has_claims: Cell<bool>,
 }
 
 impl Index {
-    /// Opened or made. The folder's path must not have links in it.
-    pub(super) fn open(folder: &Path) -> Outcome<Self> {
-        let (ledger, _) = Ledger::open(folder, "mirror.sqlite", TABLES)?;
-        Ok(Self { ledger })
+    /// Opened, or made; tells whether it was made. The folder's path must not have links in it.
+    pub(super) fn open(folder: &Path) -> Outcome<(Self, bool)> {
+        let (ledger, is_new) = Ledger::open(folder, "mirror.sqlite", TABLES)?;
+        let any = "SELECT EXISTS (SELECT 1 FROM claim)";
+        let has_claims = ledger.read(|connection| connection.query_row(any, [], |row| row.get(0)))?;
+        Ok((Self { ledger, has_claims: Cell::new(has_claims) }, is_new))
     }
 
     /// Files are still whose they were, but may have other bytes than were written: each is to be written again.
     pub(super) fn distrust(&self) -> Outcome<()> {
-        self.ledger
-            .write(|connection| connection.execute("UPDATE file SET digest = x'', etag = NULL, modified = -1", []))
+        self.ledger.write(|connection| connection.execute("UPDATE file SET digest = x'', etag = NULL", []))
+    }
+
+    /// The same of one file.
+    pub(super) fn distrust_at(&self, path: &[u8]) -> Outcome<()> {
+        let update = "UPDATE file SET digest = x'', etag = NULL WHERE path = ?";
+        self.ledger.write(|connection| connection.prepare_cached(update)?.execute([path]))
+    }
+
+    /// A file of ours may be at this path, although none is known.
+    pub(super) fn claim(&self, path: &[u8]) -> Outcome<()> {
+        self.has_claims.set(true);
+        let insert = "INSERT OR IGNORE INTO claim VALUES (?)";
+        self.ledger.write(|connection| connection.prepare_cached(insert)?.execute([path]))
+    }
+
+    /// Whether that is so.
+    pub(super) fn is_claimed(&self, path: &[u8]) -> Outcome<bool> {
+        if !self.has_claims.get() {
+            return Ok(false);
+        }
+        self.ledger.read(|connection| connection.prepare_cached("SELECT 1 FROM claim WHERE path = ?")?.exists([path]))
     }
 
     /// What follows is forgotten unless it is committed.
@@ -76,6 +103,15 @@ impl Index {
         self.ledger.read(|connection| connection.prepare_cached(sql)?.query_map([identifier], entry)?.collect())
     }
 
+    /// Records that have files, after the one given, in order of their identifiers; at most `limit`.
+    pub(super) fn identifiers(&self, after: &str, limit: usize) -> Outcome<Vec<String>> {
+        let sql = "SELECT DISTINCT identifier FROM file WHERE identifier > ? ORDER BY identifier LIMIT ?";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.ledger.read(|connection| {
+            connection.prepare_cached(sql)?.query_map(params![after, limit], |row| row.get(0))?.collect()
+        })
+    }
+
     /// Another file whose name differs in case only.
     pub(super) fn alike(&self, path: &[u8]) -> Outcome<Option<Vec<u8>>> {
         let sql = "SELECT path FROM file WHERE folded = ? AND path <> ?";
@@ -90,7 +126,11 @@ impl Index {
         let size = i64::try_from(entry.size).unwrap_or(i64::MAX);
         let Entry { path, identifier, url, etag, modified, digest, .. } = entry;
         let row = params![path, folded(path), identifier, url, etag, size, modified, digest];
-        self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(row))
+        self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(row))?;
+        if self.has_claims.get() {
+            self.ledger.write(|connection| connection.execute("DELETE FROM claim WHERE path = ?", [path]))?;
+        }
+        Ok(())
     }
 
     pub(super) fn remove(&self, path: &[u8]) -> Outcome<()> {

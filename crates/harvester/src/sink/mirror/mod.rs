@@ -3,14 +3,17 @@
 //! A record's resource is written to a temporary file while it arrives, compared with the digest and the length that the
 //! record tells, given its modification time and renamed into place; so a file is either what it was or what it is, and
 //! doing it twice does no harm. What is large comes by reference only and is fetched. A record that is deleted takes its
-//! file with it. What cannot be kept is told, and nothing is ever written outside the folder.
+//! file with it. What cannot be kept is told, and nothing is ever written outside the folder, or over what somebody else
+//! has put there.
 //!
 //! | file | what it knows |
 //! |---|---|
 //! | `path` | where a resource belongs, and which names are refused |
 //! | `tree` | files below one folder |
 //! | `index` | what is there, whose it is, and what it was when it was written |
+//! | `claims` | what is there that the index does not know yet |
 
+mod claims;
 mod index;
 mod path;
 mod tree;
@@ -23,13 +26,14 @@ use std::time::SystemTime;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use tokio::runtime::Handle;
 
+use self::claims::Claims;
 use self::index::{Entry, Index};
 use self::path::{Path, Site, WebUrl, place};
-use self::tree::{Tree, Undone};
+use self::tree::{Seen, Tree, Undone};
 use super::reference::{self, Got, Known, Validators};
 use super::resources::Resources;
 use super::spool::{Scratch, Spool, make_folder};
-use super::{Kept, Origin, Part, Place, Sink, SinkError};
+use super::{Inspected, Kept, Origin, Part, Place, Sink, SinkError};
 use crate::didl::{Algorithm, Component};
 use crate::record::{Header, Novelty};
 use crate::state::OWN_FOLDER;
@@ -42,6 +46,9 @@ pub(super) fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
 /// Folders for what was put aside: a file may be deleted twice, and a folder may have been a file.
 const ASIDE: usize = 100;
 
+/// Records whose files are compared at once.
+const INSPECTED: usize = 64;
+
 struct Mirror {
     tree: Tree,
     /// The mirror's own folder.
@@ -49,6 +56,11 @@ struct Mirror {
     own_path: PathBuf,
     scratch: Scratch,
     index: Index,
+    claims: Claims,
+    /// Whether the index is the one that earlier commits went to.
+    is_intact: bool,
+    /// Whether the index may have forgotten files of ours.
+    is_forgetful: bool,
     base_url: String,
     /// What the folder stands for, once a resource is known.
     site: Option<Site>,
@@ -61,10 +73,13 @@ struct Mirror {
     record: Option<Resources>,
 }
 
-/// What there was before, and whether it is still there as it was written.
+/// What there was before.
 struct Before {
     entry: Option<Entry>,
+    /// Whether it is there as the entry says.
     intact: bool,
+    /// Whether it was not written by this mirror: then it is not replaced, and becomes ours only if it is the same.
+    foreign: bool,
 }
 
 impl Mirror {
@@ -81,7 +96,7 @@ impl Mirror {
         };
         let (path, root, own, folds) = opened().map_err(SinkError::io("open the mirror in", dir))?;
         let own_path = path.join(OWN_FOLDER);
-        let index = Index::open(&own_path)?;
+        let (index, is_new) = Index::open(&own_path)?;
         if place.distrusted {
             index.distrust()?;
         }
@@ -89,6 +104,9 @@ impl Mirror {
             tree: Tree::new(root, path),
             scratch: Scratch::open(&own, &own_path)?,
             site: index.site()?.as_deref().and_then(Site::from_text),
+            claims: Claims::open(&own, &own_path, &index)?,
+            is_intact: !is_new || place.mark.is_none(),
+            is_forgetful: place.distrusted,
             own,
             own_path,
             index,
@@ -154,17 +172,21 @@ impl Mirror {
                 self.check(component, &mut spool)?;
                 (!before.holds(&spool.digest().bytes)).then_some(spool)
             }
-            (None, _) if before.intact && novelty == Novelty::Same => None,
-            (None, _)
-                if component
-                    .digest()
-                    .is_some_and(|stated| stated.algorithm == Algorithm::Sha256 && before.holds(&stated.bytes)) =>
-            {
-                None
-            }
-            (None, Some(reference)) => self.fetch(component, reference, &before, &mut told)?,
-            (None, None) => None,
+            (None, _) if before.intact && !before.foreign && novelty == Novelty::Same => None,
+            (None, reference) => match component.digest().filter(|stated| stated.algorithm == Algorithm::Sha256) {
+                Some(stated) if before.holds(&stated.bytes) => None,
+                Some(_) if before.foreign => return Err(not_ours(&path)),
+                _ => match reference {
+                    Some(reference) => self.fetch(component, reference, &before, &mut told)?,
+                    None => None,
+                },
+            },
         };
+        // What came may be what is there.
+        let fresh = fresh.filter(|spool| !before.foreign || !before.holds(&spool.digest().bytes));
+        if fresh.is_some() && before.foreign {
+            return Err(not_ours(&path));
+        }
         let modified = match (&fresh, &before.entry) {
             (None, Some(entry)) if told.modified.is_none() => entry.modified,
             _ => tree::unix_seconds(told.modified.unwrap_or_else(SystemTime::now)),
@@ -184,6 +206,9 @@ impl Mirror {
                 let temporary = spool.into_file(&self.scratch)?;
                 tree::date(&temporary.file, at(modified))
                     .map_err(SinkError::io("set the modification time of a file in", &self.own_path))?;
+                if before.entry.is_none() {
+                    self.claims.add(&key)?;
+                }
                 self.tree.put(&path, temporary)?;
             }
             (None, Some(known)) => {
@@ -195,7 +220,7 @@ impl Mirror {
             }
             (None, None) => return Err(Undone::Refused(format!("'{url}' holds no resource"))),
         }
-        if before.entry.as_ref() != Some(&entry) {
+        if before.foreign || before.entry.as_ref() != Some(&entry) {
             self.index.put(&entry)?;
         }
         Ok(key)
@@ -232,12 +257,31 @@ impl Mirror {
             let reason = format!("'{}' and '{other}' are one file on this disk", path.display());
             return Err(Undone::Refused(reason));
         }
-        let seen = if entry.is_some() { self.tree.look(path)? } else { None };
-        let intact = entry
-            .as_ref()
-            .zip(seen)
-            .is_some_and(|(entry, seen)| (entry.size, entry.modified) == (seen.size, seen.modified));
-        Ok(Before { entry, intact })
+        let seen = self.tree.look(path)?;
+        match (entry, seen) {
+            (Some(entry), seen) => {
+                let intact = entry.is_as(seen);
+                Ok(Before { entry: Some(entry), intact, foreign: false })
+            }
+            (None, Seen::Nothing | Seen::Folder) => Ok(Before { entry: None, intact: false, foreign: false }),
+            (None, _) if self.index.is_claimed(key)? => Ok(Before { entry: None, intact: false, foreign: false }),
+            (None, seen) => self.foreign(identifier, url, path, seen),
+        }
+    }
+
+    /// Something is at a path that this mirror did not write, or does not remember.
+    fn foreign(&mut self, identifier: &str, url: &str, path: &Path, seen: Seen) -> Result<Before, Undone> {
+        if self.is_forgetful {
+            // It may be what is left of a file of ours, or somebody's only copy.
+            tracing::warn!(path = path.display(), "a file that nobody knows is put aside");
+            self.put_aside(path)?;
+            return Ok(Before { entry: None, intact: false, foreign: false });
+        }
+        let Seen::File { size, modified } = seen else { return Err(not_ours(path)) };
+        let digest = self.tree.digest(path).map_err(|_| not_ours(path))?;
+        let (identifier, url, etag) = (identifier.to_owned(), url.to_owned(), None);
+        let entry = Entry { path: path.to_bytes(), identifier, url, etag, size, modified, digest };
+        Ok(Before { entry: Some(entry), intact: true, foreign: true })
     }
 
     /// Gets what is only referred to; `None` if it is still what is there.
@@ -251,7 +295,7 @@ impl Mirror {
         let Some(runtime) = &self.runtime else {
             return Err(Undone::Refused(format!("'{url}' is only referred to, and nothing can be fetched here")));
         };
-        let known = before.entry.as_ref().filter(|_| before.intact);
+        let known = before.entry.as_ref().filter(|_| before.intact && !before.foreign);
         let known = Known {
             etag: known.and_then(|entry| entry.etag.as_deref()),
             modified: known.map(|entry| at(entry.modified)),
@@ -272,6 +316,33 @@ impl Mirror {
 
     fn check(&self, component: &Component, spool: &mut Spool) -> Result<(), Undone> {
         super::resources::check(component, spool, &self.scratch)?.map_or(Ok(()), |fault| Err(Undone::Refused(fault)))
+    }
+
+    /// In which way a file is not as it was written, if it is not. All of it is read. Where only its modification time is
+    /// another, that is set again.
+    fn alteration(&mut self, entry: &Entry) -> Result<Option<String>, SinkError> {
+        let Some(path) = Path::from_bytes(&entry.path) else { return Ok(None) };
+        let is = |what: &str| Ok(Some(format!("its file '{}' {what}", path.display())));
+        let (size, modified) = match self.tree.look(&path) {
+            Ok(Seen::File { size, modified }) => (size, modified),
+            Ok(Seen::Nothing) => return is("is not there any more"),
+            Ok(Seen::Folder | Seen::Other) => return is("is something else now"),
+            Err(Undone::Refused(reason)) => return Ok(Some(reason)),
+            Err(Undone::Failed(error)) => return Err(error),
+        };
+        match self.tree.digest(&path) {
+            Ok(digest) if size == entry.size && digest == entry.digest => {}
+            Ok(_) => return is("has other bytes than were written"),
+            Err(error) => return is(&format!("cannot be read: {error}")),
+        }
+        if modified == entry.modified {
+            return Ok(None);
+        }
+        match self.tree.touch(&path, at(entry.modified)) {
+            Ok(()) => Ok(None),
+            Err(Undone::Refused(reason)) => Ok(Some(reason)),
+            Err(Undone::Failed(error)) => Err(error),
+        }
     }
 
     /// Deletes a file, or puts it aside.
@@ -300,6 +371,13 @@ impl Mirror {
     }
 }
 
+impl Entry {
+    /// Whether what is there can be what was written.
+    fn is_as(&self, seen: Seen) -> bool {
+        !self.digest.is_empty() && seen == Seen::File { size: self.size, modified: self.modified }
+    }
+}
+
 impl Before {
     /// Whether these are the bytes that are there.
     fn holds(&self, sha256: &[u8]) -> bool {
@@ -308,6 +386,27 @@ impl Before {
 }
 
 impl Sink for Mirror {
+    fn is_intact(&self) -> bool {
+        self.is_intact
+    }
+
+    fn inspect(&mut self, after: &str) -> Result<Option<Inspected>, SinkError> {
+        let records = self.index.identifiers(after, INSPECTED)?;
+        let Some(last) = records.last().cloned() else { return Ok(None) };
+        let mut altered = Vec::new();
+        self.index.begin()?;
+        for identifier in records {
+            for entry in self.index.of(&identifier)? {
+                if let Some(reason) = self.alteration(&entry)? {
+                    self.index.distrust_at(&entry.path)?;
+                    altered.push((identifier.clone(), reason));
+                }
+            }
+        }
+        self.index.commit()?;
+        Ok(Some(Inspected { last, altered }))
+    }
+
     fn page(&mut self, _origin: &Origin) -> Result<(), SinkError> {
         self.index.begin()
     }
@@ -351,19 +450,27 @@ impl Sink for Mirror {
 
     fn commit(&mut self) -> Result<String, SinkError> {
         self.index.commit()?;
+        self.claims.clear()?;
         // There is nothing to cut off: every file is whole, and writing it again changes nothing.
         Ok("whole".to_owned())
     }
 
     fn roll_back(&mut self) -> Result<(), SinkError> {
         self.record = None;
-        self.index.commit()
+        self.index.commit()?;
+        self.claims.clear()
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
         self.index.commit()?;
+        self.claims.clear()?;
         self.tree.sync()
     }
+}
+
+/// Nothing is replaced that somebody else has put there.
+fn not_ours(path: &Path) -> Undone {
+    Undone::Refused(format!("'{}' is there already, and was not written by this mirror", path.display()))
 }
 
 /// The first reference that can be followed.

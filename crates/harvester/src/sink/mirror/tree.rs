@@ -6,16 +6,17 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, FileType, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 
 use super::path::Path;
+use crate::didl::{Algorithm, Hasher};
 use crate::sink::SinkError;
 use crate::sink::spool::{Temporary, make_folder, open_folder};
 
@@ -43,12 +44,17 @@ impl From<SinkError> for Undone {
     }
 }
 
-/// A file that is there.
+/// What is there under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
-    pub(super) size: u64,
-    /// Seconds since 1970.
-    pub(super) modified: i64,
+pub(super) enum Seen {
+    /// Nothing.
+    Nothing,
+    /// A file; when it was modified is in seconds since 1970.
+    File { size: u64, modified: i64 },
+    /// A folder.
+    Folder,
+    /// A link, or stranger things.
+    Other,
 }
 
 impl Tree {
@@ -57,17 +63,37 @@ impl Tree {
         Self { root: Arc::new(root), path, handles: HashMap::new() }
     }
 
-    /// The file of that name, if there is one.
-    pub(super) fn look(&mut self, path: &Path) -> Result<Option<Seen>, Undone> {
+    /// What is there under that name.
+    pub(super) fn look(&mut self, path: &Path) -> Result<Seen, Undone> {
         let found = self.folder(path.folders(), false);
         let found = found.and_then(|folder| rustix::fs::statat(&*folder, path.name(), AtFlags::SYMLINK_NOFOLLOW));
         match found {
-            Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile => {
-                let size = u64::try_from(found.st_size).unwrap_or_default();
-                Ok(Some(Seen { size, modified: found.st_mtime }))
-            }
-            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG) => Ok(None),
+            Ok(found) => Ok(match FileType::from_raw_mode(found.st_mode) {
+                FileType::RegularFile => {
+                    Seen::File { size: u64::try_from(found.st_size).unwrap_or_default(), modified: found.st_mtime }
+                }
+                FileType::Directory => Seen::Folder,
+                _ => Seen::Other,
+            }),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG) => Ok(Seen::Nothing),
             Err(error) => Err(self.undone("look at", path, error)),
+        }
+    }
+
+    /// The SHA-256 of a file.
+    pub(super) fn digest(&mut self, path: &Path) -> io::Result<Vec<u8>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let folder = self.folder(path.folders(), false)?;
+        let mut file = File::from(rustix::fs::openat(&*folder, path.name(), flags, Mode::empty())?);
+        let mut hasher = Hasher::new(Algorithm::Sha256);
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => return Ok(hasher.finish().bytes),
+                Ok(length) => hasher.update(&buffer[..length]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
     }
 

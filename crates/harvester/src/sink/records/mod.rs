@@ -149,8 +149,8 @@ struct OpenRecord {
 impl RecordSink {
     /// Opens the folder of a harvest. Whatever is beyond the mark is cut off.
     ///
-    /// At most one commit can be beyond a mark, that whose mark was not stored any more. Without a mark but with more than
-    /// one commit, the state of the harvest was lost and its records were not: they are put aside, never deleted.
+    /// At most one commit can be beyond a mark, that whose mark was not stored any more. Without a mark, what was committed
+    /// is of a harvest whose state was lost and whose records were not: they are put aside, never deleted.
     pub fn open(dir: &Path, mark: Option<&str>) -> Result<Self, SinkError> {
         let folder = dir.join(SEGMENTS);
         let mark = match mark {
@@ -439,19 +439,16 @@ impl fmt::Display for Mark {
     }
 }
 
-/// Renames a folder that holds more than a harvest without a mark can have left there.
+/// Renames a folder that holds anything that was ever committed.
 fn put_aside(dir: &Path, folder: &Path) -> Result<(), SinkError> {
     if !folder.exists() {
         return Ok(());
     }
-    let mut commits = 0;
+    let mut is_empty = true;
     for (number, size) in list(folder)? {
-        commits += SegmentReader::open(path_of(folder, number), size)?.committed(0)?.commits;
-        if commits > 1 {
-            break;
-        }
+        is_empty &= SegmentReader::open(path_of(folder, number), size)?.committed(0)?.commits == 0;
     }
-    if commits <= 1 {
+    if is_empty {
         return Ok(());
     }
     let free =
