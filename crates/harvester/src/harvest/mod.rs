@@ -250,6 +250,9 @@ impl Harvest {
 impl Work {
     /// Every list that is selected, then what is missing, then what has vanished.
     async fn everything(&mut self) -> Result<(), Stop> {
+        if self.options.verify {
+            self.inspect().await?;
+        }
         let sets = if self.options.sets.is_empty() { vec![String::new()] } else { self.options.sets.clone() };
         for set in &sets {
             self.list(set).await?;

@@ -1,10 +1,12 @@
 //! Doubtful ends. A list that stops short of its announced size, on a full page, or in a circle may be complete or not;
 //! an independent list of identifiers decides, or smaller windows do.
 
+use std::sync::atomic::Ordering;
+
 use modoai_protocol::{Datestamp, ErrorCode};
 
 use super::windows::Fate;
-use super::{HarvestError, Stop, Work, lost};
+use super::{HarvestError, Stop, Trouble, Work, lost};
 use crate::ask::{Question, sent_granularity};
 use crate::desk::Desk;
 use crate::ending::{How, Step, Verdict};
@@ -13,7 +15,7 @@ use crate::habits::DateStyle;
 use crate::page::Purpose;
 use crate::quirks::{self, Quirk};
 use crate::record::{Header, Novelty};
-use crate::sink::Origin;
+use crate::sink::{Inspected, Origin};
 use crate::state::{List, OpenWindow, Progress, Sight};
 use crate::summary::Gap;
 use crate::window::Window;
@@ -186,6 +188,31 @@ impl Work {
         Ok(true)
     }
 
+    /// Lets the sink compare what it has stored with what was written. What is not as it was is noted as missing, to be got
+    /// one by one; if that is too much, everything is listed again.
+    pub(super) async fn inspect(&mut self) -> Result<(), Stop> {
+        let (mut after, mut altered) = (String::new(), 0);
+        loop {
+            if self.talk.stop.load(Ordering::Relaxed) {
+                return Err(self.stop(Trouble::Interrupted));
+            }
+            self.talk.gauge.say(format!("comparing what is stored, {altered} altered"));
+            let mut desk = self.desk.take().ok_or_else(|| lost("the desk is taken"))?;
+            let inspecting = tokio::task::spawn_blocking(move || {
+                let inspected = note_altered(&mut desk, &after);
+                (desk, inspected)
+            });
+            let (desk, inspected) = inspecting.await.map_err(|error| lost(&error.to_string()))?;
+            self.desk = Some(desk);
+            let Some(Inspected { last, altered: found }) = inspected? else { break };
+            (after, altered) = (last, altered + found.len() as u64);
+        }
+        if altered > MOST_SINGLES {
+            self.state()?.start_over()?;
+        }
+        Ok(())
+    }
+
     /// Compares all identifiers with what is here: what is new is got, what has vanished is passed on as deleted.
     pub(super) async fn verify(&mut self, sets: &[String]) -> Result<(), Stop> {
         let window = self.options.window;
@@ -256,6 +283,19 @@ impl Work {
     }
 }
 
+/// Compares a stretch of what is stored, and notes what is not as it was.
+fn note_altered(desk: &mut Desk, after: &str) -> Result<Option<Inspected>, HarvestError> {
+    let inspected = desk.sink.inspect(after)?;
+    let altered = inspected.iter().flat_map(|inspected| &inspected.altered);
+    desk.state.begin()?;
+    for (identifier, reason) in altered {
+        desk.state.miss(identifier, reason)?;
+        desk.state.doubt(identifier)?;
+    }
+    desk.state.commit()?;
+    Ok(inspected)
+}
+
 /// Passes these items on as deleted, in one commit.
 fn tell_deletions(desk: &mut Desk, origin: &Origin, gone: &[String], pass: i64) -> Result<(), HarvestError> {
     desk.state.begin()?;
@@ -264,6 +304,8 @@ fn tell_deletions(desk: &mut Desk, origin: &Origin, gone: &[String], pass: i64) 
         let (identifier, datestamp) = (identifier.clone(), origin.harvested.to_string());
         let stamp = Some(origin.harvested.unix());
         desk.state.note(&Sight { identifier: &identifier, hash: 0, stamp, gone: true, window: pass }, pass)?;
+        // What is gone is not missed any more, whatever was wrong with it.
+        desk.state.found(&identifier)?;
         desk.sink.record(&Header { identifier, datestamp, sets: Vec::new(), deleted: true })?;
         desk.sink.end(Novelty::Changed)?;
     }

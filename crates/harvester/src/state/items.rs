@@ -63,6 +63,12 @@ impl State {
         self.sql(|sql| sql.prepare_cached("DELETE FROM item WHERE identifier = ?")?.execute([identifier]).map(drop))
     }
 
+    /// A record is not here as it was received: when it comes again, it counts as changed.
+    pub fn doubt(&mut self, identifier: &str) -> Result<()> {
+        let update = "UPDATE item SET hash = 0 WHERE identifier = ?";
+        self.sql(|sql| sql.prepare_cached(update)?.execute([identifier]).map(drop))
+    }
+
     /// Marks an item as listed in an identifier pass; `None` if it is not here, or not as it is listed: in the other
     /// condition, or from before that datestamp.
     pub fn mark_listed(&mut self, identifier: &str, gone: bool, stamp: Option<i64>, pass: i64) -> Result<Option<bool>> {
@@ -131,6 +137,9 @@ mod tests {
         assert_eq!(state.unlisted(4, 10).expect("a list"), ["oai:x:1"]);
         assert!(state.unlisted(3, 10).expect("a list").is_empty());
         assert_eq!((state.seen_since(3).expect("one"), state.seen_since(4).expect("none")), (1, 0));
+        state.doubt("oai:x:1").expect("doubted");
+        let sight = Sight { identifier: "oai:x:1", hash: 3, stamp: None, gone: false, window: 5 };
+        assert_eq!(state.note(&sight, 5).expect("noted").novelty, Novelty::Changed, "the same, and not what is here");
         state.forget("oai:x:1").expect("forgotten");
         assert_eq!(state.counts().expect("counts"), (0, 0));
     }
