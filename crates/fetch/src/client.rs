@@ -1,9 +1,10 @@
 //! One attempt: a turn at the host, a request, redirects, and the answer once its headers are in.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::header::{self, HeaderMap, HeaderValue};
 use reqwest::{NoProxy, Proxy, RequestBuilder, redirect::Policy};
 use url::{Host, Url};
@@ -37,13 +38,25 @@ const WINDOW: u32 = 1024 * 1024;
 pub struct Client {
     inner: Arc<Inner>,
     lane: Lane,
+    /// Where URLs lead is not trusted.
+    wary: Option<Arc<Wary>>,
 }
 
 struct Inner {
     http: reqwest::Client,
+    cookies: Arc<Cookies>,
     hosts: Hosts,
     manners: Manners,
     counters: Arc<Counters>,
+    wary: OnceLock<Arc<Wary>>,
+}
+
+/// Connections for URLs that strangers wrote.
+struct Wary {
+    /// Without a proxy, to public addresses only.
+    http: reqwest::Client,
+    /// What goes through a proxy, and so through the ordinary connections.
+    proxied: Matcher,
 }
 
 #[derive(Default)]
@@ -66,50 +79,31 @@ pub struct Traffic {
 impl Client {
     /// A client of these manners.
     pub fn new(manners: Manners) -> Result<Self, FetchError> {
-        let setup = |what: &str, error: reqwest::Error| FetchError::Setup {
-            what: what.to_owned(),
-            source: Some(error.without_url().into()),
-        };
-        let mut own = HeaderMap::new();
-        let header = |what: &str, text: &str| {
-            HeaderValue::from_str(text)
-                .map_err(|error| FetchError::Setup { what: format!("{what} {text:?}"), source: Some(error.into()) })
-        };
-        own.insert(header::USER_AGENT, header("the agent", &manners.user_agent())?);
-        if let Some(from) = manners.from() {
-            own.insert(header::FROM, header("the contact", from)?);
+        if manners.public_only && manners.proxy.is_some() {
+            let what = "only public hosts may be asked, and a proxy would not tell which it asks".to_owned();
+            return Err(FetchError::Setup { what, source: None });
         }
-        let mut builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls::config(&manners.trust)?)
-            .default_headers(own)
-            .redirect(Policy::none())
-            .referer(false)
-            .cookie_provider(Arc::new(Cookies::default()))
-            .connect_timeout(manners.connect_timeout)
-            .pool_max_idle_per_host(manners.per_host.clamp(1, MOST_IDLE))
-            .pool_idle_timeout(manners.keep_alive)
-            .tcp_nodelay(true)
-            .http2_initial_stream_window_size(WINDOW)
-            .http2_initial_connection_window_size(WINDOW)
-            // Headers that others would forgive are forgiven.
-            .http1_ignore_invalid_headers_in_responses(true)
-            .http1_allow_spaces_after_header_name_in_responses(true)
-            .http1_allow_obsolete_multiline_headers_in_responses(true);
-        if manners.public_only {
-            if manners.proxy.is_some() {
-                let what = "only public hosts may be asked, and a proxy would not tell which it asks".to_owned();
-                return Err(FetchError::Setup { what, source: None });
-            }
-            builder = builder.no_proxy().dns_resolver(Arc::new(PublicOnly));
-        } else if let Some(proxy) = &manners.proxy {
-            let what = format!("the proxy {}", without_userinfo(proxy));
-            let proxy = Proxy::all(proxy.clone()).map_err(|error| setup(&what, error))?;
-            builder = builder.proxy(proxy.no_proxy(NoProxy::from_env()));
-        }
-        let http = builder.build().map_err(|error| setup("the settings", error))?;
+        let cookies = Arc::new(Cookies::default());
+        let http = connections(&manners, &cookies, manners.public_only)?;
         let in_all = manners.at_once.map(|places| places.min(room_for_connections()));
         let hosts = Hosts::new(manners.per_host, in_all, manners.delay);
-        Ok(Self { inner: Arc::new(Inner { http, hosts, manners, counters: Arc::default() }), lane: Lane::First })
+        let inner = Inner { http, cookies, hosts, manners, counters: Arc::default(), wary: OnceLock::new() };
+        Ok(Self { inner: Arc::new(inner), lane: Lane::First, wary: None })
+    }
+
+    /// The same client for URLs that strangers wrote: it asks no host but those on the public internet, whatever URLs and
+    /// redirects say. Where something is asked through a proxy, the proxy has to know which names it resolves; addresses
+    /// that are not public are refused all the same.
+    pub fn wary(&self) -> Result<Self, FetchError> {
+        let wary = match self.inner.wary.get() {
+            Some(wary) => wary,
+            None => {
+                let Inner { manners, cookies, .. } = &*self.inner;
+                let http = connections(manners, cookies, true)?;
+                self.inner.wary.get_or_init(|| Arc::new(Wary { http, proxied: proxied(manners) }))
+            }
+        };
+        Ok(Self { wary: Some(Arc::clone(wary)), ..self.clone() })
     }
 
     /// The same client with other places at hosts: for whoever must ask a host while an answer of the same host is still
@@ -138,7 +132,8 @@ impl Client {
         let mut hops: Vec<Hop> = Vec::new();
         let mut was_safe = false;
         loop {
-            if self.inner.manners.public_only && is_private_literal(&url) {
+            let is_wary = self.inner.manners.public_only || self.wary.is_some();
+            if is_wary && (is_private_literal(&url) || is_this_machine(&url)) {
                 let host = url.host_str().unwrap_or_default().to_owned();
                 return Err(FetchError::PrivateAddress { host, url: url.into() });
             }
@@ -226,6 +221,13 @@ impl Client {
         turn.map_err(|OnHold(until)| FetchError::Held { host: host.to_owned(), url: url.to_string(), until })
     }
 
+    /// The connections that a URL is asked through.
+    fn connections(&self, url: &Url) -> &reqwest::Client {
+        let is_proxied =
+            |wary: &&Arc<Wary>| url.as_str().parse().is_ok_and(|target| wary.proxied.intercept(&target).is_some());
+        self.wary.as_ref().filter(|wary| !is_proxied(wary)).map_or(&self.inner.http, |wary| &wary.http)
+    }
+
     async fn send(
         &self,
         method: reqwest::Method,
@@ -237,7 +239,7 @@ impl Client {
         const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
         let mut request = reqwest::Request::new(method, url.clone());
         *request.headers_mut() = headers;
-        let mut request = RequestBuilder::from_parts(self.inner.http.clone(), request);
+        let mut request = RequestBuilder::from_parts(self.connections(url).clone(), request);
         if let Some(form) = form {
             request = request.header(header::CONTENT_TYPE, FORM).body(form.to_owned());
         }
@@ -280,6 +282,56 @@ impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client").field("manners", &self.inner.manners).finish_non_exhaustive()
     }
+}
+
+/// Connections by these manners; to public addresses only, if so told.
+fn connections(manners: &Manners, cookies: &Arc<Cookies>, public_only: bool) -> Result<reqwest::Client, FetchError> {
+    let setup = |what: &str, error: reqwest::Error| FetchError::Setup {
+        what: what.to_owned(),
+        source: Some(error.without_url().into()),
+    };
+    let mut own = HeaderMap::new();
+    let header = |what: &str, text: &str| {
+        HeaderValue::from_str(text)
+            .map_err(|error| FetchError::Setup { what: format!("{what} {text:?}"), source: Some(error.into()) })
+    };
+    own.insert(header::USER_AGENT, header("the agent", &manners.user_agent())?);
+    if let Some(from) = manners.from() {
+        own.insert(header::FROM, header("the contact", from)?);
+    }
+    let mut builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls::config(&manners.trust)?)
+        .default_headers(own)
+        .redirect(Policy::none())
+        .referer(false)
+        .cookie_provider(Arc::clone(cookies))
+        .connect_timeout(manners.connect_timeout)
+        .pool_max_idle_per_host(manners.per_host.clamp(1, MOST_IDLE))
+        .pool_idle_timeout(manners.keep_alive)
+        .tcp_nodelay(true)
+        .http2_initial_stream_window_size(WINDOW)
+        .http2_initial_connection_window_size(WINDOW)
+        // Headers that others would forgive are forgiven.
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_allow_obsolete_multiline_headers_in_responses(true);
+    if public_only {
+        builder = builder.no_proxy().dns_resolver(Arc::new(PublicOnly));
+    } else if let Some(proxy) = &manners.proxy {
+        let what = format!("the proxy {}", without_userinfo(proxy));
+        let proxy = Proxy::all(proxy.clone()).map_err(|error| setup(&what, error))?;
+        builder = builder.proxy(proxy.no_proxy(NoProxy::from_env()));
+    }
+    builder.build().map_err(|error| setup("the settings", error))
+}
+
+/// What is asked through a proxy: what [`connections`] asks so.
+fn proxied(manners: &Manners) -> Matcher {
+    let Some(proxy) = manners.proxy.as_ref().filter(|_| !manners.public_only) else {
+        return if manners.public_only { Matcher::builder().build() } else { Matcher::from_env() };
+    };
+    let exempt = ["NO_PROXY", "no_proxy"].iter().find_map(|name| std::env::var(name).ok());
+    Matcher::builder().all(proxy.as_str()).no(exempt.unwrap_or_default()).build()
 }
 
 /// Reads what is left of a redirect, if it is little, so that its connection can be used again.

@@ -81,6 +81,7 @@ pub use error::{FetchError, Wait};
 pub use exchange::{Ask, Fetched, Method};
 pub use kind::Kind;
 pub use manners::{Manners, Trust};
+pub use reach::is_public_host;
 pub use redirect::Hop;
 pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 pub use retry::{Next, Patience, retry_after};

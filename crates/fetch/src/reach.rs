@@ -3,9 +3,10 @@
 //! A spider that follows what strangers write can be led to its own machine, or behind its own firewall. A look at the name
 //! beforehand is no help, since a name may lead elsewhere a moment later; so the addresses themselves are looked at, when a
 //! connection is about to be made to them and to nothing else. Addresses written into a URL never come to a resolver, and
-//! are looked at when the URL is.
+//! are looked at when the URL is. What goes through a proxy is resolved where we cannot see it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
@@ -28,6 +29,23 @@ impl Resolve for PublicOnly {
                 false => Ok(Box::new(public.into_iter()) as Addrs),
             }
         })
+    }
+}
+
+/// How long it may take to find out where a host is.
+const LONGEST_LOOKUP: Duration = Duration::from_secs(10);
+
+/// Whether a host has an address on the public internet. One of which nobody knows where it is may well have.
+pub async fn is_public_host(url: &Url) -> bool {
+    let name = match url.host() {
+        Some(Host::Domain(name)) => name,
+        Some(Host::Ipv4(address)) => return is_public_v4(address),
+        Some(Host::Ipv6(address)) => return is_public_v6(address),
+        None => return true,
+    };
+    match tokio::time::timeout(LONGEST_LOOKUP, tokio::net::lookup_host((name, 0))).await {
+        Ok(Ok(mut found)) => found.any(|address| is_public(address.ip())),
+        Ok(Err(_)) | Err(_) => true,
     }
 }
 

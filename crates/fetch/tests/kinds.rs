@@ -155,3 +155,36 @@ async fn only_public_hosts_are_asked_if_so_told() {
     let proxy = Manners { public_only: true, proxy: Some(server.url("/")), ..Manners::default() };
     assert!(matches!(Client::new(proxy), Err(FetchError::Setup { .. })), "a proxy would ask whom it likes");
 }
+
+#[tokio::test]
+async fn a_wary_client_is_not_led_home_by_urls_or_redirects() {
+    let server = Responder::start(|_| Reply::new(200, &[], "secret")).await;
+    let secret = format!("http://{}/", server.address);
+    let plain = self::client();
+    let wary = plain.wary().expect("a client");
+    let named = format!("http://localhost:{}/", server.address.port());
+    for url in [&secret, &named, "http://169.254.169.254/", "http://[::1]/"] {
+        assert_eq!(kind(&wary, url).await.0, Kind::PrivateAddress, "{url}");
+    }
+    assert!(server.seen().is_empty(), "nothing was sent");
+    assert_eq!(read(&plain, server.url("/")).await.expect("an answer"), b"secret", "the other one is as it was");
+
+    // A proxy stands for the public internet here: names are its business, addresses and redirects are ours.
+    let location = secret.clone();
+    let proxy = Responder::start(move |seen| match seen.target() {
+        "http://public.example/led" => Reply::new(302, &[("Location", &location)], ""),
+        _ => Reply::new(200, &[], "public"),
+    })
+    .await;
+    let manners = Manners { proxy: Some(proxy.url("/")), ..Manners::default() };
+    let wary = Client::new(manners).and_then(|client| client.wary()).expect("a client");
+    let url = |text: &str| modoai_fetch::Url::parse(text).expect("a URL");
+    assert_eq!(read(&wary, url("http://public.example/")).await.expect("an answer"), b"public");
+    for url in ["http://public.example/led", &secret, &named] {
+        assert_eq!(kind(&wary, url).await.0, Kind::PrivateAddress, "{url}");
+    }
+    assert_eq!(server.seen().len(), 1);
+    for (host, public) in [("127.0.0.1", false), ("[::1]", false), ("localhost", false), ("8.8.8.8", true)] {
+        assert_eq!(modoai_fetch::is_public_host(&url(&format!("http://{host}/"))).await, public, "{host}");
+    }
+}
