@@ -31,7 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
-use modoai_fetch::{Client, Url};
+use modoai_fetch::{Client, FetchError, Url};
 use modoai_protocol::{Datestamp, with_causes};
 
 use crate::clock;
@@ -143,9 +143,9 @@ impl Harvest {
         let state = State::open(dir)?;
         let dir = dir.to_path_buf();
         let open = Box::new(move |opening: Opening| {
-            let Opening { mark, distrusted, source, client, options } = opening;
-            let place =
-                Place { dir: &dir, mark: mark.as_deref(), distrusted, source: &source, client, options: &options };
+            let Opening { mark, distrusted, source, client, gauge, options } = opening;
+            let (dir, source, options) = (&dir, &source, &options);
+            let place = Place { dir, mark: mark.as_deref(), distrusted, source, client, gauge, options };
             let mut sink = (kind.open)(place)?;
             // From here on whatever is there is this harvest's own, also if no page is ever whole.
             let begun = if mark.is_none() { Some(sink.commit()?) } else { None };
@@ -199,11 +199,20 @@ impl Harvest {
         };
         let source = Source { base_url: contract.base_url, name: identity.name.clone(), slug: options.slug.clone() };
         // While a page is read its host is busy; what its records refer to must not wait for that.
-        let client = client.beside();
+        let mut client = client.beside();
+        // A repository out there shall not lead us to what only we can reach. One that is at home may refer to its like.
+        if modoai_fetch::is_public_host(&options.base_url).await {
+            let failed = |error: FetchError| HarvestError::NoRepository {
+                url: host(&options.base_url).to_owned(),
+                source: error.into(),
+            };
+            client = client.wary().map_err(failed)?;
+        }
         // An earlier run may have left something; and a sink that never had anything is to know that this is all.
         let unsynced = state.unsynced()?.is_some() || state.mark()?.is_none();
         let distrusted = !durable && !survived(&mut state)?;
-        let opening = Opening { mark: state.mark()?, distrusted, source, client, options: options.sink.clone() };
+        let (mark, gauge_of_sink) = (state.mark()?, gauge.clone());
+        let opening = Opening { mark, distrusted, source, client, gauge: gauge_of_sink, options: options.sink.clone() };
         let opened = tokio::task::spawn_blocking(move || open(opening)).await;
         let opened = opened.unwrap_or_else(|panic| Err(lost(&panic.to_string())));
         let (opened, begun) = opened.map_err(|error| failed(&mut state, run, &options, error.into()))?;
@@ -389,6 +398,7 @@ pub(crate) struct Opening {
     pub(crate) distrusted: bool,
     pub(crate) source: Source,
     pub(crate) client: Client,
+    pub(crate) gauge: Arc<Gauge>,
     pub(crate) options: SinkOptions,
 }
 

@@ -19,9 +19,11 @@ mod warc;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use modoai_protocol::Datestamp;
 
+use crate::gauge::Gauge;
 use crate::record::{Header, Novelty};
 
 /// Every sink.
@@ -96,6 +98,8 @@ pub struct Place<'a> {
     pub source: &'a Source,
     /// For what records only refer to.
     pub client: modoai_fetch::Client,
+    /// Where that is counted.
+    pub gauge: Arc<Gauge>,
     /// What the user chose.
     pub options: &'a SinkOptions,
 }

@@ -1,12 +1,15 @@
 //! Gets what a record only refers to: resources too large to be sent by value.
 
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use modoai_fetch::{Ask, Client, FetchError, Fetched, HeaderName, HeaderValue, Next, Patience, Url};
+use modoai_fetch::{Ask, Body, Client, FetchError, Fetched, HeaderName, HeaderValue, Next, Patience, Url};
 use modoai_protocol::with_causes;
+use tokio::runtime::Handle;
 
 use super::SinkError;
 use super::spool::{Scratch, Spool};
+use crate::gauge::Gauge;
 
 /// What is known of a resource already.
 #[derive(Clone, Copy, Default)]
@@ -55,87 +58,124 @@ impl From<SinkError> for Trouble {
     }
 }
 
-/// Gets a resource into the spool, unless it is still what is known. A connection that breaks is taken up where it broke,
-/// if the server can tell that the resource is the same. The inner error says why it could not be had.
-pub(super) async fn get(
-    client: &Client,
-    url: &str,
-    known: Known<'_>,
-    spool: &mut Spool,
-    scratch: &Scratch,
-) -> Result<Result<Got, String>, SinkError> {
-    let Ok(target) = Url::parse(url) else { return Ok(Err(format!("'{url}' is not a URL"))) };
-    let patience = Patience::default();
-    let mut dice = fastrand::Rng::new();
-    let mut begun = Validators::default();
-    for attempt in 1.. {
-        match attempt_once(client, &target, known, &mut begun, spool, scratch).await {
-            Ok(got) => return Ok(Ok(got)),
-            Err(Trouble::Sink(error)) => return Err(error),
-            Err(Trouble::Lasting(reason)) => return Ok(Err(reason)),
-            Err(Trouble::Passing(reason, wait)) => match patience.next(attempt, wait, &mut dice) {
-                Next::Wait(pause) => {
-                    tracing::debug!(url, reason, "trying again");
-                    tokio::time::sleep(pause).await;
-                }
-                Next::Postpone(_) | Next::GiveUp => return Ok(Err(reason)),
-            },
-        }
-    }
-    Ok(Err(format!("failed to get '{url}'")))
+/// Who gets resources, for a sink.
+pub(super) struct Getter {
+    client: Client,
+    gauge: Arc<Gauge>,
+    /// Where GETs are waited for.
+    runtime: Option<Handle>,
 }
 
-async fn attempt_once(
-    client: &Client,
-    url: &Url,
-    known: Known<'_>,
-    begun: &mut Validators,
-    spool: &mut Spool,
-    scratch: &Scratch,
-) -> Result<Got, Trouble> {
-    // The bytes as they are: what is compressed for transfer cannot be resumed.
-    let mut ask = Ask::new(url.clone());
-    ask.decode = false;
-    let ask = ask.header(HeaderName::from_static("accept-encoding"), HeaderValue::from_static("identity"));
-    let resume = begun.condition().filter(|_| spool.len() > 0);
-    let ask = match &resume {
-        None => {
-            spool.clear();
-            ask.since(known.etag, known.modified)
-        }
-        Some(condition) => {
-            let range = HeaderValue::from_str(&format!("bytes={}-", spool.len())).map_err(|_| lasting(url, "range"))?;
-            ask.header(HeaderName::from_static("range"), range)
-                .header(HeaderName::from_static("if-range"), condition.clone())
-        }
-    };
-    let mut answer = client.get(ask).await?;
-    match answer.status {
-        // Compressed although it was asked not to be: these are not the bytes.
-        200 if coding(&answer)
-            .is_some_and(|coding| known.coding.is_none_or(|told| !told.eq_ignore_ascii_case(coding))) =>
-        {
-            return Err(lasting(url, "it comes compressed only"));
-        }
-        200 => {
-            spool.clear();
-            *begun = Validators::of(&answer);
-        }
-        206 if resume.is_some() && begins_at(&answer) == Some(spool.len()) => {}
-        304 if resume.is_none() => return Ok(Got::Unchanged),
-        206 | 304 | 416 => {
-            *begun = Validators::default();
-            return Err(Trouble::Passing(format!("GET {url}: a part that was not asked for"), None));
-        }
-        status @ (429 | 500..) => {
-            return Err(Trouble::Passing(format!("GET {url}: status {status}"), answer.retry_after()));
-        }
-        status => return Err(lasting(url, &format!("status {status}"))),
+impl Getter {
+    /// To be made where sinks are opened.
+    pub(super) fn new(client: Client, gauge: Arc<Gauge>) -> Self {
+        Self { client, gauge, runtime: Handle::try_current().ok() }
     }
-    while let Some(bytes) = answer.body.chunk().await? {
+
+    /// Gets a resource into the spool, unless it is still what is known. A connection that breaks is taken up where it
+    /// broke, if the server can tell that the resource is the same. The inner error says why it could not be had.
+    pub(super) fn get(
+        &self,
+        url: &str,
+        known: Known<'_>,
+        spool: &mut Spool,
+        scratch: &Scratch,
+    ) -> Result<Result<Got, String>, SinkError> {
+        match &self.runtime {
+            Some(runtime) => runtime.block_on(self.try_to_get(url, known, spool, scratch)),
+            None => Ok(Err(format!("'{url}' is only referred to, and nothing can be fetched here"))),
+        }
+    }
+
+    async fn try_to_get(
+        &self,
+        url: &str,
+        known: Known<'_>,
+        spool: &mut Spool,
+        scratch: &Scratch,
+    ) -> Result<Result<Got, String>, SinkError> {
+        let Ok(target) = Url::parse(url) else { return Ok(Err(format!("'{url}' is not a URL"))) };
+        let patience = Patience::default();
+        let mut dice = fastrand::Rng::new();
+        let mut begun = Validators::default();
+        for attempt in 1.. {
+            match self.attempt_once(&target, known, &mut begun, spool, scratch).await {
+                Ok(got) => return Ok(Ok(got)),
+                Err(Trouble::Sink(error)) => return Err(error),
+                Err(Trouble::Lasting(reason)) => return Ok(Err(reason)),
+                Err(Trouble::Passing(reason, wait)) => match patience.next(attempt, wait, &mut dice) {
+                    Next::Wait(pause) => {
+                        tracing::debug!(url, reason, "trying again");
+                        tokio::time::sleep(pause).await;
+                    }
+                    Next::Postpone(_) | Next::GiveUp => return Ok(Err(reason)),
+                },
+            }
+        }
+        Ok(Err(format!("failed to get '{url}'")))
+    }
+
+    async fn attempt_once(
+        &self,
+        url: &Url,
+        known: Known<'_>,
+        begun: &mut Validators,
+        spool: &mut Spool,
+        scratch: &Scratch,
+    ) -> Result<Got, Trouble> {
+        // The bytes as they are: what is compressed for transfer cannot be resumed.
+        let mut ask = Ask::new(url.clone());
+        ask.decode = false;
+        let ask = ask.header(HeaderName::from_static("accept-encoding"), HeaderValue::from_static("identity"));
+        let resume = begun.condition().filter(|_| spool.len() > 0);
+        let ask = match &resume {
+            None => {
+                spool.clear();
+                ask.since(known.etag, known.modified)
+            }
+            Some(condition) => {
+                let range =
+                    HeaderValue::from_str(&format!("bytes={}-", spool.len())).map_err(|_| lasting(url, "range"))?;
+                ask.header(HeaderName::from_static("range"), range)
+                    .header(HeaderName::from_static("if-range"), condition.clone())
+            }
+        };
+        Gauge::add(&self.gauge.requests, 1);
+        let mut answer = self.client.get(ask).await?;
+        match answer.status {
+            // Compressed although it was asked not to be: these are not the bytes.
+            200 if coding(&answer)
+                .is_some_and(|coding| known.coding.is_none_or(|told| !told.eq_ignore_ascii_case(coding))) =>
+            {
+                return Err(lasting(url, "it comes compressed only"));
+            }
+            200 => {
+                spool.clear();
+                *begun = Validators::of(&answer);
+            }
+            206 if resume.is_some() && begins_at(&answer) == Some(spool.len()) => {}
+            304 if resume.is_none() => return Ok(Got::Unchanged),
+            206 | 304 | 416 => {
+                *begun = Validators::default();
+                return Err(Trouble::Passing(format!("GET {url}: a part that was not asked for"), None));
+            }
+            status @ (429 | 500..) => {
+                return Err(Trouble::Passing(format!("GET {url}: status {status}"), answer.retry_after()));
+            }
+            status => return Err(lasting(url, &format!("status {status}"))),
+        }
+        let received = receive(&mut answer.body, spool, scratch).await;
+        Gauge::add(&self.gauge.bytes, answer.body.wire_bytes());
+        received?;
+        Ok(Got::Whole(begun.clone()))
+    }
+}
+
+async fn receive(body: &mut Body, spool: &mut Spool, scratch: &Scratch) -> Result<(), Trouble> {
+    while let Some(bytes) = body.chunk().await? {
         spool.push(&bytes, scratch)?;
     }
-    Ok(Got::Whole(begun.clone()))
+    Ok(())
 }
 
 fn lasting(url: &Url, what: &str) -> Trouble {

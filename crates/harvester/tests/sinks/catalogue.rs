@@ -39,8 +39,8 @@ impl Aggregator {
         };
         let options = SinkOptions { catalogue: Some(self.file()), ..SinkOptions::default() };
         let client = Client::new(Manners::default()).expect("a client");
-        let place =
-            Place { dir: self.0.path(), mark: None, distrusted: false, source: &source, client, options: &options };
+        let (dir, source, options, gauge) = (self.0.path(), &source, &options, Arc::default());
+        let place = Place { dir, mark: None, distrusted: false, source, client, gauge, options };
         (sink::named("catalogue").expect("it is registered").open)(place).unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -548,6 +548,7 @@ fn the_folder_has_a_catalogue_of_its_own_unless_told_otherwise() {
         distrusted: false,
         source: &source,
         client,
+        gauge: Arc::default(),
         options: &SinkOptions::default(),
     };
     drop((sink::named("catalogue").expect("it is registered").open)(place));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use base64_simd::STANDARD;
 use modoai_fetch::{Client, Manners};
@@ -33,7 +34,8 @@ impl Desk {
         let _inside = runtime.enter();
         let source = Source { base_url: base_url.to_owned(), name: "A site".to_owned(), slug: "site".to_owned() };
         let client = Client::new(Manners::default()).expect("a client");
-        let place = Place { dir, mark, distrusted: false, source: &source, client, options };
+        let gauge = Arc::default();
+        let place = Place { dir, mark, distrusted: false, source: &source, client, gauge, options };
         let origin = Origin {
             base_url: base_url.to_owned(),
             prefix: kind.format.to_owned(),

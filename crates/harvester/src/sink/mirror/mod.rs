@@ -24,13 +24,12 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use rustix::fs::{AtFlags, Mode, OFlags};
-use tokio::runtime::Handle;
 
 use self::claims::Claims;
 use self::index::{Entry, Index};
 use self::path::{Path, Site, WebUrl, place};
 use self::tree::{Seen, Tree, Undone};
-use super::reference::{self, Got, Known, Validators};
+use super::reference::{Getter, Got, Known, Validators};
 use super::resources::Resources;
 use super::spool::{Scratch, Spool, make_folder};
 use super::{Inspected, Kept, Origin, Part, Place, Sink, SinkError};
@@ -64,9 +63,7 @@ struct Mirror {
     base_url: String,
     /// What the folder stands for, once a resource is known.
     site: Option<Site>,
-    client: modoai_fetch::Client,
-    /// Where GETs are waited for.
-    runtime: Option<Handle>,
+    getter: Getter,
     keep_deleted: bool,
     /// Whether names that differ in case only are one file here.
     folds: bool,
@@ -111,8 +108,7 @@ impl Mirror {
             own_path,
             index,
             base_url: place.source.base_url.clone(),
-            client: place.client,
-            runtime: Handle::try_current().ok(),
+            getter: Getter::new(place.client, place.gauge),
             keep_deleted: place.options.keep_deleted,
             folds,
             record: None,
@@ -292,9 +288,6 @@ impl Mirror {
         before: &Before,
         told: &mut Validators,
     ) -> Result<Option<Spool>, Undone> {
-        let Some(runtime) = &self.runtime else {
-            return Err(Undone::Refused(format!("'{url}' is only referred to, and nothing can be fetched here")));
-        };
         let known = before.entry.as_ref().filter(|_| before.intact && !before.foreign);
         let known = Known {
             etag: known.and_then(|entry| entry.etag.as_deref()),
@@ -302,7 +295,7 @@ impl Mirror {
             coding: component.header("Content-Encoding"),
         };
         let mut spool = Spool::new(Algorithm::Sha256);
-        let got = runtime.block_on(reference::get(&self.client, url, known, &mut spool, &self.scratch))?;
+        let got = self.getter.get(url, known, &mut spool, &self.scratch)?;
         match got.map_err(Undone::Refused)? {
             Got::Unchanged => Ok(None),
             Got::Whole(validators) => {
@@ -511,8 +504,9 @@ mod tests {
         let source = Source { base_url: "http://h/modoai".to_owned(), ..Source::default() };
         let client = modoai_fetch::Client::new(modoai_fetch::Manners::default()).expect("a client");
         let options = SinkOptions::default();
-        let place =
-            Place { dir: dir.path(), mark: None, distrusted: false, source: &source, client, options: &options };
+        let gauge = std::sync::Arc::default();
+        let (dir, source, options) = (dir.path(), &source, &options);
+        let place = Place { dir, mark: None, distrusted: false, source, client, gauge, options };
         let mut mirror = Mirror::open(place).expect("a mirror");
         assert!(!mirror.folds);
         mirror.folds = true;

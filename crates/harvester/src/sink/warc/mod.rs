@@ -23,13 +23,12 @@ use std::path::PathBuf;
 
 use modoai_protocol::Datestamp;
 use rustix::fs::{Mode, OFlags};
-use tokio::runtime::Handle;
 
 use self::archive::{Archive, Position};
 use self::index::{Index, Stored};
 use self::record::{Head, new_id};
 use super::container::Container;
-use super::reference::{self, Got, Known};
+use super::reference::{Getter, Got, Known};
 use super::resources::{Resources, check};
 use super::spool::{Scratch, Spool, make_folder};
 use super::{Kept, Origin, Part, Place, Sink, SinkError, Source};
@@ -47,8 +46,7 @@ struct Warc {
     index: Index,
     scratch: Scratch,
     source: Source,
-    client: modoai_fetch::Client,
-    runtime: Option<Handle>,
+    getter: Getter,
     /// When the page was made.
     date: Datestamp,
     /// What the last commit was told.
@@ -99,8 +97,7 @@ impl Warc {
             index,
             scratch: Scratch::open(&own, &own_path)?,
             source: place.source.clone(),
-            client: place.client,
-            runtime: Handle::try_current().ok(),
+            getter: Getter::new(place.client, place.gauge),
             date: Datestamp::from_unix(0),
             committed: at,
             record: None,
@@ -160,17 +157,13 @@ impl Warc {
         let is_web = |url: &&String| url.starts_with("http://") || url.starts_with("https://");
         let reference = component.references.iter().find(is_web);
         let uri = reference.or(component.identifier.as_ref()).unwrap_or(&header.identifier).clone();
-        let mut spool = match (spool, reference, &self.runtime) {
-            (Some(spool), ..) => spool,
-            (None, None, _) => return Ok(Ok(None)),
-            (None, Some(url), None) => {
-                return Ok(Err(format!("'{url}' is only referred to, and nothing can be fetched here")));
-            }
-            (None, Some(url), Some(runtime)) => {
+        let mut spool = match (spool, reference) {
+            (Some(spool), _) => spool,
+            (None, None) => return Ok(Ok(None)),
+            (None, Some(url)) => {
                 let mut spool = Spool::new(Algorithm::Sha1);
                 let known = Known { coding: component.header("Content-Encoding"), ..Known::default() };
-                let get = reference::get(&self.client, url, known, &mut spool, &self.scratch);
-                match runtime.block_on(get)? {
+                match self.getter.get(url, known, &mut spool, &self.scratch)? {
                     Ok(Got::Whole(_)) => spool,
                     Ok(Got::Unchanged) => return Ok(Err(format!("GET {url}: status 304 without a condition"))),
                     Err(reason) => return Ok(Err(reason)),
