@@ -72,7 +72,9 @@ impl Ask {
         if let Some(etag) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
             self = self.header(header::IF_NONE_MATCH, etag);
         }
-        let date = modified.map(httpdate::fmt_http_date).and_then(|date| HeaderValue::from_str(&date).ok());
+        // So is one from before 1970, which cannot be written here.
+        let date = modified.filter(|date| *date >= SystemTime::UNIX_EPOCH).map(httpdate::fmt_http_date);
+        let date = date.and_then(|date| HeaderValue::from_str(&date).ok());
         match date {
             Some(date) => self.header(header::IF_MODIFIED_SINCE, date),
             None => self,

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use jiff::civil::{DateTime, datetime};
+use jiff::fmt::rfc2822::DateTimeParser;
 
 /// The granularity this project advertises in Identify.
 pub const GRANULARITY: &str = "YYYY-MM-DDThh:mm:ssZ";
@@ -44,6 +45,26 @@ impl Datestamp {
             Bound { form: Form::Seconds, start } => Some(start),
             Bound { form: Form::Day, .. } => None,
         }
+    }
+
+    /// Reads a date as HTTP writes it, `Sun, 06 Nov 1994 08:49:37 GMT`, of whatever year; not in the two
+    /// older forms that RFC 9110 knows.
+    pub fn from_http_date(text: &str) -> Option<Self> {
+        let read = DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text.trim()).ok()?;
+        Some(Self::from_unix(read.as_second()))
+    }
+
+    /// As HTTP writes it.
+    pub fn to_http_date(self) -> String {
+        // The first day of 1970 was a Thursday.
+        const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+        const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        let days = self.0.div_euclid(SECONDS_PER_DAY);
+        let second = self.0.rem_euclid(SECONDS_PER_DAY);
+        let (year, month, day) = civil_from_days(days);
+        let (name, month) = (DAYS[days.rem_euclid(7) as usize], MONTHS[month as usize - 1]);
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        format!("{name}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
     }
 
     /// The form `YYYY-MM-DDThh:mm:ssZ`, without allocating: it is written for every record of every list.
@@ -174,6 +195,24 @@ impl Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn http_dates_are_of_any_year() {
+        for (text, unix) in [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+            ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
+            ("Fri, 01 Jan 1960 00:00:00 GMT", -315_619_200),
+        ] {
+            assert_eq!(Datestamp::from_http_date(text), Some(Datestamp::from_unix(unix)));
+            assert_eq!(Datestamp::from_unix(unix).to_http_date(), text);
+        }
+        for moment in [Datestamp::MIN.unix(), -1, 0, 951_782_400, Datestamp::MAX.unix() - 100_000] {
+            let moment = Datestamp::from_unix(moment);
+            assert_eq!(Datestamp::from_http_date(&moment.to_http_date()), Some(moment), "{moment}");
+        }
+        assert_eq!(Datestamp::MAX.to_http_date(), "Fri, 31 Dec 9999 23:59:59 GMT");
+        assert_eq!(Datestamp::from_http_date("yesterday"), None);
+    }
 
     #[test]
     fn only_the_two_forms_and_real_dates_parse() {

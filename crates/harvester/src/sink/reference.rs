@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use modoai_fetch::{Ask, Body, Client, FetchError, Fetched, HeaderName, HeaderValue, Next, Patience, Url};
-use modoai_protocol::with_causes;
+use modoai_protocol::{Datestamp, with_causes};
 use tokio::runtime::Handle;
 
 use super::SinkError;
 use super::spool::{Scratch, Spool};
+use crate::clock;
 use crate::gauge::Gauge;
 
 /// What is known of a resource already.
@@ -32,7 +33,12 @@ pub(super) enum Got {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Validators {
     pub(super) etag: Option<String>,
-    pub(super) modified: Option<SystemTime>,
+    pub(super) modified: Option<Datestamp>,
+}
+
+/// A date as HTTP writes it, in any of its three forms; files may be older than computers' calendars.
+pub(super) fn http_date(text: &str) -> Option<Datestamp> {
+    httpdate::parse_http_date(text).ok().map(clock::of).or_else(|| Datestamp::from_http_date(text))
 }
 
 /// Why an attempt brought nothing.
@@ -196,16 +202,13 @@ fn begins_at(answer: &Fetched) -> Option<u64> {
 impl Validators {
     fn of(answer: &Fetched) -> Self {
         let text = |name| answer.headers.get(name).and_then(|value| value.to_str().ok());
-        Self {
-            etag: text("etag").map(str::to_owned),
-            modified: text("last-modified").and_then(|date| httpdate::parse_http_date(date).ok()),
-        }
+        Self { etag: text("etag").map(str::to_owned), modified: text("last-modified").and_then(http_date) }
     }
 
     /// What a request for the rest can be tied to. A weak tag promises too little.
     fn condition(&self) -> Option<HeaderValue> {
         let etag = self.etag.as_deref().filter(|etag| !etag.starts_with("W/"));
-        let text = etag.map(str::to_owned).or_else(|| self.modified.map(httpdate::fmt_http_date))?;
+        let text = etag.map(str::to_owned).or_else(|| self.modified.map(Datestamp::to_http_date))?;
         HeaderValue::from_str(&text).ok()
     }
 }

@@ -210,6 +210,19 @@ fn links_are_replaced_or_refused_and_never_followed() {
 }
 
 #[test]
+fn files_may_be_older_than_the_calendar_of_computers() {
+    let mirror = TempDir::new().expect("a folder");
+    let mut desk = open(mirror.path());
+    let mut made = Made::new("http://site.example/old", b"old");
+    made.headers[0].1 = "Fri, 01 Jan 1960 00:00:00 GMT".to_owned();
+    for _ in 0..2 {
+        assert_eq!(desk.give(&header(&made.url), &made.to_xml(), 50, Novelty::Changed), Kept::Yes);
+        assert_eq!(fs::metadata(mirror.path().join("old")).expect("a file").mtime(), -315_619_200);
+    }
+    assert_eq!(desk.sink.inspect("").expect("inspected").expect("one").altered, []);
+}
+
+#[test]
 fn what_somebody_else_put_there_is_not_replaced() {
     let mirror = TempDir::new().expect("a folder");
     fs::create_dir_all(mirror.path().join("a")).expect("a folder");

@@ -33,7 +33,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use crate::host::Representation;
 use crate::item::Fingerprint;
@@ -283,11 +282,7 @@ impl Site {
             (Cow::Borrowed("Content-Type"), self.kinds.content_type(&media_type)),
             (Cow::Borrowed("Content-Length"), fingerprint.size.to_string()),
         ];
-        // HTTP dates begin in 1970; a file from before has no Last-Modified.
-        if let Ok(seconds) = u64::try_from(fingerprint.modified_at().unix()) {
-            let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-            headers.push((Cow::Borrowed("Last-Modified"), httpdate::fmt_http_date(modified)));
-        }
+        headers.push((Cow::Borrowed("Last-Modified"), fingerprint.modified_at().to_http_date()));
         // Without the change time: a change of permissions does not change what a GET returns.
         let Fingerprint { size, modified, inode, .. } = fingerprint;
         headers.push((Cow::Borrowed("ETag"), format!("\"{modified:x}-{inode:x}-{size:x}\"")));

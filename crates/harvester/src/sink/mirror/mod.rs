@@ -21,7 +21,7 @@ mod tree;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 
@@ -29,10 +29,11 @@ use self::claims::Claims;
 use self::index::{Entry, Index};
 use self::path::{Path, Site, WebUrl, place};
 use self::tree::{Seen, Tree, Undone};
-use super::reference::{Getter, Got, Known, Validators};
+use super::reference::{Getter, Got, Known, Validators, http_date};
 use super::resources::Resources;
 use super::spool::{Scratch, Spool, make_folder};
 use super::{Inspected, Kept, Origin, Part, Place, Sink, SinkError};
+use crate::clock;
 use crate::didl::{Algorithm, Component};
 use crate::record::{Header, Novelty};
 use crate::state::OWN_FOLDER;
@@ -160,7 +161,7 @@ impl Mirror {
             return Err(Undone::Refused(format!("the record has two resources for '{}'", path.display())));
         }
         let before = self.before(&header.identifier, url, &path, &key)?;
-        let stated = component.header("Last-Modified").and_then(|date| httpdate::parse_http_date(date).ok());
+        let stated = component.header("Last-Modified").and_then(http_date);
         let mut told = Validators { etag: component.header("ETag").map(str::to_owned), modified: stated };
 
         let fresh = match (spool, reference) {
@@ -185,7 +186,7 @@ impl Mirror {
         }
         let modified = match (&fresh, &before.entry) {
             (None, Some(entry)) if told.modified.is_none() => entry.modified,
-            _ => tree::unix_seconds(told.modified.unwrap_or_else(SystemTime::now)),
+            _ => told.modified.unwrap_or_else(clock::now).unix(),
         };
         let mut entry = Entry {
             path: key.clone(),
@@ -200,7 +201,7 @@ impl Mirror {
             (Some(spool), _) => {
                 (entry.size, entry.digest) = (spool.len(), spool.digest().bytes);
                 let temporary = spool.into_file(&self.scratch)?;
-                tree::date(&temporary.file, at(modified))
+                tree::date(&temporary.file, modified)
                     .map_err(SinkError::io("set the modification time of a file in", &self.own_path))?;
                 if before.entry.is_none() {
                     self.claims.add(&key)?;
@@ -211,7 +212,7 @@ impl Mirror {
                 (entry.size, entry.digest) = (known.size, known.digest.clone());
                 entry.etag = entry.etag.or_else(|| known.etag.clone());
                 if known.modified != modified {
-                    self.tree.touch(&path, at(modified))?;
+                    self.tree.touch(&path, modified)?;
                 }
             }
             (None, None) => return Err(Undone::Refused(format!("'{url}' holds no resource"))),
@@ -291,7 +292,7 @@ impl Mirror {
         let known = before.entry.as_ref().filter(|_| before.intact && !before.foreign);
         let known = Known {
             etag: known.and_then(|entry| entry.etag.as_deref()),
-            modified: known.map(|entry| at(entry.modified)),
+            modified: known.and_then(|entry| since_epoch(entry.modified)),
             coding: component.header("Content-Encoding"),
         };
         let mut spool = Spool::new(Algorithm::Sha256);
@@ -331,7 +332,7 @@ impl Mirror {
         if modified == entry.modified {
             return Ok(None);
         }
-        match self.tree.touch(&path, at(entry.modified)) {
+        match self.tree.touch(&path, entry.modified) {
             Ok(()) => Ok(None),
             Err(Undone::Refused(reason)) => Ok(Some(reason)),
             Err(Undone::Failed(error)) => Err(error),
@@ -471,14 +472,9 @@ fn web_url(component: &Component) -> Option<&str> {
     component.references.iter().map(String::as_str).find(|url| WebUrl::split(url).is_some())
 }
 
-fn at(seconds: i64) -> SystemTime {
-    let distance = std::time::Duration::from_secs(seconds.unsigned_abs());
-    let moment = if seconds < 0 {
-        SystemTime::UNIX_EPOCH.checked_sub(distance)
-    } else {
-        SystemTime::UNIX_EPOCH.checked_add(distance)
-    };
-    moment.unwrap_or(SystemTime::UNIX_EPOCH)
+/// A moment that a condition can name: there the world begins in 1970.
+fn since_epoch(seconds: i64) -> Option<SystemTime> {
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(seconds).ok()?))
 }
 
 /// Whether a folder takes two names that differ in case only for one.

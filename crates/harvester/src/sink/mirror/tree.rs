@@ -10,7 +10,6 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
@@ -127,7 +126,7 @@ impl Tree {
     }
 
     /// Sets the modification time of a file.
-    pub(super) fn touch(&mut self, path: &Path, modified: SystemTime) -> Result<(), Undone> {
+    pub(super) fn touch(&mut self, path: &Path, modified: i64) -> Result<(), Undone> {
         let times = times(modified);
         let folder = self.folder(path.folders(), false);
         folder
@@ -229,22 +228,14 @@ impl Tree {
 }
 
 /// Sets the modification time of an open file.
-pub(super) fn date(file: &File, modified: SystemTime) -> io::Result<()> {
+pub(super) fn date(file: &File, modified: i64) -> io::Result<()> {
     Ok(rustix::fs::futimens(file, &times(modified))?)
 }
 
-fn times(modified: SystemTime) -> Timestamps {
-    let seconds = unix_seconds(modified);
+/// Whole seconds since 1970, as HTTP has them.
+fn times(modified: i64) -> Timestamps {
     Timestamps {
         last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
-        last_modification: Timespec { tv_sec: seconds, tv_nsec: 0 },
-    }
-}
-
-/// Whole seconds since 1970, as HTTP has them.
-pub(super) fn unix_seconds(time: SystemTime) -> i64 {
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_secs()).map_or(i64::MIN, |seconds| -seconds),
+        last_modification: Timespec { tv_sec: modified, tv_nsec: 0 },
     }
 }
