@@ -50,7 +50,8 @@ pub trait Catalogue: Send + Sync {
     /// The item of that name, present or gone.
     fn item(&self, name: &str) -> Result<Option<Item>, CatalogueError>;
 
-    /// The same with [`Detail::Stored`] or [`Detail::Record`]. With a format, it is deleted if it is gone in that format.
+    /// The same with [`Detail::Stored`] or [`Detail::Record`]. With a format, it is deleted if it is gone in that format,
+    /// and its datestamp is that of its record there.
     fn item_with(&self, name: &str, format: Option<&str>, detail: Detail) -> Result<Option<Item>, CatalogueError>;
 
     /// What the items of these names were last made of; `None` for a name that was never met.
@@ -171,7 +172,7 @@ impl Selected<'static> {
 /// Which items, and where to begin.
 #[derive(Clone, Debug)]
 pub struct PageQuery<'a> {
-    /// Of these. With a format, an item is deleted if its record in that format is gone.
+    /// Of these. With a format, an item is deleted if its record in that format is gone, and as old as that record is.
     pub selection: Selected<'a>,
     /// Begin after this key.
     pub after: Option<(Datestamp, i64)>,
@@ -247,8 +248,9 @@ pub enum Change {
         /// Whether its existence is a secret.
         publicity: Publicity,
     },
-    /// An item has a record, or has none any more, in one format. What it has in other formats stays. A record that is
-    /// there already, by its digest and in the same sets, is not stamped. The first set of an item is whose it is: as
+    /// An item has a record, or has none any more, in one format. What it has in other formats stays, and is stamped only
+    /// if the item is in other sets now: each format has a datestamp of its own. A record that is there already, by its
+    /// digest and in the same sets, is not stamped. The first set of an item is whose it is: as
     /// long as the item is not gone, changes by others are ignored, so that two who both have it do not take turns.
     Store {
         /// Its name.

@@ -52,6 +52,7 @@ macro_rules! battery {
             stamping: facts_belong_to_one_state,
             stored: a_list_holds_what_has_the_format,
             stored: the_same_record_is_not_stamped,
+            stored: a_change_in_one_format_does_not_stamp_another,
             stored: an_item_has_one_owner_at_a_time,
             stored: a_large_record_is_had_in_pieces,
             stored: sets_have_the_names_they_were_given,

@@ -123,6 +123,43 @@ pub(crate) fn the_same_record_is_not_stamped(place: &dyn Place) {
     assert_eq!(catalogue.writer().expect("nobody else writes").live().expect("a count"), 1);
 }
 
+pub(crate) fn a_change_in_one_format_does_not_stamp_another(place: &dyn Place) {
+    let clock = HandClock::at(10_000);
+    let first = [store("a", "dc", b"<a/>", &["x", "x:y"]), store("b", "dc", b"<b/>", &["x"])];
+    let catalogue = filled(place, &clock, &first);
+    let expect = |when: &str, dc: Option<i64>, marc: Option<i64>| {
+        for (prefix, stamp) in [("dc", dc), ("marc", marc)] {
+            for set in [None, Some("x"), Some("x:y")] {
+                let listed = in_format(&*catalogue, prefix, set, 1).into_iter().find(|item| item.name == "a");
+                assert_eq!(listed.map(|item| item.datestamp.unix()), stamp, "{when}: {prefix} in {set:?}");
+            }
+            let looked_up =
+                catalogue.item_with("a", Some(prefix), Detail::Stored).expect("a look-up").expect("an item");
+            assert!(stamp.is_none_or(|stamp| looked_up.datestamp.unix() == stamp), "{when}: {prefix}");
+        }
+        let standing = catalogue.standing().expect("a standing");
+        assert_eq!(standing.earliest.map(Datestamp::unix), Some(10_000), "{when}");
+        assert_eq!(standing.newest.map(Datestamp::unix), dc.max(marc), "{when}");
+        assert_eq!(everything(&*catalogue).len(), 2, "{when}");
+    };
+    let step = |seconds: i64, change: Change| {
+        clock.set(seconds);
+        apply(&*catalogue, &[change]);
+    };
+    step(20_000, store("b", "dc", b"<b/>", &["x"]));
+    expect("at first", Some(10_000), None);
+    step(30_000, store("a", "marc", b"<A/>", &["x", "x:y"]));
+    expect("a second format", Some(10_000), Some(30_000));
+    step(40_000, store("a", "marc", b"<B/>", &["x", "x:y"]));
+    expect("it changes", Some(10_000), Some(40_000));
+    step(50_000, store("a", "dc", b"<c/>", &["x", "x:y"]));
+    expect("the first changes", Some(50_000), Some(40_000));
+    step(60_000, gone("a", "marc", &["x"]));
+    expect("the second is gone", Some(50_000), Some(60_000));
+    step(70_000, store("a", "dc", b"<c/>", &["x", "x:y", "z"]));
+    expect("sets are told in all formats", Some(70_000), Some(70_000));
+}
+
 pub(crate) fn an_item_has_one_owner_at_a_time(place: &dyn Place) {
     let clock = HandClock::at(10_000);
     let catalogue = filled(place, &clock, &[store("a", "dc", b"<a/>", &["x"])]);

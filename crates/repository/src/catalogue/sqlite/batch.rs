@@ -23,6 +23,8 @@ pub(super) struct Ledger {
     pub(super) floor: i64,
     pub(super) registry: Registry,
     next_number: i64,
+    /// Whether any format of an item has a stamp of its own.
+    has_stamps: bool,
     /// The greatest name: a greater one is certainly new, which spares the first filling all look-ups.
     greatest_name: Option<String>,
 }
@@ -30,7 +32,7 @@ pub(super) struct Ledger {
 impl Ledger {
     pub(super) fn read(writer: &Connection) -> rusqlite::Result<Self> {
         let standing = "SELECT ready, floor, (SELECT coalesce(max(number), 0) + 1 FROM record),
-                               (SELECT max(name) FROM name) FROM standing";
+                               (SELECT max(name) FROM name), EXISTS (SELECT 1 FROM stamp) FROM standing";
         writer.query_row(standing, [], |row| {
             Ok(Self {
                 ready: row.get(0)?,
@@ -38,6 +40,7 @@ impl Ledger {
                 registry: Registry::default(),
                 next_number: row.get(2)?,
                 greatest_name: row.get(3)?,
+                has_stamps: row.get(4)?,
             })
         })
     }
@@ -132,7 +135,7 @@ impl<'a> Batch<'a> {
             self.count_live(&present.kind, -1);
         }
         self.count_live(&kind, 1);
-        self.leave(&present);
+        self.leave(&present)?;
         self.enter(&kind, datestamp, present.number);
         // The very same state has the same bytes, whatever else is said of it now; a title it has as one kind only.
         let mut update = self.transaction.prepare_cached(
@@ -189,7 +192,7 @@ impl<'a> Batch<'a> {
     fn delete(&mut self, name: &str) -> rusqlite::Result<()> {
         let Some(present) = self.present(name)?.filter(|present| !present.deleted) else { return Ok(()) };
         self.count_live(&present.kind, -1);
-        self.leave(&present);
+        self.leave(&present)?;
         self.enter(&present.kind, self.stamp, present.number);
         let mut update = self.transaction.prepare_cached(
             "UPDATE record SET datestamp = ?2, deleted = 1, title = NULL, sha256 = NULL, md5 = NULL WHERE number = ?1",
@@ -246,10 +249,46 @@ impl<'a> Batch<'a> {
         }
     }
 
-    pub(super) fn leave(&mut self, present: &Present) {
-        if self.ledger.ready {
-            self.moves.note(&present.kind.sets, present.datestamp, present.number, -1);
+    pub(super) fn leave(&mut self, present: &Present) -> rusqlite::Result<()> {
+        if !self.ledger.ready {
+            return Ok(());
         }
+        self.moves.note(&present.kind.sets, present.datestamp, present.number, -1);
+        if self.ledger.has_stamps {
+            for (format, since) in self.stamps(present)? {
+                self.moves.shift(present.kind.lists_of(format), present.number, since, present.datestamp);
+            }
+            let forget = "DELETE FROM stamp WHERE key BETWEEN ?1 AND ?2";
+            let keys = [present.number * FORMATS, (present.number + 1) * FORMATS - 1];
+            self.transaction.prepare_cached(forget)?.execute(keys)?;
+        }
+        Ok(())
+    }
+
+    /// Since when an item is as it is, in each of its formats.
+    pub(super) fn stamps(&self, present: &Present) -> rusqlite::Result<Vec<(i64, i64)>> {
+        let formats = present.kind.formats.iter().map(|(format, _)| *format);
+        let own = |format: i64| {
+            if !self.ledger.has_stamps {
+                return Ok((format, present.datestamp));
+            }
+            let mut query = self.transaction.prepare_cached("SELECT datestamp FROM stamp WHERE key = ?1")?;
+            let own = query.query_row([present.number * FORMATS + format], |row| row.get(0)).optional()?;
+            Ok((format, own.unwrap_or(present.datestamp)))
+        };
+        formats.map(own).collect()
+    }
+
+    /// What an item has in this format is as old as it was, although the item, which has just entered its lists, has
+    /// changed in another.
+    pub(super) fn keep_stamp(&mut self, kind: &Kind, number: i64, format: i64, since: i64) -> rusqlite::Result<()> {
+        if !self.ledger.ready || since == self.stamp {
+            return Ok(());
+        }
+        self.moves.shift(kind.lists_of(format), number, self.stamp, since);
+        self.ledger.has_stamps = true;
+        let keep = "INSERT OR REPLACE INTO stamp VALUES (?1, ?2)";
+        self.transaction.prepare_cached(keep)?.execute([number * FORMATS + format, since]).map(drop)
     }
 
     pub(super) fn count_live(&mut self, kind: &Kind, change: i64) {

@@ -128,7 +128,7 @@ impl<'a> Batch<'a> {
         if !deleted {
             self.count_live(kind, 1);
         }
-        self.leave(present);
+        self.leave(present)?;
         self.enter(kind, datestamp, number);
         let update =
             "UPDATE record SET datestamp = ?2, deleted = ?3, size = ?4, modified = ?5, changed = ?6, inode = ?7,

@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("003-stored.sql"),
     include_str!("004-descriptions.sql"),
     include_str!("005-archive.sql"),
+    include_str!("006-stamps.sql"),
 ];
 
 /// How long a writer, or whoever creates the file, waits for others. Nobody holds the database longer than one batch.

@@ -31,6 +31,14 @@ impl Moves {
         self.0.extend(sets.iter().map(|&set| Entry { set, datestamp, number, change }));
     }
 
+    /// An item that is in these lists is at another place of theirs.
+    pub(super) fn shift(&mut self, sets: impl Iterator<Item = i64>, number: i64, from: i64, to: i64) {
+        for set in sets {
+            self.note(&[set], from, number, -1);
+            self.note(&[set], to, number, 1);
+        }
+    }
+
     pub(super) fn write(mut self, writer: &Connection) -> rusqlite::Result<()> {
         self.0.sort_unstable();
         // An item that changes twice in one batch comes to a place and leaves it again: the sum is what happened.

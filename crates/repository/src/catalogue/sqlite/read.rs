@@ -23,22 +23,23 @@ const NO_FORMAT: i64 = 0;
 /// Items for which there is room from the start: the limit may be far more than there are.
 const ROOM: usize = 1000;
 
-/// The columns [`item_from`] reads, in its order, as far as the detail goes.
+/// The columns [`item_from`] reads, in its order, as far as the detail goes; and where the datestamp is, which may be that of
+/// one format.
 macro_rules! item_columns {
-    (Header) => {
-        "r.number, r.datestamp, r.deleted, r.sets, r.name, r.publicity"
+    (Header, $datestamp:literal) => {
+        concat!("r.number, ", $datestamp, ", r.deleted, r.sets, r.name, r.publicity")
     };
-    (Description) => {
-        concat!(item_columns!(Header), ", r.media, r.size, r.modified, r.changed, r.inode, r.title")
+    (Description, $datestamp:literal) => {
+        concat!(item_columns!(Header, $datestamp), ", r.media, r.size, r.modified, r.changed, r.inode, r.title")
     };
-    (Whole) => {
-        concat!(item_columns!(Description), ", r.sha256, r.md5")
+    (Whole, $datestamp:literal) => {
+        concat!(item_columns!(Description, $datestamp), ", r.sha256, r.md5")
     };
-    (Stored) => {
-        concat!(item_columns!(Header), ", s.size, s.body, s.pieces")
+    (Stored, $datestamp:literal) => {
+        concat!(item_columns!(Header, $datestamp), ", s.size, s.body, s.pieces")
     };
-    (Record) => {
-        concat!(item_columns!(Stored), ", r.size, r.modified, r.changed, r.inode")
+    (Record, $datestamp:literal) => {
+        concat!(item_columns!(Stored, $datestamp), ", r.size, r.modified, r.changed, r.inode")
     };
 }
 
@@ -47,7 +48,7 @@ macro_rules! page_query {
     ($detail:ident $(, $join:literal)?) => {
         concat!(
             "SELECT ",
-            item_columns!($detail),
+            item_columns!($detail, "m.datestamp"),
             " FROM member m CROSS JOIN record r ON r.number = m.number",
             $($join,)?
             " WHERE m.set_id = ?1 AND (m.datestamp, m.number) > (?2, ?3) AND m.datestamp <= ?4
@@ -61,7 +62,9 @@ pub(super) fn standing(reader: &Connection) -> rusqlite::Result<(Standing, Optio
     let mut query = reader.prepare_cached(
         "SELECT epoch, secret, ready, pending,
                 (SELECT datestamp FROM member WHERE set_id = ?1 ORDER BY datestamp DESC LIMIT 1),
-                (SELECT datestamp FROM member WHERE set_id = ?1 ORDER BY datestamp LIMIT 1),
+                (SELECT min(datestamp) FROM
+                    (SELECT * FROM (SELECT datestamp FROM member WHERE set_id = ?1 ORDER BY datestamp LIMIT 1)
+                     UNION ALL SELECT min(datestamp) FROM stamp)),
                 revision
          FROM standing",
     )?;
@@ -137,7 +140,7 @@ pub(super) fn page(reader: &Connection, names: &KnownNames, query: &PageQuery<'_
 pub(super) fn item(reader: &Connection, names: &KnownNames, name: &str) -> rusqlite::Result<Option<Item>> {
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
-        item_columns!(Whole),
+        item_columns!(Whole, "r.datestamp"),
         " FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1"
     ))?;
     let mut resolve = Resolve::new(reader, names);
@@ -176,9 +179,10 @@ pub(super) fn item_with(
     let Some(body) = body_of(reader, names, detail, format)? else { return item(reader, names, name) };
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
-        item_columns!(Stored),
+        item_columns!(Stored, "coalesce(o.datestamp, r.datestamp)"),
         " FROM name n CROSS JOIN record r ON r.number = n.number
-          LEFT JOIN stored s ON s.key = n.number * ?3 + ?2 WHERE n.name = ?1"
+          LEFT JOIN stored s ON s.key = n.number * ?3 + ?2
+          LEFT JOIN stamp o ON o.key = n.number * ?3 + ?2 WHERE n.name = ?1"
     ))?;
     let mut resolve = Resolve::new(reader, names);
     query.query_row(params![name, body, FORMATS], |row| item_from(row, &mut resolve, detail, format)).optional()
@@ -210,7 +214,7 @@ pub(super) fn described(
     let body = body_of(reader, names, Detail::Record, None)?;
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
-        item_columns!(Record),
+        item_columns!(Record, "r.datestamp"),
         " FROM record r LEFT JOIN stored s ON s.key = r.number * ?4 + ?3
           WHERE r.number > ?1 AND r.deleted = ?5 ORDER BY r.number LIMIT ?2"
     ))?;
@@ -253,7 +257,7 @@ pub(super) fn unread(
 ) -> rusqlite::Result<Vec<Item>> {
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
-        item_columns!(Whole),
+        item_columns!(Whole, "r.datestamp"),
         " FROM record r WHERE r.number > ?1 AND r.deleted = 0 AND (r.sha256 IS NULL OR r.title IS NULL)
           ORDER BY r.number"
     ))?;

@@ -21,12 +21,19 @@ pub(super) struct Kind {
     pub(super) sets: Vec<i64>,
     /// The formats by number, and whether the record is gone.
     pub(super) formats: Vec<(i64, bool)>,
+    /// Of those lists, the ones by format, with the formats' numbers.
+    by_format: Vec<(i64, i64)>,
 }
 
 impl Kind {
     /// Whose item it is: the first set.
     pub(super) fn owner(&self) -> Option<i64> {
         entries(&self.text).find_map(|entry| if let Entry::Set(id) = entry { Some(id) } else { None })
+    }
+
+    /// The lists of what has this format.
+    pub(super) fn lists_of(&self, format: i64) -> impl Iterator<Item = i64> {
+        self.by_format.iter().filter(move |(of, _)| *of == format).map(|(_, list)| *list)
     }
 
     /// The part of the text that is about sets.
@@ -136,7 +143,7 @@ impl Registry {
                 Entry::Format { id, gone } => formats.push((id, gone)),
             }
         }
-        let mut sets = vec![EVERYTHING];
+        let (mut sets, mut by_format) = (vec![EVERYTHING], Vec::new());
         for spec in &specs {
             let lineage = spec.match_indices(':').map(|(at, _)| at).chain([spec.len()]).map(|end| &spec[..end]);
             for wider in lineage {
@@ -144,13 +151,16 @@ impl Registry {
                     sets.push(self.number(writer, wider)?);
                 }
                 for (format, _) in &formats {
-                    sets.push(self.number(writer, &list_spec(*format, wider))?);
+                    by_format.push((*format, self.number(writer, &list_spec(*format, wider))?));
                 }
             }
         }
+        by_format.sort_unstable();
+        by_format.dedup();
+        sets.extend(by_format.iter().map(|(_, list)| list));
         sets.sort_unstable();
         sets.dedup();
-        let kind = Arc::new(Kind { text: text.to_owned(), sets, formats });
+        let kind = Arc::new(Kind { text: text.to_owned(), sets, formats, by_format });
         self.kinds_by_text.insert(text.to_owned(), Arc::clone(&kind));
         Ok(kind)
     }

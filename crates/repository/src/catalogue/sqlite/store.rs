@@ -53,7 +53,15 @@ impl<'a> Batch<'a> {
             return Ok(());
         }
         let deleted = formats.iter().all(|(_, gone)| *gone);
+        // In other formats it is what it was, unless it is in other sets: those are told in every format.
+        let others = match &present {
+            Some(present) if present.kind.sets_text() == kind.sets_text() => self.stamps(present)?,
+            _ => Vec::new(),
+        };
         let number = self.list(name, present.as_ref(), &kind, deleted, record.map_or(0, |record| record.size))?;
+        for (other, since) in others.into_iter().filter(|(other, _)| *other != format) {
+            self.keep_stamp(&kind, number, other, since)?;
+        }
         self.keep(number * FORMATS + format, record)
     }
 
@@ -75,7 +83,7 @@ impl<'a> Batch<'a> {
         size: u64,
     ) -> rusqlite::Result<i64> {
         if let Some(present) = present {
-            self.leave(present);
+            self.leave(present)?;
             if !present.deleted {
                 self.count_live(&present.kind, -1);
             }
