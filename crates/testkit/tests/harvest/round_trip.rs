@@ -1,8 +1,9 @@
 //! There and back: a mirror is the site, byte for byte and second for second; what an aggregator was told, it tells.
 
+use std::fs;
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use modoai_testkit::apache::{self, Mpm};
 use modoai_testkit::endpoint::{Endpoint, Script};
@@ -33,6 +34,26 @@ fn a_mirror_of_apache_is_the_site() {
     httpd.wait_for_index(&mut httpd.client());
     mirror_twice(&format!("{}/modoai", httpd.url()), &folder);
     httpd.expect_clean_log(&[]);
+}
+
+#[test]
+fn a_mirror_has_the_times_of_files_from_before_1970() {
+    let folder = TestSite::with(&[("small.txt", "small"), ("large.txt", &"large".repeat(1_000))]);
+    let then = SystemTime::UNIX_EPOCH - Duration::from_secs(315_619_200);
+    for name in ["small.txt", "large.txt"] {
+        let file = fs::File::options().append(true).open(folder.at(name)).expect("a file");
+        file.set_modified(then).expect("a date it can have");
+    }
+    let server = Launch::of(folder.path()).set("by_value_limit", "100").start();
+    let mirror = tempfile::tempdir().expect("a folder");
+    let url = format!("{}/modoai", server.url());
+    for _ in 0..2 {
+        Harvest::new(&url, mirror.path(), "mirror").with(["--verify"]).complete();
+        for name in ["small.txt", "large.txt"] {
+            let file = fs::metadata(mirror.path().join(name)).expect("a file");
+            assert_eq!(file.modified().expect("a time"), then, "{name}");
+        }
+    }
 }
 
 /// Mirrors a site, changes it, and mirrors what has changed.
