@@ -119,6 +119,15 @@ struct Batch {
     spooled: usize,
 }
 
+/// Why something is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// More is to come, and there is no room for it.
+    Room,
+    /// All that is to be committed is there.
+    Commit,
+}
+
 impl Batch {
     fn is_full(&self) -> bool {
         self.changes.len() >= MOST_RECORDS || self.bytes >= MOST_BYTES || self.spooled >= MOST_SPOOLED
@@ -189,7 +198,7 @@ impl Sink for CatalogueSink {
         }
         self.batch.changes.push(Change::Store { name, sets, format: Arc::clone(format), record });
         if self.batch.is_full() {
-            self.write()?;
+            self.write(Reason::Room)?;
         }
         Ok(Kept::Yes)
     }
@@ -200,12 +209,7 @@ impl Sink for CatalogueSink {
     }
 
     fn commit(&mut self) -> Result<String, SinkError> {
-        self.write()?;
-        if !self.is_marked {
-            self.mark = self.mark.next();
-            self.mark.leave(&mut *self.writer()?)?;
-            self.is_marked = true;
-        }
+        self.write(Reason::Commit)?;
         Ok(self.mark.to_text())
     }
 
@@ -216,7 +220,7 @@ impl Sink for CatalogueSink {
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
-        self.write()?;
+        self.write(Reason::Commit)?;
         Ok(self.writer()?.complete()?)
     }
 }
@@ -266,9 +270,10 @@ impl CatalogueSink {
         Ok(Arc::new(StoredFormat { prefix: candidate, schema, namespace }))
     }
 
-    /// Writes what has gathered.
-    fn write(&mut self) -> Result<(), SinkError> {
-        if self.batch.changes.is_empty() && self.is_named {
+    /// Writes what has gathered, and marks it if it is a commit's last.
+    fn write(&mut self, reason: Reason) -> Result<(), SinkError> {
+        let is_written = self.batch.changes.is_empty() && self.is_named;
+        if is_written && (self.is_marked || reason == Reason::Room) {
             return Ok(());
         }
         let mut writer = self.writer()?;
@@ -280,6 +285,11 @@ impl CatalogueSink {
         self.batch.changes.sort_by(|one, other| one.name().cmp(other.name()));
         writer.apply(&self.batch.changes)?;
         (self.batch, self.is_marked) = (Batch::default(), false);
+        if reason == Reason::Commit {
+            let mark = self.mark.next();
+            mark.leave(&mut *writer)?;
+            (self.mark, self.is_marked) = (mark, true);
+        }
         Ok(())
     }
 
