@@ -12,6 +12,8 @@
 //!   sent before the time is up; a hold too long to sit through is told ([`FetchError::Held`]) and can be remembered.
 //! - *It keeps secrets.* Credentials go to the origin they were given for and nowhere else, whatever a redirect says. No
 //!   message, log line or `Debug` text holds them.
+//! - *It is not led home.* Where strangers write the URLs, it can be told to go nowhere but to the public internet
+//!   ([`Client::wary`], [`Manners::public_only`]).
 //! - *It believes no label.* Bodies are decoded by what they are. What was labelled wrongly is decoded all the same, and
 //!   told ([`Surprise`]).
 //! - *It never calls a part the whole.* A body that ends before its time is [`FetchError::CutShort`], not an end.
