@@ -41,11 +41,6 @@ pub struct Breath {
 }
 
 impl Breath {
-    /// From now on, where no more lists compute beside each other than the cores bear.
-    pub fn begin() -> Self {
-        Self::among(0)
-    }
-
     /// From now on, where so many lists may compute beside each other.
     pub fn among(lists: usize) -> Self {
         let cores = available_parallelism().map_or(1, NonZero::get);
@@ -113,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_pause_is_as_long_as_others_want_it() {
-        let mut breath = Breath::begin();
+        let mut breath = Breath::among(1);
         compute(Duration::from_millis(2));
         let begun = Instant::now();
         breath.pause_while(|| true);
@@ -139,7 +134,7 @@ mod tests {
 
     #[test]
     fn nobody_pauses_for_those_who_are_not_there() {
-        let mut breath = Breath::begin();
+        let mut breath = Breath::among(1);
         let mut paused = |is_wanted: bool| {
             breath.was_crowded = true;
             compute(Duration::from_millis(20));

@@ -230,7 +230,7 @@ impl Flow {
                         account.leases.give(now, number, MOST_LISTS_OF_ONE);
                     }
                     let mut pass = Pass::new(self, &party, kind, Some(key), number);
-                    pass.is_squeezed_in = !room;
+                    (pass.is_squeezed_in, pass.under_way) = (!room, site.leases.0.len());
                     return Ok(pass);
                 }
                 Verdict::Crowded => match crowded {
@@ -308,6 +308,7 @@ pub struct Pass {
     number: u64,
     begun: Instant,
     renewed: Instant,
+    under_way: usize,
     is_squeezed_in: bool,
     is_cut_short: bool,
     is_over: bool,
@@ -331,10 +332,16 @@ impl Pass {
             number,
             begun: now,
             renewed: now,
+            under_way: 0,
             is_squeezed_in: false,
             is_cut_short: false,
             is_over: key.is_none(),
         }
+    }
+
+    /// Lists that were under way, in all processes, when this one began: it and all others.
+    pub fn under_way(&self) -> usize {
+        self.under_way
     }
 
     /// Whether there is no room for this list, and it was let in because that had been promised.

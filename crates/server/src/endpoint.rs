@@ -163,7 +163,8 @@ async fn answer(
         move || {
             let _admission = admission;
             let begun = if is_list { writer.begin() } else { Ok(()) };
-            let mut tally = Tally { place, sent: Sent::default(), breath: is_list.then(Breath::begin) };
+            let breath = is_list.then(|| Breath::among(place.under_way()));
+            let mut tally = Tally { place, sent: Sent::default(), breath };
             let written = |()| write(&handler, arguments, &requester, wish, writer, &mut tally);
             let result = begun.map_err(Failure::Io).and_then(written);
             if let Some(visitor) = visitor {

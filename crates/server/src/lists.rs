@@ -95,6 +95,11 @@ impl Drop for Lists {
 }
 
 impl Place {
+    /// Lists that were under way when this one began, and this one.
+    pub(crate) fn under_way(&self) -> usize {
+        self.pass.as_ref().map_or(1, Pass::under_way)
+    }
+
     /// Says that it is still under way.
     pub(crate) fn still_here(&mut self) {
         if let Some(pass) = &mut self.pass {
