@@ -11,8 +11,10 @@
 //! | `path` | where a resource belongs, and which names are refused |
 //! | `tree` | files below one folder |
 //! | `index` | what is there, whose it is, and what it was when it was written |
+//! | `before` | what is at a path already |
 //! | `claims` | what is there that the index does not know yet |
 
+mod before;
 mod claims;
 mod index;
 mod path;
@@ -25,10 +27,11 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 
+use self::before::Before;
 use self::claims::Claims;
 use self::index::{Entry, Index};
 use self::path::{Path, Site, WebUrl, place};
-use self::tree::{Seen, Tree, Undone};
+use self::tree::{Tree, Undone};
 use super::reference::{Getter, Got, Known, Validators, http_date};
 use super::resources::Resources;
 use super::spool::{Scratch, Spool, make_folder};
@@ -69,15 +72,6 @@ struct Mirror {
     /// Whether names that differ in case only are one file here.
     folds: bool,
     record: Option<Resources>,
-}
-
-/// What there was before.
-struct Before {
-    entry: Option<Entry>,
-    /// Whether it is there as the entry says.
-    intact: bool,
-    /// Whether it was not written by this mirror: then it is not replaced, and becomes ours only if it is the same.
-    foreign: bool,
 }
 
 impl Mirror {
@@ -234,53 +228,6 @@ impl Mirror {
         place(self.site.as_ref(), url, component.header("Content-Location")).map_err(Undone::Refused)
     }
 
-    /// What is at a path, if that is ours to replace.
-    fn before(&mut self, identifier: &str, url: &str, path: &Path, key: &[u8]) -> Result<Before, Undone> {
-        let entry = self.index.at(key)?;
-        if let Some(entry) = &entry
-            && entry.identifier != identifier
-        {
-            let same = WebUrl::split(&entry.url).zip(WebUrl::split(url)).is_some_and(|(one, other)| one.is(&other));
-            if !same {
-                let reason = format!("'{}' is the file of the record '{}'", path.display(), entry.identifier);
-                return Err(Undone::Refused(reason));
-            }
-        }
-        if entry.is_none()
-            && self.folds
-            && let Some(other) = self.index.alike(key)?
-        {
-            let other = String::from_utf8_lossy(&other).into_owned();
-            let reason = format!("'{}' and '{other}' are one file on this disk", path.display());
-            return Err(Undone::Refused(reason));
-        }
-        let seen = self.tree.look(path)?;
-        match (entry, seen) {
-            (Some(entry), seen) => {
-                let intact = entry.is_as(seen);
-                Ok(Before { entry: Some(entry), intact, foreign: false })
-            }
-            (None, Seen::Nothing | Seen::Folder) => Ok(Before { entry: None, intact: false, foreign: false }),
-            (None, _) if self.index.is_claimed(key)? => Ok(Before { entry: None, intact: false, foreign: false }),
-            (None, seen) => self.foreign(identifier, url, path, seen),
-        }
-    }
-
-    /// Something is at a path that this mirror did not write, or does not remember.
-    fn foreign(&mut self, identifier: &str, url: &str, path: &Path, seen: Seen) -> Result<Before, Undone> {
-        if self.is_forgetful {
-            // It may be what is left of a file of ours, or somebody's only copy.
-            tracing::warn!(path = path.display(), "a file that nobody knows is put aside");
-            self.put_aside(path)?;
-            return Ok(Before { entry: None, intact: false, foreign: false });
-        }
-        let Seen::File { size, modified } = seen else { return Err(not_ours(path)) };
-        let digest = self.tree.digest(path).map_err(|_| not_ours(path))?;
-        let (identifier, url, etag) = (identifier.to_owned(), url.to_owned(), None);
-        let entry = Entry { path: path.to_bytes(), identifier, url, etag, size, modified, digest };
-        Ok(Before { entry: Some(entry), intact: true, foreign: true })
-    }
-
     /// Gets what is only referred to; `None` if it is still what is there.
     fn fetch(
         &self,
@@ -312,33 +259,6 @@ impl Mirror {
         super::resources::check(component, spool, &self.scratch)?.map_or(Ok(()), |fault| Err(Undone::Refused(fault)))
     }
 
-    /// In which way a file is not as it was written, if it is not. All of it is read. Where only its modification time is
-    /// another, that is set again.
-    fn alteration(&mut self, entry: &Entry) -> Result<Option<String>, SinkError> {
-        let Some(path) = Path::from_bytes(&entry.path) else { return Ok(None) };
-        let is = |what: &str| Ok(Some(format!("its file '{}' {what}", path.display())));
-        let (size, modified) = match self.tree.look(&path) {
-            Ok(Seen::File { size, modified }) => (size, modified),
-            Ok(Seen::Nothing) => return is("is not there any more"),
-            Ok(Seen::Folder | Seen::Other) => return is("is something else now"),
-            Err(Undone::Refused(reason)) => return Ok(Some(reason)),
-            Err(Undone::Failed(error)) => return Err(error),
-        };
-        match self.tree.digest(&path) {
-            Ok(digest) if size == entry.size && digest == entry.digest => {}
-            Ok(_) => return is("has other bytes than were written"),
-            Err(error) => return is(&format!("cannot be read: {error}")),
-        }
-        if modified == entry.modified {
-            return Ok(None);
-        }
-        match self.tree.touch(&path, entry.modified) {
-            Ok(()) => Ok(None),
-            Err(Undone::Refused(reason)) => Ok(Some(reason)),
-            Err(Undone::Failed(error)) => Err(error),
-        }
-    }
-
     /// Deletes a file, or puts it aside.
     fn discard(&mut self, key: &[u8]) -> Result<(), Undone> {
         if let Some(path) = Path::from_bytes(key) {
@@ -362,20 +282,6 @@ impl Mirror {
             }
         }
         Err(Undone::Refused(format!("'{}' was put aside {ASIDE} times already", path.display())))
-    }
-}
-
-impl Entry {
-    /// Whether what is there can be what was written.
-    fn is_as(&self, seen: Seen) -> bool {
-        !self.digest.is_empty() && seen == Seen::File { size: self.size, modified: self.modified }
-    }
-}
-
-impl Before {
-    /// Whether these are the bytes that are there.
-    fn holds(&self, sha256: &[u8]) -> bool {
-        self.intact && self.entry.as_ref().is_some_and(|entry| entry.digest == sha256)
     }
 }
 
