@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::num::NonZero;
 use std::os::unix::fs::FileExt as _;
+use std::sync::LazyLock;
 use std::thread::{available_parallelism, sleep};
 use std::time::Duration;
 
@@ -29,6 +30,9 @@ const LOOKS: u32 = 20;
 /// A thread that had to wait for a processor for more than this part of what it computed is not alone.
 const CROWDED: u64 = 8;
 
+/// Asked once: to find out, the files of control groups are read.
+static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, NonZero::get));
+
 /// What the calling thread has computed since it paused last. For one thread only.
 #[derive(Debug)]
 pub struct Breath {
@@ -43,8 +47,7 @@ pub struct Breath {
 impl Breath {
     /// From now on, where so many lists may compute beside each other.
     pub fn among(lists: usize) -> Self {
-        let cores = available_parallelism().map_or(1, NonZero::get);
-        let more = u32::try_from(lists / (BESIDE * cores)).unwrap_or(u32::MAX).max(1);
+        let more = u32::try_from(lists / (BESIDE * *CORES)).unwrap_or(u32::MAX).max(1);
         let told = File::open("/proc/thread-self/schedstat").ok();
         let times = TIMES.saturating_mul(more);
         let mut breath = Self { times, computed: computed(), waited: 0, was_crowded: false, told };
@@ -123,8 +126,7 @@ mod tests {
 
     #[test]
     fn the_more_lists_there_may_be_the_longer_each_pauses() {
-        let cores = available_parallelism().map_or(1, NonZero::get);
-        let mut breath = Breath::among(64 * cores);
+        let mut breath = Breath::among(64 * *CORES);
         compute(Duration::from_micros(200));
         let begun = Instant::now();
         breath.pause_while(|| true);

@@ -19,9 +19,15 @@ const TABLES: &str = "
         digest     BLOB NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS file_identifier ON file (identifier);
-    CREATE INDEX IF NOT EXISTS file_folded ON file (folded);
     -- Where files of ours may be that are not known here.
     CREATE TABLE IF NOT EXISTS claim (path BLOB PRIMARY KEY) WITHOUT ROWID;";
+
+/// Only on a disk that takes names for one which differ in case is it asked who else has a name; an index that nobody asks
+/// would cost a first mirror one write in three.
+const NAMES: [&str; 2] = [
+    "DROP INDEX IF EXISTS file_folded",
+    "CREATE INDEX IF NOT EXISTS file_folded ON file (folded)",
+];
 
 /// A file of the mirror.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,9 +54,11 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Opened, or made; tells whether it was made. The folder's path must not have links in it.
-    pub(super) fn open(folder: &Path) -> Outcome<(Self, bool)> {
+    /// Opened, or made; tells whether it was made. The folder's path must not have links in it. On some disks, names that
+    /// differ in case only are one.
+    pub(super) fn open(folder: &Path, folds: bool) -> Outcome<(Self, bool)> {
         let (ledger, is_new) = Ledger::open(folder, "mirror.sqlite", TABLES)?;
+        ledger.write(|connection| connection.execute(NAMES[usize::from(folds)], []))?;
         let any = "SELECT EXISTS (SELECT 1 FROM claim)";
         let has_claims = ledger.read(|connection| connection.query_row(any, [], |row| row.get(0)))?;
         Ok((Self { ledger, has_claims: Cell::new(has_claims) }, is_new))

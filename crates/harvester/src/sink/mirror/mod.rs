@@ -88,7 +88,7 @@ impl Mirror {
         };
         let (path, root, own, folds) = opened().map_err(SinkError::io("open the mirror in", dir))?;
         let own_path = path.join(OWN_FOLDER);
-        let (index, is_new) = Index::open(&own_path)?;
+        let (index, is_new) = Index::open(&own_path, folds)?;
         if place.distrusted {
             index.distrust()?;
         }
