@@ -217,7 +217,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         key: "page_bytes",
-        default: "\"8M\"",
+        default: "\"16M\"",
         doc: "A page of records ends once it has this many bytes, however few records they are; a page always holds at least one.",
         set: |s, v| value::bytes(v).map(|bytes| s.page_bytes = bytes),
     },
@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn every_default_is_legal_and_every_row_explained() {
         assert_eq!(loaded(""), Ok(Settings::default()));
-        assert_eq!(Settings::default().page_bytes, 8 << 20);
+        assert_eq!(Settings::default().page_bytes, 16 << 20);
         for setting in SETTINGS {
             assert!(setting.doc.ends_with('.'), "{} wants an explanation", setting.key);
         }
