@@ -1,9 +1,9 @@
 //! What is at a path already: whose it is, and whether it is still what was written.
 
+use super::Mirror;
 use super::index::Entry;
 use super::path::{Path, WebUrl};
 use super::tree::{Seen, Undone};
-use super::{Mirror, not_ours};
 use crate::sink::SinkError;
 
 /// What there was before.
@@ -104,4 +104,9 @@ impl Before {
     pub(super) fn holds(&self, sha256: &[u8]) -> bool {
         self.intact && self.entry.as_ref().is_some_and(|entry| entry.digest == sha256)
     }
+}
+
+/// Nothing is replaced that somebody else has put there.
+pub(super) fn not_ours(path: &Path) -> Undone {
+    Undone::Refused(format!("'{}' is there already, and was not written by this mirror", path.display()))
 }

@@ -24,10 +24,8 @@ const TABLES: &str = "
 
 /// Only on a disk that takes names for one which differ in case is it asked who else has a name; an index that nobody asks
 /// would cost a first mirror one write in three.
-const NAMES: [&str; 2] = [
-    "DROP INDEX IF EXISTS file_folded",
-    "CREATE INDEX IF NOT EXISTS file_folded ON file (folded)",
-];
+const NAMES: [&str; 2] =
+    ["DROP INDEX IF EXISTS file_folded", "CREATE INDEX IF NOT EXISTS file_folded ON file (folded)"];
 
 /// A file of the mirror.
 #[derive(Clone, Debug, PartialEq, Eq)]

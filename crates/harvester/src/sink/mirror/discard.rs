@@ -1,0 +1,38 @@
+//! How files go: deleted, or put aside.
+
+use super::Mirror;
+use super::path::Path;
+use super::tree::{Tree, Undone};
+use crate::sink::SinkError;
+use crate::sink::spool::make_folder;
+
+/// Folders for what was put aside: a file may be deleted twice, and a folder may have been a file.
+const ASIDE: usize = 100;
+
+impl Mirror {
+    /// Deletes a file, or puts it aside.
+    pub(super) fn discard(&mut self, key: &[u8]) -> Result<(), Undone> {
+        if let Some(path) = Path::from_bytes(key) {
+            if self.keep_deleted {
+                self.put_aside(&path)?;
+            } else {
+                self.tree.remove(&path)?;
+            }
+        }
+        Ok(self.index.remove(key)?)
+    }
+
+    /// Moves a file out of the mirror, to where nothing is in its way.
+    pub(super) fn put_aside(&mut self, path: &Path) -> Result<(), Undone> {
+        for number in 1..=ASIDE {
+            let name = if number == 1 { "deleted".to_owned() } else { format!("deleted-{number}") };
+            let full = self.own_path.join(&name);
+            let folder = make_folder(&self.own, name.as_bytes())
+                .map_err(|error| SinkError::io("make the folder", &full)(error.into()))?;
+            if self.tree.retire(path, &mut Tree::new(folder, full))? {
+                return Ok(());
+            }
+        }
+        Err(Undone::Refused(format!("'{}' was put aside {ASIDE} times already", path.display())))
+    }
+}

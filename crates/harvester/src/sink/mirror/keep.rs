@@ -1,0 +1,209 @@
+//! How the resources of a record become files.
+
+use std::time::{Duration, SystemTime};
+
+use super::Mirror;
+use super::before::{Before, not_ours};
+use super::index::Entry;
+use super::path::{Path, Site, WebUrl, place};
+use super::tree::{self, Undone};
+use crate::clock;
+use crate::didl::{Algorithm, Component};
+use crate::record::{Header, Novelty};
+use crate::sink::SinkError;
+use crate::sink::reference::{Got, Known, Validators, http_date};
+use crate::sink::resources::{self, Resources};
+use crate::sink::spool::Spool;
+
+impl Mirror {
+    /// All resources of a record, and nothing else that came with it before.
+    pub(super) fn keep_all(&mut self, mut record: Resources, novelty: Novelty) -> Result<(), Undone> {
+        let header = &record.header;
+        let mut kept = Vec::new();
+        if !header.deleted {
+            if let Some(fault) = record.fault.take() {
+                return Err(Undone::Refused(fault));
+            }
+            for (component, spool) in record.found.drain(..) {
+                // What is neither by value nor by reference is metadata, in records with several Components.
+                if spool.is_none() && web_url(&component).is_none() {
+                    continue;
+                }
+                let path = self.keep(header, &component, spool, novelty, &kept)?;
+                kept.push(path);
+            }
+            if kept.is_empty() {
+                return Err(Undone::Refused("the record holds no resource, by value or by reference".to_owned()));
+            }
+        }
+        for entry in self.index.of(&header.identifier)? {
+            if !kept.contains(&entry.path) {
+                self.discard(&entry.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One resource. Returns where it is.
+    pub(super) fn keep(
+        &mut self,
+        header: &Header,
+        component: &Component,
+        spool: Option<Spool>,
+        novelty: Novelty,
+        others: &[Vec<u8>],
+    ) -> Result<Vec<u8>, Undone> {
+        let reference = web_url(component);
+        let url = reference.or(component.identifier.as_deref()).unwrap_or(&header.identifier);
+        let path = self.place(url, component)?;
+        let key = path.to_bytes();
+        if others.contains(&key) {
+            return Err(Undone::Refused(format!("the record has two resources for '{}'", path.display())));
+        }
+        let before = self.before(&header.identifier, url, &path, &key)?;
+        let stated = component.header("Last-Modified").and_then(http_date);
+        let mut told = Validators { etag: component.header("ETag").map(str::to_owned), modified: stated };
+
+        let fresh = match (spool, reference) {
+            (Some(mut spool), _) => {
+                self.check(component, &mut spool)?;
+                (!before.holds(&spool.digest().bytes)).then_some(spool)
+            }
+            (None, _) if before.intact && !before.foreign && novelty == Novelty::Same => None,
+            (None, reference) => match component.digest().filter(|stated| stated.algorithm == Algorithm::Sha256) {
+                Some(stated) if before.holds(&stated.bytes) => None,
+                Some(_) if before.foreign => return Err(not_ours(&path)),
+                _ => match reference {
+                    Some(reference) => self.fetch(component, reference, &before, &mut told)?,
+                    None => None,
+                },
+            },
+        };
+        // What came may be what is there.
+        let fresh = fresh.filter(|spool| !before.foreign || !before.holds(&spool.digest().bytes));
+        if fresh.is_some() && before.foreign {
+            return Err(not_ours(&path));
+        }
+        let modified = match (&fresh, &before.entry) {
+            (None, Some(entry)) if told.modified.is_none() => entry.modified,
+            _ => told.modified.unwrap_or_else(clock::now).unix(),
+        };
+        let mut entry = Entry {
+            path: key.clone(),
+            identifier: header.identifier.clone(),
+            url: url.to_owned(),
+            etag: told.etag,
+            size: 0,
+            modified,
+            digest: Vec::new(),
+        };
+        match (fresh, &before.entry) {
+            (Some(spool), _) => {
+                (entry.size, entry.digest) = (spool.len(), spool.digest().bytes);
+                let temporary = spool.into_file(&self.scratch)?;
+                tree::date(&temporary.file, modified)
+                    .map_err(SinkError::io("set the modification time of a file in", &self.own_path))?;
+                if before.entry.is_none() {
+                    self.claims.add(&key)?;
+                }
+                self.tree.put(&path, temporary)?;
+            }
+            (None, Some(known)) => {
+                (entry.size, entry.digest) = (known.size, known.digest.clone());
+                entry.etag = entry.etag.or_else(|| known.etag.clone());
+                if known.modified != modified {
+                    self.tree.touch(&path, modified)?;
+                }
+            }
+            (None, None) => return Err(Undone::Refused(format!("'{url}' holds no resource"))),
+        }
+        if before.foreign || before.entry.as_ref() != Some(&entry) {
+            self.index.put(&entry)?;
+        }
+        Ok(key)
+    }
+
+    fn place(&mut self, url: &str, component: &Component) -> Result<Path, Undone> {
+        if self.site.is_none()
+            && let Some(site) = Site::of(&self.base_url, url)
+        {
+            // From here on it stays: a mirror does not move.
+            self.index.set_site(&site.to_text())?;
+            self.site = Some(site);
+        }
+        place(self.site.as_ref(), url, component.header("Content-Location")).map_err(Undone::Refused)
+    }
+
+    /// Gets what is only referred to; `None` if it is still what is there.
+    fn fetch(
+        &self,
+        component: &Component,
+        url: &str,
+        before: &Before,
+        told: &mut Validators,
+    ) -> Result<Option<Spool>, Undone> {
+        let known = before.entry.as_ref().filter(|_| before.intact && !before.foreign);
+        let known = Known {
+            etag: known.and_then(|entry| entry.etag.as_deref()),
+            modified: known.and_then(|entry| since_epoch(entry.modified)),
+            coding: component.header("Content-Encoding"),
+        };
+        let mut spool = Spool::new(Algorithm::Sha256);
+        let got = self.getter.get(url, known, &mut spool, &self.scratch)?;
+        match got.map_err(Undone::Refused)? {
+            Got::Unchanged => Ok(None),
+            Got::Whole(validators) => {
+                self.check(component, &mut spool)?;
+                told.etag = validators.etag.or(told.etag.take());
+                told.modified = validators.modified.or(told.modified);
+                Ok(Some(spool))
+            }
+        }
+    }
+
+    fn check(&self, component: &Component, spool: &mut Spool) -> Result<(), Undone> {
+        resources::check(component, spool, &self.scratch)?.map_or(Ok(()), |fault| Err(Undone::Refused(fault)))
+    }
+}
+
+/// The first reference that can be followed.
+fn web_url(component: &Component) -> Option<&str> {
+    component.references.iter().map(String::as_str).find(|url| WebUrl::split(url).is_some())
+}
+
+/// A moment that a condition can name: there the world begins in 1970.
+fn since_epoch(seconds: i64) -> Option<SystemTime> {
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(seconds).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sink::{Place, SinkOptions, Source};
+
+    /// Few disks here are such, so this mirror is told that its own is.
+    #[test]
+    fn names_that_a_disk_takes_for_one_are_not_written_over_each_other() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let source = Source { base_url: "http://h/modoai".to_owned(), ..Source::default() };
+        let client = modoai_fetch::Client::new(modoai_fetch::Manners::default()).expect("a client");
+        let options = SinkOptions::default();
+        let gauge = std::sync::Arc::default();
+        let (dir, source, options) = (dir.path(), &source, &options);
+        let place = Place { dir, mark: None, distrusted: false, source, client, gauge, options };
+        let mut mirror = Mirror::open(place).expect("a mirror");
+        assert!(!mirror.folds);
+        mirror.folds = true;
+        let mut put = |name: &str| {
+            let header = Header { identifier: format!("http://h/{name}"), ..Header::default() };
+            let mut spool = Spool::new(Algorithm::Sha256);
+            spool.push(name.as_bytes(), &mirror.scratch).expect("a disk");
+            let component = Component::default();
+            mirror.keep(&header, &component, Some(spool), Novelty::New, &[]).is_ok()
+        };
+        assert!(put("a/Straße"));
+        assert!(put("a/Straße"));
+        assert!(!put("A/STRAßE"));
+        assert!(put("a/other"));
+    }
+}
