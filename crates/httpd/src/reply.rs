@@ -6,7 +6,7 @@ use crate::bindings as ap;
 use crate::request::Request;
 use crate::signals::Signals;
 
-/// A piece that is passed on at once.
+/// What is shorter waits for more.
 const PIECE: usize = 64 * 1024;
 
 /// An answer under way. Status and headers are sent with its first piece.
@@ -36,7 +36,7 @@ impl<'r> Reply<'r> {
 
     /// Sends what is left. An answer in one piece gets a Content-Length by that.
     pub fn finish(mut self) -> io::Result<()> {
-        self.pass(true)
+        self.pass(&[], true)
     }
 
     /// Breaks the answer off so that nobody can take it for whole: the connection is cut, or the stream reset.
@@ -51,19 +51,22 @@ impl<'r> Reply<'r> {
             append(self.brigade, error);
         }
         // If it cannot be passed on, the connection is gone already.
-        let _ = self.pass(true);
+        let _ = self.pass(&[], true);
     }
 
-    fn pass(&mut self, is_last: bool) -> io::Result<()> {
+    /// Passes on what waited, and these bytes after it.
+    fn pass(&mut self, bytes: &[u8], is_last: bool) -> io::Result<()> {
         self.begun = true;
-        // SAFETY: the bucket borrows the buffer, which stays until the brigade is emptied; a filter that keeps it longer
+        // SAFETY: the buckets borrow the bytes, which stay until the brigade is emptied; a filter that keeps them longer
         // makes a copy, as buckets of this kind ask for.
         let status = unsafe {
             let connection = (*self.request).connection;
             let allocator = (*connection).bucket_alloc;
-            if !self.buffer.is_empty() {
-                let bytes = self.buffer.as_ptr().cast();
-                append(self.brigade, ap::apr_bucket_transient_create(bytes, self.buffer.len(), allocator));
+            for bytes in [self.buffer.as_slice(), bytes] {
+                if !bytes.is_empty() {
+                    let bucket = ap::apr_bucket_transient_create(bytes.as_ptr().cast(), bytes.len(), allocator);
+                    append(self.brigade, bucket);
+                }
             }
             if is_last {
                 append(self.brigade, ap::apr_bucket_eos_create(allocator));
@@ -81,12 +84,10 @@ impl<'r> Reply<'r> {
 
 impl io::Write for Reply<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.buffer.len() + bytes.len() > PIECE && !self.buffer.is_empty() {
-            self.pass(false)?;
-        }
-        self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= PIECE {
-            self.pass(false)?;
+        if self.buffer.len() + bytes.len() < PIECE {
+            self.buffer.extend_from_slice(bytes);
+        } else {
+            self.pass(bytes, false)?;
         }
         Ok(bytes.len())
     }
