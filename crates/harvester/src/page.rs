@@ -42,7 +42,9 @@ pub struct PageReader<'a> {
     begun: bool,
     /// Whether any item is noted as missing: then each that comes may be one of them.
     misses: bool,
+    /// Records that name the set they were asked for by, and records that do not.
     labelled: u64,
+    unlabelled: u64,
     tally: Tally,
 }
 
@@ -84,6 +86,7 @@ impl<'a> PageReader<'a> {
             begun: false,
             misses,
             labelled: 0,
+            unlabelled: 0,
             tally: Tally::default(),
         })
     }
@@ -159,7 +162,7 @@ impl<'a> PageReader<'a> {
         let mut progress = window.progress.clone();
         let step = progress.take(&self.report, window.token.as_deref());
         if progress.pages == 1 {
-            progress.labelled = self.labelled > 0;
+            progress.labelled = self.labelled > 0 && self.unlabelled == 0;
         }
         let desk = self.desk;
         if self.order.purpose.makes_progress() {
@@ -246,12 +249,18 @@ impl<'a> PageReader<'a> {
         self.record = Some(Open::default());
     }
 
-    /// One of the protocol's own texts, without white space around it or control characters in it.
+    /// One of the protocol's own texts, without white space around it or control characters in it. White space is what XML
+    /// means by it, where lines may be broken: other kinds may be all that tells two identifiers apart.
     fn plain(&mut self, text: &str) -> String {
-        let text = text.trim();
+        let white = |character: char| matches!(character, ' ' | '\t' | '\r' | '\n');
         let illegal = |character: char| matches!(character, '\0'..'\u{20}' | '\u{fffe}' | '\u{ffff}');
+        let text = text.trim_matches(white);
         if !text.contains(illegal) {
             return text.to_owned();
+        }
+        let text = text.split(white).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        if !text.contains(illegal) {
+            return text;
         }
         let plain = text.replace(illegal, "\u{fffd}");
         self.report.repairs.note(quirks::CONTROL_CHARACTERS, &plain);
@@ -281,7 +290,7 @@ impl<'a> PageReader<'a> {
         }
         let belongs = |spec: &String| spec == set || spec.strip_prefix(set).is_some_and(|rest| rest.starts_with(':'));
         let belongs = header.sets.iter().any(belongs);
-        self.labelled += u64::from(belongs);
+        *(if belongs { &mut self.labelled } else { &mut self.unlabelled }) += 1;
         let foreign = !belongs && self.order.window.progress.labelled && !header.sets.is_empty();
         if foreign {
             self.report.repairs.note(quirks::SET_FORGOTTEN, &header.identifier);

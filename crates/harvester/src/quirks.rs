@@ -62,7 +62,7 @@ quirks! {
     SET_FORGOTTEN = "set-forgotten" => "records whose headers name other sets only are left out";
     /// A token of ListRecords leads to a page of headers.
     VERB_CHANGED = "verb-changed" => "the records of those headers are got one by one";
-    /// Lists fail after 10,000 records.
+    /// Lists fail after 10,000 records, or end there as if that were all.
     DEEP_PAGING = "deep-paging" => "the window is split by dates until no part is that long";
     /// A window with too many records is refused.
     WINDOW_TOO_LARGE = "window-too-large" => "the window is split by dates, down to seconds, then by sets";
@@ -83,7 +83,7 @@ quirks! {
     /// Local time is passed off as UTC, so that changes appear hours late.
     LOCAL_TIME = "local-time" => "windows overlap; the overlap grows when responseDate is not our UTC";
     /// Records vanish without a deletion.
-    VANISHED = "vanished" => "an identifier pass (--verify) finds them, and they are passed on as deletions";
+    VANISHED = "vanished" => "an identifier pass (--verify) finds them; if they cannot be had by name either, they are passed on as deletions";
     /// Hundreds of thousands of deletions come first.
     MANY_DELETIONS = "many-deletions" => "deletions of what was never there are counted, and cost next to nothing";
     /// A header has no datestamp, no identifier, or is missing.

@@ -13,6 +13,16 @@ use crate::window::{Granularity, Window, read_date};
 /// No repository has anything of this day, whatever dates it goes by; but for files that claim to be as old.
 const NEVER: i64 = 86_399; // the end of 1970-01-01
 
+/// What follows from a list's being empty.
+pub(super) enum Nothing {
+    /// It is.
+    Believed,
+    /// It is to be asked for in another way.
+    AskOtherwise,
+    /// It cannot be.
+    Outage,
+}
+
 impl Work {
     /// Dates were refused: another way to write them, if there is one left.
     pub(super) fn other_dates(&mut self, open: &OpenWindow) -> Option<DateStyle> {
@@ -119,32 +129,62 @@ impl Work {
         !ignored
     }
 
-    /// Nothing was found. Whether that is because the server does not understand dates, or does not answer without them,
-    /// so that it is to be asked in another way. A server that promises to be prompt is believed.
-    pub(super) async fn doubt_dates(&mut self, open: &OpenWindow) -> Result<bool, HarvestError> {
-        let before = self.talk.habits.dates;
-        if self.identity.prompt
-            || self.talk.habits.dates_proven
-            || self.doubted_dates
-            || before != DateStyle::AsPromised
-        {
-            return Ok(false);
+    /// Whether no list can be had at all, however short, and no identifiers either: then to divide one would only make one
+    /// gap a hundred. Asked once after every page that came.
+    pub(super) async fn is_down(&mut self, set: &str) -> bool {
+        if std::mem::replace(&mut self.looked_down, true) {
+            return false;
+        }
+        let never = Window { from: None, until: Some(Datestamp::from_unix(NEVER)) };
+        let lately = Window { from: Some(Datestamp::from_unix(clock::now().unix() - 86_400)), until: None };
+        for (headers_only, window) in [(false, never), (false, lately), (true, Window::ALL)] {
+            let (prefix, set) = (self.prefix.clone(), Some(set.to_owned()));
+            let question = Question::List { headers_only, prefix, set, window, loose: false, token: None };
+            if self.talk.probe(&question).await.is_ok() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Nothing was found. The server may not understand dates, or not answer without them; or it may be renewing its index.
+    /// Looked into once per run; a server that promises to be prompt is believed.
+    pub(super) async fn doubt_nothing(&mut self, open: &OpenWindow) -> Result<Nothing, HarvestError> {
+        let style = self.talk.habits.dates;
+        if self.identity.prompt || self.doubted_dates || style != DateStyle::AsPromised {
+            return Ok(Nothing::Believed);
         }
         self.doubted_dates = true;
-        let holds_records = self.state()?.counts()?.0 > 0;
-        let everything = self.first_page(&open.set, Window::ALL);
-        self.talk.habits.dates = DateStyle::Always;
-        let found = self.talk.describe(&everything).await.map(|response| !response.records.is_empty());
-        self.talk.habits.dates = before;
-        self.talk.habits.dates_proven = matches!(found, Ok(true));
-        let (style, quirk) = match (found, open.window == Window::ALL) {
-            (Ok(true), true) => (DateStyle::Always, quirks::DATES_REQUIRED),
-            // There are records, and dates that hold all of them find none.
-            (Ok(false), false) if holds_records && !self.is_selective() => (DateStyle::Never, quirks::DATES_REFUSED),
-            _ => return Ok(false),
+        let found = self.finds(&open.set, DateStyle::Always).await;
+        self.talk.habits.dates_proven |= found == Some(true);
+        let is_all = open.window == Window::ALL;
+        let (style, quirk) = match found {
+            Some(true) if is_all => (DateStyle::Always, quirks::DATES_REQUIRED),
+            Some(false) if !self.is_first && self.state()?.counts()?.0 > 0 => {
+                // There are records, and dates that hold all of them find none.
+                let undated = self.finds(&open.set, style).await;
+                match undated {
+                    Some(true) if !is_all && !self.is_selective() => (DateStyle::Never, quirks::DATES_REFUSED),
+                    // A set may lose its last record; a repository hardly.
+                    Some(false) if !open.set.is_empty() && self.finds("", style).await == Some(true) => {
+                        return Ok(Nothing::Believed);
+                    }
+                    _ => return Ok(Nothing::Outage),
+                }
+            }
+            _ => return Ok(Nothing::Believed),
         };
         self.talk.habits.dates = style;
         self.talk.repairs.note(quirk, &open.window.to_string());
-        Ok(true)
+        Ok(Nothing::AskOtherwise)
+    }
+
+    /// Whether a list of everything, asked for in this way, has anything; `None` if there is no answer.
+    async fn finds(&mut self, set: &str, style: DateStyle) -> Option<bool> {
+        let question = self.first_page(set, Window::ALL);
+        let before = std::mem::replace(&mut self.talk.habits.dates, style);
+        let found = self.talk.describe(&question).await;
+        self.talk.habits.dates = before;
+        found.ok().map(|response| !response.records.is_empty())
     }
 }

@@ -24,6 +24,10 @@ impl Work {
         quirk: &'static Quirk,
         why: &str,
     ) -> Result<Fate, Stop> {
+        if self.is_down(&open.set).await {
+            self.state()?.give_up(open.number, why)?;
+            return Ok(Fate::Down);
+        }
         tracing::info!(window = %open.window, why, "dividing");
         let parts = self.parts(&open).await;
         if (parts.is_empty() || open.window.is_short()) && self.one_by_one(list, &open).await? {

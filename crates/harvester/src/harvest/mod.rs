@@ -24,6 +24,7 @@ mod settle;
 mod singles;
 mod talk;
 mod trouble;
+mod verify;
 mod windows;
 
 use std::path::Path;
@@ -97,6 +98,8 @@ struct Work {
     doubted_dates: bool,
     /// Whether dates make a difference there, if that was asked.
     dates_heeded: Option<bool>,
+    /// Whether it was asked since the last page whether the server is down.
+    looked_down: bool,
     /// Whether a token that needs encoding was understood as it is sent now.
     token_style_proven: bool,
 }
@@ -242,6 +245,7 @@ impl Harvest {
             date_trial: false,
             doubted_dates: false,
             dates_heeded: None,
+            looked_down: false,
             token_style_proven: false,
         };
         let outcome = match work.everything().await {

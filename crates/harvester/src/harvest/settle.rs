@@ -1,34 +1,24 @@
 //! Doubtful ends. A list that stops short of its announced size, on a full page, or in a circle may be complete or not;
 //! an independent list of identifiers decides, or smaller windows do.
 
-use std::sync::atomic::Ordering;
-
 use modoai_protocol::{Datestamp, ErrorCode};
 
 use super::windows::Fate;
-use super::{HarvestError, Stop, Trouble, Work, lost};
+use super::{Stop, Work};
 use crate::ask::{Question, sent_granularity};
-use crate::desk::Desk;
 use crate::ending::{How, Step, Verdict};
-use crate::gauge::Gauge;
 use crate::habits::DateStyle;
 use crate::page::Purpose;
 use crate::quirks::{self, Quirk};
-use crate::record::{Header, Novelty};
-use crate::sink::{Inspected, Origin};
-use crate::state::{List, OpenWindow, Progress, Sight};
-use crate::summary::Gap;
+use crate::state::{List, OpenWindow, Progress};
 use crate::window::Window;
 
 /// Records that are got one by one for one window. More are had sooner by dividing it further.
-const MOST_SINGLES: u64 = 10_000;
-
-/// Vanished items that are passed on as deletions in one commit.
-const VANISHED_AT_ONCE: usize = 1000;
+pub(super) const MOST_SINGLES: u64 = 10_000;
 
 /// What the halves of a list hold, compared with the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Halves {
+pub(super) enum Halves {
     /// The same.
     NoMore,
     /// More: the whole was cut off.
@@ -38,11 +28,11 @@ enum Halves {
 }
 
 /// What a list of identifiers came to.
-struct Count {
-    how: How,
-    progress: Progress,
+pub(super) struct Count {
+    pub(super) how: How,
+    pub(super) progress: Progress,
     /// How many of them are not here.
-    unknown: u64,
+    pub(super) unknown: u64,
 }
 
 impl Work {
@@ -50,7 +40,13 @@ impl Work {
     pub(super) async fn settle(&mut self, list: &List, open: OpenWindow, how: How) -> Result<Fate, Stop> {
         let verdict = self.judge(&open.progress, how, self.is_first);
         let is_short = open.progress.is_short();
-        let Verdict::Doubtful(quirk) = verdict else { return Ok(self.close_window(&open, Some(verdict))?) };
+        let Verdict::Doubtful(quirk) = verdict else {
+            let why = "there is more in parts of it than in the whole";
+            return match self.capped(list, &open, how).await? {
+                Some(parts) => Ok(self.divide_into(list, &open, parts, quirks::DEEP_PAGING, why)?),
+                None => Ok(self.close_window(&open, Some(verdict))?),
+            };
+        };
         let (fresh, size) = (open.progress.fresh, open.progress.size);
         let count = self.count(list, &open).await?;
         let listed = count.as_ref().map_or(0, |count| count.progress.fresh);
@@ -87,13 +83,41 @@ impl Work {
         Ok(Fate::GivenUp)
     }
 
+    /// Some servers end every list after ten thousand records, and announce no more than that. What a first list of several
+    /// pages has not brought is looked for at its ends and in its middle; if there is anything, these are its parts.
+    async fn capped(&mut self, list: &List, open: &OpenWindow, how: How) -> Result<Option<Vec<Window>>, Stop> {
+        let Some((oldest, newest)) = open.progress.span else { return Ok(None) };
+        let trusted = self.identity.prompt || !self.is_first || self.talk.habits.dates == DateStyle::Never;
+        if trusted || open.progress.pages < 2 || !how.is_natural() {
+            return Ok(None);
+        }
+        let date = |unix| Some(Datestamp::from_unix(unix));
+        let Window { from, until } = open.window;
+        let spots = [
+            Window { from: date(newest), until },
+            Window { from, until: date(oldest) },
+            Window { from: date(oldest + (newest - oldest) / 2), until },
+        ];
+        for window in spots {
+            let number = self.state()?.fresh_number()?;
+            let spot = OpenWindow::new(number, window, &open.set);
+            match self.list_page(list, &spot, Purpose::Compare).await {
+                Ok(report) if report.unknown > 0 => return Ok(Some(self.parts(open).await).filter(|it| !it.is_empty())),
+                Ok(_) => {}
+                Err(trouble) if trouble.calls_for_less() => {}
+                Err(trouble) => return Err(self.stop(trouble)),
+            }
+        }
+        Ok(None)
+    }
+
     fn believe(&mut self, open: &OpenWindow, quirk: &'static Quirk) -> Result<Fate, Stop> {
         Ok(self.close_window(open, Some(Verdict::Repaired(quirk)))?)
     }
 
     /// Whether the two halves of what came hold, together, more than the whole. A list that was cut off has more to give when
     /// it is asked for half as much. What the whole has and cannot be had, `unknown` in number, is no more.
-    async fn halves(&mut self, list: &List, open: &OpenWindow, unknown: u64) -> Result<Halves, Stop> {
+    pub(super) async fn halves(&mut self, list: &List, open: &OpenWindow, unknown: u64) -> Result<Halves, Stop> {
         let Some((oldest, newest)) = open.progress.span else { return Ok(Halves::Unknown) };
         if self.talk.habits.dates == DateStyle::Never {
             return Ok(Halves::Unknown);
@@ -135,7 +159,7 @@ impl Work {
     }
 
     /// Whether a list of identifiers is complete, given what was announced elsewhere.
-    fn is_whole(&self, count: &Count, announced: Option<u64>) -> bool {
+    pub(super) fn is_whole(&self, count: &Count, announced: Option<u64>) -> bool {
         let progress = Progress { size: count.progress.size.max(announced), ..count.progress.clone() };
         !matches!(self.judge(&progress, count.how, false), Verdict::Doubtful(_))
     }
@@ -155,7 +179,7 @@ impl Work {
     }
 
     /// Follows a list of identifiers to its end.
-    async fn follow(&mut self, list: &List, mut pass: OpenWindow) -> Result<Option<Count>, Stop> {
+    pub(super) async fn follow(&mut self, list: &List, mut pass: OpenWindow) -> Result<Option<Count>, Stop> {
         let mut unknown = 0;
         loop {
             self.talk.gauge.say(format!("comparing identifiers of {}", pass.window));
@@ -187,132 +211,4 @@ impl Work {
         self.get_missing().await?;
         Ok(true)
     }
-
-    /// Lets the sink compare what it has stored with what was written. What is not as it was is noted as missing, to be got
-    /// one by one; if that is too much, everything is listed again.
-    pub(super) async fn inspect(&mut self) -> Result<(), Stop> {
-        let (mut after, mut altered) = (String::new(), 0);
-        loop {
-            if self.talk.stop.load(Ordering::Relaxed) {
-                return Err(self.stop(Trouble::Interrupted));
-            }
-            self.talk.gauge.say(format!("comparing what is stored, {altered} altered"));
-            let mut desk = self.desk.take().ok_or_else(|| lost("the desk is taken"))?;
-            let inspecting = tokio::task::spawn_blocking(move || {
-                let inspected = note_altered(&mut desk, &after);
-                (desk, inspected)
-            });
-            let (desk, inspected) = inspecting.await.map_err(|error| lost(&error.to_string()))?;
-            self.desk = Some(desk);
-            let Some(Inspected { last, altered: found }) = inspected? else { break };
-            (after, altered) = (last, altered + found.len() as u64);
-        }
-        if altered > MOST_SINGLES {
-            self.state()?.start_over()?;
-        }
-        Ok(())
-    }
-
-    /// Compares all identifiers with what is here: what is new is got, what has vanished is passed on as deleted.
-    pub(super) async fn verify(&mut self, sets: &[String]) -> Result<(), Stop> {
-        let window = self.options.window;
-        let first = self.state()?.fresh_number()?;
-        let (mut whole, mut unproven) = (true, false);
-        for set in sets {
-            let list = self.state()?.list(set, window)?;
-            let pass = OpenWindow::new(self.state()?.fresh_number()?, window, set);
-            match self.listed_whole(&list, pass).await? {
-                Halves::NoMore => {}
-                Halves::More => whole = false,
-                Halves::Unknown => unproven = true,
-            }
-        }
-        self.get_missing().await?;
-        // Only a list of everything can tell that something is in no list.
-        let selected = self.state()?.lists()?.iter().all(|list| sets.contains(&list.set));
-        let is_everything = window == Window::ALL && selected;
-        // A list that has all that is here agrees with the harvest, and nothing can vanish by it.
-        whole &= !unproven || is_everything && self.state()?.unlisted(first, 1)?.is_empty();
-        if !whole {
-            let reason = "the identifiers could not be listed whole, so nothing is known of what vanished".to_owned();
-            self.gaps.push(Gap { what: "list".to_owned(), reason, ..Gap::default() });
-            return Ok(());
-        }
-        if is_everything {
-            self.pass_on_vanished(first).await?;
-        }
-        Ok(())
-    }
-
-    /// Lists all identifiers of a list, and tells whether there are more. An end that is not believed is looked at as
-    /// that of a list of records is.
-    async fn listed_whole(&mut self, list: &List, pass: OpenWindow) -> Result<Halves, Stop> {
-        let Some(count) = self.follow(list, pass.clone()).await? else { return Ok(Halves::More) };
-        if self.is_whole(&count, None) {
-            return Ok(Halves::NoMore);
-        }
-        if !count.how.is_natural() {
-            return Ok(Halves::More);
-        }
-        let (is_short, unknown) = (count.progress.is_short(), count.unknown);
-        Ok(match self.halves(list, &OpenWindow { progress: count.progress, ..pass }, unknown).await? {
-            Halves::Unknown if is_short => Halves::More,
-            halves => halves,
-        })
-    }
-
-    /// Sinks may block, so this is done where that is allowed.
-    async fn pass_on_vanished(&mut self, pass: i64) -> Result<(), HarvestError> {
-        loop {
-            let gone = self.state()?.unlisted(pass, VANISHED_AT_ONCE)?;
-            if gone.is_empty() {
-                return Ok(());
-            }
-            let origin = self.origin();
-            let mut desk = self.desk.take().ok_or_else(|| lost("the desk is taken"))?;
-            let telling = tokio::task::spawn_blocking(move || {
-                let told = tell_deletions(&mut desk, &origin, &gone, pass);
-                (desk, told.map(|()| gone))
-            });
-            let (desk, told) = telling.await.map_err(|error| lost(&error.to_string()))?;
-            self.desk = Some(desk);
-            for identifier in told? {
-                self.talk.repairs.note(quirks::VANISHED, &identifier);
-            }
-        }
-    }
-}
-
-/// Compares a stretch of what is stored, and notes what is not as it was.
-fn note_altered(desk: &mut Desk, after: &str) -> Result<Option<Inspected>, HarvestError> {
-    let inspected = desk.sink.inspect(after)?;
-    let altered = inspected.iter().flat_map(|inspected| &inspected.altered);
-    desk.state.begin()?;
-    for (identifier, reason) in altered {
-        desk.state.miss(identifier, reason)?;
-        desk.state.doubt(identifier)?;
-    }
-    desk.state.commit()?;
-    Ok(inspected)
-}
-
-/// Passes these items on as deleted, in one commit.
-fn tell_deletions(desk: &mut Desk, origin: &Origin, gone: &[String], pass: i64) -> Result<(), HarvestError> {
-    desk.state.begin()?;
-    desk.sink.page(origin)?;
-    for identifier in gone {
-        let (identifier, datestamp) = (identifier.clone(), origin.harvested.to_string());
-        let stamp = Some(origin.harvested.unix());
-        desk.state.note(&Sight { identifier: &identifier, hash: 0, stamp, gone: true, window: pass }, pass)?;
-        // What is gone is not missed any more, whatever was wrong with it.
-        desk.state.found(&identifier)?;
-        desk.sink.record(&Header { identifier, datestamp, sets: Vec::new(), deleted: true })?;
-        desk.sink.end(Novelty::Changed)?;
-    }
-    let mark = desk.sink.commit()?;
-    desk.state.set_mark(&mark)?;
-    desk.unsynced = true;
-    desk.state.commit()?;
-    Gauge::add(&desk.gauge.deleted, gone.len() as u64);
-    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use modoai_protocol::{Datestamp, ErrorCode, Verb};
 
+use super::dates::Nothing;
 use super::{HarvestError, Stop, Trouble, Work};
 use crate::ask::Question;
 use crate::clock;
@@ -30,18 +31,21 @@ pub(super) enum Fate {
     Divided,
     /// It was given up for this run.
     GivenUp,
+    /// It was given up, as all that is left has to be: the server is down.
+    Down,
 }
 
 impl Work {
     /// Brings one list up to date: what an earlier run left open, and then what changed.
     pub(super) async fn list(&mut self, set: &str) -> Result<(), Stop> {
         let window = self.options.window;
-        let list = self.state()?.list(set, window)?;
-        self.lists.push(list.number);
-        self.is_first = list.watermark.is_none();
+        let known = self.state()?.lists()?.into_iter().find(|list| list.set == set && list.window == window);
+        self.is_first = known.is_none_or(|list| list.watermark.is_none());
         if self.is_first {
             self.expect_set(set).await?;
         }
+        let list = self.state()?.list(set, window)?;
+        self.lists.push(list.number);
         self.doubt_style(set).await;
         if !self.state()?.windows(list.number)?.is_empty() {
             // A pass that was interrupted is gone through to its end, and its beginning is what is known then. Gaps of an
@@ -87,7 +91,10 @@ impl Work {
         if let Some(desk) = self.desk.as_mut() {
             desk.finish()?;
         }
-        self.state()?.complete_list(list.number, clock::now())?;
+        // Nothing at all may have come because of an outage, and to ask for everything again costs nothing if there is
+        // nothing.
+        let is_void = list.watermark.is_none() && self.state()?.seen_since(list.first_window)? == 0;
+        self.state()?.complete_list(list.number, clock::now(), is_void)?;
         Ok(true)
     }
 
@@ -120,6 +127,7 @@ impl Work {
                     failures += 1;
                     stride = 1;
                 }
+                Fate::Down => failures = MOST_FAILURES,
             }
             if failures == MOST_FAILURES {
                 for open in self.state()?.next_windows(list.number, usize::MAX)? {
@@ -225,6 +233,7 @@ impl Work {
             purpose,
         };
         let report = self.talk.page(&mut self.desk, &order, &question).await?;
+        self.looked_down = false;
         // An error says when it was made, too, and an empty list is nothing but an error.
         if let (true, Some(list), Some(desk)) = (purpose.makes_progress(), order.list, self.desk.as_mut()) {
             desk.state.began(list, report.response_date.unwrap_or(order.asked).min(order.asked))?;
@@ -281,13 +290,15 @@ impl Work {
             HarvestError::Refused { url, code: code.to_owned(), message: message.to_owned() }
         };
         match ErrorCode::from_name(code) {
-            Some(ErrorCode::NoRecordsMatch) if open.token.is_none() => {
-                if self.doubt_dates(open).await? {
-                    Ok(None)
-                } else {
-                    Ok(Some(self.close_window(open, None)?))
+            Some(ErrorCode::NoRecordsMatch) if open.token.is_none() => match self.doubt_nothing(open).await? {
+                Nothing::AskOtherwise => Ok(None),
+                Nothing::Believed => Ok(Some(self.close_window(open, None)?)),
+                Nothing::Outage => {
+                    let reason = "the server says that it has nothing at all, and there are records of it here";
+                    self.state()?.give_up(open.number, reason)?;
+                    Ok(Some(Fate::GivenUp))
                 }
-            }
+            },
             Some(ErrorCode::NoRecordsMatch) => {
                 self.talk.repairs.note(quirks::TOKEN_TO_NO_RECORDS, &open.window.to_string());
                 self.settle(list, open.clone(), How::NoRecords).await.map(Some)

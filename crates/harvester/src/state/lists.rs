@@ -221,12 +221,11 @@ impl State {
         self.sql(|sql| sql.execute(update, params![size.cast_signed(), list]).map(drop))
     }
 
-    /// The pass of a list is complete: what it began with is what the next one starts from.
-    pub fn complete_list(&mut self, list: i64, now: Datestamp) -> Result<()> {
-        let update =
-            "UPDATE list SET watermark = max(coalesce(first_date, watermark), coalesce(watermark, first_date)),
-                      first_date = NULL, completed = ? WHERE number = ?";
-        self.sql(|sql| sql.execute(update, params![now.unix(), list]).map(drop))
+    /// The pass of a list is complete: what it began with is what the next one starts from, unless there was nothing.
+    pub fn complete_list(&mut self, list: i64, now: Datestamp, is_void: bool) -> Result<()> {
+        let update = "UPDATE list SET first_date = NULL, completed = ?, watermark = CASE WHEN ? THEN watermark
+            ELSE max(coalesce(first_date, watermark), coalesce(watermark, first_date)) END WHERE number = ?";
+        self.sql(|sql| sql.execute(update, params![now.unix(), is_void, list]).map(drop))
     }
 
     /// A number that no window and no identifier pass has had.
@@ -261,7 +260,10 @@ mod tests {
         state.began(list.number, Datestamp::from_unix(100)).expect("began");
         state.began(list.number, Datestamp::from_unix(200)).expect("the first stands");
         state.close_window(first).expect("closed");
-        state.complete_list(list.number, Datestamp::from_unix(300)).expect("complete");
+        state.complete_list(list.number, Datestamp::from_unix(200), true).expect("nothing came");
+        assert_eq!(state.list("", Window::ALL).expect("the list").watermark, None);
+        state.began(list.number, Datestamp::from_unix(100)).expect("began");
+        state.complete_list(list.number, Datestamp::from_unix(300), false).expect("complete");
         let list = state.list("", Window::ALL).expect("the list");
         assert_eq!(list.watermark, Some(Datestamp::from_unix(100)));
         assert!(state.fresh_number().expect("a number") > first);

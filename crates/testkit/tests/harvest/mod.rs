@@ -8,6 +8,7 @@
 //! | `certificates` | whose certificates are believed |
 //! | `folders` | what a harvest finds where it goes: lost, altered, or somebody else's |
 //! | `killed` | `kill -9` at any moment costs nothing but time |
+//! | `outages` | what a server does not say is not gone, and what is not known is not complete |
 //! | `references` | what records only refer to: counted, and not fetched from where only we can reach |
 //! | `round_trip` | a mirror is the site; an aggregator tells what it was told |
 //! | `stored` | reads back what harvests left behind |
@@ -28,6 +29,7 @@ mod doubts;
 mod endpoint;
 mod folders;
 mod killed;
+mod outages;
 mod references;
 mod round_trip;
 pub(crate) mod stored;
