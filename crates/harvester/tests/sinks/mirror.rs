@@ -249,17 +249,72 @@ fn what_somebody_else_put_there_is_not_replaced() {
 }
 
 #[test]
-fn what_a_killed_process_put_there_is_ours() {
+fn what_a_killed_process_put_there_goes_unless_it_is_somebody_elses_now() {
     let mirror = TempDir::new().expect("a folder");
     let mut desk = open(mirror.path());
-    desk.put("http://site.example/a", b"1");
-    // No commit: of this page only the files remain, and the next time they are others.
+    assert_eq!(desk.put("http://site.example/known", b"old"), Kept::Yes);
+    desk.commit();
+    for name in ["a", "b/c", "mine"] {
+        assert_eq!(desk.put(&format!("http://site.example/{name}"), name.as_bytes()), Kept::Yes);
+    }
+    assert_eq!(desk.put("http://site.example/known", b"new"), Kept::Yes);
+    // No commit: of this page only the files remain, and nobody knows whether these records come again.
     drop(desk);
+    fs::write(mirror.path().join("mine"), "not theirs").expect("a file");
     let mut desk = open(mirror.path());
+    assert_eq!(files(mirror.path()), ["known", "mine"]);
+    assert!(!mirror.path().join("b").exists());
     assert_eq!(desk.put("http://site.example/a", b"2"), Kept::Yes);
+    assert_eq!(desk.put("http://site.example/known", b"new"), Kept::Yes);
+    assert!(refusal(desk.put("http://site.example/mine", b"mine")).contains("is there already"));
+    assert_eq!(fs::read(mirror.path().join("mine")).expect("a file"), b"not theirs");
     assert_eq!(desk.delete("http://site.example/a"), Kept::Yes);
     fs::write(mirror.path().join("a"), "mine").expect("a file");
     assert!(refusal(desk.put("http://site.example/a", b"3")).contains("is there already"));
+}
+
+#[test]
+fn what_a_page_left_that_was_taken_back_goes_unless_it_comes_again() {
+    for restarted in [false, true] {
+        let mirror = TempDir::new().expect("a folder");
+        let url = |name: &str| format!("http://site.example/{name}");
+        fs::write(mirror.path().join("same"), "same").expect("a file");
+        let mut desk = open(mirror.path());
+        assert_eq!(desk.put(&url("old"), b"1"), Kept::Yes);
+        desk.commit();
+        for name in ["gone/a", "again", "same", "edited"] {
+            assert_eq!(desk.put(&url(name), name.as_bytes()), Kept::Yes);
+        }
+        assert_eq!(desk.put(&url("old"), b"2"), Kept::Yes);
+        desk.sink.roll_back().expect("a way back");
+        // The page is asked for again, perhaps by the next run: nothing that is large is to be fetched again.
+        desk.sink.finish().expect("a finish");
+        assert_eq!(files(mirror.path()), ["again", "edited", "gone/a", "old", "same"]);
+        let inode = fs::metadata(mirror.path().join("again")).expect("a file").ino();
+        fs::write(mirror.path().join("edited"), "by somebody").expect("a file");
+        if restarted {
+            drop(desk);
+            desk = open(mirror.path());
+        }
+        desk.page();
+        assert_eq!(desk.put(&url("again"), b"again"), Kept::Yes);
+        // Once more, and this time it breaks off later.
+        desk.sink.roll_back().expect("a way back");
+        desk.page();
+        assert_eq!(desk.put(&url("again"), b"again"), Kept::Yes);
+        assert_eq!(fs::metadata(mirror.path().join("again")).expect("a file").ino(), inode);
+        desk.commit();
+        desk.sink.finish().expect("a finish");
+        assert_eq!(files(mirror.path()), ["again", "edited", "old", "same"]);
+        assert!(!mirror.path().join("gone").exists());
+        assert_eq!(fs::read(mirror.path().join("old")).expect("a file"), b"2", "whose record comes again");
+        assert_eq!(desk.sink.inspect("").expect("inspected").expect("some").altered, []);
+        // What is looked through is not to have any of it either.
+        assert_eq!(desk.put(&url("gone/a"), b"a"), Kept::Yes);
+        desk.sink.roll_back().expect("a way back");
+        desk.sink.inspect("").expect("inspected");
+        assert_eq!(files(mirror.path()), ["again", "edited", "old", "same"]);
+    }
 }
 
 #[test]

@@ -44,7 +44,6 @@ impl Mirror {
                 Ok(Before { entry: Some(entry), intact, foreign: false })
             }
             (None, Seen::Nothing | Seen::Folder) => Ok(Before { entry: None, intact: false, foreign: false }),
-            (None, _) if self.index.is_claimed(key)? => Ok(Before { entry: None, intact: false, foreign: false }),
             (None, seen) => self.foreign(identifier, url, path, seen),
         }
     }
@@ -94,7 +93,7 @@ impl Mirror {
 
 impl Entry {
     /// Whether what is there can be what was written.
-    fn is_as(&self, seen: Seen) -> bool {
+    pub(super) fn is_as(&self, seen: Seen) -> bool {
         !self.digest.is_empty() && seen == Seen::File { size: self.size, modified: self.modified }
     }
 }

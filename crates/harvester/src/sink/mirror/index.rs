@@ -19,8 +19,8 @@ const TABLES: &str = "
         digest     BLOB NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS file_identifier ON file (identifier);
-    -- Where files of ours may be that are not known here.
-    CREATE TABLE IF NOT EXISTS claim (path BLOB PRIMARY KEY) WITHOUT ROWID;";
+    -- Files of pages that were taken back: if they do not come again, they go.
+    CREATE TABLE IF NOT EXISTS doubt (path BLOB PRIMARY KEY) WITHOUT ROWID;";
 
 /// Only on a disk that takes names for one which differ in case is it asked who else has a name; an index that nobody asks
 /// would cost a first mirror one write in three.
@@ -47,8 +47,8 @@ pub(super) struct Entry {
 /// `mirror.sqlite`.
 pub(super) struct Index {
     ledger: Ledger,
-    /// Whether anything was ever claimed; hardly ever, and then there is one question less for each file.
-    has_claims: Cell<bool>,
+    /// Whether any file was doubted; hardly ever, and then there is one question less for each file.
+    has_doubts: Cell<bool>,
 }
 
 impl Index {
@@ -57,9 +57,9 @@ impl Index {
     pub(super) fn open(folder: &Path, folds: bool) -> Outcome<(Self, bool)> {
         let (ledger, is_new) = Ledger::open(folder, "mirror.sqlite", TABLES)?;
         ledger.write(|connection| connection.execute(NAMES[usize::from(folds)], []))?;
-        let any = "SELECT EXISTS (SELECT 1 FROM claim)";
-        let has_claims = ledger.read(|connection| connection.query_row(any, [], |row| row.get(0)))?;
-        Ok((Self { ledger, has_claims: Cell::new(has_claims) }, is_new))
+        let any = "SELECT EXISTS (SELECT 1 FROM doubt)";
+        let has_doubts = ledger.read(|connection| connection.query_row(any, [], |row| row.get(0)))?;
+        Ok((Self { ledger, has_doubts: Cell::new(has_doubts) }, is_new))
     }
 
     /// Files are still whose they were, but may have other bytes than were written: each is to be written again.
@@ -73,19 +73,31 @@ impl Index {
         self.ledger.write(|connection| connection.prepare_cached(update)?.execute([path]))
     }
 
-    /// A file of ours may be at this path, although none is known.
-    pub(super) fn claim(&self, path: &[u8]) -> Outcome<()> {
-        self.has_claims.set(true);
-        let insert = "INSERT OR IGNORE INTO claim VALUES (?)";
+    /// The page of this file was taken back.
+    pub(super) fn doubt(&self, path: &[u8]) -> Outcome<()> {
+        self.has_doubts.set(true);
+        let insert = "INSERT OR IGNORE INTO doubt VALUES (?)";
         self.ledger.write(|connection| connection.prepare_cached(insert)?.execute([path]))
     }
 
     /// Whether that is so.
-    pub(super) fn is_claimed(&self, path: &[u8]) -> Outcome<bool> {
-        if !self.has_claims.get() {
+    pub(super) fn is_doubted(&self, path: &[u8]) -> Outcome<bool> {
+        if !self.has_doubts.get() {
             return Ok(false);
         }
-        self.ledger.read(|connection| connection.prepare_cached("SELECT 1 FROM claim WHERE path = ?")?.exists([path]))
+        self.ledger.read(|connection| connection.prepare_cached("SELECT 1 FROM doubt WHERE path = ?")?.exists([path]))
+    }
+
+    /// Any file of which that is so.
+    pub(super) fn doubted(&self) -> Outcome<Option<Vec<u8>>> {
+        let any = "SELECT path FROM doubt LIMIT 1";
+        self.ledger.read(|connection| connection.prepare_cached(any)?.query_row([], |row| row.get(0)).optional())
+    }
+
+    /// It came again, or is gone.
+    pub(super) fn trust(&self, path: &[u8]) -> Outcome<()> {
+        let delete = "DELETE FROM doubt WHERE path = ?";
+        self.ledger.write(|connection| connection.prepare_cached(delete)?.execute([path]))
     }
 
     /// What follows is forgotten unless it is committed.
@@ -132,11 +144,7 @@ impl Index {
         let size = i64::try_from(entry.size).unwrap_or(i64::MAX);
         let Entry { path, identifier, url, etag, modified, digest, .. } = entry;
         let row = params![path, folded(path), identifier, url, etag, size, modified, digest];
-        self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(row))?;
-        if self.has_claims.get() {
-            self.ledger.write(|connection| connection.execute("DELETE FROM claim WHERE path = ?", [path]))?;
-        }
-        Ok(())
+        self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(row))
     }
 
     pub(super) fn remove(&self, path: &[u8]) -> Outcome<()> {

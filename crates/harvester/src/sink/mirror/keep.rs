@@ -97,20 +97,24 @@ impl Mirror {
             modified,
             digest: Vec::new(),
         };
+        let is_doubted = self.index.is_doubted(&key)?;
         match (fresh, &before.entry) {
             (Some(spool), _) => {
                 (entry.size, entry.digest) = (spool.len(), spool.digest().bytes);
                 let temporary = spool.into_file(&self.scratch)?;
                 tree::date(&temporary.file, modified)
                     .map_err(SinkError::io("set the modification time of a file in", &self.own_path))?;
-                if before.entry.is_none() {
-                    self.claims.add(&key)?;
+                if before.entry.is_none() || is_doubted {
+                    self.claims.add(&key, &entry.digest)?;
                 }
                 self.tree.put(&path, temporary)?;
             }
             (None, Some(known)) => {
                 (entry.size, entry.digest) = (known.size, known.digest.clone());
                 entry.etag = entry.etag.or_else(|| known.etag.clone());
+                if is_doubted {
+                    self.claims.add(&key, &entry.digest)?;
+                }
                 if known.modified != modified {
                     self.tree.touch(&path, modified)?;
                 }
@@ -119,6 +123,9 @@ impl Mirror {
         }
         if before.foreign || before.entry.as_ref() != Some(&entry) {
             self.index.put(&entry)?;
+        }
+        if is_doubted {
+            self.index.trust(&key)?;
         }
         Ok(key)
     }

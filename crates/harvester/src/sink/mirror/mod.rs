@@ -15,6 +15,7 @@
 //! | `keep` | how the resources of a record become files |
 //! | `discard` | how files go |
 //! | `claims` | what is there that the index does not know yet |
+//! | `taken_back` | how the files of pages go that never became true |
 
 mod before;
 mod claims;
@@ -22,6 +23,7 @@ mod discard;
 mod index;
 mod keep;
 mod path;
+mod taken_back;
 mod tree;
 
 use std::io;
@@ -69,6 +71,8 @@ struct Mirror {
     keep_deleted: bool,
     /// Whether names that differ in case only are one file here.
     folds: bool,
+    /// Whether a page was committed since one was taken back: until then, that one is still to be asked for again.
+    is_settled: bool,
     record: Option<Resources>,
 }
 
@@ -90,11 +94,11 @@ impl Mirror {
         if place.distrusted {
             index.distrust()?;
         }
-        Ok(Self {
+        let mut mirror = Self {
             tree: Tree::new(root, path),
             scratch: Scratch::open(&own, &own_path)?,
             site: index.site()?.as_deref().and_then(Site::from_text),
-            claims: Claims::open(&own, &own_path, &index)?,
+            claims: Claims::open(&own, &own_path)?,
             is_intact: !is_new || place.mark.is_none(),
             is_forgetful: place.distrusted,
             own,
@@ -104,8 +108,11 @@ impl Mirror {
             getter: Getter::new(place.client, place.gauge),
             keep_deleted: place.options.keep_deleted,
             folds,
+            is_settled: false,
             record: None,
-        })
+        };
+        mirror.clear_claims()?;
+        Ok(mirror)
     }
 }
 
@@ -115,6 +122,9 @@ impl Sink for Mirror {
     }
 
     fn inspect(&mut self, after: &str) -> Result<Option<Inspected>, SinkError> {
+        if after.is_empty() {
+            self.remove_doubted()?;
+        }
         let records = self.index.identifiers(after, INSPECTED)?;
         let Some(last) = records.last().cloned() else { return Ok(None) };
         let mut altered = Vec::new();
@@ -175,19 +185,24 @@ impl Sink for Mirror {
     fn commit(&mut self) -> Result<String, SinkError> {
         self.index.commit()?;
         self.claims.clear()?;
+        self.is_settled = true;
         // There is nothing to cut off: every file is whole, and writing it again changes nothing.
         Ok("whole".to_owned())
     }
 
     fn roll_back(&mut self) -> Result<(), SinkError> {
         self.record = None;
-        self.index.commit()?;
-        self.claims.clear()
+        self.is_settled = false;
+        // What it replaced or removed stays so: those records come again.
+        self.doubt_claims()
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
         self.index.commit()?;
         self.claims.clear()?;
+        if self.is_settled {
+            self.remove_doubted()?;
+        }
         self.tree.sync()
     }
 }
