@@ -176,7 +176,13 @@ fn files_and_folders_of_one_name_are_told_apart() {
     assert_eq!(desk.put("https://site.example/%61", b"7"), Kept::Yes);
     assert_eq!(desk.delete("http://site.example/a"), Kept::Yes);
     assert_eq!(fs::read(mirror.path().join("a")).expect("a file"), b"7");
-    assert_eq!(files(mirror.path()), ["a", "c/d", "index.html"]);
+    // What differs in the fragment only has one name, and is two resources.
+    assert_eq!(desk.put("http://site.example/f#one", b"8"), Kept::Yes);
+    for other in ["http://site.example/f#two", "http://site.example/f"] {
+        assert!(refusal(desk.put(other, b"9")).contains("'f' is the file of the record 'http://site.example/f#one'"));
+    }
+    assert_eq!(desk.put("https://site.example/%66#one", b"8"), Kept::Yes);
+    assert_eq!(files(mirror.path()), ["a", "c/d", "f", "index.html"]);
 }
 
 #[test]

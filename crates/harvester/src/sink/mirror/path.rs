@@ -84,6 +84,7 @@ pub(super) struct WebUrl<'a> {
     host: String,
     path: &'a str,
     query: Option<&'a str>,
+    fragment: Option<&'a str>,
 }
 
 impl<'a> WebUrl<'a> {
@@ -95,13 +96,15 @@ impl<'a> WebUrl<'a> {
             "https" => ":443",
             _ => return None,
         };
-        let rest = rest.split('#').next().unwrap_or_default();
-        let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+        let parted =
+            |text: &'a str, sign| text.split_once(sign).map_or((text, None), |(one, other)| (one, Some(other)));
+        let (rest, fragment) = parted(rest, '#');
+        let (rest, query) = parted(rest, '?');
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let host = host.to_ascii_lowercase();
         let host = host.strip_suffix(port).map(str::to_owned).unwrap_or(host);
         let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
-        (!host.is_empty() && host.bytes().all(legal)).then_some(Self { host, path, query })
+        (!host.is_empty() && host.bytes().all(legal)).then_some(Self { host, path, query, fragment })
     }
 
     fn folder(&self) -> &'a str {
@@ -111,7 +114,9 @@ impl<'a> WebUrl<'a> {
     /// Whether two URLs can only be the same resource: they differ in scheme or in what is escaped, at most.
     pub(super) fn is(&self, other: &WebUrl<'_>) -> bool {
         let decoded = |path| percent_decode_str(path).collect::<Vec<u8>>();
-        (&self.host, self.query) == (&other.host, other.query) && decoded(self.path) == decoded(other.path)
+        // A record of a fragment is not that of the whole, although its file has the same name.
+        (&self.host, self.query, self.fragment) == (&other.host, other.query, other.fragment)
+            && decoded(self.path) == decoded(other.path)
     }
 }
 
