@@ -236,6 +236,16 @@ pub enum SinkError {
         /// In which way.
         reason: String,
     },
+    /// What is there is not what was left there, and nothing can be added to it.
+    #[error("{} is not as this harvest left it: {reason}; put it back as it was, or remove {anew} to harvest everything again", path.display())]
+    Altered {
+        /// Which file.
+        path: PathBuf,
+        /// In which way.
+        reason: String,
+        /// What is to be removed to begin anew.
+        anew: String,
+    },
     /// What is there was not written by this harvest, and would be lost.
     #[error("{} is there already, and was not written by this harvest", path.display())]
     NotOurs {
@@ -251,6 +261,12 @@ pub enum SinkError {
 }
 
 impl SinkError {
+    /// A file is not as it was left; without all of these, the harvest begins anew.
+    fn altered(path: &Path, reason: String, anew: &[&Path]) -> Self {
+        let anew = anew.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" and ");
+        Self::Altered { path: path.to_path_buf(), reason, anew }
+    }
+
     /// For `map_err`: what was being done, to what.
     pub fn io(activity: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { activity, path: path.to_path_buf(), source }

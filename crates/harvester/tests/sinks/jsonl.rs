@@ -56,9 +56,48 @@ fn what_somebody_else_wrote_is_not_cut_off() {
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), "{\"my\":\"data\"}\n");
     std::fs::write(&file, "").expect("written");
     let mark = JsonSink::open(dir.path(), None).expect("opened").commit().expect("a first mark");
-    std::fs::write(&file, "{\"of a page that").expect("written");
+    std::fs::write(&file, "{\"identif").expect("written");
     JsonSink::open(dir.path(), Some(&mark)).expect("opened");
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), "", "what was begun after the first mark is ours");
+}
+
+#[test]
+fn only_what_an_interrupted_page_left_is_cut_off() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("records.jsonl");
+    let mut sink = JsonSink::open(dir.path(), None).expect("opened");
+    let page: Vec<Item> = (0..50).map(|number| Item::new(&format!("id{number}"), "<a/>")).collect();
+    let mark = send_page(&mut sink, &page);
+    let whole = std::fs::read_to_string(&file).expect("a file");
+    send_page(&mut sink, &page);
+    drop(sink);
+    // As kill -9 and a power cut leave it.
+    let twice = std::fs::read(&file).expect("a file");
+    let whole_lines = (twice.clone(), "another page");
+    let torn = (twice[..twice.len() - 100].to_vec(), "a torn line");
+    let zeros = ([whole.as_bytes(), &[0; 5000]].concat(), "zeros");
+    for (bytes, what) in [whole_lines, torn, zeros] {
+        std::fs::write(&file, bytes).expect("written");
+        JsonSink::open(dir.path(), Some(&mark)).expect(what);
+        assert_eq!(std::fs::read_to_string(&file).expect("a file"), whole, "{what}");
+    }
+    // As people leave it.
+    let spaced = whole.replace(",\"", " ,  \"");
+    let appended = format!("{whole}{{\"my\":\"line\"}}\n");
+    let later = format!("{whole}{{\"identifier\":\"a\"}}\nmy line\n");
+    let padded = format!("{whole}\n");
+    // In the first line, so that the mark is again at the end of one.
+    let moved = format!("{}{whole}", whole.lines().next().expect("a line").to_owned() + "\n");
+    let emptied = String::new();
+    for altered in [spaced, appended, later, padded, moved.replacen("id0", "idX", 2), emptied] {
+        std::fs::write(&file, &altered).expect("written");
+        let Err(error) = JsonSink::open(dir.path(), Some(&mark)) else { panic!("it is cut: {altered}") };
+        let told = error.to_string();
+        assert!(told.contains("records.jsonl is not as this harvest left it") && told.contains(".modoai"), "{told}");
+        assert_eq!(std::fs::read_to_string(&file).expect("a file"), altered, "nothing is lost");
+    }
+    std::fs::write(&file, &whole).expect("put back");
+    JsonSink::open(dir.path(), Some(&mark)).expect("opened");
 }
 
 #[test]

@@ -16,10 +16,13 @@ use std::io::{self, Write};
 use super::super::gathered::{Gathered, GatheredPart};
 use super::super::{Origin, Part};
 
+/// What every line begins with.
+pub(super) const OPENING: &[u8] = b"{\"identifier\":";
+
 /// Writes a record as a line. Of several metadata parts, which the protocol does not allow, the first is taken.
 pub fn write_line(record: &mut Gathered, origin: &Origin, out: &mut dyn Write) -> io::Result<()> {
     let header = record.header();
-    out.write_all(b"{\"identifier\":")?;
+    out.write_all(OPENING)?;
     write_string(&header.identifier, out)?;
     out.write_all(b",\"datestamp\":")?;
     write_string(&header.datestamp, out)?;

@@ -2,6 +2,7 @@
 //!
 //! Lines are in the order in which records came. A record that changed has a further line; the last one counts.
 
+mod end;
 mod line;
 
 use std::fs::File;
@@ -10,9 +11,11 @@ use std::path::{Path, PathBuf};
 
 pub use line::write_line;
 
+use self::end::End;
 use super::gathered::Gathered;
 use super::{Kept, Origin, Part, Place, Sink, SinkError};
 use crate::record::{Header, Novelty};
+use crate::state::OWN_FOLDER;
 
 const FILE: &str = "records.jsonl";
 /// Written at once: lines are short and many.
@@ -28,34 +31,39 @@ pub struct JsonSink {
     path: PathBuf,
     out: BufWriter<File>,
     /// How much of the file is committed. That is the mark.
-    committed: u64,
+    committed: End,
     origin: Option<Origin>,
     /// Nothing is written of a record before it is known to be wanted.
     record: Gathered,
 }
 
 impl JsonSink {
-    /// Opens the file in this folder. Whatever is beyond the mark is cut off; without a mark, whatever is there belongs to
-    /// somebody else.
+    /// Opens the file in this folder. What an interrupted page left beyond the mark is cut off. A file that is something else
+    /// by now is refused, because nothing can be appended to it; without a mark, whatever is there belongs to somebody else.
     pub fn open(dir: &Path, mark: Option<&str>) -> Result<Self, SinkError> {
         let path = dir.join(FILE);
-        std::fs::create_dir_all(dir).map_err(SinkError::io("create the folder", dir))?;
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        let file = file.map_err(SinkError::io("open", &path))?;
-        let found = file.metadata().map_err(SinkError::io("look at", &path))?.len();
-        let committed = match mark.map(str::parse) {
-            None if found == 0 => 0,
-            None => return Err(SinkError::NotOurs { path }),
-            Some(Ok(length)) if length <= found => length,
-            Some(Ok(length)) => {
-                let reason = format!("it should hold at least {length} bytes and holds {found}");
-                return Err(SinkError::Damaged { path, reason });
-            }
-            Some(Err(_)) => {
-                let reason = format!("{:?} does not tell how far it was written", mark.unwrap_or_default());
-                return Err(SinkError::Damaged { path, reason });
-            }
+        let committed = match mark {
+            None => End::default(),
+            Some(text) => End::from_text(text).ok_or_else(|| SinkError::Damaged {
+                path: path.clone(),
+                reason: format!("{text:?} does not tell how far it was written"),
+            })?,
         };
+        std::fs::create_dir_all(dir).map_err(SinkError::io("create the folder", dir))?;
+        let is_new = committed.length == 0;
+        let altered = |reason| SinkError::altered(&path, reason, &[&path, &dir.join(OWN_FOLDER)]);
+        let file = match File::options().read(true).write(true).create(is_new).truncate(false).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(altered("it is not there any more".to_owned()));
+            }
+            opened => opened.map_err(SinkError::io("open", &path))?,
+        };
+        if mark.is_none() && file.metadata().map_err(SinkError::io("look at", &path))?.len() > 0 {
+            return Err(SinkError::NotOurs { path });
+        }
+        if let Some(reason) = committed.contradicted(&file).map_err(SinkError::io("read", &path))? {
+            return Err(altered(reason));
+        }
         let out = BufWriter::with_capacity(BUFFER, file);
         let mut sink = Self { path, out, committed, origin: None, record: Gathered::new(dir) };
         sink.roll_back()?;
@@ -110,17 +118,17 @@ impl Sink for JsonSink {
     fn commit(&mut self) -> Result<String, SinkError> {
         self.out.flush().map_err(self.io("write to"))?;
         let length = self.out.stream_position().map_err(self.io("write to"))?;
-        if length > self.committed {
+        if length > self.committed.length {
             self.out.get_ref().sync_data().map_err(self.io("write out"))?;
+            self.committed = End::at(self.out.get_ref(), length).map_err(self.io("read"))?;
         }
-        self.committed = length;
-        Ok(length.to_string())
+        Ok(self.committed.to_text())
     }
 
     fn roll_back(&mut self) -> Result<(), SinkError> {
         // What waits in the buffer goes to the file first, and then goes with the rest.
-        self.out.seek(SeekFrom::Start(self.committed)).map_err(self.io("write to"))?;
-        self.out.get_ref().set_len(self.committed).map_err(self.io("shorten"))
+        self.out.seek(SeekFrom::Start(self.committed.length)).map_err(self.io("write to"))?;
+        self.out.get_ref().set_len(self.committed.length).map_err(self.io("shorten"))
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
