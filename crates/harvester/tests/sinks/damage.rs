@@ -1,10 +1,14 @@
-//! Disks lie. What cannot be read is named, and all the rest is read.
+//! Disks lie. What cannot be read is named, and all the rest is read. People move files: where nothing can be added to what
+//! is there, they are told what to do, and that is true.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use modoai_harvester::sink::records::{Damage, Reader, RecordSink};
+use modoai_harvester::sink::{Kept, SinkError, SinkOptions};
+use modoai_testkit::site::files_below;
 
+use super::feeding::{BASE_URL, Desk};
 use super::item::{Item, collect, send_page, versions};
 
 /// Text that does not compress to nothing, so that frames have many bytes to be damaged.
@@ -124,4 +128,60 @@ fn a_record_whose_latest_version_is_lost_is_named_and_not_replaced_by_an_older_o
     let mut records = reader.find("a").expect("an index");
     let first = records.next().expect("readable").expect("something");
     assert!(matches!(first, modoai_harvester::sink::records::Found::Damage(_)));
+}
+
+#[test]
+fn whoever_finds_a_file_gone_or_shortened_is_told_how_to_go_on() {
+    let options = SinkOptions::default();
+    let open = |sink: &str, dir: &Path, mark: Option<&str>| Desk::try_open(sink, dir, mark, BASE_URL, &options);
+    for (sink, file, removed) in [
+        ("records", "segments/000001.modoai", &[".modoai"][..]),
+        ("jsonl", "records.jsonl", &["records.jsonl", ".modoai"]),
+        ("warc", "site-00000.warc.gz", &[".modoai"]),
+    ] {
+        let dir = tempfile::tempdir().expect("a folder");
+        // The same folder under the name that sinks may give it.
+        let root = dir.path().canonicalize().expect("a folder");
+        let mut desk = open(sink, &root, None).expect("opened");
+        // Where the state of a harvest is.
+        fs::create_dir_all(root.join(".modoai")).expect("a folder");
+        let committed = |desk: &mut Desk| {
+            assert_eq!(desk.put("http://site.example/a", b"a"), Kept::Yes);
+            desk.commit()
+        };
+        let mark = committed(&mut desk);
+        desk.sink.finish().expect("a finish");
+        drop(desk);
+        let path = root.join(file);
+        let whole = fs::read(&path).expect("a file");
+        for damage in ["gone", "folder gone", "shortened"] {
+            match damage {
+                "gone" => fs::remove_file(&path).expect("removed"),
+                "folder gone" if sink == "records" => fs::remove_dir_all(root.join("segments")).expect("removed"),
+                "folder gone" => fs::remove_file(&path).expect("removed"),
+                _ => fs::write(&path, &whole[..whole.len() - 1]).expect("shortened"),
+            }
+            let before = files_below(&root).expect("a folder");
+            let Err(error @ SinkError::Altered { .. }) = open(sink, &root, Some(&mark)) else {
+                panic!("{sink}: {damage} is noticed")
+            };
+            assert_eq!(files_below(&root).expect("a folder"), before, "{sink}: {damage}, and nothing is made");
+            let told = error.to_string();
+            let paths = removed.iter().map(|name| root.join(name).display().to_string()).collect::<Vec<_>>();
+            let advice = format!("put it back as it was, or remove {} to harvest", paths.join(" and "));
+            assert!(told.contains(&*path.to_string_lossy()) && told.contains(&advice), "{told}");
+            // The one advice.
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(&path, &whole).expect("put back");
+            open(sink, &root, Some(&mark)).expect("put back");
+        }
+        // The other.
+        fs::write(&path, &whole[..whole.len() - 1]).expect("shortened");
+        for name in removed {
+            let path = root.join(name);
+            if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.expect("removed");
+        }
+        let mut desk = open(sink, &root, None).expect("begun anew");
+        committed(&mut desk);
+    }
 }

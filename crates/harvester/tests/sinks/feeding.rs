@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base64_simd::STANDARD;
 use modoai_fetch::{Client, Manners};
 use modoai_harvester::record::{Header, Novelty};
-use modoai_harvester::sink::{Kept, Origin, Part, Place, SINKS, Sink, SinkOptions, Source};
+use modoai_harvester::sink::{Kept, Origin, Part, Place, SINKS, Sink, SinkError, SinkOptions, Source};
 use modoai_protocol::Datestamp;
 use modoai_protocol::xml::Reader;
 use modoai_protocol::xml::reader::{Event, PartKind};
@@ -29,6 +29,17 @@ pub(super) struct Desk {
 impl Desk {
     /// Opens a sink for a source at this base URL.
     pub(super) fn open(sink: &str, dir: &Path, mark: Option<&str>, base_url: &str, options: &SinkOptions) -> Self {
+        Self::try_open(sink, dir, mark, base_url, options).expect("a sink that opens")
+    }
+
+    /// The same, of a sink that may refuse.
+    pub(super) fn try_open(
+        sink: &str,
+        dir: &Path,
+        mark: Option<&str>,
+        base_url: &str,
+        options: &SinkOptions,
+    ) -> Result<Self, SinkError> {
         let kind = SINKS.iter().find(|kind| kind.name == sink).expect("a sink of this name");
         let runtime = Runtime::new().expect("a runtime");
         let _inside = runtime.enter();
@@ -43,10 +54,10 @@ impl Desk {
             namespace: String::new(),
             harvested: Datestamp::from_unix(1_700_000_000),
         };
-        let sink = (kind.open)(place).expect("a sink that opens");
+        let sink = (kind.open)(place)?;
         let mut desk = Self { sink, origin, _runtime: runtime };
         desk.page();
-        desk
+        Ok(desk)
     }
 
     /// A page begins.

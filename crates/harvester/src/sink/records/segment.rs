@@ -115,7 +115,7 @@ pub(super) struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// Goes on with this segment at this length; what is beyond is cut off.
+    /// Goes on with this segment at this length, which it has at least; what is beyond is cut off.
     pub(super) fn open(folder: &Path, number: u32, length: u64) -> Result<Self, SinkError> {
         let path = path_of(folder, number);
         let mut compressor = Compressor::new(LEVEL).map_err(SinkError::io("compress for", &path))?;
@@ -125,13 +125,8 @@ impl SegmentWriter {
         if length > 0 {
             let file = File::options().write(true).read(true).open(&writer.path);
             let file = file.map_err(SinkError::io("open", &writer.path))?;
-            let found = file.metadata().map_err(SinkError::io("look at", &writer.path))?.len();
-            if found < length {
-                let reason = format!("it should hold at least {length} bytes and holds {found}");
-                return Err(SinkError::Damaged { path: writer.path, reason });
-            }
+            writer.length = file.metadata().map_err(SinkError::io("look at", &writer.path))?.len();
             writer.file = Some(file);
-            writer.length = found;
             writer.cut(length)?;
         }
         Ok(writer)

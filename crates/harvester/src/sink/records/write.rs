@@ -10,6 +10,7 @@ use super::{SEGMENTS, Spot, envelope};
 use crate::record::{Header, Novelty};
 use crate::sink::spool::sync_folder;
 use crate::sink::{Kept, Origin, Part, Sink, SinkError};
+use crate::state::OWN_FOLDER;
 
 /// A segment that has reached this size is the last page's. Small enough to be moved about, large enough that a hundred
 /// million records are a hundred files.
@@ -72,6 +73,7 @@ impl RecordSink {
                 Mark { segment: 1, length: 0, records: 0 }
             }
         };
+        find_end(dir, &folder, mark)?;
         fs::create_dir_all(&folder).map_err(SinkError::io("create the folder", &folder))?;
         // First, so that the index never knows more than there is.
         let mut index = Index::open(&folder)?;
@@ -322,6 +324,24 @@ impl Drop for RecordSink {
         if let Err(error) = self.write_index() {
             tracing::debug!(%error, "the index stays behind");
         }
+    }
+}
+
+/// Nothing is made or cut before it is certain that there is something to go on with.
+fn find_end(dir: &Path, folder: &Path, mark: Mark) -> Result<(), SinkError> {
+    // Of a segment that was just begun there is no file, but of the one before.
+    let number = if mark.length > 0 { mark.segment } else { mark.segment.saturating_sub(1) };
+    if number == 0 {
+        return Ok(());
+    }
+    let path = path_of(folder, number);
+    // Segments that are there are put aside when a harvest begins anew.
+    let altered = |reason| SinkError::altered(&path, reason, &[&dir.join(OWN_FOLDER)]);
+    match fs::metadata(&path) {
+        Ok(found) if found.len() >= mark.length => Ok(()),
+        Ok(found) => Err(altered(format!("it should hold at least {} bytes and holds {}", mark.length, found.len()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(altered("it is not there any more".to_owned())),
+        Err(error) => Err(SinkError::io("look at", &path)(error)),
     }
 }
 

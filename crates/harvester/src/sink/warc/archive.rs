@@ -14,6 +14,7 @@ use rustix::fs::OFlags;
 
 use crate::sink::SinkError;
 use crate::sink::spool::{Take, sync_folder};
+use crate::state::OWN_FOLDER;
 
 /// A file that has grown to this is followed by the next: what archives commonly agree on.
 const ROLL_AT: u64 = 1_000_000_000;
@@ -135,11 +136,17 @@ impl Archive {
         }
         if at.length > 0 {
             let path = self.path();
-            let file = self.open_file().map_err(SinkError::io("open", &path))?;
+            // What is there stays when an archive begins anew.
+            let altered = |reason| SinkError::altered(&path, reason, &[&self.dir.join(OWN_FOLDER)]);
+            let file = match self.open_file() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Err(altered("it is not there any more".to_owned()));
+                }
+                opened => opened.map_err(SinkError::io("open", &path))?,
+            };
             let length = file.metadata().map_err(SinkError::io("look at", &path))?.len();
             if length < at.length {
-                let reason = format!("it has {length} bytes, but {} were written", at.length);
-                return Err(SinkError::Damaged { path, reason });
+                return Err(altered(format!("it should hold at least {} bytes and holds {length}", at.length)));
             }
             file.set_len(at.length).map_err(SinkError::io("cut off", &path))?;
         }
@@ -150,10 +157,11 @@ impl Archive {
         self.dir.join(self.file_name())
     }
 
+    /// Made only where nothing was written yet.
     fn open_file(&self) -> io::Result<File> {
         let flags = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default();
-        let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(false).custom_flags(flags).open(self.path())?;
+        let (mut options, is_new) = (OpenOptions::new(), self.at.length == 0);
+        let mut file = options.write(true).create(is_new).truncate(false).custom_flags(flags).open(self.path())?;
         file.seek(SeekFrom::Start(self.at.length))?;
         Ok(file)
     }
