@@ -46,7 +46,7 @@ impl Claims {
     /// All that were added since they were cleared.
     pub(super) fn each(
         &mut self,
-        take: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), SinkError>,
+        mut take: impl FnMut(&[u8], &[u8]) -> Result<(), SinkError>,
     ) -> Result<(), SinkError> {
         self.file.seek(SeekFrom::Start(0)).map_err(self.failed("read"))?;
         let mut left = BufReader::new(&self.file);
