@@ -30,6 +30,15 @@ fn refusal(kept: Kept) -> String {
     }
 }
 
+/// The records of which something is not as it was written.
+fn altered(desk: &mut Desk) -> Vec<String> {
+    let (mut after, mut altered) = (String::new(), Vec::new());
+    while let Some(found) = desk.sink.inspect(&after).expect("inspected") {
+        (after, altered) = (found.last, [altered, found.altered].concat());
+    }
+    altered.into_iter().map(|(identifier, _)| identifier).collect()
+}
+
 /// The files of a mirror, without what it keeps for itself.
 fn files(mirror: &Path) -> Vec<String> {
     let files = files_below(mirror).expect("a folder").into_iter().filter(|file| !file.starts_with(".modoai"));
@@ -183,6 +192,72 @@ fn files_and_folders_of_one_name_are_told_apart() {
     }
     assert_eq!(desk.put("https://site.example/%66#one", b"8"), Kept::Yes);
     assert_eq!(files(mirror.path()), ["a", "c/d", "f", "index.html"]);
+}
+
+#[test]
+fn records_with_the_same_bytes_share_a_file_that_goes_with_the_last_of_them() {
+    let mirror = TempDir::new().expect("a folder");
+    let file = mirror.path().join("dir/index.html");
+    let content = || fs::read_to_string(&file).ok();
+    let [folder, index] = ["http://site.example/dir/", "http://site.example/dir/index.html"];
+    let mut desk = open(mirror.path());
+    let same_of = |desk: &mut Desk, bytes: &[u8]| {
+        // Nothing is asked, because nobody would answer.
+        let made = Made { value: None, digest: None, ..Made::new(index, bytes) };
+        desk.give(&header(index), &made.to_xml(), 999, Novelty::Same)
+    };
+    for first_to_go in [folder, index] {
+        let last = if first_to_go == folder { index } else { folder };
+        for bytes in [&b"1"[..], b"2"] {
+            // Both change, one after the other.
+            assert_eq!(desk.put(folder, bytes), Kept::Yes);
+            assert_eq!(desk.put(index, bytes), Kept::Yes);
+            assert_eq!(same_of(&mut desk, bytes), Kept::Yes);
+        }
+        desk.commit();
+        assert_eq!(altered(&mut desk), Vec::<String>::new());
+        assert_eq!(desk.delete(first_to_go), Kept::Yes);
+        assert_eq!(content().as_deref(), Some("2"));
+        // What is left is the file's only record, and may change it.
+        assert_eq!(desk.put(last, b"3"), Kept::Yes);
+        assert_eq!(content().as_deref(), Some("3"));
+        desk.commit();
+        assert_eq!(altered(&mut desk), Vec::<String>::new());
+        assert_eq!(desk.delete(last), Kept::Yes);
+        assert_eq!(content(), None);
+    }
+    // One changes and the other does not: what is not there any more is found.
+    assert_eq!(desk.put(folder, b"1"), Kept::Yes);
+    assert_eq!(desk.put(index, b"1"), Kept::Yes);
+    assert!(refusal(desk.put(index, b"2")).contains("the file of the record 'http://site.example/dir/'"));
+    assert_eq!(desk.put(folder, b"2"), Kept::Yes);
+    assert!(matches!(same_of(&mut desk, b"1"), Kept::No(_)));
+    desk.commit();
+    assert_eq!(altered(&mut desk), [index]);
+    // The owner goes, and has nothing to leave to anybody.
+    assert_eq!(desk.delete(folder), Kept::Yes);
+    assert_eq!(content(), None);
+    desk.commit();
+    assert_eq!(altered(&mut desk), [index]);
+    assert_eq!(desk.put(index, b"1"), Kept::Yes);
+    desk.commit();
+    drop(desk);
+    let mut desk = open(mirror.path());
+    assert_eq!(altered(&mut desk), Vec::<String>::new());
+    // In a page that is taken back: whoever comes again has the file.
+    assert_eq!(desk.put("http://site.example/b/", b"b"), Kept::Yes);
+    assert_eq!(desk.put("http://site.example/b/index.html", b"b"), Kept::Yes);
+    assert_eq!(desk.put("http://site.example/c/", b"c"), Kept::Yes);
+    assert_eq!(desk.put("http://site.example/c/index.html", b"c"), Kept::Yes);
+    desk.sink.roll_back().expect("a way back");
+    desk.page();
+    assert_eq!(desk.put("http://site.example/b/index.html", b"b"), Kept::Yes);
+    desk.commit();
+    desk.sink.finish().expect("a finish");
+    assert_eq!(files(mirror.path()), ["b/index.html", "dir/index.html"]);
+    assert_eq!(altered(&mut desk), Vec::<String>::new());
+    assert_eq!(desk.delete("http://site.example/b/index.html"), Kept::Yes);
+    assert_eq!(files(mirror.path()), ["dir/index.html"]);
 }
 
 #[test]
@@ -343,16 +418,9 @@ fn every_file_that_is_not_as_it_was_written_is_found() {
     fs::remove_file(file(149)).expect("a file");
     symlink("000", file(149)).expect("a link");
     date(120, std::time::SystemTime::now()).expect("dated");
-    let mut inspect = || {
-        let (mut after, mut altered) = (String::new(), Vec::new());
-        while let Some(found) = desk.sink.inspect(&after).expect("inspected") {
-            (after, altered) = (found.last, [altered, found.altered].concat());
-        }
-        altered.into_iter().map(|(identifier, _)| identifier).collect::<Vec<_>>()
-    };
     let wrong = [3, 64, 100, 149];
-    assert_eq!(inspect(), wrong.map(url));
-    assert_eq!(inspect(), wrong.map(url), "until they are written again");
+    assert_eq!(altered(&mut desk), wrong.map(url));
+    assert_eq!(altered(&mut desk), wrong.map(url), "until they are written again");
     assert_eq!(fs::metadata(file(120)).expect("a file").modified().expect("a time"), times, "set again");
     desk.page();
     for number in wrong {

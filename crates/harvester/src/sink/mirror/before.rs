@@ -1,7 +1,7 @@
 //! What is at a path already: whose it is, and whether it is still what was written.
 
 use super::Mirror;
-use super::index::Entry;
+use super::index::{Entry, Share};
 use super::path::{Path, WebUrl};
 use super::tree::{Seen, Undone};
 use crate::sink::SinkError;
@@ -12,21 +12,32 @@ pub(super) struct Before {
     pub(super) entry: Option<Entry>,
     /// Whether it is there as the entry says.
     pub(super) intact: bool,
-    /// Whether it was not written by this mirror: then it is not replaced, and becomes ours only if it is the same.
-    pub(super) foreign: bool,
+    pub(super) whose: Whose,
+}
+
+/// Whose a file is that is there already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// The record's own, or there is none: it may be replaced.
+    Own,
+    /// Not this mirror's: it is not replaced, and becomes ours only if it is the same.
+    Foreign,
+    /// That of the record with this identifier: it is not replaced, and shared only if it is the same.
+    Anothers(String),
 }
 
 impl Mirror {
-    /// What is at a path, if that is ours to replace.
+    /// What is at a path, and whether it is the record's to replace.
     pub(super) fn before(&mut self, identifier: &str, url: &str, path: &Path, key: &[u8]) -> Result<Before, Undone> {
         let entry = self.index.at(key)?;
+        let mut whose = Whose::Own;
         if let Some(entry) = &entry
             && entry.identifier != identifier
         {
             let same = WebUrl::split(&entry.url).zip(WebUrl::split(url)).is_some_and(|(one, other)| one.is(&other));
-            if !same {
-                let reason = format!("'{}' is the file of the record '{}'", path.display(), entry.identifier);
-                return Err(Undone::Refused(reason));
+            // One that came in a page that was taken back may never come again.
+            if !same && !self.index.is_doubted(key)? {
+                whose = Whose::Anothers(entry.identifier.clone());
             }
         }
         if entry.is_none()
@@ -41,9 +52,9 @@ impl Mirror {
         match (entry, seen) {
             (Some(entry), seen) => {
                 let intact = entry.is_as(seen);
-                Ok(Before { entry: Some(entry), intact, foreign: false })
+                Ok(Before { entry: Some(entry), intact, whose })
             }
-            (None, Seen::Nothing | Seen::Folder) => Ok(Before { entry: None, intact: false, foreign: false }),
+            (None, Seen::Nothing | Seen::Folder) => Ok(Before { entry: None, intact: false, whose: Whose::Own }),
             (None, seen) => self.foreign(identifier, url, path, seen),
         }
     }
@@ -54,13 +65,13 @@ impl Mirror {
             // It may be what is left of a file of ours, or somebody's only copy.
             tracing::warn!(path = path.display(), "a file that nobody knows is put aside");
             self.put_aside(path)?;
-            return Ok(Before { entry: None, intact: false, foreign: false });
+            return Ok(Before { entry: None, intact: false, whose: Whose::Own });
         }
-        let Seen::File { size, modified } = seen else { return Err(not_ours(path)) };
-        let digest = self.tree.digest(path).map_err(|_| not_ours(path))?;
+        let Seen::File { size, modified } = seen else { return Err(Whose::Foreign.refusal(path)) };
+        let digest = self.tree.digest(path).map_err(|_| Whose::Foreign.refusal(path))?;
         let (identifier, url, etag) = (identifier.to_owned(), url.to_owned(), None);
         let entry = Entry { path: path.to_bytes(), identifier, url, etag, size, modified, digest };
-        Ok(Before { entry: Some(entry), intact: true, foreign: true })
+        Ok(Before { entry: Some(entry), intact: true, whose: Whose::Foreign })
     }
 
     /// In which way a file is not as it was written, if it is not. All of it is read. Where only its modification time is
@@ -91,6 +102,19 @@ impl Mirror {
     }
 }
 
+impl Mirror {
+    /// In which way a file that is another record's has not the bytes of this one, if it has not. Whether they are on the
+    /// disk is asked when its owner's turn comes.
+    pub(super) fn estrangement(&self, share: &Share) -> Result<Option<String>, SinkError> {
+        let path = String::from_utf8_lossy(&share.path);
+        Ok(match self.index.at(&share.path)? {
+            None => Some(format!("its file '{path}' is not there any more")),
+            Some(entry) if entry.digest.is_empty() || entry.digest == share.digest => None,
+            Some(entry) => Some(format!("its file '{path}' has the bytes of the record '{}' now", entry.identifier)),
+        })
+    }
+}
+
 impl Entry {
     /// Whether what is there can be what was written.
     pub(super) fn is_as(&self, seen: Seen) -> bool {
@@ -105,7 +129,13 @@ impl Before {
     }
 }
 
-/// Nothing is replaced that somebody else has put there.
-pub(super) fn not_ours(path: &Path) -> Undone {
-    Undone::Refused(format!("'{}' is there already, and was not written by this mirror", path.display()))
+impl Whose {
+    /// Nothing is replaced that is not the record's own.
+    pub(super) fn refusal(&self, path: &Path) -> Undone {
+        let path = path.display();
+        Undone::Refused(match self {
+            Self::Anothers(owner) => format!("'{path}' is the file of the record '{owner}'"),
+            Self::Own | Self::Foreign => format!("'{path}' is there already, and was not written by this mirror"),
+        })
+    }
 }

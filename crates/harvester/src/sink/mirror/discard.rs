@@ -1,6 +1,7 @@
 //! How files go: deleted, or put aside.
 
 use super::Mirror;
+use super::index::{Entry, Share};
 use super::path::Path;
 use super::tree::{Tree, Undone};
 use crate::sink::SinkError;
@@ -10,8 +11,14 @@ use crate::sink::spool::make_folder;
 const ASIDE: usize = 100;
 
 impl Mirror {
-    /// Deletes a file, or puts it aside.
+    /// Deletes a file, or puts it aside; unless another record has the same, which inherits it.
     pub(super) fn discard(&mut self, key: &[u8]) -> Result<(), Undone> {
+        if let Some(entry) = self.index.at(key)?
+            && let Some(Share { identifier, url, .. }) = self.index.heir(key, &entry.digest)?
+        {
+            self.index.unshare(key, &identifier)?;
+            return Ok(self.index.put(&Entry { identifier, url, ..entry })?);
+        }
         if let Some(path) = Path::from_bytes(key) {
             if self.keep_deleted {
                 self.put_aside(&path)?;

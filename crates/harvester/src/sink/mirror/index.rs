@@ -19,6 +19,15 @@ const TABLES: &str = "
         digest     BLOB NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS file_identifier ON file (identifier);
+    -- Further records that have the very bytes of a file, which is another record's.
+    CREATE TABLE IF NOT EXISTS share (
+        path       BLOB NOT NULL,
+        identifier TEXT NOT NULL,
+        url        TEXT NOT NULL,
+        digest     BLOB NOT NULL,
+        PRIMARY KEY (path, identifier)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS share_identifier ON share (identifier);
     -- Files of pages that were taken back: if they do not come again, they go.
     CREATE TABLE IF NOT EXISTS doubt (path BLOB PRIMARY KEY) WITHOUT ROWID;";
 
@@ -49,6 +58,18 @@ pub(super) struct Index {
     ledger: Ledger,
     /// Whether any file was doubted; hardly ever, and then there is one question less for each file.
     has_doubts: Cell<bool>,
+    /// The same of shares.
+    has_shares: Cell<bool>,
+}
+
+/// A record has the bytes of another record's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Share {
+    pub(super) path: Vec<u8>,
+    pub(super) identifier: String,
+    pub(super) url: String,
+    /// Of the bytes it had.
+    pub(super) digest: Vec<u8>,
 }
 
 impl Index {
@@ -57,9 +78,10 @@ impl Index {
     pub(super) fn open(folder: &Path, folds: bool) -> Outcome<(Self, bool)> {
         let (ledger, is_new) = Ledger::open(folder, "mirror.sqlite", TABLES)?;
         ledger.write(|connection| connection.execute(NAMES[usize::from(folds)], []))?;
-        let any = "SELECT EXISTS (SELECT 1 FROM doubt)";
-        let has_doubts = ledger.read(|connection| connection.query_row(any, [], |row| row.get(0)))?;
-        Ok((Self { ledger, has_doubts: Cell::new(has_doubts) }, is_new))
+        let any = "SELECT EXISTS (SELECT 1 FROM doubt), EXISTS (SELECT 1 FROM share)";
+        let (has_doubts, has_shares) =
+            ledger.read(|connection| connection.query_row(any, [], |row| Ok((row.get(0)?, row.get(1)?))))?;
+        Ok((Self { ledger, has_doubts: Cell::new(has_doubts), has_shares: Cell::new(has_shares) }, is_new))
     }
 
     /// Files are still whose they were, but may have other bytes than were written: each is to be written again.
@@ -123,7 +145,8 @@ impl Index {
 
     /// Records that have files, after the one given, in order of their identifiers; at most `limit`.
     pub(super) fn identifiers(&self, after: &str, limit: usize) -> Outcome<Vec<String>> {
-        let sql = "SELECT DISTINCT identifier FROM file WHERE identifier > ? ORDER BY identifier LIMIT ?";
+        let sql = "SELECT identifier FROM file WHERE identifier > ?1
+            UNION SELECT identifier FROM share WHERE identifier > ?1 ORDER BY identifier LIMIT ?2";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.ledger.read(|connection| {
             connection.prepare_cached(sql)?.query_map(params![after, limit], |row| row.get(0))?.collect()
@@ -151,6 +174,43 @@ impl Index {
         self.ledger.write(|connection| connection.execute("DELETE FROM file WHERE path = ?", [path]))
     }
 
+    /// This record has the bytes of a file that is another's.
+    pub(super) fn share(&self, share: &Share) -> Outcome<()> {
+        self.has_shares.set(true);
+        let Share { path, identifier, url, digest } = share;
+        let sql = "INSERT OR REPLACE INTO share (path, identifier, url, digest) VALUES (?, ?, ?, ?)";
+        let row = params![path, identifier, url, digest];
+        self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(row))
+    }
+
+    /// It has them no more, or has the file.
+    pub(super) fn unshare(&self, path: &[u8], identifier: &str) -> Outcome<()> {
+        if !self.has_shares.get() {
+            return Ok(());
+        }
+        let sql = "DELETE FROM share WHERE path = ? AND identifier = ?";
+        self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(params![path, identifier]))
+    }
+
+    /// What a record has of others.
+    pub(super) fn shares_of(&self, identifier: &str) -> Outcome<Vec<Share>> {
+        if !self.has_shares.get() {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT path, identifier, url, digest FROM share WHERE identifier = ?";
+        self.ledger.read(|connection| connection.prepare_cached(sql)?.query_map([identifier], share)?.collect())
+    }
+
+    /// Any other record that has these bytes of a file.
+    pub(super) fn heir(&self, path: &[u8], digest: &[u8]) -> Outcome<Option<Share>> {
+        if !self.has_shares.get() {
+            return Ok(None);
+        }
+        let sql = "SELECT path, identifier, url, digest FROM share WHERE path = ? AND digest = ? LIMIT 1";
+        let row = params![path, digest];
+        self.ledger.read(|connection| connection.prepare_cached(sql)?.query_row(row, share).optional())
+    }
+
     /// What the mirror stands for, once that is known.
     pub(super) fn site(&self) -> Outcome<Option<String>> {
         self.ledger.fact("site")
@@ -171,6 +231,10 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         modified: row.get(5)?,
         digest: row.get(6)?,
     })
+}
+
+fn share(row: &Row<'_>) -> rusqlite::Result<Share> {
+    Ok(Share { path: row.get(0)?, identifier: row.get(1)?, url: row.get(2)?, digest: row.get(3)? })
 }
 
 /// How a file system that does not tell cases apart may see a path.

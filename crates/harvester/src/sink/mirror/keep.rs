@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use super::Mirror;
-use super::before::{Before, not_ours};
-use super::index::Entry;
+use super::before::{Before, Whose};
+use super::index::{Entry, Share};
 use super::path::{Path, Site, WebUrl, place};
 use super::tree::{self, Undone};
 use crate::clock;
@@ -41,6 +41,11 @@ impl Mirror {
                 self.discard(&entry.path)?;
             }
         }
+        for share in self.index.shares_of(&header.identifier)? {
+            if !kept.contains(&share.path) {
+                self.index.unshare(&share.path, &header.identifier)?;
+            }
+        }
         Ok(())
     }
 
@@ -69,10 +74,10 @@ impl Mirror {
                 self.check(component, &mut spool)?;
                 (!before.holds(&spool.digest().bytes)).then_some(spool)
             }
-            (None, _) if before.intact && !before.foreign && novelty == Novelty::Same => None,
+            (None, _) if novelty == Novelty::Same && self.had(&before, &header.identifier, &key)? => None,
             (None, reference) => match component.digest().filter(|stated| stated.algorithm == Algorithm::Sha256) {
                 Some(stated) if before.holds(&stated.bytes) => None,
-                Some(_) if before.foreign => return Err(not_ours(&path)),
+                Some(_) if before.whose != Whose::Own => return Err(before.whose.refusal(&path)),
                 _ => match reference {
                     Some(reference) => self.fetch(component, reference, &before, &mut told)?,
                     None => None,
@@ -80,9 +85,14 @@ impl Mirror {
             },
         };
         // What came may be what is there.
-        let fresh = fresh.filter(|spool| !before.foreign || !before.holds(&spool.digest().bytes));
-        if fresh.is_some() && before.foreign {
-            return Err(not_ours(&path));
+        let fresh = fresh.filter(|spool| before.whose == Whose::Own || !before.holds(&spool.digest().bytes));
+        if fresh.is_some() && before.whose != Whose::Own {
+            return Err(before.whose.refusal(&path));
+        }
+        if let (Whose::Anothers(_), Some(entry)) = (&before.whose, &before.entry) {
+            let (identifier, url, digest) = (header.identifier.clone(), url.to_owned(), entry.digest.clone());
+            self.index.share(&Share { path: key.clone(), identifier, url, digest })?;
+            return Ok(key);
         }
         let modified = match (&fresh, &before.entry) {
             (None, Some(entry)) if told.modified.is_none() => entry.modified,
@@ -121,13 +131,27 @@ impl Mirror {
             }
             (None, None) => return Err(Undone::Refused(format!("'{url}' holds no resource"))),
         }
-        if before.foreign || before.entry.as_ref() != Some(&entry) {
+        if before.whose == Whose::Foreign || before.entry.as_ref() != Some(&entry) {
             self.index.put(&entry)?;
         }
+        self.index.unshare(&key, &header.identifier)?;
         if is_doubted {
             self.index.trust(&key)?;
         }
         Ok(key)
+    }
+
+    /// Whether what is there is what this record had when it came last.
+    fn had(&self, before: &Before, identifier: &str, key: &[u8]) -> Result<bool, SinkError> {
+        Ok(before.intact
+            && match &before.whose {
+                Whose::Own => true,
+                Whose::Foreign => false,
+                Whose::Anothers(_) => {
+                    let shares = self.index.shares_of(identifier)?;
+                    shares.iter().any(|share| share.path == key && before.holds(&share.digest))
+                }
+            })
     }
 
     fn place(&mut self, url: &str, component: &Component) -> Result<Path, Undone> {
@@ -149,7 +173,7 @@ impl Mirror {
         before: &Before,
         told: &mut Validators,
     ) -> Result<Option<Spool>, Undone> {
-        let known = before.entry.as_ref().filter(|_| before.intact && !before.foreign);
+        let known = before.entry.as_ref().filter(|_| before.intact && before.whose == Whose::Own);
         let known = Known {
             etag: known.and_then(|entry| entry.etag.as_deref()),
             modified: known.and_then(|entry| since_epoch(entry.modified)),

@@ -136,6 +136,11 @@ impl Sink for Mirror {
                     altered.push((identifier.clone(), reason));
                 }
             }
+            for share in self.index.shares_of(&identifier)? {
+                if let Some(reason) = self.estrangement(&share)? {
+                    altered.push((identifier.clone(), reason));
+                }
+            }
         }
         self.index.commit()?;
         Ok(Some(Inspected { last, altered }))

@@ -14,7 +14,7 @@ impl Mirror {
     /// Removes the files that a killed process put in place and never committed.
     pub(super) fn clear_claims(&mut self) -> Result<(), SinkError> {
         let Self { claims, index, tree, .. } = self;
-        claims.each(&mut |key, digest| {
+        claims.each(|key, digest| {
             let Some(path) = Path::from_bytes(key) else { return Ok(()) };
             if index.at(key)?.is_some() {
                 return Ok(());
@@ -31,7 +31,7 @@ impl Mirror {
     /// The files that are new in this page are to come again, or to go.
     pub(super) fn doubt_claims(&mut self) -> Result<(), SinkError> {
         let Self { claims, index, .. } = self;
-        claims.each(&mut |key, _| index.doubt(key))?;
+        claims.each(|key, _| index.doubt(key))?;
         index.commit()?;
         claims.clear()
     }
@@ -45,6 +45,10 @@ impl Mirror {
                     done(&path, self.tree.remove(&path))?;
                 }
                 self.index.remove(&key)?;
+                // Whoever came again has taken it over.
+                while let Some(share) = self.index.heir(&key, &entry.digest)? {
+                    self.index.unshare(&key, &share.identifier)?;
+                }
             }
             self.index.trust(&key)?;
         }
