@@ -100,9 +100,7 @@ impl Mirror {
             Err(Undone::Failed(error)) => Err(error),
         }
     }
-}
 
-impl Mirror {
     /// In which way a file that is another record's has not the bytes of this one, if it has not. Whether they are on the
     /// disk is asked when its owner's turn comes.
     pub(super) fn estrangement(&self, share: &Share) -> Result<Option<String>, SinkError> {
