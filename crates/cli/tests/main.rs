@@ -10,6 +10,7 @@ mod harvesters;
 mod index;
 mod judged;
 mod records;
+mod remembered;
 mod rules;
 mod serve;
 mod settings;

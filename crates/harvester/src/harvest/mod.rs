@@ -302,8 +302,11 @@ impl Work {
         let state = &mut desk.state;
         let repaired = self.talk.repairs.told();
         let mut missing = std::mem::take(&mut self.gaps);
-        // Other selections of this folder have gaps of their own, which `modoai status` tells.
-        for list in state.lists()?.into_iter().filter(|list| self.lists.contains(&list.number)) {
+        // Other selections of this folder have gaps and watermarks of their own, which `modoai status` tells.
+        let mut lists = state.lists()?;
+        lists.retain(|list| self.lists.contains(&list.number));
+        let from = lists.iter().filter_map(|list| list.watermark).min();
+        for list in lists {
             missing.extend(state.windows(list.number)?.into_iter().map(|open| Gap {
                 what: "window".to_owned(),
                 from: open.window.from.map(|date| date.to_string()),
@@ -326,7 +329,6 @@ impl Work {
             missing.push(Gap { what: "record".to_owned(), reason, ..Gap::default() });
         }
         let gauge = &desk.gauge;
-        let from = state.lists()?.iter().filter_map(|list| list.watermark).min();
         let summary = Summary {
             source: self.options.base_url.to_string(),
             sink: self.sink.to_owned(),

@@ -1,0 +1,31 @@
+//! What the folder of a harvest remembers from one run to the next, and what `modoai status` and the reports tell of it.
+
+use std::time::Duration;
+
+use modoai_testkit::endpoint::{Endpoint, Holdings, Script};
+use serde_json::Value;
+
+use crate::desk::{Desk, Ended};
+
+/// The last line that was printed, as JSON.
+fn summary(ended: &Ended) -> Value {
+    let last = ended.stdout.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {ended:?}"))
+}
+
+#[test]
+fn the_next_run_is_told_of_the_selection_that_was_harvested() {
+    let desk = Desk::new();
+    let endpoint = Endpoint::start(Script::of(Holdings::of(3)));
+    let harvest = |more: &[&str]| {
+        let ended = desk.run(&[&["harvest", endpoint.url(), "--into", "copy", "--json"], more].concat());
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        summary(&ended)["next"]["from"].as_str().expect("a date").to_owned()
+    };
+    let once = harvest(&["--from", "2015-01-01"]);
+    // Dates have seconds; the next must be another one.
+    std::thread::sleep(Duration::from_millis(1100));
+    let everything = harvest(&[]);
+    assert!(everything > once, "{everything} is not that of the other selection, {once}");
+    assert!(harvest(&["--from", "2015-01-01"]) >= everything);
+}
