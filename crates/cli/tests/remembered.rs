@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use modoai_testkit::endpoint::{Endpoint, Holdings, Script};
+use modoai_testkit::endpoint::{Body, Endpoint, Holdings, Page, Script, Visit};
 use serde_json::Value;
 
 use crate::desk::{Desk, Ended};
@@ -28,4 +28,25 @@ fn the_next_run_is_told_of_the_selection_that_was_harvested() {
     let everything = harvest(&[]);
     assert!(everything > once, "{everything} is not that of the other selection, {once}");
     assert!(harvest(&["--from", "2015-01-01"]) >= everything);
+}
+
+#[test]
+fn a_selection_of_which_something_is_missing_is_not_called_complete() {
+    let desk = Desk::new();
+    let bare = |_: &Visit<'_>, page: &mut Page| {
+        let entries = match &mut page.body {
+            Body::List(list) => list.entries.as_mut_slice(),
+            Body::Record(entry) => std::slice::from_mut(entry),
+            _ => &mut [],
+        };
+        let bad = entries.iter_mut().filter(|it| it.identifier.as_deref() == Some("oai:endpoint.example:0001"));
+        bad.for_each(|entry| entry.metadata = None);
+    };
+    let endpoint = Endpoint::start(Script::of(Holdings::of(3)).page(bare));
+    let ended = desk.run(&["harvest", endpoint.url(), "--into", "copy"]);
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    let status = desk.run(&["status", "copy"]).printed();
+    assert!(status.contains("\n  complete but for 1 record  everything: at 20"), "{status}");
+    assert!(status.contains("\n  missing   oai:endpoint.example:0001: "), "{status}");
+    assert!(!status.contains("\n  complete  "), "{status}");
 }
