@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use modoai_testkit::endpoint::{Body, Endpoint, Holdings, Page, Script, Visit};
+use modoai_testkit::endpoint::{Body, Endpoint, Holdings, Page, Script, Visit, dublin_core};
 use serde_json::Value;
 
 use crate::desk::{Desk, Ended};
@@ -49,4 +49,38 @@ fn a_selection_of_which_something_is_missing_is_not_called_complete() {
     assert!(status.contains("\n  complete but for 1 record  everything: at 20"), "{status}");
     assert!(status.contains("\n  missing   oai:endpoint.example:0001: "), "{status}");
     assert!(!status.contains("\n  complete  "), "{status}");
+}
+
+#[test]
+fn a_full_disk_is_told_as_the_reason() {
+    let desk = Desk::new();
+    // Text that nothing can compress by much.
+    let mut seed = 1_u64;
+    let mut noise = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        format!("{seed:016x}")
+    };
+    let mut holdings = Holdings::of(40);
+    for record in &mut holdings.records {
+        record.metadata = dublin_core(&(0..8_000).map(|_| noise()).collect::<String>());
+    }
+    let endpoint = Endpoint::start(Script::of(holdings));
+    std::fs::create_dir(desk.at("disk")).expect("a folder");
+    let on_small_disk = |what: &str| {
+        // The disk is gone with the shell.
+        let mount = "mount -t tmpfs -o size=2m none disk";
+        desk.shell(&format!("unshare --map-root-user --mount sh -c '{mount} && {what}'"), &desk.at(""))
+    };
+    if on_small_disk("true").status != 0 {
+        eprintln!("SKIPPED: this test needs the right to mount");
+        return;
+    }
+    for sink in ["records", "jsonl", "catalogue"] {
+        let harvest = format!("modoai harvest {} --into disk/copy --sink {sink}", endpoint.url());
+        let told = on_small_disk(&format!("{harvest} || echo exit code $?; modoai status disk/copy"));
+        assert!(told.stdout.contains("exit code 1\n"), "{sink}: {told:?}");
+        let run = told.stdout.lines().find(|line| line.starts_with("  run ")).unwrap_or_default();
+        let full = run.contains("No space left") || run.contains("disk is full");
+        assert!(run.contains("Z: failed: ") && full, "{sink}: {told:?}");
+    }
 }

@@ -162,8 +162,8 @@ fn text(told: &Value) -> String {
             (Some(false), _) => format!("incomplete, {} new or changed", summary["records"]),
             (None, None) if !run["ended"].is_null() => "ended without a summary".to_owned(),
             // Two at once cannot be.
-            (None, None) if age > 0 => "did not end: it was killed".to_owned(),
-            (None, None) => "did not end: it is running, or was killed".to_owned(),
+            (None, None) if age > 0 => "did not end: it was killed, or could not write why".to_owned(),
+            (None, None) => "did not end: it is running, was killed, or could not write why".to_owned(),
         };
         let _ = writeln!(out, "  run       {}: {went}", of(&run["started"]));
     }

@@ -37,7 +37,7 @@ pub struct State {
     connection: Connection,
     path: PathBuf,
     /// Held for as long as the harvest runs: two at once would undo each other's pages.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 /// What is harvested into a folder, once and for all.
@@ -139,7 +139,7 @@ impl State {
         let lock = File::create(&lock_path).map_err(io("create", &lock_path))?;
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive)
             .map_err(|_| StateError::Busy { dir: dir.to_path_buf() })?;
-        let mut state = Self::connect(&own.join("harvest.sqlite"), Some(lock))?;
+        let mut state = Self::connect(&own.join("harvest.sqlite"), Some(lock), "NORMAL")?;
         state.migrate()?;
         Ok(state)
     }
@@ -150,9 +150,14 @@ impl State {
         if !path.exists() {
             return Err(StateError::Absent { dir: dir.to_path_buf() });
         }
-        let mut state = Self::connect(&path, None)?;
-        state.migrate()?;
-        Ok(state)
+        let look = |locking| {
+            let mut state = Self::connect(&path, None, locking)?;
+            state.migrate()?;
+            Ok(state)
+        };
+        // Several processes at one file share memory, for which a full disk may have no room. One that is alone needs
+        // none; where a harvest runs, it is there already.
+        look("NORMAL").or_else(|error| look("EXCLUSIVE").map_err(|_| error))
     }
 
     /// A state that is forgotten with the process.
@@ -160,12 +165,12 @@ impl State {
         let path = PathBuf::from(":memory:");
         let connection =
             Connection::open_in_memory().map_err(|source| StateError::Engine { path: path.clone(), source })?;
-        let mut state = Self { connection, path, _lock: None };
+        let mut state = Self { connection, path, lock: None };
         state.migrate()?;
         Ok(state)
     }
 
-    fn connect(path: &Path, lock: Option<File>) -> Result<Self> {
+    fn connect(path: &Path, lock: Option<File>, locking: &str) -> Result<Self> {
         let engine = |source| StateError::Engine { path: path.to_path_buf(), source };
         let connection = Connection::open(path).map_err(engine)?;
         connection.busy_timeout(Duration::from_secs(30)).map_err(engine)?;
@@ -173,10 +178,13 @@ impl State {
         // promises is on disk before; if the machine goes down, the last commits may be lost, and are harvested again.
         // A page's items lie together, so that a few megabytes of cache are enough; sinks have caches of their own.
         connection
-            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096;")
+            .execute_batch(&format!(
+                "PRAGMA locking_mode = {locking}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+                 PRAGMA cache_size = -4096;"
+            ))
             .map_err(engine)?;
         connection.set_prepared_statement_cache_capacity(64);
-        Ok(Self { connection, path: path.to_path_buf(), _lock: lock })
+        Ok(Self { connection, path: path.to_path_buf(), lock })
     }
 
     fn migrate(&mut self) -> Result<()> {

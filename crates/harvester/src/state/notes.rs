@@ -1,5 +1,7 @@
 //! What is missing, what was repaired, who asked to be left alone, and how runs went.
 
+use std::path::PathBuf;
+
 use modoai_protocol::Datestamp;
 use rusqlite::{OptionalExtension as _, params};
 use serde::Serialize;
@@ -45,11 +47,14 @@ pub struct Wait {
 pub struct Run {
     /// When it began.
     pub started: Datestamp,
-    /// When it ended; never, if it was killed.
+    /// When it ended; never, if it was killed or could not write that down.
     pub ended: Option<Datestamp>,
     /// Its summary, as JSON.
     pub summary: Option<String>,
 }
+
+/// Room that a run keeps free for its own end: a disk that is full is no reason not to say so.
+const RESERVE: usize = 64 * 1024;
 
 impl State {
     /// Names a record as missing.
@@ -158,16 +163,29 @@ impl State {
 
     /// A run begins.
     pub fn begin_run(&mut self, now: Datestamp) -> Result<i64> {
-        self.sql(|sql| {
+        let number = self.sql(|sql| {
             sql.execute("INSERT INTO run (started) VALUES (?)", [now.unix()])?;
             Ok(sql.last_insert_rowid())
-        })
+        })?;
+        if let Some(reserve) = self.reserve() {
+            // Where there is not even room for that, the run will soon come to its end.
+            let _ = std::fs::write(reserve, vec![b'.'; RESERVE]);
+        }
+        Ok(number)
     }
 
-    /// A run ends.
+    /// A run ends. If there is no room to say so, the reserve makes some.
     pub fn end_run(&mut self, number: i64, now: Datestamp, summary: &str) -> Result<()> {
         let update = "UPDATE run SET ended = ?, summary = ? WHERE number = ?";
-        self.sql(|sql| sql.execute(update, params![now.unix(), summary, number]).map(drop))
+        let end = || self.sql(|sql| sql.execute(update, params![now.unix(), summary, number]).map(drop));
+        let ended = end();
+        let freed = self.reserve().is_some_and(|reserve| std::fs::remove_file(reserve).is_ok());
+        if ended.is_err() && freed { end() } else { ended }
+    }
+
+    /// The file that takes the room; none if nothing is kept on disk.
+    fn reserve(&self) -> Option<PathBuf> {
+        self.lock.as_ref().map(|_| self.path.with_file_name("reserve"))
     }
 
     /// The last runs, newest first.

@@ -32,7 +32,7 @@ impl Footprints {
             Ok(None) | Err(StateError::Absent { .. }) => {}
             Ok(Some(_)) | Err(_) => return,
         }
-        for file in ["harvest.sqlite", "harvest.sqlite-wal", "harvest.sqlite-shm"] {
+        for file in ["harvest.sqlite", "harvest.sqlite-wal", "harvest.sqlite-shm", "reserve"] {
             // Not all of them are there.
             let _ = fs::remove_file(own.join(file));
         }
