@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use modoai_harvester::state::State;
 use modoai_testkit::endpoint::{Body, Endpoint, Holdings, Page, Script, Visit, dublin_core};
 use serde_json::Value;
 
@@ -82,5 +83,61 @@ fn a_full_disk_is_told_as_the_reason() {
         let run = told.stdout.lines().find(|line| line.starts_with("  run ")).unwrap_or_default();
         let full = run.contains("No space left") || run.contains("disk is full");
         assert!(run.contains("Z: failed: ") && full, "{sink}: {told:?}");
+    }
+}
+
+#[test]
+fn a_folder_remembers_its_catalogue() {
+    let desk = Desk::new();
+    let endpoint = Endpoint::start(Script::of(Holdings::of(3)));
+    let run = |arguments: &[&str]| {
+        let ended = desk.run(arguments);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        ended
+    };
+    let told = |catalogue: &str| {
+        let question = "verb=ListIdentifiers&metadataPrefix=oai_dc";
+        desk.run(&["ask", "--catalogue", catalogue, question]).printed().matches("<header").count()
+    };
+    std::fs::create_dir(desk.at("g")).expect("a folder");
+    let once = ["harvest", endpoint.url(), "--into", "copy", "--sink", "catalogue", "--catalogue", "g/all.sqlite"];
+    run(&once);
+    endpoint.change(Holdings::add);
+    // Also from another place.
+    let again = desk.shell(&format!("modoai harvest {} --into ../copy --json", endpoint.url()), &desk.at("g"));
+    assert_eq!((again.status, &summary(&again)["records"]), (0, &1.into()), "{}", again.stderr);
+    assert_eq!(told("g/all.sqlite"), 4);
+    assert!(!desk.at("copy/catalogue.sqlite").exists());
+    let status = desk.run(&["status", "copy"]).printed();
+    assert!(status.contains(&format!("\n  in        {}\n", desk.at("g/all.sqlite").display())), "{status}");
+    // A catalogue that was moved is known again when it is named, and remembered from then on.
+    std::fs::rename(desk.at("g"), desk.at("h")).expect("moved");
+    let moved = ["harvest", endpoint.url(), "--into", "copy", "--catalogue", "h/all.sqlite", "--json"];
+    assert_eq!(summary(&run(&moved))["records"], 0, "nothing is asked for again");
+    endpoint.change(Holdings::add);
+    run(&["harvest", endpoint.url(), "--into", "copy"]);
+    assert_eq!(told("h/all.sqlite"), 5);
+
+    // Of many, those that join later join the others; and each may be harvested by itself.
+    desk.write("endpoints.txt", endpoint.url());
+    run(&["harvest", "--all", "endpoints.txt", "--into", "all", "--sink", "catalogue", "--catalogue", "h/many.sqlite"]);
+    let other = Endpoint::start(Script::of(Holdings::of(2)));
+    desk.write("endpoints.txt", format!("{}\n{}\n", endpoint.url(), other.url()));
+    run(&["harvest", "--all", "endpoints.txt", "--into", "all", "--sink", "catalogue"]);
+    assert!(!desk.at("all/catalogue.sqlite").exists());
+    let sets = desk.run(&["ask", "--catalogue", "h/many.sqlite", "verb=ListSets"]).printed();
+    assert!(
+        told("h/many.sqlite") == 5 && sets.matches("<setName>An endpoint of the tests</setName>").count() >= 1,
+        "{sets}"
+    );
+    let folders = std::fs::read_dir(desk.at("all")).expect("it is there").flatten();
+    for folder in folders.map(|folder| folder.path()) {
+        assert!(
+            State::look(&folder)
+                .expect("harvested")
+                .catalogue()
+                .expect("readable")
+                .is_some_and(|it| it == desk.at("h/many.sqlite"))
+        );
     }
 }

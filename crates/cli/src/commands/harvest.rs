@@ -78,7 +78,7 @@ pub(crate) struct HarvestCommand {
     /// With mirror: keep what was deleted, in .modoai/deleted.
     #[arg(long)]
     keep_deleted: bool,
-    /// With catalogue: the file to write, which several sources can share.
+    /// With catalogue: the file to write, which several sources can share; as before if the folder is known.
     #[arg(long, value_name = "FILE")]
     catalogue: Option<PathBuf>,
     /// How far an incremental harvest reaches back before the last complete one. A day, unless the server promises that

@@ -95,6 +95,7 @@ fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
         "source": contract.as_ref().map(|contract| contract.base_url.clone()).or_else(asked),
         "sink": contract.as_ref().map(|contract| &contract.sink),
         "format": contract.as_ref().map(|contract| &contract.prefix),
+        "catalogue": state.catalogue()?.map(|path| shown(&path)),
         "name": identity.name, "deleted_record": identity.deleted_record,
         "records": records, "deleted": deleted, "lists": lists,
         "missing": state.missing("", MISSING)?, "missing_count": state.missing_count()?, "repaired": state.repairs()?, "runs": runs,
@@ -119,6 +120,9 @@ fn text(told: &Value) -> String {
         ),
         None => writeln!(out, "\n  holds     nothing yet"),
     };
+    if let Some(catalogue) = told["catalogue"].as_str() {
+        let _ = writeln!(out, "  in        {}", plain(catalogue));
+    }
     for list in told["lists"].as_array().into_iter().flatten() {
         let set = of(&list["set"]);
         let what =

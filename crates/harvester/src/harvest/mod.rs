@@ -172,9 +172,12 @@ impl Harvest {
     }
 
     async fn run(self, mut state: State, target: Target<'_>) -> Result<Summary, HarvestError> {
-        let Self { client, options, gauge, stop } = self;
+        let Self { client, mut options, gauge, stop } = self;
         let Target { sink, format, durable, open } = target;
         let run = state.begin_run(clock::now())?;
+        if options.sink.catalogue.is_none() {
+            options.sink.catalogue = state.catalogue()?;
+        }
         let known = state.contract()?.map(|known| known.prefix);
         let prefix = options.format.clone().or(known).unwrap_or_else(|| format.to_owned());
         let contract = Contract { base_url: options.base_url.to_string(), sink: sink.to_owned(), prefix };
@@ -221,6 +224,9 @@ impl Harvest {
         let (opened, begun) = opened.map_err(|error| failed(&mut state, run, &options, error.into()))?;
         if let Some(mark) = begun {
             state.set_mark(&mark)?;
+        }
+        if let Some(catalogue) = &options.sink.catalogue {
+            state.set_catalogue(catalogue)?;
         }
         let intact = opened.is_intact();
         if !intact {

@@ -120,7 +120,7 @@ pub struct Source {
 pub struct SinkOptions {
     /// Put what was deleted aside instead of deleting it.
     pub keep_deleted: bool,
-    /// The catalogue to write, if it is not the folder's own: many sources can share one.
+    /// The catalogue to write, if it is not the folder's own: many sources can share one. The folder remembers it.
     pub catalogue: Option<PathBuf>,
 }
 

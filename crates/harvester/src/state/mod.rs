@@ -15,7 +15,9 @@ mod items;
 mod lists;
 mod notes;
 
+use std::ffi::OsStr;
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,7 +32,10 @@ pub use notes::{Missing, Repair, Run, Wait};
 /// The folder of our own in every folder that is harvested into.
 pub const OWN_FOLDER: &str = ".modoai";
 
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+
+/// What brings a state of each version to the next, beginning with the first.
+const MIGRATIONS: &[&str] = &["ALTER TABLE source ADD COLUMN catalogue BLOB;"];
 
 /// What a harvest remembers.
 pub struct State {
@@ -189,14 +194,28 @@ impl State {
 
     fn migrate(&mut self) -> Result<()> {
         let version: i64 = self.sql(|sql| sql.query_row("PRAGMA user_version", [], |row| row.get(0)))?;
-        match version {
-            VERSION => Ok(()),
-            0 => self.sql(|sql| {
-                let schema = include_str!("state.sql");
-                sql.execute_batch(&format!("BEGIN IMMEDIATE; {schema} PRAGMA user_version = {VERSION}; COMMIT;"))
-            }),
-            _ => Err(StateError::Newer { path: self.path.clone() }),
-        }
+        let steps = match version {
+            VERSION => return Ok(()),
+            0 => include_str!("state.sql").to_owned(),
+            1..VERSION => {
+                MIGRATIONS.iter().zip(1..).filter(|(_, from)| *from >= version).map(|(step, _)| *step).collect()
+            }
+            _ => return Err(StateError::Newer { path: self.path.clone() }),
+        };
+        // Somebody else may do the same at this moment.
+        self.sql(|sql| {
+            sql.execute_batch("BEGIN IMMEDIATE")?;
+            let now: i64 = sql.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            if now == version {
+                sql.execute_batch(&format!("{steps} PRAGMA user_version = {VERSION};"))?;
+            }
+            sql.execute_batch("COMMIT")
+        })
+    }
+
+    /// The folder that is harvested into.
+    fn dir(&self) -> &Path {
+        self.path.parent().and_then(Path::parent).unwrap_or(&self.path)
     }
 
     /// Runs statements, and says which file it was if they fail.
@@ -239,9 +258,34 @@ impl State {
         if found == *wanted {
             return Ok(());
         }
-        let dir = self.path.parent().and_then(Path::parent).unwrap_or(&self.path).to_path_buf();
+        let dir = self.dir().to_path_buf();
         let told = |contract: &Contract| format!("{} of {} as {}", contract.prefix, contract.base_url, contract.sink);
         Err(StateError::Other { dir, found: told(&found), wanted: told(wanted) })
+    }
+
+    /// The catalogue that is written from this folder, if one was chosen.
+    pub fn catalogue(&self) -> Result<Option<PathBuf>> {
+        let path: Option<Option<Vec<u8>>> =
+            self.sql(|sql| sql.query_row("SELECT catalogue FROM source", [], |row| row.get(0)).optional())?;
+        let path = path.flatten().map(|path| self.dir().join(OsStr::from_bytes(&path)));
+        Ok(path.map(|path| path.canonicalize().unwrap_or(path)))
+    }
+
+    /// Remembers it, whatever folder the next run is started in. One that lies beside this folder, or in it, is found from
+    /// there, so that they can be moved together.
+    pub fn set_catalogue(&mut self, path: &Path) -> Result<()> {
+        let full = path.canonicalize().map_err(|source| StateError::Io {
+            activity: "find",
+            path: path.to_path_buf(),
+            source,
+        })?;
+        let near = self.dir().canonicalize().ok().and_then(|dir| {
+            let within = full.strip_prefix(&dir).ok().map(Path::to_path_buf);
+            let beside = || Some(Path::new("..").join(full.strip_prefix(dir.parent()?).ok()?));
+            within.or_else(beside)
+        });
+        let bytes = near.as_ref().unwrap_or(&full).as_os_str().as_bytes();
+        self.sql(|sql| sql.execute("UPDATE source SET catalogue = ?", [bytes]).map(drop))
     }
 
     /// What the server said about itself, last time.
@@ -325,5 +369,40 @@ mod tests {
         assert_eq!(seen.contract().expect("readable"), Some(contract));
         drop(state);
         State::open(dir.path()).expect("free again");
+    }
+
+    #[test]
+    fn a_catalogue_is_found_again() {
+        let place = tempfile::tempdir().expect("a folder");
+        let place = place.path().canonicalize().expect("it is there");
+        let (old, new, far) = (place.join("old"), place.join("new"), place.join("far.sqlite"));
+        std::fs::create_dir_all(old.join("a")).expect("a folder");
+        let near = old.join("all.sqlite");
+        std::fs::write(&near, "").expect("a file");
+        std::fs::write(&far, "").expect("a file");
+        let mut state = State::open(&old.join("a")).expect("a new state");
+        let [base_url, sink, prefix] = ["http://a/", "catalogue", "oai_dc"].map(str::to_owned);
+        state.agree(&Contract { base_url, sink, prefix }).expect("a first agreement");
+        assert_eq!(state.catalogue().expect("readable"), None);
+        state.set_catalogue(&near).expect("noted");
+        drop(state);
+        std::fs::rename(&old, &new).expect("moved");
+        let mut state = State::open(&new.join("a")).expect("the same state");
+        assert_eq!(state.catalogue().expect("readable"), Some(new.join("all.sqlite")), "moved together");
+        state.set_catalogue(&far).expect("noted");
+        drop(state);
+        std::fs::rename(&new, &old).expect("moved");
+        let state = State::open(&old.join("a")).expect("the same state");
+        assert_eq!(state.catalogue().expect("readable"), Some(far), "not moved");
+    }
+
+    #[test]
+    fn a_state_of_the_first_version_is_understood() {
+        let dir = tempfile::tempdir().expect("a folder");
+        drop(State::open(dir.path()).expect("a new state"));
+        let path = dir.path().join(OWN_FOLDER).join("harvest.sqlite");
+        let first = "ALTER TABLE source DROP COLUMN catalogue; PRAGMA user_version = 1;";
+        Connection::open(path).and_then(|sql| sql.execute_batch(first)).expect("as it was");
+        assert_eq!(State::look(dir.path()).and_then(|state| state.catalogue()).expect("readable"), None);
     }
 }

@@ -10,7 +10,9 @@ CREATE TABLE source (
     identity    TEXT,
     habits      TEXT NOT NULL DEFAULT '{}',
     -- Which life of the machine commits were made in that it alone remembers.
-    unsynced    TEXT
+    unsynced    TEXT,
+    -- The catalogue that the sink writes, if one was chosen: its path from the folder on, or from the root.
+    catalogue   BLOB
 ) STRICT;
 
 -- Every item that was ever received. Identifiers that come together are often alike, so rows that are written together lie

@@ -8,6 +8,7 @@ use modoai_fetch::Client;
 use modoai_harvester::gauge::Gauge;
 use modoai_harvester::harvest::{Harvest, Options};
 use modoai_harvester::sink::SinkKind;
+use modoai_harvester::state::State;
 use modoai_harvester::summary::Summary;
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -37,6 +38,7 @@ pub(super) async fn run(
     for options in &sources {
         command.kind(&into.join(&options.slug))?;
     }
+    let catalogue = shared_catalogue(into, &sources);
     std::fs::create_dir_all(into)
         .map_err(|error| CliError::failed(format!("failed to create {}", shown(into))).because(error))?;
     let sources: Vec<_> = sources.into_iter().map(|options| (options, Arc::new(Gauge::default()))).collect();
@@ -51,10 +53,11 @@ pub(super) async fn run(
             && let Some(mut host) = hosts.pop_front()
         {
             let Some((mut options, gauge)) = host.pop_front() else { continue };
-            // Several sources make one catalogue.
-            options.sink.catalogue.get_or_insert_with(|| into.join("catalogue.sqlite"));
             let (slug, dir) = (options.slug.clone(), into.join(&options.slug));
             let kind = command.kind(&dir)?;
+            if kind.name == "catalogue" && options.sink.catalogue.is_none() {
+                options.sink.catalogue = remembered_catalogue(&dir).or_else(|| Some(catalogue.clone()));
+            }
             let harvest = harvested(client.clone(), options, gauge, stop.clone(), dir, kind);
             running.spawn(async move {
                 // In a task of its own: if it panics, the others on this host still get their turn.
@@ -78,6 +81,16 @@ pub(super) async fn run(
     // Those whose turn never came because somebody said stop.
     total.incomplete += hosts.iter().map(|host| host.len() as u64).sum::<u64>();
     total.close(command.json)
+}
+
+/// Where sources go that do not know better: several make one catalogue, and who joins later joins the others.
+fn shared_catalogue(into: &Path, sources: &[Options]) -> PathBuf {
+    let known = sources.iter().find_map(|options| remembered_catalogue(&into.join(&options.slug)));
+    known.unwrap_or_else(|| into.join("catalogue.sqlite"))
+}
+
+fn remembered_catalogue(dir: &Path) -> Option<PathBuf> {
+    State::look(dir).and_then(|state| state.catalogue()).ok().flatten()
 }
 
 async fn harvested(
