@@ -141,3 +141,45 @@ fn a_folder_remembers_its_catalogue() {
         );
     }
 }
+
+#[test]
+fn what_is_left_to_another_source_is_told() {
+    let desk = Desk::new();
+    // Six, of which one is deleted; the second source has one more, and has deleted another.
+    let [first, second] = [Holdings::of(6), Holdings::of(7)].map(|holdings| Endpoint::start(Script::of(holdings)));
+    second.change(|holdings| holdings.records[0].deleted = true);
+    let harvest = |endpoint: &Endpoint, into: &str| {
+        let ended = desk.run(&[
+            "harvest",
+            endpoint.url(),
+            "--into",
+            into,
+            "--sink",
+            "catalogue",
+            "--catalogue",
+            "all.sqlite",
+            "--json",
+        ]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        let told = summary(&ended);
+        ["records", "deleted", "elsewhere", "unchanged"].map(|name| told[name].as_u64().expect("a number"))
+    };
+    assert_eq!(harvest(&first, "one"), [5, 1, 0, 0]);
+    // What is gone at both is nobody's, so that the deletion is the second one's as well.
+    assert_eq!(harvest(&second, "two"), [1, 1, 5, 0]);
+    let status = desk.run(&["status", "two"]).printed();
+    assert!(
+        status.contains("\n  holds     1 record and 1 deletion, oai_dc as catalogue\n  left      5 to the sources "),
+        "{status}"
+    );
+    second.change(|holdings| holdings.change_first("again"));
+    assert_eq!(harvest(&second, "two")[2], 1);
+    let again = desk.run(&["harvest", second.url(), "--into", "two", "--from", "2010-01-01"]);
+    assert!(
+        again.stdout.contains("\n  left     5 to the sources of the catalogue that had them first\n"),
+        "{}",
+        again.stdout
+    );
+    let status = desk.run(&["status", "one"]).printed();
+    assert!(status.contains("holds     5 records and 1 deletion") && !status.contains("left "), "{status}");
+}

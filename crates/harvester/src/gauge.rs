@@ -12,6 +12,8 @@ pub struct Gauge {
     pub deleted: AtomicU64,
     /// Records that were here already.
     pub unchanged: AtomicU64,
+    /// Records and deletions that were left to somebody else, who keeps them.
+    pub elsewhere: AtomicU64,
     /// Bytes received.
     pub bytes: AtomicU64,
     /// Requests sent.

@@ -65,7 +65,20 @@ struct Tally {
     records: u64,
     deleted: u64,
     unchanged: u64,
+    elsewhere: u64,
     received: u64,
+}
+
+impl Tally {
+    /// What the sink left to somebody else was counted as kept.
+    fn note_elsewhere(&mut self, desk: &mut Desk) -> Result<(), PageError> {
+        for identifier in desk.sink.elsewhere() {
+            let counted = if desk.state.leave(&identifier)? { &mut self.deleted } else { &mut self.records };
+            *counted = counted.saturating_sub(1);
+            self.elsewhere += 1;
+        }
+        Ok(())
+    }
 }
 
 impl<'a> PageReader<'a> {
@@ -178,12 +191,14 @@ impl<'a> PageReader<'a> {
             let mark = desk.sink.commit()?;
             desk.state.set_mark(&mark)?;
             desk.unsynced = true;
+            self.tally.note_elsewhere(desk)?;
         }
         desk.state.commit()?;
         let gauge = &desk.gauge;
         Gauge::add(&gauge.records, self.tally.records);
         Gauge::add(&gauge.deleted, self.tally.deleted);
         Gauge::add(&gauge.unchanged, self.tally.unchanged);
+        Gauge::add(&gauge.elsewhere, self.tally.elsewhere);
         Gauge::add(&gauge.received, self.tally.received);
         self.report.step = Some(step);
         self.report.progress = progress;
@@ -410,10 +425,12 @@ impl<'a> PageReader<'a> {
                     self.desk.state.found(identifier)?;
                 }
                 match (seen.novelty, header.deleted) {
+                    (Novelty::Same, _) if seen.elsewhere => self.tally.elsewhere += 1,
                     (Novelty::Same, _) => self.tally.unchanged += 1,
                     (_, true) => self.tally.deleted += 1,
                     (_, false) => self.tally.records += 1,
                 }
+                self.tally.note_elsewhere(self.desk)?;
             }
             Kept::No(reason) => {
                 self.desk.state.forget(identifier)?;

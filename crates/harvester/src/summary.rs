@@ -19,6 +19,8 @@ pub struct Summary {
     pub deleted: u64,
     /// Records that came, and were here already.
     pub unchanged: u64,
+    /// Records and deletions that came, and were left to the source of the same catalogue that had them first.
+    pub elsewhere: u64,
     /// Bytes received.
     pub bytes: u64,
     /// Requests sent.

@@ -61,7 +61,9 @@ impl Import<'_> {
                 if is_last || changes.len() >= CHANGES || spooled >= SPOOLED {
                     stamped += changes.iter().filter(|change| change.restamp == Restamp::Always).count() as u64;
                     let some = changes.drain(..).map(|change| Change::Describe(Box::new(change))).collect::<Vec<_>>();
-                    writer.as_mut().map_or(Ok(()), |writer| writer.apply(&some))?;
+                    if let Some(writer) = &mut writer {
+                        writer.apply(&some)?;
+                    }
                 }
                 if is_last {
                     break;

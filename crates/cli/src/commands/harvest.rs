@@ -227,6 +227,7 @@ fn broken_off(command: &HarvestCommand, kind: &SinkKind, gauge: &Gauge, error: &
         records: Gauge::read(&gauge.records),
         deleted: Gauge::read(&gauge.deleted),
         unchanged: Gauge::read(&gauge.unchanged),
+        elsewhere: Gauge::read(&gauge.elsewhere),
         bytes: Gauge::read(&gauge.bytes),
         requests: Gauge::read(&gauge.requests),
         missing: vec![Gap { what: "source".to_owned(), reason: error.what_happened(), ..Gap::default() }],

@@ -67,7 +67,7 @@ fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
     let date = |date: Option<Datestamp>| date.map(|date| date.to_string());
     let contract = state.contract()?;
     let identity = state.identity()?.unwrap_or_default();
-    let (records, deleted) = state.counts()?;
+    let ((records, deleted), elsewhere) = (state.counts()?, state.elsewhere()?);
     let mut lists = Vec::new();
     for list in state.lists()? {
         let windows = state.windows(list.number)?;
@@ -97,7 +97,8 @@ fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
         "format": contract.as_ref().map(|contract| &contract.prefix),
         "catalogue": state.catalogue()?.map(|path| shown(&path)),
         "name": identity.name, "deleted_record": identity.deleted_record,
-        "records": records, "deleted": deleted, "lists": lists,
+        "records": records.saturating_sub(elsewhere.0), "deleted": deleted.saturating_sub(elsewhere.1),
+        "elsewhere": elsewhere.0 + elsewhere.1, "lists": lists,
         "missing": state.missing("", MISSING)?, "missing_count": state.missing_count()?, "repaired": state.repairs()?, "runs": runs,
         "not_before": state.waits()?.into_iter().map(|(host, wait)| json!({ "host": host, "until": wait.until.to_string() })).collect::<Vec<_>>(),
     }))
@@ -120,6 +121,10 @@ fn text(told: &Value) -> String {
         ),
         None => writeln!(out, "\n  holds     nothing yet"),
     };
+    let elsewhere = told["elsewhere"].as_u64().unwrap_or_default();
+    if elsewhere > 0 {
+        let _ = writeln!(out, "  left      {elsewhere} to the sources of the catalogue that had them first");
+    }
     if let Some(catalogue) = told["catalogue"].as_str() {
         let _ = writeln!(out, "  in        {}", plain(catalogue));
     }

@@ -342,6 +342,7 @@ impl Work {
             records: Gauge::read(&gauge.records),
             deleted: Gauge::read(&gauge.deleted),
             unchanged: Gauge::read(&gauge.unchanged),
+            elsewhere: Gauge::read(&gauge.elsewhere),
             bytes: Gauge::read(&gauge.bytes),
             requests: Gauge::read(&gauge.requests),
             complete: missing.is_empty(),

@@ -204,6 +204,11 @@ pub trait Sink: Send {
     fn part_end(&mut self) -> Result<(), SinkError>;
     /// The record is complete. One that is the same as before may be forgotten.
     fn end(&mut self, novelty: Novelty) -> Result<Kept, SinkError>;
+    /// Identifiers of records of this page that were taken, and turned out to be kept by somebody else: nothing is missing,
+    /// and nothing of them is here. Asked after each record and after the commit; each is told once.
+    fn elsewhere(&mut self) -> Vec<String> {
+        Vec::new()
+    }
     /// The record that began will not be completed.
     fn abandon(&mut self) -> Result<(), SinkError>;
     /// The page is complete. From here on it survives the end of this process, whatever ends it. Returns the mark that

@@ -27,6 +27,8 @@ pub struct Seen {
     pub novelty: Novelty,
     /// Whether it was not yet seen in this window.
     pub fresh: bool,
+    /// Whether it is the same, and was left to somebody else.
+    pub elsewhere: bool,
 }
 
 impl State {
@@ -40,27 +42,38 @@ impl State {
         self.sql(|sql| {
             let insert = "INSERT OR IGNORE INTO item (identifier, hash, seen, stamp, gone) VALUES (?, ?, ?, ?, ?)";
             if sql.prepare_cached(insert)?.execute(params![identifier, hash, window, stamp, gone])? == 1 {
-                return Ok(Seen { novelty: Novelty::New, fresh: true });
+                return Ok(Seen { novelty: Novelty::New, fresh: true, elsewhere: false });
             }
-            let mut select = sql.prepare_cached("SELECT hash, seen, stamp FROM item WHERE identifier = ?")?;
-            let known = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-            let (old, seen, known): (i64, i64, Option<i64>) = select.query_row([identifier], known)?;
+            let mut select =
+                sql.prepare_cached("SELECT hash, seen, stamp, elsewhere FROM item WHERE identifier = ?")?;
+            let known = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+            let (old, seen, known, elsewhere): (i64, i64, Option<i64>, bool) = select.query_row([identifier], known)?;
             let outdated = seen >= pass && known.zip(stamp).is_some_and(|(known, stamp)| stamp < known);
             if outdated {
                 let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE identifier = ?")?;
                 update.execute(params![window, identifier])?;
             } else if (old, seen) != (hash, window) {
-                let update = "UPDATE item SET hash = ?, seen = ?, stamp = ?, gone = ? WHERE identifier = ?";
+                // Where a changed record goes, the sink will tell; nobody gets what he has not by a deletion.
+                let update = "UPDATE item SET elsewhere = elsewhere AND (hash = ?1 OR ?4), hash = ?1, seen = ?2,
+                              stamp = ?3, gone = ?4 WHERE identifier = ?5";
                 sql.prepare_cached(update)?.execute(params![hash, window, stamp, gone, identifier])?;
             }
             let novelty = if old == hash || outdated { Novelty::Same } else { Novelty::Changed };
-            Ok(Seen { novelty, fresh: seen != window })
+            let elsewhere = elsewhere && novelty == Novelty::Same;
+            Ok(Seen { novelty, fresh: seen != window, elsewhere })
         })
     }
 
     /// Forgets a record that could not be kept after all.
     pub fn forget(&mut self, identifier: &str) -> Result<()> {
         self.sql(|sql| sql.prepare_cached("DELETE FROM item WHERE identifier = ?")?.execute([identifier]).map(drop))
+    }
+
+    /// A record was left to somebody else, who keeps it. Whether it is a deletion.
+    pub fn leave(&mut self, identifier: &str) -> Result<bool> {
+        let update = "UPDATE item SET elsewhere = 1 WHERE identifier = ? RETURNING gone";
+        let gone = self.sql(|sql| sql.prepare_cached(update)?.query_row([identifier], |row| row.get(0)).optional());
+        Ok(gone?.unwrap_or_default())
     }
 
     /// A record is not here as it was received: when it comes again, it counts as changed.
@@ -101,10 +114,20 @@ impl State {
         Ok(count.cast_unsigned())
     }
 
-    /// How many items are here, and how many are known to be gone.
+    /// How many items are known that are not gone, and that are.
     pub fn counts(&self) -> Result<(u64, u64)> {
+        self.count("SELECT count(*) FILTER (WHERE gone = 0), count(*) FILTER (WHERE gone <> 0) FROM item")
+    }
+
+    /// How many of each somebody else keeps.
+    pub fn elsewhere(&self) -> Result<(u64, u64)> {
+        self.count(
+            "SELECT count(*) FILTER (WHERE gone = 0), count(*) FILTER (WHERE gone <> 0) FROM item WHERE elsewhere <> 0",
+        )
+    }
+
+    fn count(&self, select: &str) -> Result<(u64, u64)> {
         self.sql(|sql| {
-            let select = "SELECT count(*) FILTER (WHERE gone = 0), count(*) FILTER (WHERE gone <> 0) FROM item";
             sql.query_row(select, [], |row| {
                 Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
             })
@@ -119,15 +142,16 @@ mod tests {
     #[test]
     fn records_are_new_changed_or_the_same() {
         let mut state = State::in_memory().expect("a state");
+        let seen = |novelty, fresh| Seen { novelty, fresh, elsewhere: false };
         let mut note = |hash, window, stamp| {
             let sight = Sight { identifier: "oai:x:1", hash, stamp: Some(stamp), gone: false, window };
             state.note(&sight, 1).expect("noted")
         };
-        assert_eq!(note(1, 1, 5), Seen { novelty: Novelty::New, fresh: true });
-        assert_eq!(note(1, 1, 5), Seen { novelty: Novelty::Same, fresh: false });
-        assert_eq!(note(1, 2, 5), Seen { novelty: Novelty::Same, fresh: true });
-        assert_eq!(note(2, 2, 6), Seen { novelty: Novelty::Changed, fresh: false });
-        assert_eq!(note(3, 2, 4), Seen { novelty: Novelty::Same, fresh: false }, "an older version does not win");
+        assert_eq!(note(1, 1, 5), seen(Novelty::New, true));
+        assert_eq!(note(1, 1, 5), seen(Novelty::Same, false));
+        assert_eq!(note(1, 2, 5), seen(Novelty::Same, true));
+        assert_eq!(note(2, 2, 6), seen(Novelty::Changed, false));
+        assert_eq!(note(3, 2, 4), seen(Novelty::Same, false), "an older version does not win");
         let mut listed = |name, gone, stamp| state.mark_listed(name, gone, stamp, 3).expect("looked up");
         assert_eq!(listed("oai:x:1", false, Some(6)), Some(true));
         assert_eq!(listed("oai:x:1", false, None), Some(false));
@@ -142,5 +166,26 @@ mod tests {
         assert_eq!(state.note(&sight, 5).expect("noted").novelty, Novelty::Changed, "the same, and not what is here");
         state.forget("oai:x:1").expect("forgotten");
         assert_eq!(state.counts().expect("counts"), (0, 0));
+    }
+
+    #[test]
+    fn what_somebody_else_keeps_is_not_here() {
+        let mut state = State::in_memory().expect("a state");
+        let note = |state: &mut State, hash, gone| {
+            state.note(&Sight { identifier: "a", hash, stamp: None, gone, window: 1 }, 1).expect("noted")
+        };
+        note(&mut state, 1, false);
+        assert!(!state.leave("a").expect("left"));
+        assert_eq!((state.counts().expect("counts"), state.elsewhere().expect("counts")), ((1, 0), (1, 0)));
+        assert!(note(&mut state, 1, false).elsewhere, "the same");
+        assert!(!note(&mut state, 2, true).elsewhere, "changed");
+        assert_eq!(state.elsewhere().expect("counts"), (0, 1), "a deletion makes nothing ours");
+        assert!(state.leave("a").expect("left"));
+        note(&mut state, 3, false);
+        assert_eq!(
+            (state.counts().expect("counts"), state.elsewhere().expect("counts")),
+            ((1, 0), (0, 0)),
+            "taken over"
+        );
     }
 }

@@ -35,7 +35,8 @@ pub const OWN_FOLDER: &str = ".modoai";
 const VERSION: i64 = 2;
 
 /// What brings a state of each version to the next, beginning with the first.
-const MIGRATIONS: &[&str] = &["ALTER TABLE source ADD COLUMN catalogue BLOB;"];
+const MIGRATIONS: &[&str] = &["ALTER TABLE source ADD COLUMN catalogue BLOB;
+                             ALTER TABLE item ADD COLUMN elsewhere INTEGER NOT NULL DEFAULT 0;"];
 
 /// What a harvest remembers.
 pub struct State {
@@ -401,8 +402,11 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         drop(State::open(dir.path()).expect("a new state"));
         let path = dir.path().join(OWN_FOLDER).join("harvest.sqlite");
-        let first = "ALTER TABLE source DROP COLUMN catalogue; PRAGMA user_version = 1;";
+        let first = "ALTER TABLE source DROP COLUMN catalogue; ALTER TABLE item DROP COLUMN elsewhere;
+                     PRAGMA user_version = 1;";
         Connection::open(path).and_then(|sql| sql.execute_batch(first)).expect("as it was");
         assert_eq!(State::look(dir.path()).and_then(|state| state.catalogue()).expect("readable"), None);
+        let counts = State::look(dir.path()).and_then(|state| state.elsewhere()).expect("readable");
+        assert_eq!(counts, (0, 0));
     }
 }

@@ -25,7 +25,9 @@ CREATE TABLE item (
     seen        INTEGER NOT NULL,
     -- Its datestamp, if that could be read.
     stamp       INTEGER,
-    gone        INTEGER NOT NULL
+    gone        INTEGER NOT NULL,
+    -- Whether the sink left it to somebody else, who keeps it.
+    elsewhere   INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 -- A selection that is kept up to date.

@@ -44,11 +44,14 @@ impl Aggregator {
         (sink::named("catalogue").expect("it is registered").open)(place).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Harvests these records from a source, all of them, and finishes.
-    fn harvest(&self, slug: &str, items: &[Item]) {
+    /// Harvests these records from a source, all of them, and finishes. Returns those that were left to others.
+    fn harvest(&self, slug: &str, items: &[Item]) -> Vec<String> {
         let mut sink = self.sink(slug);
         assert_eq!(feed(&mut *sink, &origin(slug, "oai_dc"), items), vec![Kept::Yes; items.len()]);
+        let elsewhere = sink.elsewhere();
         sink.finish().expect("finished");
+        assert!(sink.elsewhere().is_empty(), "each is told once");
+        elsewhere
     }
 
     fn repository(&self) -> Repository {
@@ -347,17 +350,17 @@ fn only_what_changed_is_new() {
 #[test]
 fn an_identifier_belongs_to_the_source_that_brought_it_first() {
     let all = Aggregator::new();
-    all.harvest("bonn", &[book("a", "of Bonn", &[])]);
-    all.harvest("oslo", &[book("a", "of Oslo", &[]), book("b", "B", &[])]);
+    assert!(all.harvest("bonn", &[book("a", "of Bonn", &[])]).is_empty());
+    assert_eq!(all.harvest("oslo", &[book("a", "of Oslo", &[]), book("b", "B", &[])]), ["a"]);
     let title = |identifier: &str| text(all.record(identifier).metadata.as_ref().expect("metadata"));
     assert!(title("a").contains("of Bonn"));
     assert_eq!(all.listed("&set=oslo"), ["b"]);
-    all.harvest("oslo", &[gone("a")]);
+    assert_eq!(all.harvest("oslo", &[gone("a")]), ["a"]);
     assert!(title("a").contains("of Bonn"), "what others delete is not theirs");
     // Once its owner has given it up, it is whoever's has it.
     all.harvest("bonn", &[gone("a")]);
     assert!(all.record("a").deleted);
-    all.harvest("oslo", &[book("a", "of Oslo", &[])]);
+    assert!(all.harvest("oslo", &[book("a", "of Oslo", &[])]).is_empty());
     assert!(title("a").contains("of Oslo"));
     assert_eq!(all.record("a").sets, ["oslo"]);
     assert_eq!(all.listed("&set=bonn").len(), 0);

@@ -102,7 +102,9 @@ pub trait Writer: Send {
     /// While the catalogue is being filled for the first time ([`Standing::ready`] is false), an item's datestamp is
     /// its modification time, but never later than now. Afterwards every change is stamped with the moment it becomes
     /// visible, never earlier than any stamp or [`Standing::as_of`] before it.
-    fn apply(&mut self, changes: &[Change]) -> Result<(), CatalogueError>;
+    ///
+    /// Returns the places of the changes that were left out, because the item is another source's (decision 009).
+    fn apply(&mut self, changes: &[Change]) -> Result<Vec<usize>, CatalogueError>;
 
     /// What people call a set, and what belongs into it. Does not make it exist: that takes an item in it.
     fn name_set(&mut self, set: &SetSpec, title: &str, description: Option<&str>) -> Result<(), CatalogueError>;

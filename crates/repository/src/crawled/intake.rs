@@ -221,7 +221,8 @@ impl Intake {
         let mut changes = std::mem::take(&mut self.changes);
         // In the order of the table they go into.
         changes.sort_by(|one, other| one.name().cmp(other.name()));
-        Ok(self.writer.apply(&changes)?)
+        self.writer.apply(&changes)?;
+        Ok(())
     }
 
     /// The first reason stands.

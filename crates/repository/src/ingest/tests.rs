@@ -157,7 +157,7 @@ impl Writer for Spy {
         self.writer.live()
     }
 
-    fn apply(&mut self, changes: &[Change]) -> Result<(), CatalogueError> {
+    fn apply(&mut self, changes: &[Change]) -> Result<Vec<usize>, CatalogueError> {
         assert!(self.commits.fetch_add(1, Ordering::Relaxed) < self.most, "one commit too many");
         self.writer.apply(changes)
     }

@@ -142,10 +142,11 @@ impl Total {
             true => self.complete += 1,
             false => self.incomplete += 1,
         }
-        let Summary { records, deleted, unchanged, bytes, requests, .. } = &mut self.summed;
+        let Summary { records, deleted, unchanged, elsewhere, bytes, requests, .. } = &mut self.summed;
         *records += summary.records;
         *deleted += summary.deleted;
         *unchanged += summary.unchanged;
+        *elsewhere += summary.elsewhere;
         *bytes += summary.bytes;
         *requests += summary.requests;
         report::tell(&summary, as_json)
@@ -153,12 +154,12 @@ impl Total {
 
     fn close(self, as_json: bool) -> Result<(), CliError> {
         let Self { complete, incomplete, failed, summed } = self;
-        let Summary { records, deleted, unchanged, bytes, requests, .. } = summed;
+        let Summary { records, deleted, unchanged, elsewhere, bytes, requests, .. } = summed;
         output::print(&if as_json {
             let total = json!({
                 "sources": complete + incomplete + failed, "complete": incomplete + failed == 0,
                 "incomplete": incomplete, "failed": failed, "records": records, "deleted": deleted,
-                "unchanged": unchanged, "bytes": bytes, "requests": requests,
+                "unchanged": unchanged, "elsewhere": elsewhere, "bytes": bytes, "requests": requests,
             });
             format!("{total}\n")
         } else {

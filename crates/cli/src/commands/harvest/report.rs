@@ -33,6 +33,9 @@ pub(super) fn text(summary: &Summary) -> String {
         counted(summary.requests, "request", "requests"),
         indicatif::HumanBytes(summary.bytes),
     );
+    if summary.elsewhere > 0 {
+        let _ = writeln!(out, "  left     {} to the sources of the catalogue that had them first", summary.elsewhere);
+    }
     for repair in &summary.repaired {
         let remedy = Quirk::named(&repair.quirk).map_or("", |quirk| quirk.remedy);
         let _ = writeln!(out, "  repaired {} ({}×): {remedy}", repair.quirk, repair.count);

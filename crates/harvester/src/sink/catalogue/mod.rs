@@ -83,6 +83,7 @@ pub(super) fn open(Place { dir, mark, source, options, .. }: Place<'_>) -> Resul
         page: None,
         incoming,
         batch: Batch::default(),
+        elsewhere: Vec::new(),
         mark,
         is_intact,
         is_marked: false,
@@ -103,6 +104,8 @@ struct CatalogueSink {
     page: Option<(Origin, Arc<StoredFormat>)>,
     incoming: Incoming,
     batch: Batch,
+    /// What was written in vain since that was last asked: items of other sources.
+    elsewhere: Vec<String>,
     /// The last commit.
     mark: Mark,
     /// Whether the catalogue had seen it when it was opened.
@@ -145,6 +148,7 @@ impl Sink for CatalogueSink {
             _ => self.format(origin)?,
         };
         self.page = Some((origin.clone(), format));
+        self.elsewhere.clear();
         Ok(())
     }
 
@@ -203,6 +207,10 @@ impl Sink for CatalogueSink {
         Ok(Kept::Yes)
     }
 
+    fn elsewhere(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.elsewhere)
+    }
+
     fn abandon(&mut self) -> Result<(), SinkError> {
         self.incoming.clear();
         Ok(())
@@ -216,6 +224,7 @@ impl Sink for CatalogueSink {
     fn roll_back(&mut self) -> Result<(), SinkError> {
         self.incoming.clear();
         self.batch = Batch::default();
+        self.elsewhere.clear();
         Ok(())
     }
 
@@ -283,7 +292,8 @@ impl CatalogueSink {
         }
         // In the order of the table they go into. Changes of one record keep theirs.
         self.batch.changes.sort_by(|one, other| one.name().cmp(other.name()));
-        writer.apply(&self.batch.changes)?;
+        let left = writer.apply(&self.batch.changes)?;
+        self.elsewhere.extend(left.into_iter().map(|place| self.batch.changes[place].name().to_owned()));
         (self.batch, self.is_marked) = (Batch::default(), false);
         if reason == Reason::Commit {
             let mark = self.mark.next();

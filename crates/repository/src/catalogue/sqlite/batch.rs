@@ -90,8 +90,10 @@ impl<'a> Batch<'a> {
         Self { transaction, ledger, stamp, fresh, fresh_names, moves, live }
     }
 
-    pub(super) fn run(mut self, changes: &'a [Change]) -> rusqlite::Result<()> {
-        for change in changes {
+    /// Returns the places of the changes that were left out.
+    pub(super) fn run(mut self, changes: &'a [Change]) -> rusqlite::Result<Vec<usize>> {
+        let mut left = Vec::new();
+        for (place, change) in changes.iter().enumerate() {
             match change {
                 Change::Put { name, fingerprint, media_type, sets, publicity } => {
                     let media = self.ledger.registry.media(self.transaction, media_type)?;
@@ -101,7 +103,9 @@ impl<'a> Batch<'a> {
                 Change::Store { name, sets, format, record } => {
                     let kind = self.ledger.registry.kind(self.transaction, sets)?;
                     let format = self.ledger.registry.format(self.transaction, format)?;
-                    self.store(name, &kind, format, record.as_ref())?;
+                    if !self.store(name, &kind, format, record.as_ref())? {
+                        left.push(place);
+                    }
                 }
                 Change::Describe(description) => self.describe(description)?,
                 Change::Same { number, fingerprint } => self.same(*number, fingerprint)?,
@@ -114,7 +118,7 @@ impl<'a> Batch<'a> {
         for (set, change) in self.live.into_iter().filter(|(_, change)| *change != 0) {
             count.execute([set, change])?;
         }
-        Ok(())
+        Ok(left)
     }
 
     fn put(

@@ -17,21 +17,22 @@ pub(super) const FORMATS: i64 = 4096;
 pub(super) const MEDIA_TYPE: &str = "text/xml";
 
 impl<'a> Batch<'a> {
-    /// An item has this record in a format, or none any more. `new` has the sets it is in now, and no formats.
+    /// An item has this record in a format, or none any more. `new` has the sets it is in now, and no formats. Whether the
+    /// item is the source's that says so; what others say of it is left out.
     pub(super) fn store(
         &mut self,
         name: &'a str,
         new: &Kind,
         format: i64,
         record: Option<&Packed>,
-    ) -> rusqlite::Result<()> {
+    ) -> rusqlite::Result<bool> {
         let present = self.present(name)?;
         if let Some(present) = &present
             && !present.deleted
             && present.kind.owner() != new.owner()
         {
             tracing::debug!(item = name, "an item of another source is left to it");
-            return Ok(());
+            return Ok(false);
         }
         let mut formats = present.as_ref().map(|present| present.kind.formats.clone()).unwrap_or_default();
         let gone = record.is_none();
@@ -50,7 +51,7 @@ impl<'a> Batch<'a> {
             && present.kind.text == kind.text
             && self.is_same(present.number, format, record)?
         {
-            return Ok(());
+            return Ok(true);
         }
         let deleted = formats.iter().all(|(_, gone)| *gone);
         // In other formats it is what it was, unless it is in other sets: those are told in every format.
@@ -62,7 +63,8 @@ impl<'a> Batch<'a> {
         for (other, since) in others.into_iter().filter(|(other, _)| *other != format) {
             self.keep_stamp(&kind, number, other, since)?;
         }
-        self.keep(number * FORMATS + format, record)
+        self.keep(number * FORMATS + format, record)?;
+        Ok(true)
     }
 
     /// Whether the record is there already; one that is gone stays gone.

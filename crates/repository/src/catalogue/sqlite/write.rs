@@ -147,9 +147,9 @@ impl Writer for SqliteWriter {
         live.map(i64::unsigned_abs).map_err(self.shared.file.failing("count live items"))
     }
 
-    fn apply(&mut self, changes: &[Change]) -> Result<(), CatalogueError> {
+    fn apply(&mut self, changes: &[Change]) -> Result<Vec<usize>, CatalogueError> {
         if changes.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let Ledger { ready, floor, .. } = *self.ledger()?;
         if !ready {
@@ -159,16 +159,16 @@ impl Writer for SqliteWriter {
         let stamps = changes.iter().any(|change| !matches!(change, Change::Same { .. }));
         let stamp = if stamps { self.announce(floor)? } else { floor };
         let applied = self.transact("apply changes", |transaction, ledger| {
-            Batch::new(transaction, ledger, stamp).run(changes)?;
+            let left = Batch::new(transaction, ledger, stamp).run(changes)?;
             ledger.floor = stamp;
             transaction.prepare_cached("UPDATE standing SET pending = NULL, floor = ?1")?.execute([stamp])?;
-            Ok(())
+            Ok(left)
         });
         if applied.is_err() && stamps {
             // Best effort: while it stands, readers are held back at that moment.
             self.withdraw().unwrap_or_else(|error| tracing::debug!(%error, "the announcement stands"));
         }
-        applied.inspect(|()| self.shared.file.tend_log(&self.connection))
+        applied.inspect(|_| self.shared.file.tend_log(&self.connection))
     }
 
     fn name_set(&mut self, set: &SetSpec, title: &str, description: Option<&str>) -> Result<(), CatalogueError> {
