@@ -183,3 +183,63 @@ fn what_is_left_to_another_source_is_told() {
     let status = desk.run(&["status", "one"]).printed();
     assert!(status.contains("holds     5 records and 1 deletion") && !status.contains("left "), "{status}");
 }
+
+#[test]
+fn a_line_keeps_its_folder_whatever_the_order() {
+    let desk = Desk::new();
+    let endpoint = Endpoint::start(Script::of(Holdings::of(3)));
+    let (plain, slash) = (endpoint.url().to_owned(), format!("{}/", endpoint.url()));
+    let harvest = |lines: &[&str]| {
+        desk.write("endpoints.txt", lines.join("\n"));
+        let ended = desk.run(&["harvest", "--all", "endpoints.txt", "--into", "all", "--json"]);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        summary(&ended)["records"].as_u64().expect("a number")
+    };
+    let folders = || {
+        let entries = std::fs::read_dir(desk.at("all")).expect("it is there").flatten();
+        let mut names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(harvest(&[&plain, &slash]), 6);
+    let both = folders();
+    assert_eq!(both.len(), 2);
+    assert_eq!(harvest(&[&slash, &plain]), 0, "in another order");
+    assert_eq!(harvest(&[&slash]), 0, "by itself");
+    std::fs::rename(desk.at("all").join(&both[0]), desk.at("all/mine")).expect("renamed");
+    assert_eq!(harvest(&[&plain, &slash]), 0, "under another name");
+    assert_eq!(folders().len(), 2);
+}
+
+#[test]
+fn a_folder_is_told_that_its_repository_moved() {
+    let desk = Desk::new();
+    let endpoint = Endpoint::start(Script::of(Holdings::of(3)));
+    let (old, new) = (endpoint.url().to_owned(), endpoint.url().replace("127.0.0.1", "localhost"));
+    let harvest = |url: &str, more: &[&str]| desk.run(&[&["harvest", url, "--into", "copy", "--json"], more].concat());
+    assert_eq!(harvest(&old, &["--sink", "catalogue"]).status, 0);
+    endpoint.change(|holdings| holdings.change_first("moved"));
+    let refused = harvest(&new, &[]);
+    assert_eq!(refused.status, 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: if the repository has moved there, say --moved;"), "{}", refused.stderr);
+    let other = harvest(&new, &["--moved", "--sink", "records"]);
+    assert!(other.status == 1 && !other.stderr.contains("--moved"), "the sink is another, too: {}", other.stderr);
+    let moved = harvest(&new, &["--moved"]);
+    assert_eq!(moved.status, 0, "{}", moved.stderr);
+    let told = summary(&moved);
+    assert_eq!((&told["records"], &told["elsewhere"]), (&1.into(), &0.into()), "it is the same source: {told}");
+    assert_eq!(summary(&harvest(&new, &[]))["records"], 0, "and from then on it is there");
+    assert_eq!(harvest(&old, &[]).status, 1);
+
+    // Of many, as long as the name of the folder can be the same.
+    let line = |url: &str, more: &[&str]| {
+        desk.write("endpoints.txt", url);
+        desk.run(&[&["harvest", "--all", "endpoints.txt", "--into", "all", "--json"], more].concat())
+    };
+    assert_eq!(line(&old, &[]).status, 0);
+    let slash = format!("{old}/");
+    let refused = line(&slash, &[]);
+    assert!(refused.status == 1 && refused.stdout.contains("say --moved"), "{refused:?}");
+    assert_eq!(line(&slash, &["--moved"]).status, 0);
+    assert_eq!(summary(&line(&slash, &[]))["records"], 0);
+}

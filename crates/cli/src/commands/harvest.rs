@@ -81,6 +81,9 @@ pub(crate) struct HarvestCommand {
     /// With catalogue: the file to write, which several sources can share; as before if the folder is known.
     #[arg(long, value_name = "FILE")]
     catalogue: Option<PathBuf>,
+    /// The repository is the one that the folder was begun with, and has moved here.
+    #[arg(long)]
+    moved: bool,
     /// How far an incremental harvest reaches back before the last complete one. A day, unless the server promises that
     /// its datestamps are those of visibility.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -187,6 +190,7 @@ impl HarvestCommand {
                 most: Patience::default().most.min(60 * self.patience),
                 ..Patience::default()
             },
+            moved: self.moved,
             overlap: self.overlap,
             sink: SinkOptions { keep_deleted: self.keep_deleted, catalogue: self.catalogue.clone() },
             ..Options::new(url)
@@ -248,6 +252,9 @@ fn incomplete(summary: &Summary) -> CliError {
 
 fn failed(error: HarvestError) -> CliError {
     let hint = match &error {
+        HarvestError::State(StateError::Other { moved: true, .. }) => {
+            Some("if the repository has moved there, say --moved; another one needs another folder")
+        }
         HarvestError::State(StateError::Other { .. }) | HarvestError::Sink(SinkError::NotOurs { .. }) => {
             Some("give another folder with --into")
         }

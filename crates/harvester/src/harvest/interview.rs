@@ -32,7 +32,12 @@ impl<E: Into<HarvestError>> From<E> for Interview {
 }
 
 /// Asks who the server is, and, the first time, which formats it has.
-pub(super) async fn identify(talk: &mut Talk, state: &mut State, contract: &Contract) -> Result<Identity, Interview> {
+pub(super) async fn identify(
+    talk: &mut Talk,
+    state: &mut State,
+    contract: &Contract,
+    may_move: bool,
+) -> Result<Identity, Interview> {
     let url = contract.base_url.as_str();
     let known = state.contract()?.filter(|known| known == contract);
     let known = if known.is_some() { state.identity()? } else { None };
@@ -65,7 +70,7 @@ pub(super) async fn identify(talk: &mut Talk, state: &mut State, contract: &Cont
         }
     }
     talk.granularity = Granularity::parse(&identity.granularity);
-    state.agree(contract)?;
+    state.agree(contract, may_move)?;
     state.set_identity(&identity)?;
     Ok(identity)
 }

@@ -45,7 +45,7 @@ use crate::state::{Contract, Identity, State, Wait};
 use crate::summary::{Gap, NextRun, Summary};
 use crate::window::Granularity;
 use interview::{Interview, identify};
-pub use options::{HarvestError, Options, slug};
+pub use options::{HarvestError, Options, distinct_slug, slug};
 use talk::Talk;
 pub use trouble::Trouble;
 
@@ -178,6 +178,9 @@ impl Harvest {
         if options.sink.catalogue.is_none() {
             options.sink.catalogue = state.catalogue()?;
         }
+        if let Some(slug) = state.slug()? {
+            options.slug = slug;
+        }
         let known = state.contract()?.map(|known| known.prefix);
         let prefix = options.format.clone().or(known).unwrap_or_else(|| format.to_owned());
         let contract = Contract { base_url: options.base_url.to_string(), sink: sink.to_owned(), prefix };
@@ -195,7 +198,7 @@ impl Harvest {
             stop,
             dice: fastrand::Rng::new(),
         };
-        let identity = match identify(&mut talk, &mut state, &contract).await {
+        let identity = match identify(&mut talk, &mut state, &contract, options.moved).await {
             Ok(identity) => identity,
             Err(Interview::Postponed(wait)) => {
                 let wait = remember_wait(&mut state, &options, wait)?;
@@ -203,6 +206,7 @@ impl Harvest {
             }
             Err(Interview::Failed(error)) => return Err(failed(&mut state, run, &options, error)),
         };
+        state.set_slug(&options.slug)?;
         let source = Source { base_url: contract.base_url, name: identity.name.clone(), slug: options.slug.clone() };
         // While a page is read its host is busy; what its records refer to must not wait for that.
         let mut client = client.beside();

@@ -26,11 +26,13 @@ pub struct Options {
     pub verify: bool,
     /// How often and how long to try.
     pub patience: Patience,
+    /// Whether the repository may have been elsewhere when the folder was begun.
+    pub moved: bool,
     /// How far incremental harvests reach back before the last complete one.
     pub overlap: Option<Duration>,
     /// What was chosen about the sink.
     pub sink: SinkOptions,
-    /// A short name for the source.
+    /// A short name for the source, unless the folder has one for it already.
     pub slug: String,
 }
 
@@ -46,6 +48,7 @@ impl Options {
             headers_only: false,
             verify: false,
             patience: Patience::default(),
+            moved: false,
             overlap: None,
             sink: SinkOptions::default(),
             slug,
@@ -106,6 +109,11 @@ pub enum HarvestError {
         /// Who was asked.
         url: String,
     },
+}
+
+/// The same with a number that only this URL has: for those that would have one name.
+pub fn distinct_slug(url: &Url) -> String {
+    format!("{}-{:016x}", slug(url), xxhash_rust::xxh3::xxh3_64(url.as_str().as_bytes()))
 }
 
 /// A name for a source that can be a folder: host, port, path and query with everything else as dashes.

@@ -35,7 +35,7 @@ pub const OWN_FOLDER: &str = ".modoai";
 const VERSION: i64 = 2;
 
 /// What brings a state of each version to the next, beginning with the first.
-const MIGRATIONS: &[&str] = &["ALTER TABLE source ADD COLUMN catalogue BLOB;
+const MIGRATIONS: &[&str] = &["ALTER TABLE source ADD COLUMN slug TEXT; ALTER TABLE source ADD COLUMN catalogue BLOB;
                              ALTER TABLE item ADD COLUMN elsewhere INTEGER NOT NULL DEFAULT 0;"];
 
 /// What a harvest remembers.
@@ -109,6 +109,8 @@ pub enum StateError {
         found: String,
         /// What was to go there.
         wanted: String,
+        /// Whether it would be the same, if the repository had moved.
+        moved: bool,
     },
     /// The folder cannot be written.
     #[error("failed to {activity} {}", path.display())]
@@ -249,8 +251,9 @@ impl State {
         })
     }
 
-    /// Agrees on what is harvested into this folder. Mixing two things in one folder would make neither of them complete.
-    pub fn agree(&mut self, wanted: &Contract) -> Result<()> {
+    /// Agrees on what is harvested into this folder. Mixing two things in one folder would make neither of them complete;
+    /// but a repository that `may_move` is the same elsewhere.
+    pub fn agree(&mut self, wanted: &Contract, may_move: bool) -> Result<()> {
         let Some(found) = self.contract()? else {
             let values = params![wanted.base_url, wanted.sink, wanted.prefix];
             let insert = "INSERT INTO source (only, base_url, sink, prefix) VALUES (1, ?, ?, ?)";
@@ -259,9 +262,25 @@ impl State {
         if found == *wanted {
             return Ok(());
         }
+        let moved = found == Contract { base_url: found.base_url.clone(), ..wanted.clone() };
+        if moved && may_move {
+            return self.sql(|sql| sql.execute("UPDATE source SET base_url = ?", [&wanted.base_url]).map(drop));
+        }
         let dir = self.dir().to_path_buf();
         let told = |contract: &Contract| format!("{} of {} as {}", contract.prefix, contract.base_url, contract.sink);
-        Err(StateError::Other { dir, found: told(&found), wanted: told(wanted) })
+        Err(StateError::Other { dir, found: told(&found), wanted: told(wanted), moved })
+    }
+
+    /// The short name of the source, if it was ever given one.
+    pub fn slug(&self) -> Result<Option<String>> {
+        let slug: Option<Option<String>> =
+            self.sql(|sql| sql.query_row("SELECT slug FROM source", [], |row| row.get(0)).optional())?;
+        Ok(slug.flatten())
+    }
+
+    /// Gives the source its short name.
+    pub fn set_slug(&mut self, slug: &str) -> Result<()> {
+        self.sql(|sql| sql.execute("UPDATE source SET slug = ?", [slug]).map(drop))
     }
 
     /// The catalogue that is written from this folder, if one was chosen.
@@ -361,10 +380,13 @@ mod tests {
         let contract =
             Contract { base_url: "http://a/".to_owned(), sink: "records".to_owned(), prefix: "oai_dc".to_owned() };
         let mut state = State::open(dir.path()).expect("a new state");
-        state.agree(&contract).expect("a first agreement");
-        state.agree(&contract).expect("the same agreement");
+        state.agree(&contract, false).expect("a first agreement");
+        state.agree(&contract, false).expect("the same agreement");
         let other = Contract { sink: "mirror".to_owned(), ..contract.clone() };
-        assert!(matches!(state.agree(&other), Err(StateError::Other { .. })));
+        assert!(matches!(state.agree(&other, true), Err(StateError::Other { moved: false, .. })));
+        let contract = Contract { base_url: "https://a/".to_owned(), ..contract };
+        assert!(matches!(state.agree(&contract, false), Err(StateError::Other { moved: true, .. })));
+        state.agree(&contract, true).expect("the same, elsewhere");
         assert!(matches!(State::open(dir.path()), Err(StateError::Busy { .. })));
         let seen = State::look(dir.path()).expect("looking is always allowed");
         assert_eq!(seen.contract().expect("readable"), Some(contract));
@@ -383,7 +405,7 @@ mod tests {
         std::fs::write(&far, "").expect("a file");
         let mut state = State::open(&old.join("a")).expect("a new state");
         let [base_url, sink, prefix] = ["http://a/", "catalogue", "oai_dc"].map(str::to_owned);
-        state.agree(&Contract { base_url, sink, prefix }).expect("a first agreement");
+        state.agree(&Contract { base_url, sink, prefix }, false).expect("a first agreement");
         assert_eq!(state.catalogue().expect("readable"), None);
         state.set_catalogue(&near).expect("noted");
         drop(state);
@@ -402,7 +424,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         drop(State::open(dir.path()).expect("a new state"));
         let path = dir.path().join(OWN_FOLDER).join("harvest.sqlite");
-        let first = "ALTER TABLE source DROP COLUMN catalogue; ALTER TABLE item DROP COLUMN elsewhere;
+        let first = "ALTER TABLE source DROP COLUMN slug; ALTER TABLE source DROP COLUMN catalogue; ALTER TABLE item DROP COLUMN elsewhere;
                      PRAGMA user_version = 1;";
         Connection::open(path).and_then(|sql| sql.execute_batch(first)).expect("as it was");
         assert_eq!(State::look(dir.path()).and_then(|state| state.catalogue()).expect("readable"), None);

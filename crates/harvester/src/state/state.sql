@@ -4,6 +4,8 @@ CREATE TABLE source (
     base_url    TEXT NOT NULL,
     sink        TEXT NOT NULL,
     prefix      TEXT NOT NULL,
+    -- The short name of the source, which stays what it was when the repository moves.
+    slug        TEXT,
     -- What the sink returned when the last page was committed.
     mark        TEXT,
     -- What Identify and ListMetadataFormats said, and what was learnt on the way, as JSON.

@@ -3,11 +3,11 @@
 //! Such files have many lines by many hands. One that is wrong is told and left out; it is no reason to harvest nothing.
 
 use std::collections::hash_map::{Entry, HashMap};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::Path;
 
 use modoai_fetch::{Credential, Origin, Secret, Url};
-use modoai_harvester::harvest::Options;
+use modoai_harvester::harvest::{Options, distinct_slug};
 
 use crate::config::shown;
 use crate::error::CliError;
@@ -68,25 +68,37 @@ fn endpoint(text: &str, number: usize, secrets: &mut HashMap<Origin, (usize, Sec
     Ok(url)
 }
 
-/// Each source with a name of its own. Names must not depend on what else is in the file, so only those that would be the
-/// same get a number.
+/// Each source with a name of its own, which is that of its folder: the one it has, by the base URL that is known there.
+/// Those that have none yet and would have the same get a number from their URL. So the order of the lines does not
+/// matter, and a line keeps its folder whatever is added to the file.
 pub(super) fn named(
     urls: Vec<Url>,
+    folders: &BTreeMap<String, String>,
     options: impl Fn(Url) -> Result<Options, CliError>,
 ) -> Result<Vec<Options>, CliError> {
-    // The number that comes next for a name that is taken.
-    let mut taken: HashMap<String, u32> = HashMap::new();
-    let mut sources = Vec::new();
-    for url in urls {
-        let mut options = options(url)?;
-        let plain = options.slug.clone();
-        while taken.contains_key(&options.slug) {
-            let next = taken.entry(plain.clone()).or_insert(2);
-            options.slug = format!("{plain}-{next}");
-            *next += 1;
+    let mut sources = urls.into_iter().map(options).collect::<Result<Vec<_>, _>>()?;
+    let by_url: HashMap<_, _> = folders.iter().rev().map(|(folder, url)| (url.as_str(), folder)).collect();
+    let home = |options: &Options| {
+        let url = options.base_url.as_str();
+        let is_home = folders.get(&options.slug).is_some_and(|known| known == url);
+        if is_home { Some(options.slug.clone()) } else { by_url.get(url).map(|folder| (*folder).clone()) }
+    };
+    let homes: Vec<_> = sources.iter().map(home).collect();
+    // How many have each name, or would have it.
+    let mut wanted: HashMap<String, usize> = HashMap::new();
+    for (options, home) in sources.iter().zip(&homes) {
+        *wanted.entry(options.slug.clone()).or_default() += 1;
+        if let Some(home) = home.as_ref().filter(|home| **home != options.slug) {
+            *wanted.entry(home.clone()).or_default() += 1;
         }
-        taken.insert(options.slug.clone(), 2);
-        sources.push(options);
+    }
+    for (options, home) in sources.iter_mut().zip(homes) {
+        let is_shared = wanted.get(&options.slug).is_some_and(|count| *count > 1);
+        match home {
+            Some(home) => options.slug = home,
+            None if is_shared => options.slug = distinct_slug(&options.base_url),
+            None => {}
+        }
     }
     Ok(sources)
 }
@@ -111,19 +123,58 @@ pub(super) fn by_host<T>(sources: Vec<T>, url: impl Fn(&T) -> &Url) -> VecDeque<
 mod tests {
     use super::*;
 
-    fn slugs(endpoints: Endpoints) -> Vec<String> {
-        let sources = named(endpoints.urls, |url| Ok(Options::new(url))).expect("names");
+    fn slugs_beside(folders: &[(&str, &str)], endpoints: Endpoints) -> Vec<String> {
+        let folders = folders.iter().map(|(folder, url)| ((*folder).to_owned(), (*url).to_owned())).collect();
+        let sources = named(endpoints.urls, &folders, |url| Ok(Options::new(url))).expect("names");
         sources.into_iter().map(|options| options.slug).collect()
+    }
+
+    fn slugs(endpoints: Endpoints) -> Vec<String> {
+        slugs_beside(&[], endpoints)
     }
 
     #[test]
     fn sources_have_names_of_their_own() {
-        let found = Endpoints::parse(
-            "# four that sound alike\nhttp://a.org/oai\nhttps://a.org/oai  # the same, or is it?\n\nhttps://b.org:8443/\n\
-             http://a.org/oai\nhttp://a.org/oai-2\nhttp://a.org/oai/\n",
-        );
-        assert!(found.wrong.is_empty(), "{:?}", found.wrong);
-        assert_eq!(slugs(found), ["a.org-oai", "a.org-oai-2", "b.org-8443", "a.org-oai-2-2", "a.org-oai-3"]);
+        let lines = [
+            "# four that sound alike",
+            "http://a.org/oai",
+            "https://a.org/oai  # the same, or is it?",
+            "https://b.org:8443/",
+            "http://a.org/oai",
+            "http://a.org/oai-2",
+            "http://a.org/oai/",
+        ];
+        let found = |lines: &[&str]| {
+            let found = Endpoints::parse(&lines.join("\n"));
+            assert!(found.wrong.is_empty(), "{:?}", found.wrong);
+            found
+        };
+        let names = slugs(found(&lines));
+        assert_eq!((names[2].as_str(), names[3].as_str()), ("b.org-8443", "a.org-oai-2"));
+        for alike in [&names[0], &names[1], &names[4]] {
+            assert!(alike.strip_prefix("a.org-oai-").is_some_and(|number| number.len() == 16), "{alike}");
+        }
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), 5);
+        let mut reversed = lines;
+        reversed.reverse();
+        let same = |one: Vec<String>, other: Vec<String>| {
+            assert_eq!(one.into_iter().collect::<HashSet<_>>(), other.into_iter().collect::<HashSet<_>>());
+        };
+        same(names, slugs(found(&reversed)));
+    }
+
+    #[test]
+    fn sources_keep_their_folders() {
+        let folders = [("a.org-oai", "http://a.org/oai"), ("a.org-oai-2", "http://a.org/oai/"), ("z", "http://b.org/")];
+        let beside = |text: &str| slugs_beside(&folders, Endpoints::parse(text));
+        assert_eq!(beside("http://a.org/oai/\nhttp://b.org/\nhttp://a.org/oai\n"), ["a.org-oai-2", "z", "a.org-oai"]);
+        assert_eq!(beside("http://a.org/oai/\n"), ["a.org-oai-2"]);
+        let joined = beside("https://a.org/oai\nhttp://a.org/oai\nhttp://a.org/oai-2\nhttp://a.org/oai/\n");
+        assert!(joined[0].starts_with("a.org-oai-") && joined[0].len() == 26, "{joined:?}");
+        assert!(joined[2].starts_with("a.org-oai-2-") && joined[2].len() == 28, "{joined:?}");
+        assert_eq!((joined[1].as_str(), joined[3].as_str()), ("a.org-oai", "a.org-oai-2"));
+        // The only one of that name: perhaps the repository has moved, which is for people to say.
+        assert_eq!(beside("https://a.org/oai\n"), ["a.org-oai"]);
     }
 
     #[test]

@@ -60,7 +60,7 @@ mod tests {
         footprints.remove();
         assert!(dir.exists(), "a harvest is running");
         let contract = Contract { base_url: "http://a/".into(), sink: "records".into(), prefix: "oai_dc".into() };
-        state.agree(&contract).expect("an agreement");
+        state.agree(&contract, false).expect("an agreement");
         drop(state);
         footprints.remove();
         Footprints::of(&dir).remove();

@@ -1,5 +1,6 @@
 //! `--all`: many repositories at once, each into a folder of its own, politely.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +30,7 @@ pub(super) async fn run(
     let Endpoints { urls, credentials, wrong } = Endpoints::read(file)?;
     let client = command.remote.client_of_many(credentials)?;
     let Some(into) = &command.into else { return Ok(()) };
-    let sources = named(urls, |url| command.options(url))?;
+    let sources = named(urls, &folders(into), |url| command.options(url))?;
     let mut total = Total::default();
     for (line, reason) in wrong {
         total.leave_out(&format!("{} line {line}", shown(file)), &reason, command.json)?;
@@ -81,6 +82,16 @@ pub(super) async fn run(
     // Those whose turn never came because somebody said stop.
     total.incomplete += hosts.iter().map(|host| host.len() as u64).sum::<u64>();
     total.close(command.json)
+}
+
+/// The folders that are there already, and which repository each is of.
+fn folders(into: &Path) -> BTreeMap<String, String> {
+    let entries = std::fs::read_dir(into).into_iter().flatten().flatten();
+    let known = entries.filter_map(|entry| {
+        let contract = State::look(&entry.path()).and_then(|state| state.contract()).ok().flatten()?;
+        Some((entry.file_name().into_string().ok()?, contract.base_url))
+    });
+    known.collect()
 }
 
 /// Where sources go that do not know better: several make one catalogue, and who joins later joins the others.
