@@ -95,10 +95,15 @@ impl Case {
         self.read(Question::of(&[("verb", "ListMetadataFormats")]))
     }
 
-    /// What datestamps count in; by its length, where the text is not one of the two.
+    /// What datestamps count in; by its length, where the text is not one of the two. Where Identify cannot be read, the
+    /// first datestamp tells.
     pub(crate) fn granularity(&self) -> Result<Granularity, Stop> {
-        let (_, identify) = self.identify()?;
-        Ok(identify.field("granularity").map_or(Granularity::Seconds, Granularity::parse))
+        let identify = self.ask(Question::of(&[("verb", "Identify")]))?;
+        let told = match identify.answer() {
+            Some(answer) => answer.field("granularity").map(str::to_owned),
+            None => self.headers()?.entries().next().map(|(_, entry)| entry.datestamp.trim().to_owned()),
+        };
+        Ok(told.as_deref().map_or(Granularity::Seconds, Granularity::parse))
     }
 
     /// The format that lists are asked for: oai_dc, or the first there is.
@@ -191,7 +196,8 @@ impl Case {
 
     /// One answer of each kind: what checks over all answers rest on, even if nothing else was asked.
     pub(crate) fn survey(&self) -> Judged {
-        self.identify()?;
+        // Answers that cannot be read are among what is judged.
+        self.ask(Question::of(&[("verb", "Identify")]))?;
         self.ask(Question::of(&[("verb", "ListMetadataFormats")]))?;
         self.lists()?;
         self.ask(Question::of(&[("verb", "junk")]))?;

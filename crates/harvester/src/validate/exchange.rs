@@ -157,6 +157,13 @@ impl Exchange {
         self.reply()?.answer.as_ref().ok()
     }
 
+    /// Whether it has the root element of an answer, though it may not be readable.
+    pub(crate) fn is_of_the_protocol(&self) -> bool {
+        let has =
+            |text: &str| self.reply().is_some_and(|reply| memchr::memmem::find(&reply.kept, text.as_bytes()).is_some());
+        self.answer().is_some() || has("<OAI-PMH") || has(":OAI-PMH")
+    }
+
     /// What came instead of an answer that can be read.
     pub(crate) fn trouble(&self) -> String {
         match &self.outcome {

@@ -114,7 +114,8 @@ async fn judge(
     let mut case = Case::new(base_url, options);
     case.file(exchange(transport, base_url, options, Question::of(&[("verb", "Identify")])).await);
     let identify = &case.exchanges()[0];
-    let unreachable = identify.answer().is_none().then(|| identify.trouble());
+    // One fault in one answer is judged like any other; where nothing of the kind comes, there is no repository.
+    let unreachable = (!identify.is_of_the_protocol()).then(|| identify.trouble());
     let name = identify.answer().and_then(|answer| answer.field("repositoryName")).map(str::to_owned);
 
     let rows = GROUPS.iter().flat_map(|group| group.checks.iter().map(move |check| (group.name, check)));

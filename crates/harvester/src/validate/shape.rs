@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     Encoding,
     /// A character that XML cannot carry.
     Character,
-    /// The XML declaration is missing or says something else than version 1.0 in UTF-8.
+    /// The XML declaration is missing or says something else than version 1.0 in UTF-8, or is not the only one.
     Declaration,
     /// The root element, its namespace, or its xsi:schemaLocation.
     Root,
@@ -168,7 +168,12 @@ impl<'a> Inspector<'a> {
                         self.tell(Kind::Declaration, message, start);
                     }
                 }
-                Event::Comment(_) | Event::PI(_) | Event::DocType(_) => {}
+                Event::DocType(_) => {
+                    let message =
+                        "there is a document type declaration, which readers of foreign XML refuse".to_owned();
+                    self.tell(Kind::Declaration, message, start);
+                }
+                Event::Comment(_) | Event::PI(_) => {}
                 Event::Eof => break,
             }
             if self.found.len() >= MOST {

@@ -3,6 +3,7 @@
 use modoai_protocol::Datestamp;
 
 use super::super::case::{Case, Judged, moment, not_judged};
+use super::super::exchange::Question;
 use super::super::lexical;
 use super::super::report::Verdict;
 use super::super::schema::OAI_IDENTIFIER_NAMESPACE;
@@ -50,7 +51,14 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn answer(case: &Case, verdict: &mut Verdict) -> Judged {
-    let (exchange, answer) = case.identify()?;
+    let exchange = case.ask(Question::of(&[("verb", "Identify")]))?;
+    let Some(answer) = exchange.answer() else {
+        if !exchange.is_of_the_protocol() {
+            return not_judged(exchange.trouble());
+        }
+        verdict.fail(exchange, exchange.trouble());
+        return Ok(());
+    };
     if answer.verb != Some("Identify") || !answer.errors.is_empty() {
         verdict.fail(exchange, format!("there is no Identify, but {}", answer.codes().join(", ")));
     }

@@ -3,7 +3,7 @@
 use modoai_protocol::ErrorCode;
 
 use super::super::case::{Case, Judged};
-use super::super::exchange::{Exchange, Reply};
+use super::super::exchange::{Exchange, Question, Reply};
 use super::super::report::Verdict;
 use super::super::shape::{Kind, Place};
 use super::Check;
@@ -12,7 +12,12 @@ pub(super) const CHECKS: &[Check] = &[
     Check::over_all("shape-well-formed", "3.2", "well-formed XML with declared namespaces", well_formed),
     Check::over_all("shape-encoding", "3.2", "bytes that are UTF-8", encoding),
     Check::over_all("shape-characters", "3.2", "only characters that XML can carry", characters),
-    Check::over_all("shape-declaration", "3.2", "an XML declaration with version 1.0 and encoding UTF-8", declaration),
+    Check::over_all(
+        "shape-declaration",
+        "3.2",
+        "an XML declaration with version 1.0 and encoding UTF-8, and no DOCTYPE",
+        declaration,
+    ),
     Check::over_all(
         "shape-root",
         "3.2",
@@ -126,8 +131,8 @@ fn verb(case: &Case, verdict: &mut Verdict) -> Judged {
 fn request_url(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
     // Where Identify names another base URL, that is one fault and told there.
-    let (_, identify) = case.identify()?;
-    let own = identify.field("baseURL").unwrap_or_default();
+    let identify = case.ask(Question::of(&[("verb", "Identify")]))?;
+    let own = identify.answer().and_then(|answer| answer.field("baseURL")).unwrap_or_default();
     for exchange in case.exchanges() {
         let Some(answer) = exchange.answer() else { continue };
         let told = answer.url.trim();

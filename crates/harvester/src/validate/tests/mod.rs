@@ -5,6 +5,7 @@ mod repository;
 
 use std::collections::BTreeSet;
 
+use super::exchange::{Question, Raw};
 use super::render;
 use super::report::{Grade, Report};
 use super::{Options, checks, judge};
@@ -107,6 +108,42 @@ fn what_does_not_answer_is_not_judged() {
     repository.on_wire = |_, raw| raw.body = b"<html><body>Log in, please".to_vec();
     let report = judged(&repository, &Options::default());
     assert!(report.unreachable.is_some_and(|reason| reason.contains("the root element is 'html'")));
+}
+
+/// Changes Identify as it is sent.
+fn spoil(question: &Question, raw: &mut Raw, from: &str, to: &[u8]) {
+    let at = memchr::memmem::find(&raw.body, from.as_bytes()).filter(|_| question.query == "verb=Identify");
+    if let Some(at) = at.filter(|_| question.coding == "identity") {
+        raw.body.splice(at..at + from.len(), to.iter().copied());
+    }
+}
+
+#[test]
+fn a_fault_in_identify_is_one_fault() {
+    let faults: [(&str, fn(&Question, &mut Raw)); 7] = [
+        ("shape-well-formed", |question, raw| spoil(question, raw, "Example", b"A & B")),
+        ("shape-well-formed", |question, raw| spoil(question, raw, "Example", b"A&nbsp;B")),
+        ("shape-well-formed", |question, raw| spoil(question, raw, "</OAI-PMH>", b"</OAI-PMH><!-- x -->junk")),
+        ("shape-encoding", |question, raw| spoil(question, raw, "Example", b"Ex\xe9mple")),
+        ("shape-declaration", |question, raw| spoil(question, raw, "UTF-8", b"ISO-8859-1")),
+        ("shape-declaration", |question, raw| spoil(question, raw, "?>", b"?><!DOCTYPE a [<!ENTITY a 'b'>]>")),
+        ("shape-root", |question, raw| spoil(question, raw, "/OAI/2.0/", b"/OAI/1.1/")),
+    ];
+    for (check, fault) in faults {
+        let mut repository = Repository::new();
+        repository.on_wire = fault;
+        let report = judged(&repository, &Options::default());
+        let text = render::text(&report, false);
+        assert_eq!(report.unreachable, None, "{text}");
+        let grade = |id: &str| report.outcome(id).map(|outcome| outcome.grade);
+        assert_eq!(grade(check), Some(Grade::Failure), "{text}");
+        let excerpt = report.outcome(check).and_then(|outcome| outcome.findings[0].excerpt.as_ref());
+        assert!(excerpt.is_some(), "with its bytes: {text}");
+        for other in ["lists-records", "tokens-last-page", "dates-halves", "sets-members-only", "records-oai-dc"] {
+            assert_eq!(grade(other), Some(Grade::Pass), "{check}: {text}");
+        }
+        assert!(report.count(Grade::NotJudged) < 25, "{check}: {text}");
+    }
 }
 
 #[test]
