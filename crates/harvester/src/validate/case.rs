@@ -229,6 +229,13 @@ impl<'a> Walk<'a> {
         self.end == End::Complete
     }
 
+    /// Whether a record may be missing from it: what changed since it was begun may have come or gone.
+    pub(crate) fn may_lack(&self, entry: &Entry) -> bool {
+        let begun = self.first().answer().map_or("", |answer| answer.response_date.trim());
+        let datestamp = entry.datestamp.trim();
+        begun.get(..datestamp.len()).is_none_or(|begun| datestamp >= begun)
+    }
+
     /// The first page.
     pub(crate) fn first(&self) -> &'a Exchange {
         self.pages[0]

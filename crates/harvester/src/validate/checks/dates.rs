@@ -240,9 +240,11 @@ fn add_up(whole: &Walk<'_>, early: &Walk<'_>, late: &Walk<'_>, verdict: &mut Ver
     for identifier in one.intersection(&two) {
         verdict.fail_at(page, format!("'{identifier}' is in both parts"), identifier);
     }
-    // What appeared meanwhile is in the later part.
-    for identifier in one.difference(&all).filter(|identifier| !two.contains(*identifier)) {
-        verdict.fail_at(early.first(), format!("'{identifier}' is in a part, and not in the whole"), identifier);
+    for (page, entry) in early.entries().chain(late.entries()) {
+        if !all.contains(&entry.identifier) && !whole.may_lack(entry) {
+            let message = format!("'{}' of {} is in a part, and not in the whole", entry.identifier, entry.datestamp);
+            verdict.fail_at(page, message, &entry.identifier);
+        }
     }
     Ok(())
 }

@@ -28,6 +28,12 @@ pub(super) const CHECKS: &[Check] = &[
         "the same headers",
         agree,
     ),
+    Check::over_all(
+        "lists-whole",
+        "2.7, 3.5",
+        "a list by date or set holds nothing that the whole list lacks, unless it changed meanwhile",
+        whole,
+    ),
     Check::new(
         "lists-get-record",
         "4.1",
@@ -103,9 +109,7 @@ fn steady(case: &Case, verdict: &mut Verdict) -> Judged {
     }
     // What is new the second time must be new.
     for (identifier, (page, entry)) in two.iter().filter(|_| before.is_complete()) {
-        let since = before.first().answer().map(|answer| answer.response_date.clone()).unwrap_or_default();
-        if !one.contains_key(identifier) && entry.datestamp.as_str() < since.get(..entry.datestamp.len()).unwrap_or("")
-        {
+        if !one.contains_key(identifier) && !before.may_lack(entry) {
             let message = format!("'{identifier}' of {} was not in the list a moment before", entry.datestamp);
             verdict.fail_at(page, message, identifier);
         }
@@ -141,6 +145,39 @@ fn agree(case: &Case, verdict: &mut Verdict) -> Judged {
         verdict.fail_at(page, format!("'{identifier}' is not in ListIdentifiers"), identifier);
     }
     Ok(())
+}
+
+/// A list that is cut short and has no token looks whole, until others show what it lacks.
+fn whole(case: &Case, verdict: &mut Verdict) -> Judged {
+    case.survey()?;
+    let prefix = case.prefix()?;
+    let mut judged = false;
+    for (verb, whole) in [("ListIdentifiers", case.headers()?), ("ListRecords", case.records()?)] {
+        if !whole.is_complete() {
+            verdict.note("the whole list is too long, or breaks off");
+            continue;
+        }
+        judged = true;
+        let known: HashSet<_> = whole.entries().map(|(_, entry)| &entry.identifier).collect();
+        // Later pages do not say which format they are in; what is asked again is another whole.
+        let is_part = |it: &&Exchange| {
+            it.question.take == 0
+                && it.question.argument("verb").as_deref() == Some(verb)
+                && it.question.argument("metadataPrefix").as_deref() == Some(prefix.as_str())
+        };
+        let mut told = HashSet::new();
+        for exchange in case.exchanges().iter().filter(is_part) {
+            for entry in exchange.answer().map_or(&[][..], |answer| &answer.entries) {
+                let is_lacking = !known.contains(&entry.identifier) && !whole.may_lack(entry);
+                if is_lacking && told.insert(&entry.identifier) {
+                    let message =
+                        format!("'{}' of {} is not in the whole list of {verb}", entry.identifier, entry.datestamp);
+                    verdict.fail_at(exchange, message, &entry.identifier);
+                }
+            }
+        }
+    }
+    if judged { Ok(()) } else { not_judged("no list could be followed to its end") }
 }
 
 type ByIdentifier<'a> = BTreeMap<&'a str, (&'a Exchange, &'a Entry)>;

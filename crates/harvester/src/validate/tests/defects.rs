@@ -433,6 +433,9 @@ pub(super) const DEFECTS: &[Defect] = &[
             }
         };
     }),
+    wider("lists-whole", Failure, &["dates-halves"], "lists are cut short, and have no token", |it| {
+        it.on_answer = |_, text| cut(text, "<resumptionToken", "</resumptionToken>");
+    }),
     defect("lists-get-record", Warning, "other metadata", |it| {
         it.on_answer = |question, text| {
             if asks(question, "GetRecord") {
