@@ -28,6 +28,9 @@ pub(crate) fn not_judged<T>(reason: impl Into<String>) -> Result<T, Stop> {
     Err(Stop::NotJudged(reason.into()))
 }
 
+/// The verbs that select by date and set: harvesters use the one, and the other must agree.
+pub(crate) const SELECTIVE: [&str; 2] = ["ListIdentifiers", "ListRecords"];
+
 /// Everything known.
 pub(crate) struct Case {
     pub(crate) base_url: String,

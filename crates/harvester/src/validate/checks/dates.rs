@@ -1,10 +1,10 @@
 //! Datestamps, and harvesting by them: what must come, what must not, and which dates are refused.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use modoai_protocol::Datestamp;
 
-use super::super::case::{Case, End, Judged, Stop, Walk, moment, not_judged};
+use super::super::case::{Case, End, Judged, SELECTIVE, Stop, Walk, moment, not_judged};
 use super::super::exchange::Question;
 use super::super::report::Verdict;
 use super::Check;
@@ -24,28 +24,28 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "dates-inclusive",
         "2.7.1",
-        "ListRecords with from and until both the datestamp of a record",
+        "ListRecords and ListIdentifiers with from, with until, and with both the datestamp of a record",
         "that record",
         inclusive,
     ),
     Check::new(
         "dates-nothing-else",
         "2.7.1",
-        "ListIdentifiers with from, with until, and with both",
+        "ListRecords and ListIdentifiers with from, with until, and with both, page after page",
         "nothing outside of the range",
         nothing_else,
     ),
     Check::new(
         "dates-halves",
         "2.7.1",
-        "a list in two parts: until a date, and from the next",
+        "each list in two parts: until a date, and from the next",
         "together the whole, with nothing in both",
         halves,
     ),
     Check::new(
         "dates-from-earliest",
         "2.7.1, 4.2",
-        "ListIdentifiers from earliestDatestamp",
+        "ListRecords and ListIdentifiers from earliestDatestamp",
         "the same as without a date",
         from_earliest,
     ),
@@ -142,10 +142,26 @@ fn clock(case: &Case, verdict: &mut Verdict) -> Judged {
 }
 
 fn inclusive(case: &Case, verdict: &mut Verdict) -> Judged {
-    let sample = case.sample()?;
-    let stamp = sample.datestamp.as_str();
-    let walk = case.list("ListRecords", &[("from", stamp), ("until", stamp)])?;
-    includes(&walk, &sample.identifier, verdict)
+    let stamp = middle(case)?;
+    let headers = case.headers()?;
+    let Some((_, sample)) = headers.entries().find(|(_, entry)| moment(&entry.datestamp) == Some(stamp)) else {
+        return not_judged("no datestamp was seen");
+    };
+    let date = sample.datestamp.trim();
+    for verb in SELECTIVE {
+        let one = case.list(verb, &[("from", date), ("until", date)])?;
+        includes(&one, &sample.identifier, verdict)?;
+        for bound in ["from", "until"] {
+            let walk = case.list(verb, &[(bound, date)])?;
+            // A record may be anywhere in a list that is too long to look through.
+            if walk.end == End::Sampled {
+                verdict.note(format!("the lists with {bound} alone are too long to look for the record"));
+            } else {
+                includes(&walk, &sample.identifier, verdict)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The list must hold a record; one that was not followed to its end may still.
@@ -166,10 +182,9 @@ fn nothing_else(case: &Case, verdict: &mut Verdict) -> Judged {
     let granularity = case.granularity()?;
     let date = granularity.write(stamp);
     let (from, until) = (("from", date.as_str()), ("until", date.as_str()));
-    for (arguments, least, most) in
-        [(&[from][..], true, false), (&[until][..], false, true), (&[from, until][..], true, true)]
-    {
-        let walk = case.list("ListIdentifiers", arguments)?;
+    let ranges = [(&[from][..], true, false), (&[until][..], false, true), (&[from, until][..], true, true)];
+    for (verb, (arguments, least, most)) in SELECTIVE.iter().flat_map(|verb| ranges.map(|range| (verb, range))) {
+        let walk = case.list(verb, arguments)?;
         for (page, entry) in walk.entries() {
             let Some(moment) = moment(&entry.datestamp) else { continue };
             // By day, whatever is in the day is in the range.
@@ -197,13 +212,17 @@ fn middle(case: &Case) -> Result<Datestamp, Stop> {
 }
 
 fn halves(case: &Case, verdict: &mut Verdict) -> Judged {
+    SELECTIVE.iter().try_for_each(|verb| halves_of(case, verb, verdict))
+}
+
+fn halves_of(case: &Case, verb: &str, verdict: &mut Verdict) -> Judged {
     let granularity = case.granularity()?;
     let stamp = middle(case)?;
     let (until, from) = (granularity.write(stamp), granularity.write(granularity.later(stamp, 1)));
-    let whole = case.headers()?;
+    let whole = case.list(verb, &[])?;
     if whole.is_complete() {
-        let early = case.list("ListIdentifiers", &[("until", &until)])?;
-        let late = case.list("ListIdentifiers", &[("from", &from)])?;
+        let early = case.list(verb, &[("until", &until)])?;
+        let late = case.list(verb, &[("from", &from)])?;
         return add_up(&whole, &early, &late, verdict);
     }
     if granularity == Granularity::Day {
@@ -212,12 +231,12 @@ fn halves(case: &Case, verdict: &mut Verdict) -> Judged {
     // Of a long list, one day in two parts.
     let (first, last) = (format!("{}T00:00:00Z", &until[..10]), format!("{}T23:59:59Z", &until[..10]));
     verdict.note(format!("of a long list, the {} was looked at", &until[..10]));
-    let whole = case.list("ListIdentifiers", &[("from", &first), ("until", &last)])?;
+    let whole = case.list(verb, &[("from", &first), ("until", &last)])?;
     if !whole.is_complete() || until == last {
         return not_judged("the list of one day is too long as well");
     }
-    let early = case.list("ListIdentifiers", &[("from", &first), ("until", &until)])?;
-    let late = case.list("ListIdentifiers", &[("from", &from), ("until", &last)])?;
+    let early = case.list(verb, &[("from", &first), ("until", &until)])?;
+    let late = case.list(verb, &[("from", &from), ("until", &last)])?;
     add_up(&whole, &early, &late, verdict)
 }
 
@@ -254,21 +273,23 @@ fn from_earliest(case: &Case, verdict: &mut Verdict) -> Judged {
     let Some(earliest) = identify.field("earliestDatestamp").filter(|text| moment(text).is_some()) else {
         return not_judged("earliestDatestamp cannot be read");
     };
-    let whole = case.headers()?;
-    let ranged = case.list("ListIdentifiers", &[("from", earliest)])?;
-    if let Some(code) = ranged.first().answer().and_then(|answer| answer.codes().first().copied()) {
-        if whole.entries().next().is_some() {
-            verdict.fail_at(ranged.first(), format!("from earliestDatestamp is refused with {code}"), "<error");
+    for verb in SELECTIVE {
+        let whole = case.list(verb, &[])?;
+        let ranged = case.list(verb, &[("from", earliest)])?;
+        if let Some(code) = ranged.first().answer().and_then(|answer| answer.codes().first().copied()) {
+            if whole.entries().next().is_some() {
+                verdict.fail_at(ranged.first(), format!("from earliestDatestamp is refused with {code}"), "<error");
+            }
+            continue;
         }
-        return Ok(());
-    }
-    if !whole.is_complete() || !ranged.is_complete() {
-        verdict.note("the list is too long to compare; it is not refused");
-        return Ok(());
-    }
-    let names = |walk: &Walk<'_>| walk.entries().map(|(_, entry)| entry.identifier.clone()).collect::<BTreeSet<_>>();
-    for identifier in names(&whole).difference(&names(&ranged)) {
-        verdict.fail(ranged.first(), format!("'{identifier}' is missing"));
+        if !whole.is_complete() || !ranged.is_complete() {
+            verdict.note("the list is too long to compare; it is not refused");
+            continue;
+        }
+        let held: HashSet<_> = ranged.entries().map(|(_, entry)| &entry.identifier).collect();
+        for (_, entry) in whole.entries().filter(|(_, entry)| !held.contains(&entry.identifier)) {
+            verdict.fail(ranged.first(), format!("'{}' is missing", entry.identifier));
+        }
     }
     Ok(())
 }

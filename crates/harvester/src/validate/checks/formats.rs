@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::super::case::{Case, Judged, not_judged};
+use super::super::case::{Case, Judged, SELECTIVE, not_judged};
 use super::super::exchange::Question;
+use super::super::metadata::{Metadata, is_foreign};
 use super::super::report::Verdict;
 use super::super::schema::OAI_DC_NAMESPACE;
 use super::Check;
@@ -11,6 +12,8 @@ use super::Check;
 const OAI_DC_SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/oai_dc.xsd";
 /// Formats of one item that are tried.
 const TRIED: usize = 12;
+/// Formats whose lists are begun.
+const LISTED: usize = 5;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("formats-list", "4.4", "ListMetadataFormats", "at least one format, and no error", list),
@@ -35,6 +38,13 @@ pub(super) const CHECKS: &[Check] = &[
         "GetRecord in each format of that item",
         "metadata whose root element is in the namespace of the format",
         disseminated,
+    ),
+    Check::new(
+        "formats-listed",
+        "3.4, 4.3, 4.5",
+        "ListRecords and ListIdentifiers in other formats of that item than oai_dc",
+        "a list that is not empty, with metadata in the namespace of the format",
+        listed,
     ),
 ];
 
@@ -131,6 +141,45 @@ fn disseminated(case: &Case, verdict: &mut Verdict) -> Judged {
     }
     if answer.formats.len() > TRIED {
         verdict.note(format!("the first {TRIED} of {} formats were tried", answer.formats.len()));
+    }
+    Ok(())
+}
+
+fn listed(case: &Case, verdict: &mut Verdict) -> Judged {
+    let sample = case.sample()?;
+    let question = Question::of(&[("verb", "ListMetadataFormats"), ("identifier", &sample.identifier)]);
+    let (_, answer) = case.read(question)?;
+    // The format that all lists are in is judged with them.
+    let own = case.prefix()?;
+    let others: Vec<_> = answer.formats.iter().filter(|format| format.prefix != own).collect();
+    if others.is_empty() {
+        return not_judged(format!("the item has no other format than {own}"));
+    }
+    for (format, verb) in others.iter().take(LISTED).flat_map(|it| SELECTIVE.map(|verb| (it, verb))) {
+        let prefix = &format.prefix;
+        let page = case.ask(Question::of(&[("verb", verb), ("metadataPrefix", prefix)]))?;
+        let Some(list) = page.answer() else {
+            verdict.fail(page, page.trouble());
+            continue;
+        };
+        if list.entries.is_empty() {
+            let codes = list.codes().join(", ");
+            verdict.fail(page, format!("an item has the format '{prefix}', and {verb} says '{codes}'"));
+        }
+        let promised = format.namespace.trim();
+        let other = |metadata: &&Metadata| metadata.namespace != promised && is_foreign(&metadata.namespace);
+        for entry in list.entries.iter().filter(|entry| !entry.deleted) {
+            if let Some(metadata) = entry.metadata.as_ref().filter(other) {
+                let message = format!(
+                    "in {verb}, the metadata of '{}' is in the namespace '{}', the format '{prefix}' promises '{promised}'",
+                    entry.identifier, metadata.namespace
+                );
+                verdict.fail_at(page, message, &entry.identifier);
+            }
+        }
+    }
+    if others.len() > LISTED {
+        verdict.note(format!("the first {LISTED} of {} formats were tried", others.len()));
     }
     Ok(())
 }

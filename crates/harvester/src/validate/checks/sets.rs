@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use modoai_protocol::SetSpec;
 
-use super::super::case::{Case, End, Judged, Stop, not_judged};
+use super::super::case::{Case, End, Judged, SELECTIVE, Stop, not_judged};
 use super::super::exchange::Question;
 use super::super::report::{Grade, Verdict};
 use super::Check;
@@ -29,7 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(
         "sets-members-only",
         "2.7.2",
-        "ListIdentifiers for some of the sets",
+        "ListRecords and ListIdentifiers for some of the sets",
         "headers in that set or below it",
         members_only,
     ),
@@ -189,8 +189,8 @@ fn walked(case: &Case) -> Result<Vec<String>, Stop> {
 
 fn members_only(case: &Case, verdict: &mut Verdict) -> Judged {
     let sets = walked(case)?;
-    for spec in &sets {
-        let walk = case.list("ListIdentifiers", &[("set", spec)])?;
+    for (spec, verb) in sets.iter().flat_map(|spec| SELECTIVE.map(|verb| (spec, verb))) {
+        let walk = case.list(verb, &[("set", spec)])?;
         if let End::Broken(reason) = &walk.end {
             verdict.fail(walk.last(), format!("the list of '{spec}' breaks off: {reason}"));
         }
@@ -209,13 +209,13 @@ fn members_only(case: &Case, verdict: &mut Verdict) -> Judged {
 fn all_members(case: &Case, verdict: &mut Verdict) -> Judged {
     let sets = walked(case)?;
     let headers = case.headers()?;
-    let mut judged = Vec::new();
-    for spec in &sets {
-        let walk = case.list("ListIdentifiers", &[("set", spec)])?;
+    let mut judged = BTreeSet::new();
+    for (spec, verb) in sets.iter().flat_map(|spec| SELECTIVE.map(|verb| (spec, verb))) {
+        let walk = case.list(verb, &[("set", spec)])?;
         if !walk.is_complete() {
             continue;
         }
-        judged.push(spec.as_str());
+        judged.insert(spec.as_str());
         let listed: HashSet<_> = walk.entries().map(|(_, entry)| &entry.identifier).collect();
         for (_, entry) in headers.entries().filter(|(_, entry)| entry.sets.iter().any(|set| is_within(set, spec))) {
             if !listed.contains(&entry.identifier) {
@@ -226,7 +226,7 @@ fn all_members(case: &Case, verdict: &mut Verdict) -> Judged {
     if judged.is_empty() {
         return not_judged("the lists of the sets are too long");
     }
-    verdict.note(format!("looked at: {}", judged.join(", ")));
+    verdict.note(format!("looked at: {}", Vec::from_iter(judged).join(", ")));
     Ok(())
 }
 

@@ -575,7 +575,7 @@ pub(super) const DEFECTS: &[Defect] = &[
             }
         };
     }),
-    defect("dates-halves", Failure, "the end is excluded", |it| {
+    wider("dates-halves", Failure, &["dates-inclusive"], "the end is excluded", |it| {
         it.on_request = |arguments| {
             if verb_is(arguments, "ListIdentifiers") && arguments.len() == 3 {
                 earlier_until(arguments);
@@ -691,8 +691,56 @@ pub(super) const DEFECTS: &[Defect] = &[
     }),
     defect("sets-all-members", Failure, "one is left out", |it| {
         it.on_answer = |question, text| {
-            if question.query.contains("set=science") {
+            if question.query.contains("set=science") && asks(question, "ListIdentifiers") {
                 cut(text, "<header", "</header>");
+            }
+        };
+    }),
+    defect("sets-members-only", Failure, "ListRecords ignores the set", |it| {
+        it.on_request = |arguments| {
+            if verb_is(arguments, "ListRecords") {
+                arguments.retain(|(name, _)| name != "set");
+            }
+        };
+    }),
+    wider("dates-nothing-else", Failure, &["dates-halves"], "tokens of ListRecords forget the range", |it| {
+        it.on_request = |arguments| {
+            if verb_is(arguments, "ListRecords") {
+                for (_, token) in arguments.iter_mut().filter(|(name, _)| name == "resumptionToken") {
+                    *token = token.replace(";from", ";junk").replace(";until", ";junk");
+                    if let (Some(start), Some(end)) = (token.find(";junk"), token.rfind(':')) {
+                        token.replace_range(start..end, "");
+                    }
+                }
+            }
+        };
+    }),
+    defect("dates-inclusive", Failure, "ListRecords excludes from", |it| {
+        it.on_request = |arguments| {
+            let has_until = arguments.iter().any(|(name, _)| name == "until");
+            if verb_is(arguments, "ListRecords") && !has_until {
+                for (_, value) in arguments.iter_mut().filter(|(name, value)| name == "from" && value.len() == 20) {
+                    if let Some(bound) = Bound::parse(value) {
+                        *value = Datestamp::from_unix(bound.first().unix() + 1).to_string();
+                    }
+                }
+            }
+        };
+    }),
+    defect("formats-listed", Failure, "ListRecords is always in oai_dc", |it| {
+        it.on_request = |arguments| {
+            if verb_is(arguments, "ListRecords") {
+                arguments
+                    .iter_mut()
+                    .filter(|(_, value)| value == "other")
+                    .for_each(|(_, it)| *it = "oai_dc".to_owned());
+            }
+        };
+    }),
+    defect("formats-listed", Failure, "ListIdentifiers knows only oai_dc", |it| {
+        it.on_answer = |question, text| {
+            if asks(question, "ListIdentifiers") && value(question, "metadataPrefix").as_deref() == Some("other") {
+                refuse(text, "noRecordsMatch");
             }
         };
     }),

@@ -92,7 +92,7 @@ fn only_some_checks_can_be_asked_for() {
     let only = vec!["formats".to_owned(), "shape-root".to_owned()];
     let report = judged(&Repository::new(), &Options { only, ..Options::default() });
     let ids: Vec<_> = report.outcomes.iter().map(|outcome| outcome.check.id).collect();
-    assert_eq!(ids.len(), 6, "{ids:?}");
+    assert_eq!(ids.len(), 7, "{ids:?}");
     assert_eq!((ids[0], ids[1]), ("shape-root", "formats-list"));
     assert!(report.is_conformant(true), "{}", render::text(&report, false));
 }
