@@ -119,6 +119,9 @@ fn no_check_is_no_conformance() {
     assert!(ended.stdout.contains("15 checks: 0 passed, 0 failed, 0 with warnings, 15 not judged"), "{}", ended.stdout);
     let said = format!("modoai: {url} could not be judged: the limit of 2 requests is reached\n");
     assert!(ended.status == 1 && ended.stderr.starts_with(&said), "{}", ended.stderr);
+    let ended = Desk::new().run(&["validate", &url, "--strict", "--max-requests", "1"]);
+    let said = format!("modoai: {url} was not judged to the end: the limit of 1 requests is reached\n");
+    assert!(ended.status == 1 && ended.stderr.starts_with(&said), "{}", ended.stderr);
     let ended = Desk::new().run(&["validate", &url, "--only", "identify-answer"]);
     assert!(ended.status == 0 && ended.stdout.contains("\n1 check: 1 passed"), "{ended:?}");
 }

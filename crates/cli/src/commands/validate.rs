@@ -102,6 +102,11 @@ fn conclude(report: &Report, strict: bool) -> Result<(), CliError> {
     if report.is_conformant(strict) {
         return Ok(());
     }
+    // What was found is a judgement; that nothing was found in a part is none.
+    if let Some(reason) = report.cut_short.as_ref().filter(|_| !report.is_wanting(strict)) {
+        let what = format!("{} was not judged to the end: {reason}", report.base_url);
+        return Err(CliError::failed(what).hint("allow more with --max-requests, or make fewer checks with --only"));
+    }
     let (failed, warned) = (report.count(Grade::Failure), report.count(Grade::Warning));
     let what = format!("{} does not conform: failures: {failed}, warnings: {warned}", report.base_url);
     Err(CliError::new(Kind::Findings, what))

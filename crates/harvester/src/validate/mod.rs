@@ -123,6 +123,7 @@ async fn judge(
     let mut outcomes: Vec<Option<Outcome>> = vec![None; wanted.len()];
     // Checks over all answers come when all answers are there.
     let (last, first): (Vec<usize>, Vec<usize>) = (0..wanted.len()).partition(|&index| wanted[index].1.over_all);
+    let mut cut_short = None;
     for (done, index) in first.into_iter().chain(last).enumerate() {
         let (group, check) = wanted[index];
         let outcome = loop {
@@ -138,6 +139,7 @@ async fn judge(
                 Err(Stop::Need(question)) => {
                     if case.exchanges().len() >= options.requests {
                         let reason = format!("the limit of {} requests is reached", options.requests);
+                        cut_short = Some(reason.clone());
                         break conclude(group, check, verdict, Some(reason));
                     }
                     if unreachable.is_some() {
@@ -153,6 +155,7 @@ async fn judge(
         base_url: base_url.to_owned(),
         repository: name,
         unreachable,
+        cut_short,
         requests: case.exchanges().len(),
         outcomes: outcomes.into_iter().flatten().collect(),
     }

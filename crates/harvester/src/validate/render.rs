@@ -57,6 +57,10 @@ pub fn text(report: &Report, colour: bool) -> String {
         }
         of_group.for_each(|outcome| line(&mut out, outcome, &paint));
     }
+    if let Some(reason) = &report.cut_short {
+        let told = format!("not everything was asked: {}", readable(reason));
+        put(&mut out, &format!("\n{}", paint.grade(Grade::Failure, &told)));
+    }
     let count = |grade| report.count(grade);
     put(
         &mut out,

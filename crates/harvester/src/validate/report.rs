@@ -110,6 +110,8 @@ pub struct Report {
     pub repository: Option<String>,
     /// Why nothing could be judged, if that is so.
     pub unreachable: Option<String>,
+    /// Why it ended before everything was asked, if it did.
+    pub cut_short: Option<String>,
     /// How often it was asked.
     pub requests: usize,
     /// All checks, in the order of the table.
@@ -137,10 +139,15 @@ impl Report {
         Some(reasons.iter().max_by_key(times).copied().unwrap_or("there was nothing to judge"))
     }
 
-    /// Whether it conforms: nothing failed, and with `strict` there is no warning either.
-    pub fn is_conformant(&self, strict: bool) -> bool {
+    /// Whether something failed, or with `strict` gave a warning.
+    pub fn is_wanting(&self, strict: bool) -> bool {
         let bound = if strict { Grade::Warning } else { Grade::Failure };
-        self.unreachable.is_none() && self.outcomes.iter().all(|outcome| outcome.grade < bound)
+        self.outcomes.iter().any(|outcome| outcome.grade >= bound)
+    }
+
+    /// Whether it conforms: everything was asked, and nothing is wanting.
+    pub fn is_conformant(&self, strict: bool) -> bool {
+        self.unreachable.is_none() && self.cut_short.is_none() && !self.is_wanting(strict)
     }
 }
 

@@ -85,6 +85,9 @@ fn the_number_of_requests_is_bounded() {
     assert_eq!((report.requests, repository.asked.borrow().len()), (12, 12));
     let note = report.outcome("tokens-reusable").and_then(|outcome| outcome.note.clone());
     assert_eq!(note.as_deref(), Some("the limit of 12 requests is reached"));
+    assert_eq!(report.cut_short, note);
+    assert!(!report.is_wanting(true) && !report.is_conformant(false), "what was not asked is not conformant");
+    assert!(render::text(&report, false).contains("\nnot everything was asked: the limit of 12 requests is reached\n"));
 }
 
 #[test]
