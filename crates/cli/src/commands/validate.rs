@@ -38,11 +38,11 @@ pub(crate) struct Validate {
     /// Count warnings as failures.
     #[arg(long)]
     strict: bool,
-    /// Requests in all.
-    #[arg(long, value_name = "NUMBER", default_value_t = Options::default().requests)]
+    /// Requests in all, with those that are repeated or redirected.
+    #[arg(long, value_name = "NUMBER", default_value_t = Options::default().requests, value_parser = at_least_one)]
     max_requests: usize,
     /// Records of each list that are looked at.
-    #[arg(long, value_name = "NUMBER", default_value_t = Options::default().records)]
+    #[arg(long, value_name = "NUMBER", default_value_t = Options::default().records, value_parser = at_least_one)]
     max_records: usize,
     #[command(flatten)]
     remote: RemoteArgs,
@@ -54,12 +54,8 @@ impl Validate {
             return output::print(&checks::table());
         }
         let Some(mut url) = self.base_url else { return Ok(()) };
-        let options = Options {
-            requests: self.max_requests.max(1),
-            records: self.max_records.max(1),
-            only: self.only,
-            ..Options::default()
-        };
+        let options =
+            Options { requests: self.max_requests, records: self.max_records, only: self.only, ..Options::default() };
         let client = self.remote.client(&mut url)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
@@ -124,4 +120,8 @@ fn bar(quiet: bool) -> ProgressBar {
 fn known(text: &str) -> Result<String, String> {
     let is_known = checks::all().any(|(group, check)| group == text || check.id == text);
     if is_known { Ok(text.to_owned()) } else { Err("there is no such check; --list-checks shows them".to_owned()) }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "not a number from 1 on".to_owned())
 }

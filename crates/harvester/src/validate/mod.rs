@@ -7,12 +7,13 @@
 //! | `exchange` | a question and its answer, decoded and read once |
 //! | `shape`, `schema`, `lexical` | an answer held against XML and the schemas |
 //! | `metadata` | whether two serialisations are the same metadata |
-//! | `transport` | how questions reach an endpoint |
+//! | `asking`, `transport` | how often a question is asked; how it reaches an endpoint |
 //! | [`report`], [`render`] | what was found, and how it is told |
 //!
 //! Everything is bounded: so many requests, so many records of each list, so many bytes of each answer. What was only
 //! sampled says so.
 
+mod asking;
 mod case;
 pub mod checks;
 mod client;
@@ -31,9 +32,10 @@ use std::time::Duration;
 
 use modoai_fetch::{Client, Url};
 
+use asking::Asking;
 use case::{Case, Stop};
 use checks::{Check, GROUPS};
-use exchange::{Exchange, Question, Reply, Wait};
+use exchange::Question;
 use report::Verdict;
 pub use report::{Excerpt, Finding, Grade, Outcome, Report};
 use transport::Transport;
@@ -41,7 +43,7 @@ use transport::Transport;
 /// How much is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Requests in all. A small repository needs about 150; the rest is room for its lists.
+    /// Requests in all, with repeats and redirects. A small repository needs about 110; the rest is room for its lists.
     pub requests: usize,
     /// Records of each list: enough for several pages of most servers, and for a minute of a slow one.
     pub records: usize,
@@ -112,22 +114,31 @@ async fn judge(
     progress: &mut dyn FnMut(&Progress),
 ) -> Report {
     let mut case = Case::new(base_url, options);
-    case.file(exchange(transport, base_url, options, Question::of(&[("verb", "Identify")])).await);
-    let identify = &case.exchanges()[0];
-    // One fault in one answer is judged like any other; where nothing of the kind comes, there is no repository.
-    let unreachable = (!identify.is_of_the_protocol()).then(|| identify.trouble());
-    let name = identify.answer().and_then(|answer| answer.field("repositoryName")).map(str::to_owned);
+    let mut asking = Asking::new(transport, base_url, options);
+    // Which limit was reached, if one was.
+    let mut cut_short = None;
+    match asking.ask(Question::of(&[("verb", "Identify")])).await {
+        Ok(exchange) => case.file(exchange),
+        Err(limit) => cut_short = Some(limit),
+    }
+    let identify = case.exchanges().first();
+    let unreachable = match identify {
+        // One fault in one answer is judged like any other; where nothing of the kind comes, there is no repository.
+        Some(identify) => (!identify.is_of_the_protocol()).then(|| identify.trouble()),
+        None => cut_short.clone(),
+    };
+    let answer = identify.and_then(|identify| identify.answer());
+    let name = answer.and_then(|answer| answer.field("repositoryName")).map(str::to_owned);
 
     let rows = GROUPS.iter().flat_map(|group| group.checks.iter().map(move |check| (group.name, check)));
     let wanted: Vec<_> = rows.filter(|(group, check)| options.wants(group, check)).collect();
     let mut outcomes: Vec<Option<Outcome>> = vec![None; wanted.len()];
     // Checks over all answers come when all answers are there.
     let (last, first): (Vec<usize>, Vec<usize>) = (0..wanted.len()).partition(|&index| wanted[index].1.over_all);
-    let mut cut_short = None;
     for (done, index) in first.into_iter().chain(last).enumerate() {
         let (group, check) = wanted[index];
         let outcome = loop {
-            progress(&Progress { check: check.id, done, of: wanted.len(), requests: case.exchanges().len() });
+            progress(&Progress { check: check.id, done, of: wanted.len(), requests: asking.sent });
             let mut verdict = Verdict::default();
             match (check.judge)(&case, &mut verdict) {
                 Ok(()) => break conclude(group, check, verdict, None),
@@ -136,16 +147,21 @@ async fn judge(
                     break conclude(group, check, verdict, Some(UNREACHABLE.to_owned()));
                 }
                 Err(Stop::NotJudged(reason)) => break conclude(group, check, verdict, Some(reason)),
+                Err(Stop::Need(_)) if unreachable.is_some() => {
+                    break conclude(group, check, verdict, Some(UNREACHABLE.to_owned()));
+                }
                 Err(Stop::Need(question)) => {
-                    if case.exchanges().len() >= options.requests {
-                        let reason = format!("the limit of {} requests is reached", options.requests);
-                        cut_short = Some(reason.clone());
-                        break conclude(group, check, verdict, Some(reason));
+                    let asked = match &cut_short {
+                        Some(limit) => Err(limit.clone()),
+                        None => asking.ask(question).await,
+                    };
+                    match asked {
+                        Ok(exchange) => case.file(exchange),
+                        Err(limit) => {
+                            cut_short = Some(limit.clone());
+                            break conclude(group, check, verdict, Some(limit));
+                        }
                     }
-                    if unreachable.is_some() {
-                        break conclude(group, check, verdict, Some(UNREACHABLE.to_owned()));
-                    }
-                    case.file(exchange(transport, base_url, options, question).await);
                 }
             }
         };
@@ -156,7 +172,7 @@ async fn judge(
         repository: name,
         unreachable,
         cut_short,
-        requests: case.exchanges().len(),
+        requests: asking.sent,
         outcomes: outcomes.into_iter().flatten().collect(),
     }
 }
@@ -169,43 +185,4 @@ fn conclude(group: &'static str, check: &'static Check, verdict: Verdict, stoppe
     };
     let Verdict { findings, more, note } = verdict;
     Outcome { check, group, grade, note: stopped.or(note), findings, more }
-}
-
-/// Asks until there is an answer, or no hope of one.
-async fn exchange(transport: &impl Transport, base_url: &str, options: &Options, question: Question) -> Exchange {
-    /// As the official validator: more refusals in a row than that are no flow control.
-    const REFUSALS: usize = 5;
-    const ATTEMPTS: usize = 3;
-    let url = if question.post {
-        format!("{base_url} (POST {})", question.query)
-    } else {
-        format!("{base_url}?{}", question.query)
-    };
-    let at = transport.now();
-    let mut waits = Vec::new();
-    let mut attempts = 0;
-    let outcome = loop {
-        match transport.send(&question).await {
-            Ok(raw) if [429, 503].contains(&raw.status) && waits.len() < REFUSALS => {
-                let header = raw.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
-                let retry_after = header.map(|(_, value)| value.trim().to_owned());
-                let now = std::time::UNIX_EPOCH + Duration::from_secs(transport.now().unsigned_abs());
-                let asked = retry_after.as_deref().and_then(|value| modoai_fetch::retry_after(value, now));
-                // Ten seconds, where a server does not say how long.
-                let time = asked.unwrap_or(Duration::from_secs(10));
-                waits.push(Wait { status: raw.status, retry_after });
-                if time > options.patience {
-                    break Reply::read(raw, options.answer_bytes);
-                }
-                transport.pause(time).await;
-            }
-            Ok(raw) => break Reply::read(raw, options.answer_bytes),
-            Err(none) if none.is_transient && attempts + 1 < ATTEMPTS => {
-                attempts += 1;
-                transport.pause(Duration::from_secs(2)).await;
-            }
-            Err(none) => break Err(none.reason),
-        }
-    };
-    Exchange { question, url, at, waits, outcome }
 }

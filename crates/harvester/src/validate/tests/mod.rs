@@ -5,7 +5,7 @@ mod repository;
 
 use std::collections::BTreeSet;
 
-use super::exchange::{Question, Raw};
+use super::exchange::{Hop, Question, Raw};
 use super::render;
 use super::report::{Grade, Report};
 use super::{Options, checks, judge};
@@ -88,6 +88,24 @@ fn the_number_of_requests_is_bounded() {
     assert_eq!(report.cut_short, note);
     assert!(!report.is_wanting(true) && !report.is_conformant(false), "what was not asked is not conformant");
     assert!(render::text(&report, false).contains("\nnot everything was asked: the limit of 12 requests is reached\n"));
+}
+
+#[test]
+fn repeats_and_redirects_are_requests_too() {
+    let mut repository = Repository::new();
+    repository.on_wire = |question, raw| match question.query.as_str() {
+        "verb=ListSets" => raw.status = 503,
+        "verb=Identify" => raw.hops.push(Hop { status: 302, to: BASE_URL.to_owned() }),
+        "verb=ListMetadataFormats" => raw.status = 0,
+        _ => {}
+    };
+    let only = vec!["formats-list".to_owned(), "sets-list".to_owned()];
+    let report = judged(&repository, &Options { only: only.clone(), ..Options::default() });
+    assert_eq!((report.requests, report.cut_short), (2 + 3 + 6, None));
+    repository.asked.borrow_mut().clear();
+    let report = judged(&repository, &Options { only, requests: 7, ..Options::default() });
+    assert_eq!((report.requests, repository.asked.borrow().len()), (7, 6), "with one redirect");
+    assert_eq!(report.cut_short.as_deref(), Some("the limit of 7 requests is reached"));
 }
 
 #[test]
