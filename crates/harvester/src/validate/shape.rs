@@ -4,6 +4,8 @@
 //! them as tables. What an answer may not hold is told as [`Deviation`]s, each with its place; the checks decide whose
 //! fault they are.
 
+use std::collections::HashMap;
+
 use modoai_protocol::xml::{XSI_NAMESPACE, is_legal};
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
@@ -13,13 +15,13 @@ use quick_xml::reader::NsReader;
 use super::report::Excerpt;
 use super::schema::{self, Content, Element, Particle};
 
-/// Deviations that are told of one answer.
+/// Deviations of one kind, in one place and element, that are told of one answer: many of one kind hide none of another.
 const MOST: usize = 50;
 /// Texts longer than this are not held against a form.
 const LONGEST_TEXT: usize = 8 * 1024;
 
 /// What is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Not well-formed, or a namespace prefix nobody declared.
     IllFormed,
@@ -42,7 +44,7 @@ pub(crate) enum Kind {
 }
 
 /// Where it is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     /// In the protocol's own elements.
     Envelope,
@@ -68,7 +70,8 @@ pub(crate) struct Deviation {
 
 /// Holds an answer against everything. An answer that is not XML ends with the place where it stopped being XML.
 pub(crate) fn inspect(bytes: &[u8]) -> Vec<Deviation> {
-    let mut inspector = Inspector { bytes, shift: 0, stack: Vec::new(), rooted: false, found: Vec::new() };
+    let mut inspector =
+        Inspector { bytes, shift: 0, stack: Vec::new(), rooted: false, found: Vec::new(), alike: HashMap::new() };
     match std::str::from_utf8(bytes) {
         Err(error) => {
             let message = format!("byte {} is not UTF-8", error.valid_up_to());
@@ -86,12 +89,16 @@ struct Inspector<'a> {
     stack: Vec<Frame>,
     rooted: bool,
     found: Vec<Deviation>,
+    /// How many there were of each; the tables bound how many kinds of elements there are.
+    alike: HashMap<(Kind, Place, &'static str), usize>,
 }
 
 /// An open element.
 struct Frame {
     /// `None`: something that no table knows; what it holds is its own business.
     element: Option<&'static Element>,
+    /// The innermost that a table knows, itself or around it.
+    known: Option<&'static Element>,
     place: Place,
     /// How far its sequence has come: which particle, how often, which of alternatives.
     at: usize,
@@ -176,9 +183,6 @@ impl<'a> Inspector<'a> {
                 Event::Comment(_) | Event::PI(_) => {}
                 Event::Eof => break,
             }
-            if self.found.len() >= MOST {
-                return;
-            }
         }
         if let Some(frame) = self.stack.last() {
             let name = frame.element.map_or("an element", |element| element.name);
@@ -234,7 +238,8 @@ impl<'a> Inspector<'a> {
         let (element, place) =
             if is_root { self.root(&namespace, name, start) } else { self.child(&namespace, name, start) };
         let text = String::new();
-        self.stack.push(Frame { element, place, at: 0, count: 0, alternative: 0, children: 0, text, start });
+        let known = element.or_else(|| self.stack.last().and_then(|frame| frame.known));
+        self.stack.push(Frame { element, known, place, at: 0, count: 0, alternative: 0, children: 0, text, start });
         let location = self.attributes(reader, tag, element, start);
         if is_root && tag.name().prefix().is_some() {
             self.tell(
@@ -408,10 +413,12 @@ impl<'a> Inspector<'a> {
     }
 
     fn tell(&mut self, kind: Kind, message: String, at: usize) {
-        if self.found.len() < MOST {
-            let place = self.stack.last().map_or(Place::Envelope, |frame| frame.place);
-            let known = self.stack.iter().rev().find_map(|frame| frame.element);
-            let (element, namespace) = known.map_or(("", ""), |element| (element.name, element.namespace));
+        let place = self.stack.last().map_or(Place::Envelope, |frame| frame.place);
+        let known = self.stack.last().and_then(|frame| frame.known);
+        let (element, namespace) = known.map_or(("", ""), |element| (element.name, element.namespace));
+        let alike = self.alike.entry((kind, place, element)).or_default();
+        *alike += 1;
+        if *alike <= MOST {
             let excerpt = Excerpt::around(self.bytes, at + self.shift);
             self.found.push(Deviation { kind, place, element, namespace, message, excerpt });
         }

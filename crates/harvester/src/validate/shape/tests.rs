@@ -136,3 +136,17 @@ fn nothing_makes_it_panic_or_tell_without_end() {
     let many = answer(&"<x/>".repeat(1000));
     assert_eq!(inspect(many.as_bytes()).len(), MOST);
 }
+
+#[test]
+fn many_of_one_kind_hide_none_of_another() {
+    let record = |text: &str| {
+        let header = "<header><identifier>oai:a.b:1</identifier><datestamp>2024-01-01</datestamp></header>";
+        format!("<record>{header}<metadata><a xmlns=\"urn:a\">{text}</a></metadata></record>")
+    };
+    let records = record("").repeat(60);
+    let text = answer(&format!("<ListRecords>{records}{}<x/></ListRecords>", record("&nbsp;")));
+    let found = inspect(text.as_bytes());
+    let count = |kind| found.iter().filter(|it| it.kind == kind).count();
+    let counts = [count(Kind::Location), count(Kind::IllFormed), count(Kind::Structure)];
+    assert_eq!(counts, [MOST, 1, 1], "{:?}", found.last());
+}
