@@ -62,6 +62,12 @@ impl Case {
         Self { base_url: base_url.to_owned(), options, exchanges: Vec::new(), places: HashMap::new() }
     }
 
+    /// Whether a text is the base URL, byte for byte; but a path that is empty and one that is `/` cannot be told apart.
+    pub(crate) fn is_base_url(&self, text: &str) -> bool {
+        let is_without_path = || text.split_once("://").is_some_and(|(_, rest)| !rest.contains('/'));
+        text == self.base_url || (self.base_url.strip_suffix('/') == Some(text) && is_without_path())
+    }
+
     /// Files an answer.
     pub(crate) fn file(&mut self, exchange: Exchange) {
         self.places.insert(exchange.question.clone(), self.exchanges.len());
@@ -262,4 +268,18 @@ impl<'a> Walk<'a> {
 /// The moment a datestamp names, in whichever form.
 pub(crate) fn moment(text: &str) -> Option<Datestamp> {
     Bound::parse(text.trim()).map(Bound::first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_is_itself() {
+        let is = |base_url: &str, text: &str| Case::new(base_url, &Options::default()).is_base_url(text);
+        assert!(is("http://a.example/", "http://a.example") && is("http://a.example/", "http://a.example/"));
+        assert!(is("http://a.example/oai", "http://a.example/oai"));
+        assert!(!is("http://a.example/oai/", "http://a.example/oai"));
+        assert!(!is("http://a.example/", "https://a.example") && !is("http://a.example/", "http://a.example/oai"));
+    }
 }

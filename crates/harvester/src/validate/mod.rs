@@ -101,9 +101,11 @@ pub async fn validate(
     progress: &mut dyn FnMut(&Progress),
 ) -> Report {
     let transport = client::Endpoint::new(client, base_url, options.answer_bytes);
-    // A report is shown to people; a password in the URL is not.
+    // A report is shown to people; a password in the URL is not. What is never sent is no part of the base URL.
     let mut plain = base_url.clone();
     drop(modoai_fetch::Credential::from_url(&mut plain));
+    plain.set_fragment(None);
+    plain.set_query(base_url.query().filter(|query| !query.is_empty()));
     judge(&transport, plain.as_str(), options, progress).await
 }
 
