@@ -250,7 +250,8 @@ impl Answer {
         let entries = response.records.into_iter().map(|record| Entry {
             metadata: record.metadata.as_ref().map(metadata::look),
             abouts: record.about.len(),
-            identifier: record.identifier,
+            // An identifier is an anyURI: the schema drops white space around it.
+            identifier: record.identifier.trim().to_owned(),
             datestamp: record.datestamp,
             sets: record.sets,
             deleted: record.deleted,

@@ -75,7 +75,7 @@ fn repository_name(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn base_url(case: &Case, verdict: &mut Verdict) -> Judged {
     let (exchange, answer) = case.identify()?;
-    let told = answer.identify.iter().find(|(name, _)| name == "baseURL").map(|(_, text)| text.as_str());
+    let told = answer.field("baseURL");
     if told.is_some_and(|told| !case.is_base_url(told)) {
         let message = format!("baseURL is '{}', asked was '{}'", told.unwrap_or_default(), case.base_url);
         verdict.fail_at(exchange, message, "<baseURL");

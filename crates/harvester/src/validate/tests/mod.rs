@@ -109,6 +109,19 @@ fn repeats_and_redirects_are_requests_too() {
 }
 
 #[test]
+fn white_space_around_uris_does_not_matter() {
+    let mut repository = Repository::new();
+    repository.on_answer = |_, text| {
+        for (from, to) in [("<identifier>", "<identifier>\n  "), ("</identifier>", "\n</identifier>")] {
+            *text = text.replace(from, to);
+        }
+        *text = text.replace(&format!("<baseURL>{BASE_URL}<"), &format!("<baseURL>\n {BASE_URL} <"));
+    };
+    let report = judged(&repository, &Options::default());
+    assert!(report.is_conformant(true), "{}", render::text(&report, false));
+}
+
+#[test]
 fn only_some_checks_can_be_asked_for() {
     let only = vec!["formats".to_owned(), "shape-root".to_owned()];
     let report = judged(&Repository::new(), &Options { only, ..Options::default() });
