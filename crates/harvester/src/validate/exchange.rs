@@ -273,12 +273,12 @@ impl Answer {
 
     /// The text of Identify with that name, without white space around it.
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
-        self.identify.iter().find(|(given, _)| given == name).map(|(_, text)| text.trim())
+        self.texts(name).next().map(str::trim)
     }
 
-    /// All texts of Identify with that name.
-    pub(crate) fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.identify.iter().filter(move |(given, _)| given == name).map(|(_, text)| text.trim())
+    /// All texts of Identify with that name, as they are: most types of the schema are strings, where white space counts.
+    pub(crate) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.identify.iter().filter(move |(given, _)| given == name).map(|(_, text)| text.as_str())
     }
 
     /// The codes of its errors.

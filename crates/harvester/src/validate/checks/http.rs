@@ -171,7 +171,7 @@ fn compare_posted(posted: &Exchange, verdict: &mut Verdict, is_same: impl Fn(&An
 
 fn gzip(case: &Case, verdict: &mut Verdict) -> Judged {
     let (_, plain) = case.identify()?;
-    let advertised = plain.fields("compression").any(|name| name.eq_ignore_ascii_case("gzip"));
+    let advertised = plain.texts("compression").any(|name| name.trim().eq_ignore_ascii_case("gzip"));
     let packed = case.ask(Question::of(&[("verb", "Identify")]).coded("gzip"))?;
     let Some(reply) = packed.reply() else {
         verdict.fail(packed, packed.trouble());
@@ -201,7 +201,7 @@ fn gzip(case: &Case, verdict: &mut Verdict) -> Judged {
 fn compression(case: &Case, verdict: &mut Verdict) -> Judged {
     const CODINGS: [&str; 7] = ["gzip", "x-gzip", "deflate", "compress", "x-compress", "br", "zstd"];
     let (exchange, answer) = case.identify()?;
-    for name in answer.fields("compression") {
+    for name in answer.texts("compression").map(str::trim) {
         if name.eq_ignore_ascii_case("identity") {
             verdict.warn_at(exchange, "compression names identity, which goes without saying", "<compression");
         } else if !CODINGS.iter().any(|coding| name.eq_ignore_ascii_case(coding)) {

@@ -85,7 +85,7 @@ fn base_url(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn protocol_version(case: &Case, verdict: &mut Verdict) -> Judged {
     let (exchange, answer) = case.identify()?;
-    match answer.field("protocolVersion") {
+    match answer.texts("protocolVersion").next() {
         Some("2.0") | None => {}
         Some(other) => verdict.fail_at(exchange, format!("protocolVersion is '{other}'"), "<protocolVersion"),
     }
@@ -94,7 +94,7 @@ fn protocol_version(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn admin_email(case: &Case, verdict: &mut Verdict) -> Judged {
     let (exchange, answer) = case.identify()?;
-    for address in answer.fields("adminEmail") {
+    for address in answer.texts("adminEmail") {
         match address.strip_prefix("mailto:") {
             Some(rest) if lexical::is_email(rest) => {
                 verdict.warn_at(exchange, format!("adminEmail is '{address}': a URL, not an address"), "<adminEmail");
@@ -110,7 +110,7 @@ fn admin_email(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn granularity(case: &Case, verdict: &mut Verdict) -> Judged {
     let (exchange, answer) = case.identify()?;
-    match answer.field("granularity") {
+    match answer.texts("granularity").next() {
         Some("YYYY-MM-DD" | "YYYY-MM-DDThh:mm:ssZ") | None => {}
         Some(other) => verdict.fail_at(exchange, format!("granularity is '{other}'"), "<granularity"),
     }
@@ -140,7 +140,7 @@ fn earliest(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn deleted(case: &Case, verdict: &mut Verdict) -> Judged {
     let (exchange, answer) = case.identify()?;
-    match answer.field("deletedRecord") {
+    match answer.texts("deletedRecord").next() {
         Some("no" | "transient" | "persistent") | None => {}
         Some(other) => verdict.fail_at(exchange, format!("deletedRecord is '{other}'"), "<deletedRecord"),
     }

@@ -269,6 +269,20 @@ pub(super) const DEFECTS: &[Defect] = &[
             replace(text, "<deletedRecord>persistent", "<deletedRecord>sometimes");
         };
     }),
+    defect("identify-granularity", Failure, "white space around it", |it| {
+        it.on_answer =
+            |_, text| replace(text, "<granularity>YYYY-MM-DDThh:mm:ssZ<", "<granularity> YYYY-MM-DDThh:mm:ssZ <");
+    }),
+    defect("identify-protocol-version", Failure, "white space around it", |it| {
+        it.on_answer = |_, text| replace(text, "<protocolVersion>2.0<", "<protocolVersion> 2.0 <");
+    }),
+    defect("identify-deleted-record", Failure, "white space around it", |it| {
+        it.on_answer = |_, text| replace(text, "<deletedRecord>persistent<", "<deletedRecord> persistent <");
+    }),
+    defect("identify-admin-email", Failure, "white space around it", |it| {
+        it.on_answer =
+            |_, text| replace(text, "<adminEmail>someone@example.org<", "<adminEmail> someone@example.org <");
+    }),
     defect("identify-oai-identifier", Failure, "another delimiter", |it| {
         it.on_answer = |_, text| {
             replace(text, "<delimiter>:", "<delimiter>/");
