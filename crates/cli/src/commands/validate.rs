@@ -72,7 +72,7 @@ impl Validate {
         bar.finish_and_clear();
 
         if let Some(file) = &self.junit {
-            let written = std::fs::write(file, render::junit(&report));
+            let written = std::fs::write(file, render::junit(&report, self.strict));
             written.map_err(|error| CliError::failed(format!("failed to write {}", shown(file))).because(error))?;
         }
         if self.json {

@@ -127,31 +127,37 @@ fn readable(text: &str) -> String {
     out
 }
 
-/// The report as build servers read it: a suite per group, a case per check; warnings are told as output.
-pub fn junit(report: &Report) -> String {
+/// The report as build servers read it: a suite per group, a case per check. Warnings are told as output, and with
+/// `strict` as failures; that not everything was asked is an error of its own, so that no build is green by accident.
+pub fn junit(report: &Report, strict: bool) -> String {
+    let bound = if strict { Grade::Warning } else { Grade::Failure };
+    let stopped = report.unreachable.as_ref().or(report.cut_short.as_ref());
+    let errors = usize::from(stopped.is_some());
+    let all: Vec<_> = report.outcomes.iter().collect();
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let failures = report.count(Grade::Failure);
-    let skipped = report.count(Grade::NotJudged);
     let _ = writeln!(
         xml,
-        "<testsuites name=\"{}\" tests=\"{}\" failures=\"{failures}\" skipped=\"{skipped}\">",
+        "<testsuites name=\"{}\" tests=\"{}\" errors=\"{errors}\" {}>",
         escaped(&report.base_url),
-        report.outcomes.len()
+        all.len() + errors,
+        counts(&all, bound)
     );
+    if let Some(reason) = stopped {
+        let reason = escaped(reason);
+        let _ = writeln!(
+            xml,
+            "  <testsuite name=\"validate\" tests=\"1\" errors=\"1\" failures=\"0\" skipped=\"0\">\n    \
+             <testcase classname=\"validate\" name=\"everything-asked\"><error message=\"{reason}\"/></testcase>\n  \
+             </testsuite>"
+        );
+    }
     for group in GROUPS {
-        let outcomes: Vec<_> = report.outcomes.iter().filter(|outcome| outcome.group == group.name).collect();
+        let outcomes: Vec<_> = all.iter().copied().filter(|outcome| outcome.group == group.name).collect();
         if outcomes.is_empty() {
             continue;
         }
-        let of = |grade| outcomes.iter().filter(|outcome| outcome.grade == grade).count();
-        let _ = writeln!(
-            xml,
-            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">",
-            group.name,
-            outcomes.len(),
-            of(Grade::Failure),
-            of(Grade::NotJudged)
-        );
+        let (tests, counts) = (outcomes.len(), counts(&outcomes, bound));
+        let _ = writeln!(xml, "  <testsuite name=\"{}\" tests=\"{tests}\" {counts}>", group.name);
         for outcome in outcomes {
             let _ = writeln!(xml, "    <testcase classname=\"{}\" name=\"{}\">", group.name, outcome.check.id);
             let mut details = String::new();
@@ -161,8 +167,10 @@ pub fn junit(report: &Report) -> String {
             let message = escaped(first.map_or("", |finding| &finding.message));
             let _ = match outcome.grade {
                 Grade::Pass => Ok(()),
-                Grade::Failure => writeln!(xml, "      <failure message=\"{message}\">{details}</failure>"),
-                Grade::Warning => writeln!(xml, "      <system-out>{details}</system-out>"),
+                grade if grade >= bound => {
+                    writeln!(xml, "      <failure message=\"{message}\">{details}</failure>")
+                }
+                Grade::Warning | Grade::Failure => writeln!(xml, "      <system-out>{details}</system-out>"),
                 Grade::NotJudged => {
                     let note = escaped(outcome.note.as_deref().unwrap_or_default());
                     writeln!(xml, "      <skipped message=\"{note}\"/>")
@@ -174,4 +182,11 @@ pub fn junit(report: &Report) -> String {
     }
     xml.push_str("</testsuites>\n");
     xml
+}
+
+/// How many failed, and how many were not judged, as attributes.
+fn counts(outcomes: &[&Outcome], bound: Grade) -> String {
+    let failures = outcomes.iter().filter(|outcome| outcome.grade >= bound).count();
+    let skipped = outcomes.iter().filter(|outcome| outcome.grade == Grade::NotJudged).count();
+    format!("failures=\"{failures}\" skipped=\"{skipped}\"")
 }

@@ -235,7 +235,7 @@ fn reports_are_rendered() {
     assert!(text.contains("\n      asked: http://repository.example.org/oai?verb=Identify\n      byte "), "{text}");
     assert!(!text.contains('\u{1b}'), "foreign text cannot paint the terminal");
     assert!(render::text(&report, true).contains("\u{1b}[1;31m"));
-    let junit = render::junit(&report);
+    let junit = render::junit(&report, false);
     assert!(
         junit.contains("<testcase classname=\"identify\" name=\"identify-deleted-record\">\n      <failure "),
         "{junit}"
@@ -252,4 +252,22 @@ fn reports_are_rendered() {
         outcome["findings"][0]["excerpt"]["text"].as_str().map(|text| text.starts_with("<deletedRecord>")),
         Some(true)
     );
+}
+
+#[test]
+fn build_servers_are_told_what_the_exit_code_says() {
+    let mut repository = Repository::new();
+    repository.items[0].sets.push("art".to_owned());
+    let report = judged(&repository, &Options::default());
+    let (lenient, strict) = (render::junit(&report, false), render::junit(&report, true));
+    assert!(lenient.contains("errors=\"0\" failures=\"0\"") && lenient.contains("<system-out>"), "{lenient}");
+    assert!(strict.contains("errors=\"0\" failures=\"1\""), "{strict}");
+    assert!(strict.contains("<testsuite name=\"sets\" tests=\"9\" failures=\"1\""), "{strict}");
+    assert!(strict.contains("name=\"sets-minimal\">\n      <failure message=\"'oai:"), "{strict}");
+    let report = judged(&Repository::new(), &Options { requests: 3, ..Options::default() });
+    let junit = render::junit(&report, false);
+    assert!(junit.contains("errors=\"1\" failures=\"0\""), "{junit}");
+    assert!(junit.contains("<error message=\"the limit of 3 requests is reached\"/>"), "{junit}");
+    let shape = super::shape::inspect(junit.as_bytes());
+    assert!(shape.iter().all(|it| it.kind == super::shape::Kind::Root), "well-formed: {shape:?}");
 }
