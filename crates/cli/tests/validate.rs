@@ -144,6 +144,7 @@ fn what_is_no_check_is_a_usage_error() {
         (&["validate"][..], "<BASE_URL>"),
         (&["validate", "example.org"], "a base URL looks like https://example.org/oai"),
         (&["validate", "http://a/", "--max-requests", "0"], "not a number from 1 on"),
+        (&["validate", "http://a/oai?verb=Identify"], "leave out what begins with '?': http://a/oai\n"),
         (&["validate", "http://a/", "--only", "junk"], "there is no such check; --list-checks shows them"),
     ] {
         let ended = Desk::new().run(arguments);

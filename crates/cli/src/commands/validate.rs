@@ -54,6 +54,11 @@ impl Validate {
             return output::print(&checks::table());
         }
         let Some(mut url) = self.base_url else { return Ok(()) };
+        if url.query_pairs().any(|(name, _)| name == "verb") {
+            let what = "a base URL was expected, and this is a request: it has a verb";
+            let base = shown_base(&url);
+            return Err(CliError::new(Kind::Usage, what).hint(format!("leave out what begins with '?': {base}")));
+        }
         let options =
             Options { requests: self.max_requests, records: self.max_records, only: self.only, ..Options::default() };
         let client = self.remote.client(&mut url)?;
@@ -124,4 +129,13 @@ fn known(text: &str) -> Result<String, String> {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "not a number from 1 on".to_owned())
+}
+
+/// A request without its arguments, and without a password.
+fn shown_base(url: &Url) -> Url {
+    let mut base = url.clone();
+    drop(modoai_fetch::Credential::from_url(&mut base));
+    base.set_query(None);
+    base.set_fragment(None);
+    base
 }
