@@ -76,6 +76,8 @@ impl<'a, T: Transport> Asking<'a, T> {
     /// The question as it can be asked again by hand.
     fn url(&self, question: &Question) -> String {
         let (base_url, query) = (self.base_url, &question.query);
-        if question.post { format!("{base_url} (POST {query})") } else { format!("{base_url}?{query}") }
+        // The protocol knows no base URL with a query; where there is one all the same, it stays.
+        let joint = if base_url.contains('?') { '&' } else { '?' };
+        if question.post { format!("{base_url} (POST {query})") } else { format!("{base_url}{joint}{query}") }
     }
 }

@@ -124,6 +124,18 @@ fn white_space_around_uris_does_not_matter() {
 }
 
 #[test]
+fn requests_can_be_tried_again_where_the_base_url_has_a_query() {
+    let repository = Repository::new();
+    let base_url = format!("{BASE_URL}?page=oai");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let only = vec!["identify-base-url".to_owned()];
+    let options = Options { only, ..Options::default() };
+    let report = runtime.block_on(judge(&repository, &base_url, &options, &mut |_| {}));
+    let request = report.outcomes[0].findings[0].request.as_deref();
+    assert_eq!(request, Some("http://repository.example.org/oai?page=oai&verb=Identify"));
+}
+
+#[test]
 fn only_some_checks_can_be_asked_for() {
     let only = vec!["formats".to_owned(), "shape-root".to_owned()];
     let report = judged(&Repository::new(), &Options { only, ..Options::default() });
