@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use modoai_protocol::SetSpec;
 
 use super::super::case::{Case, End, Judged, SELECTIVE, Stop, not_judged};
-use super::super::exchange::Question;
+use super::super::exchange::{Entry, Question};
 use super::super::report::{Grade, Verdict};
 use super::Check;
 use super::errors::refused;
@@ -145,8 +145,8 @@ fn of_headers(case: &Case, verdict: &mut Verdict) -> Judged {
 fn minimal(case: &Case, verdict: &mut Verdict) -> Judged {
     some(case)?;
     for (page, entry) in case.headers()?.entries() {
-        let is_implied = |set: &&String| entry.sets.iter().any(|other| other != *set && is_within(other, set));
-        if let Some(implied) = entry.sets.iter().find(is_implied) {
+        let implied: HashSet<&str> = entry.sets.iter().flat_map(|set| above(set)).collect();
+        if let Some(implied) = entry.sets.iter().find(|set| implied.contains(set.as_str())) {
             let message = format!("'{}' names the set '{implied}', which follows from another", entry.identifier);
             verdict.warn_at(page, message, &entry.identifier);
         }
@@ -154,20 +154,32 @@ fn minimal(case: &Case, verdict: &mut Verdict) -> Judged {
     Ok(())
 }
 
+/// The sets above a set.
+fn above(set: &str) -> impl Iterator<Item = &str> {
+    set.match_indices(':').map(|(end, _)| &set[..end])
+}
+
 fn is_within(set: &str, spec: &str) -> bool {
     set == spec || set.strip_prefix(spec).is_some_and(|rest| rest.starts_with(':'))
+}
+
+/// How many headers are in each of the sets, or below it.
+fn members<'a>(known: &'a BTreeSet<String>, headers: impl Iterator<Item = &'a Entry>) -> BTreeMap<&'a str, usize> {
+    let mut members = BTreeMap::new();
+    for entry in headers {
+        let within: HashSet<&str> = entry.sets.iter().flat_map(|set| above(set).chain([set.as_str()])).collect();
+        for spec in within.into_iter().filter_map(|spec| known.get(spec)) {
+            *members.entry(spec.as_str()).or_default() += 1;
+        }
+    }
+    members
 }
 
 /// Some sets that have members, if headers tell: one of each depth first.
 fn walked(case: &Case) -> Result<Vec<String>, Stop> {
     let known = some(case)?;
     let headers = case.headers()?;
-    let mut members: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, entry) in headers.entries() {
-        for spec in known.iter().filter(|spec| entry.sets.iter().any(|set| is_within(set, spec))) {
-            *members.entry(spec).or_default() += 1;
-        }
-    }
+    let members = members(&known, headers.entries().map(|(_, entry)| entry));
     let mut chosen: Vec<String> = Vec::new();
     // Sets with few members are walked to their end sooner.
     let mut by_size: Vec<_> = members.into_iter().collect();
@@ -238,4 +250,26 @@ fn unknown(case: &Case, verdict: &mut Verdict) -> Judged {
     let (codes, also): (&[_], &[_]) =
         if has_sets { (&["noRecordsMatch"], &["badArgument"]) } else { (&["noSetHierarchy"], &[]) };
     refused(case, verdict, &[question], codes, also)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn many_headers_in_many_sets_are_soon_counted() {
+        let header =
+            |sets: &[&str]| Entry { sets: sets.iter().map(|set| (*set).to_owned()).collect(), ..Entry::default() };
+        let mut known: BTreeSet<String> = (0..100_000).map(|number| format!("s{number}")).collect();
+        known.extend(["a", "a:b"].map(str::to_owned));
+        let mut headers = vec![header(&["s7"]); 50_000];
+        headers.extend([header(&["a:b:c", "a"]), header(&["a:bb"]), header(&["unknown"])]);
+        let start = Instant::now();
+        let members = members(&known, headers.iter());
+        assert_eq!(members, BTreeMap::from([("a", 2), ("a:b", 1), ("s7", 50_000)]));
+        // One by one, this takes many minutes.
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    }
 }
