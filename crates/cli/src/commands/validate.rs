@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -41,6 +42,9 @@ pub(crate) struct Validate {
     /// Requests in all, with those that are repeated or redirected.
     #[arg(long, value_name = "NUMBER", default_value_t = Options::default().requests, value_parser = at_least_one)]
     max_requests: usize,
+    /// The time that everything may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = Options::default().time.as_secs())]
+    max_time: u64,
     /// Records of each list that are looked at.
     #[arg(long, value_name = "NUMBER", default_value_t = Options::default().records, value_parser = at_least_one)]
     max_records: usize,
@@ -59,8 +63,13 @@ impl Validate {
             let base = shown_base(&url);
             return Err(CliError::new(Kind::Usage, what).hint(format!("leave out what begins with '?': {base}")));
         }
-        let options =
-            Options { requests: self.max_requests, records: self.max_records, only: self.only, ..Options::default() };
+        let options = Options {
+            requests: self.max_requests,
+            records: self.max_records,
+            time: Duration::from_secs(self.max_time),
+            only: self.only,
+            ..Options::default()
+        };
         let client = self.remote.client(&mut url)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
@@ -106,7 +115,8 @@ fn conclude(report: &Report, strict: bool) -> Result<(), CliError> {
     // What was found is a judgement; that nothing was found in a part is none.
     if let Some(reason) = report.cut_short.as_ref().filter(|_| !report.is_wanting(strict)) {
         let what = format!("{} was not judged to the end: {reason}", report.base_url);
-        return Err(CliError::failed(what).hint("allow more with --max-requests, or make fewer checks with --only"));
+        return Err(CliError::failed(what)
+            .hint("allow more with --max-requests or --max-time, or make fewer checks with --only"));
     }
     let (failed, warned) = (report.count(Grade::Failure), report.count(Grade::Warning));
     let what = format!("{} does not conform: failures: {failed}, warnings: {warned}", report.base_url);

@@ -11,6 +11,9 @@ use super::transport::Transport;
 const REFUSALS: usize = 5;
 /// How often a question is sent that has no answer.
 const ATTEMPTS: usize = 3;
+/// So many questions in a row without an answer, and there is nobody to ask any more. Where one verb of several is dead,
+/// others answer in between.
+const SILENCE: usize = 8;
 /// For servers that do not say how long to wait.
 const UNTOLD: Duration = Duration::from_secs(10);
 
@@ -21,11 +24,17 @@ pub(super) struct Asking<'a, T> {
     options: &'a Options,
     /// Requests so far.
     pub(super) sent: usize,
+    /// When it began, by the transport's clock.
+    began: i64,
+    /// Questions without an answer since the last with one, and why the last has none.
+    silence: usize,
+    trouble: String,
 }
 
 impl<'a, T: Transport> Asking<'a, T> {
     pub(super) fn new(transport: &'a T, base_url: &'a str, options: &'a Options) -> Self {
-        Self { transport, base_url, options, sent: 0 }
+        let began = transport.now();
+        Self { transport, base_url, options, sent: 0, began, silence: 0, trouble: String::new() }
     }
 
     /// A question and what became of it. The error says which limit is reached.
@@ -34,11 +43,13 @@ impl<'a, T: Transport> Asking<'a, T> {
         let at = self.transport.now();
         let mut waits = Vec::new();
         let mut attempts = 0;
+        // Whoever did not answer the last question either is not begged.
+        let (most_attempts, most_refusals) = if self.silence == 0 { (ATTEMPTS, REFUSALS) } else { (1, 1) };
         let outcome = loop {
             self.afford()?;
             self.sent += 1;
-            match self.transport.send(&question).await {
-                Ok(raw) if [429, 503].contains(&raw.status) && waits.len() < REFUSALS => {
+            match self.transport.send(&question, self.left()).await {
+                Ok(raw) if is_refusal(raw.status) && waits.len() < most_refusals => {
                     self.sent += raw.hops.len();
                     let header = raw.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
                     let retry_after = header.map(|(_, value)| value.trim().to_owned());
@@ -49,28 +60,59 @@ impl<'a, T: Transport> Asking<'a, T> {
                     if time > self.options.patience {
                         break Reply::read(raw, self.options.answer_bytes);
                     }
-                    self.transport.pause(time).await;
+                    self.pause(time).await?;
                 }
                 Ok(raw) => {
                     self.sent += raw.hops.len();
                     break Reply::read(raw, self.options.answer_bytes);
                 }
-                Err(none) if none.is_transient && attempts + 1 < ATTEMPTS => {
+                Err(none) if none.is_transient && attempts + 1 < most_attempts => {
                     attempts += 1;
-                    self.transport.pause(Duration::from_secs(2)).await;
+                    self.pause(Duration::from_secs(2)).await?;
                 }
+                // That our time is over is not the server's fault.
+                Err(_) if self.left().is_zero() => return Err(self.too_late()),
                 Err(none) => break Err(none.reason),
             }
         };
-        Ok(Exchange { question, url, at, waits, outcome })
+        let exchange = Exchange { question, url, at, waits, outcome };
+        if exchange.reply().is_some_and(|reply| !is_refusal(reply.status)) {
+            self.silence = 0;
+        } else {
+            self.silence += 1;
+            self.trouble = exchange.trouble();
+        }
+        Ok(exchange)
     }
 
     /// Whether one more request may be sent.
     fn afford(&self) -> Result<(), String> {
-        match self.options.requests {
-            limit if self.sent >= limit => Err(format!("the limit of {limit} requests is reached")),
-            _ => Ok(()),
+        if self.sent >= self.options.requests {
+            return Err(format!("the limit of {} requests is reached", self.options.requests));
         }
+        if self.silence >= SILENCE {
+            return Err(format!("{SILENCE} questions in a row were in vain: {}", self.trouble));
+        }
+        if self.left().is_zero() { Err(self.too_late()) } else { Ok(()) }
+    }
+
+    /// The time that is left.
+    fn left(&self) -> Duration {
+        let spent = u64::try_from(self.transport.now() - self.began).unwrap_or_default();
+        self.options.time.saturating_sub(Duration::from_secs(spent))
+    }
+
+    fn too_late(&self) -> String {
+        format!("the limit of {} seconds is reached", self.options.time.as_secs())
+    }
+
+    /// Waits, unless the time is over before.
+    async fn pause(&self, time: Duration) -> Result<(), String> {
+        if time >= self.left() {
+            return Err(self.too_late());
+        }
+        self.transport.pause(time).await;
+        Ok(())
     }
 
     /// The question as it can be asked again by hand.
@@ -80,4 +122,9 @@ impl<'a, T: Transport> Asking<'a, T> {
         let joint = if base_url.contains('?') { '&' } else { '?' };
         if question.post { format!("{base_url} (POST {query})") } else { format!("{base_url}{joint}{query}") }
     }
+}
+
+/// Whether we are to come back later.
+fn is_refusal(status: u16) -> bool {
+    [429, 503].contains(&status)
 }

@@ -44,10 +44,12 @@ impl<'a> Endpoint<'a> {
 }
 
 impl Transport for Endpoint<'_> {
-    async fn send(&self, question: &Question) -> Result<Raw, NoAnswer> {
-        self.fetch(question)
-            .await
-            .map_err(|error| NoAnswer { is_transient: error.is_transient(), reason: with_causes(&error) })
+    async fn send(&self, question: &Question, within: Duration) -> Result<Raw, NoAnswer> {
+        match tokio::time::timeout(within, self.fetch(question)).await {
+            Ok(Ok(raw)) => Ok(raw),
+            Ok(Err(error)) => Err(NoAnswer { is_transient: error.is_transient(), reason: with_causes(&error) }),
+            Err(_) => Err(NoAnswer { is_transient: false, reason: "it takes too long".to_owned() }),
+        }
     }
 
     async fn pause(&self, time: Duration) {

@@ -53,6 +53,8 @@ pub struct Options {
     pub answer_bytes: usize,
     /// The longest that a server may make us wait at once.
     pub patience: Duration,
+    /// The longest that everything may take: a slow server is through in minutes, and a stuck one never.
+    pub time: Duration,
     /// Only these checks or groups of checks; all if there are none.
     pub only: Vec<String>,
 }
@@ -65,6 +67,7 @@ impl Default for Options {
             pages: 20,
             answer_bytes: 100 * 1024 * 1024,
             patience: Duration::from_secs(300),
+            time: Duration::from_secs(3600),
             only: Vec::new(),
         }
     }

@@ -13,8 +13,8 @@ pub(crate) struct NoAnswer {
 
 /// Asks, and waits.
 pub(crate) trait Transport {
-    /// One attempt.
-    async fn send(&self, question: &Question) -> Result<Raw, NoAnswer>;
+    /// One attempt, which may take so long.
+    async fn send(&self, question: &Question, within: Duration) -> Result<Raw, NoAnswer>;
     /// Lets time pass.
     async fn pause(&self, time: Duration);
     /// Seconds since 1970.

@@ -103,11 +103,11 @@ fn repeats_and_redirects_are_requests_too() {
     };
     let only = vec!["formats-list".to_owned(), "sets-list".to_owned()];
     let report = judged(&repository, &Options { only: only.clone(), ..Options::default() });
-    assert_eq!((report.requests, report.cut_short), (2 + 3 + 6, None));
+    assert_eq!((report.requests, report.cut_short), (2 + 3 + 2, None));
     repository.asked.borrow_mut().clear();
-    let report = judged(&repository, &Options { only, requests: 7, ..Options::default() });
-    assert_eq!((report.requests, repository.asked.borrow().len()), (7, 6), "with one redirect");
-    assert_eq!(report.cut_short.as_deref(), Some("the limit of 7 requests is reached"));
+    let report = judged(&repository, &Options { only, requests: 6, ..Options::default() });
+    assert_eq!((report.requests, repository.asked.borrow().len()), (6, 5), "with one redirect");
+    assert_eq!(report.cut_short.as_deref(), Some("the limit of 6 requests is reached"));
 }
 
 #[test]
@@ -133,6 +133,39 @@ fn requests_can_be_tried_again_where_the_base_url_has_a_query() {
     let report = runtime.block_on(judge(&repository, &base_url, &options, &mut |_| {}));
     let request = report.outcomes[0].findings[0].request.as_deref();
     assert_eq!(request, Some("http://repository.example.org/oai?page=oai&verb=Identify"));
+}
+
+#[test]
+fn whoever_does_not_answer_is_not_asked_for_ever() {
+    let mut repository = Repository::new();
+    repository.on_wire = |question, raw| {
+        if question.query != "verb=Identify" {
+            raw.status = 503;
+            raw.headers.push(("Retry-After".to_owned(), "300".to_owned()));
+        }
+    };
+    let report = judged(&repository, &Options::default());
+    assert_eq!(report.cut_short.as_deref(), Some("the limit of 3600 seconds is reached"));
+    assert!(repository.slept.get() <= Options::default().time, "{:?}", repository.slept);
+    assert!(!report.is_conformant(false));
+
+    let mut repository = Repository::new();
+    repository.on_wire = |question, raw| raw.status = if question.query == "verb=Identify" { 200 } else { 0 };
+    let report = judged(&repository, &Options::default());
+    let reason = "8 questions in a row were in vain: there was no answer: the line is dead";
+    assert_eq!(report.cut_short.as_deref(), Some(reason));
+    // Identify also by POST and with gzip, between; the first of a silence is sent three times, the others once.
+    assert!(report.requests < 25, "{}", report.requests);
+
+    let mut repository = Repository::new();
+    repository.on_wire = |question, raw| {
+        if question.argument("verb").as_deref() == Some("ListRecords") {
+            raw.status = 0;
+        }
+    };
+    let report = judged(&repository, &Options::default());
+    assert_eq!(report.cut_short, None, "one dead verb is no dead server");
+    assert_eq!(report.outcome("http-status").map(|outcome| outcome.grade), Some(Grade::Failure));
 }
 
 #[test]
