@@ -90,7 +90,7 @@ impl Validate {
             written.map_err(|error| CliError::failed(format!("failed to write {}", shown(file))).because(error))?;
         }
         if self.json {
-            let json = serde_json::to_string_pretty(&report);
+            let json = serde_json::to_string_pretty(&render::Judgement::of(&report, self.strict));
             let json = json.map_err(|error| CliError::failed("failed to write the report").because(error))?;
             output::print(&format!("{json}\n"))?;
         } else {

@@ -1,8 +1,9 @@
-//! A report as text for people, and as JUnit XML for build servers. As JSON it serialises itself.
+//! A report as text for people, as JSON for programs, and as JUnit XML for build servers.
 
 use std::fmt::Write as _;
 
 use modoai_protocol::xml::writer::escaped;
+use serde::Serialize;
 
 use super::checks::GROUPS;
 use super::report::{Finding, Grade, Outcome, Report};
@@ -125,6 +126,47 @@ fn readable(text: &str) -> String {
         }
     }
     out
+}
+
+/// The report for programs: the verdict, and then everything it rests on. It serialises to one object.
+#[derive(Debug, Serialize)]
+pub struct Judgement<'a> {
+    /// Whether the endpoint conforms.
+    pub conformant: bool,
+    /// Whether warnings counted.
+    pub strict: bool,
+    /// How many checks ended how.
+    pub counts: Counts,
+    /// What was found.
+    #[serde(flatten)]
+    pub report: &'a Report,
+}
+
+/// How many checks ended how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Counts {
+    /// As the specification demands.
+    pub pass: usize,
+    /// Likely to give trouble.
+    pub warning: usize,
+    /// Against the specification.
+    pub failure: usize,
+    /// Nothing could be seen.
+    pub not_judged: usize,
+}
+
+impl<'a> Judgement<'a> {
+    /// The judgement of a report.
+    pub fn of(report: &'a Report, strict: bool) -> Self {
+        let counts = Counts {
+            pass: report.count(Grade::Pass),
+            warning: report.count(Grade::Warning),
+            failure: report.count(Grade::Failure),
+            not_judged: report.count(Grade::NotJudged),
+        };
+        Self { conformant: report.is_conformant(strict), strict, counts, report }
+    }
 }
 
 /// The report as build servers read it: a suite per group, a case per check. Warnings are told as output, and with

@@ -288,7 +288,10 @@ fn reports_are_rendered() {
     assert!(junit.contains("<skipped message=\"there was no redirect\"/>"), "{junit}");
     let shape = super::shape::inspect(junit.as_bytes());
     assert!(shape.iter().all(|it| it.kind == super::shape::Kind::Root), "well-formed: {shape:?}");
-    let json = serde_json::to_value(&report).expect("serialisable");
+    let json = serde_json::to_value(render::Judgement::of(&report, false)).expect("serialisable");
+    assert_eq!((&json["conformant"], &json["strict"]), (&false.into(), &false.into()));
+    assert_eq!(json["counts"]["failure"], 2, "{}", json["counts"]);
+    assert_eq!((&json["base_url"], &json["cut_short"]), (&BASE_URL.into(), &serde_json::Value::Null));
     let outcome =
         json["outcomes"].as_array().and_then(|all| all.iter().find(|it| it["id"] == "identify-deleted-record"));
     let outcome = outcome.expect("it is there");
