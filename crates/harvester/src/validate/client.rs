@@ -32,7 +32,11 @@ impl<'a> Endpoint<'a> {
         }
         ask.decode = false;
         // Section 3.1.3: identity must be among what is accepted.
-        let accepted = if question.coding == "gzip" { "gzip;q=1.0, identity;q=0.5" } else { question.coding };
+        let accepted = match question.coding {
+            "gzip" => "gzip;q=1.0, identity;q=0.5",
+            "deflate" => "deflate;q=1.0, identity;q=0.5",
+            other => other,
+        };
         let coding = HeaderValue::from_static(accepted);
         let fetched = self.client.get(ask.header(HeaderName::from_static("accept-encoding"), coding)).await?;
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();

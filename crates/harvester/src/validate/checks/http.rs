@@ -38,6 +38,13 @@ pub(super) const CHECKS: &[Check] = &[
         gzip,
     ),
     Check::new(
+        "http-deflate",
+        "3.1.3",
+        "Identify with Accept-Encoding: deflate, if Identify advertises it",
+        "deflate, in the format of zlib; the label and the bytes agree; the content is the same",
+        deflate,
+    ),
+    Check::new(
         "http-compression",
         "3.1.3",
         "Identify",
@@ -170,27 +177,40 @@ fn compare_posted(posted: &Exchange, verdict: &mut Verdict, is_same: impl Fn(&An
 }
 
 fn gzip(case: &Case, verdict: &mut Verdict) -> Judged {
+    coded(case, verdict, "gzip")
+}
+
+fn deflate(case: &Case, verdict: &mut Verdict) -> Judged {
     let (_, plain) = case.identify()?;
-    let advertised = plain.texts("compression").any(|name| name.trim().eq_ignore_ascii_case("gzip"));
-    let packed = case.ask(Question::of(&[("verb", "Identify")]).coded("gzip"))?;
+    if !is_advertised(plain, "deflate") {
+        return not_judged("Identify does not advertise deflate");
+    }
+    coded(case, verdict, "deflate")
+}
+
+fn is_advertised(identify: &Answer, coding: &str) -> bool {
+    identify.texts("compression").any(|name| name.trim().eq_ignore_ascii_case(coding))
+}
+
+fn coded(case: &Case, verdict: &mut Verdict, coding: &'static str) -> Judged {
+    let (_, plain) = case.identify()?;
+    let advertised = is_advertised(plain, coding);
+    let packed = case.ask(Question::of(&[("verb", "Identify")]).coded(coding))?;
     let Some(reply) = packed.reply() else {
         verdict.fail(packed, packed.trouble());
         return Ok(());
     };
     let label = reply.header("content-encoding").unwrap_or("identity").to_ascii_lowercase();
     let named = if label == "x-gzip" { "gzip" } else { label.as_str() };
-    match (named, reply.coding) {
-        ("gzip" | "identity", Some(coding)) if coding == named => {}
-        _ => {
-            let is = reply.coding.unwrap_or("something that cannot be decoded");
-            verdict.fail(packed, format!("gzip was asked for; the answer is labelled '{label}' and is {is}"));
-        }
+    if reply.coding != Some(named) || (named != coding && named != "identity") {
+        let is = reply.coding.unwrap_or("something that cannot be decoded");
+        verdict.fail(packed, format!("{coding} was asked for; the answer is labelled '{label}' and is {is}"));
     }
     if advertised && reply.coding == Some("identity") {
-        verdict.warn(packed, "Identify advertises gzip, and the answer is not compressed");
+        verdict.warn(packed, format!("Identify advertises {coding}, and the answer is not compressed"));
     }
-    if !advertised && reply.coding == Some("gzip") && named == "gzip" {
-        verdict.warn(packed, "the answer is compressed with gzip, which Identify does not advertise");
+    if !advertised && reply.coding == Some(coding) && named == coding {
+        verdict.warn(packed, format!("the answer is compressed with {coding}, which Identify does not advertise"));
     }
     if reply.answer.as_ref().is_ok_and(|answer| answer.identify != plain.identify) {
         verdict.fail(packed, "the decoded answer is not the same as the plain one");

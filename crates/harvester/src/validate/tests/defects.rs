@@ -109,6 +109,21 @@ pub(super) const DEFECTS: &[Defect] = &[
             }
         };
     }),
+    defect("http-deflate", Warning, "deflate is promised and never sent", |it| {
+        it.on_answer = |_, text| {
+            replace(text, "<compression>gzip", "<compression>deflate</compression><compression>gzip");
+        };
+    }),
+    defect("http-deflate", Failure, "a label without deflate", |it| {
+        it.on_answer = |_, text| {
+            replace(text, "<compression>gzip", "<compression>deflate</compression><compression>gzip");
+        };
+        it.on_wire = |question, raw| {
+            if question.coding == "deflate" {
+                raw.headers.push(("Content-Encoding".to_owned(), "deflate".to_owned()));
+            }
+        };
+    }),
     defect("http-compression", Warning, "identity is advertised", |it| {
         it.on_answer = |_, text| {
             replace(text, "<compression>gzip", "<compression>identity</compression><compression>gzip");

@@ -35,7 +35,7 @@ fn expect_clean(report: &Report, not_judged: &[&str]) {
 fn a_correct_repository_passes_everything() {
     let repository = Repository::new();
     let report = judged(&repository, &Options::default());
-    let never = ["http-redirects", "http-flow-control", "dates-finer", "records-about"];
+    let never = ["http-redirects", "http-flow-control", "http-deflate", "dates-finer", "records-about"];
     expect_clean(&report, &never);
     assert_eq!(report.outcomes.len(), checks::all().count());
     assert!(report.requests < 150, "{} requests", report.requests);
@@ -45,7 +45,7 @@ fn a_correct_repository_passes_everything() {
 #[test]
 fn a_correct_repository_that_counts_in_days_passes_everything() {
     let report = judged(&Repository::by_day(), &Options::default());
-    expect_clean(&report, &["http-redirects", "http-flow-control", "records-about"]);
+    expect_clean(&report, &["http-redirects", "http-flow-control", "http-deflate", "records-about"]);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_correct_repository_without_sets_passes_everything() {
     let of_sets =
         ["names", "distinct", "hierarchy", "minimal", "members-only", "all-members"].map(|it| format!("sets-{it}"));
     let of_sets: Vec<_> = of_sets.iter().map(String::as_str).collect();
-    let others = ["http-redirects", "http-flow-control", "tokens-single-page", "dates-finer"];
+    let others = ["http-redirects", "http-flow-control", "http-deflate", "tokens-single-page", "dates-finer"];
     expect_clean(&report, &[&others[..], &of_sets[..], &["records-about"]].concat());
 }
 
@@ -166,6 +166,25 @@ fn whoever_does_not_answer_is_not_asked_for_ever() {
     let report = judged(&repository, &Options::default());
     assert_eq!(report.cut_short, None, "one dead verb is no dead server");
     assert_eq!(report.outcome("http-status").map(|outcome| outcome.grade), Some(Grade::Failure));
+}
+
+#[test]
+fn deflate_that_is_advertised_is_tried() {
+    let mut repository = Repository::new();
+    repository.on_answer =
+        |_, text| *text = text.replace("<compression>gzip", "<compression>deflate</compression><compression>gzip");
+    repository.on_wire = |question, raw| {
+        if question.coding == "deflate" {
+            let mut coder = flate2::read::ZlibEncoder::new(&raw.body[..], flate2::Compression::fast());
+            let mut coded = Vec::new();
+            std::io::Read::read_to_end(&mut coder, &mut coded).expect("memory can be read");
+            raw.body = coded;
+            raw.headers.push(("Content-Encoding".to_owned(), "deflate".to_owned()));
+        }
+    };
+    let report = judged(&repository, &Options::default());
+    assert!(report.is_conformant(true), "{}", render::text(&report, false));
+    assert_eq!(report.outcome("http-deflate").map(|outcome| outcome.grade), Some(Grade::Pass));
 }
 
 #[test]
