@@ -6,6 +6,7 @@ use modoai_protocol::query::{self, Arguments};
 use modoai_protocol::xml::Response;
 use modoai_protocol::xml::document::{Format, Part, Set, Token};
 use modoai_protocol::xml::reader::ReadError;
+use modoai_protocol::xml::writer::escaped;
 
 use super::metadata::{self, Metadata};
 use super::report::Excerpt;
@@ -180,11 +181,20 @@ impl Exchange {
         self.reply().map_or(&[][..], |reply| &reply.deviations).iter()
     }
 
-    /// Where a text stands in the answer, if that part of it was kept.
+    /// Where a text stands in the answer, if that part of it was kept: as all that an element holds, or else anywhere. The
+    /// name of a set may well be a letter of every word.
     pub(crate) fn excerpt(&self, text: &str) -> Option<Excerpt> {
         let kept = &self.reply()?.kept;
-        let at = memchr::memmem::find(kept, text.as_bytes())?;
-        Some(Excerpt::around(kept, at))
+        let find = |text: &str| memchr::memmem::find(kept, text.as_bytes());
+        let whole = || find(&format!(">{}<", escaped(text))).map(|before| before + 1);
+        Some(Excerpt::around(kept, whole().or_else(|| find(text))?))
+    }
+
+    /// Where it stands last: of what is there twice, the second is too many.
+    pub(crate) fn last_excerpt(&self, text: &str) -> Option<Excerpt> {
+        let kept = &self.reply()?.kept;
+        let at = memchr::memmem::rfind(kept, format!(">{}<", escaped(text)).as_bytes());
+        at.map_or_else(|| self.excerpt(text), |before| Some(Excerpt::around(kept, before + 1)))
     }
 
     /// The first bytes of the answer.

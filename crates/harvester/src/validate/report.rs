@@ -170,6 +170,11 @@ impl Verdict {
         self.add(Grade::Failure, at, message.into(), at.excerpt(text).or_else(|| at.beginning()));
     }
 
+    /// Against the specification, as these bytes show where they stand once more.
+    pub(crate) fn fail_at_last(&mut self, at: &Exchange, message: impl Into<String>, text: &str) {
+        self.add(Grade::Failure, at, message.into(), at.last_excerpt(text).or_else(|| at.beginning()));
+    }
+
     /// Against XML or the schema.
     pub(crate) fn deviation(&mut self, at: &Exchange, deviation: &Deviation) {
         self.add(Grade::Failure, at, deviation.message.clone(), Some(deviation.excerpt.clone()));

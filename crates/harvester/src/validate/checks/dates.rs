@@ -98,7 +98,7 @@ fn granularity(case: &Case, verdict: &mut Verdict) -> Judged {
     each_datestamp(case, |exchange, identifier, datestamp| {
         if !granularity.fits(datestamp) {
             let message = format!("the datestamp of '{identifier}' is '{datestamp}'");
-            verdict.fail_at(exchange, message, &format!("<datestamp>{datestamp}"));
+            verdict.fail_at(exchange, message, datestamp);
         }
     })
 }

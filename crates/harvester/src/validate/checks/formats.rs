@@ -78,7 +78,11 @@ fn distinct(case: &Case, verdict: &mut Verdict) -> Judged {
     let mut seen = HashSet::new();
     for format in &answer.formats {
         if !seen.insert(&format.prefix) {
-            verdict.fail_at(exchange, format!("the metadataPrefix '{}' is there twice", format.prefix), &format.prefix);
+            verdict.fail_at_last(
+                exchange,
+                format!("the metadataPrefix '{}' is there twice", format.prefix),
+                &format.prefix,
+            );
         }
     }
     Ok(())

@@ -78,7 +78,7 @@ fn unique(case: &Case, verdict: &mut Verdict) -> Judged {
         }
         for (page, entry) in walk.entries() {
             if !seen.insert(&entry.identifier) {
-                verdict.fail_at(page, format!("'{}' is in the list twice", entry.identifier), &entry.identifier);
+                verdict.fail_at_last(page, format!("'{}' is in the list twice", entry.identifier), &entry.identifier);
             }
         }
         if let Some(shortfall) = walk.shortfall() {

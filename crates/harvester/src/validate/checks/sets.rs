@@ -97,7 +97,7 @@ fn distinct(case: &Case, verdict: &mut Verdict) -> Judged {
     let mut seen = HashSet::new();
     for (page, spec) in case.sets()?.set_specs() {
         if !seen.insert(spec) {
-            verdict.fail_at(page, format!("the set '{spec}' is listed twice"), spec);
+            verdict.fail_at_last(page, format!("the set '{spec}' is listed twice"), spec);
         }
     }
     Ok(())
@@ -132,7 +132,7 @@ fn of_headers(case: &Case, verdict: &mut Verdict) -> Judged {
                 let message = format!("'{}' is in the set '{set}', which is not listed", entry.identifier);
                 // A set that only deleted records are in may be gone as well; their deletion is then hard to find.
                 let grade = if entry.deleted { Grade::Warning } else { Grade::Failure };
-                verdict.add(grade, page, message, page.excerpt(&format!("<setSpec>{set}")));
+                verdict.add(grade, page, message, page.excerpt(set));
             }
         }
     }

@@ -188,6 +188,20 @@ fn deflate_that_is_advertised_is_tried() {
 }
 
 #[test]
+fn excerpts_show_what_is_meant() {
+    let mut repository = Repository::new();
+    repository.sets.push("art".to_owned());
+    repository.items[1].datestamp.truncate(10);
+    repository.page = 100;
+    let report = judged(&repository, &Options::default());
+    let excerpt = |id: &str| report.outcome(id).and_then(|outcome| outcome.findings[0].excerpt.clone()).expect(id);
+    let set = excerpt("sets-distinct");
+    assert!(set.text.starts_with("art</setSpec><setName>The art</setName></set></ListSets>"), "{set:?}");
+    let datestamp = excerpt("dates-granularity");
+    assert!(datestamp.text.starts_with("2024-05-01</datestamp><setSpec>art:film<"), "{datestamp:?}");
+}
+
+#[test]
 fn only_some_checks_can_be_asked_for() {
     let only = vec!["formats".to_owned(), "shape-root".to_owned()];
     let report = judged(&Repository::new(), &Options { only, ..Options::default() });
