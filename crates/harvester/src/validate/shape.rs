@@ -4,7 +4,7 @@
 //! them as tables. What an answer may not hold is told as [`Deviation`]s, each with its place; the checks decide whose
 //! fault they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use modoai_protocol::xml::{XSI_NAMESPACE, is_legal};
 use quick_xml::XmlVersion;
@@ -12,6 +12,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::reader::NsReader;
 
+use super::lexical;
 use super::report::Excerpt;
 use super::schema::{self, Content, Element, Particle};
 
@@ -229,6 +230,10 @@ impl<'a> Inspector<'a> {
                 String::new()
             }
         };
+        if !lexical::is_qualified_name(tag.name().into_inner()) {
+            let message = format!("'{}' is no name of XML", shortened(tag.name().into_inner()));
+            self.tell(Kind::IllFormed, message, start);
+        }
         let name = local.into_inner();
         let is_root = self.stack.is_empty();
         if is_root && self.rooted {
@@ -324,6 +329,8 @@ impl<'a> Inspector<'a> {
     ) -> Option<String> {
         let mut location = None;
         let mut given: Vec<(String, String)> = Vec::new();
+        // By namespace, since two prefixes may be for one.
+        let mut expanded = HashSet::new();
         for attribute in tag.attributes() {
             let attribute = match attribute {
                 Ok(attribute) => attribute,
@@ -333,6 +340,9 @@ impl<'a> Inspector<'a> {
                 }
             };
             let name = attribute.key.into_inner();
+            if !lexical::is_qualified_name(name) {
+                self.tell(Kind::IllFormed, format!("'{}' is no name of XML", shortened(name)), start);
+            }
             let value = match attribute.normalized_value(XmlVersion::Implicit1_0) {
                 Ok(value) if !attribute.value.contains('<') => value.into_owned(),
                 _ => {
@@ -343,7 +353,14 @@ impl<'a> Inspector<'a> {
             if attribute.key.as_namespace_binding().is_some() {
                 continue;
             }
-            match reader.resolver().resolve_attribute(attribute.key) {
+            let (resolved, local) = reader.resolver().resolve_attribute(attribute.key);
+            if let ResolveResult::Bound(namespace) = &resolved
+                && !expanded.insert((namespace.as_ref().to_owned(), local.into_inner()))
+            {
+                let message = format!("there are two attributes '{}' in one namespace", local.into_inner());
+                self.tell(Kind::IllFormed, message, start);
+            }
+            match (resolved, local) {
                 (ResolveResult::Unknown(prefix), _) => {
                     self.tell(Kind::IllFormed, format!("the namespace prefix '{prefix}' is not declared"), start);
                 }

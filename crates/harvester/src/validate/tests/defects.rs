@@ -139,6 +139,15 @@ pub(super) const DEFECTS: &[Defect] = &[
             replace(text, "<dc:type>Text</dc:type>", "<dc:type>Text</dc:type><!-- a -- b -->");
         };
     }),
+    defect("shape-well-formed", Failure, "a name that begins with a digit", |it| {
+        it.on_answer = |_, text| replace(text, "xsd\">oai:", "xsd\"><x:1t xmlns:x=\"urn:x\"/>oai:");
+    }),
+    defect("shape-well-formed", Failure, "an attribute twice, by two prefixes", |it| {
+        it.on_answer = |_, text| {
+            let twice = "<b xmlns:p=\"urn:q\" xmlns:r=\"urn:q\" p:a=\"1\" r:a=\"2\"/>";
+            replace(text, "xsd\">oai:", &format!("xsd\">{twice}oai:"));
+        };
+    }),
     defect("shape-encoding", Failure, "Latin 1 in metadata", |it| {
         it.on_wire = |question, raw| {
             if question.coding == "identity" {
