@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`harvest`] | the harvest of one repository, into a folder or into a sink of the caller's |
 //! | [`stream`] | the same as an asynchronous stream of records |
+//! | [`record`] | the header of a record, and how it compares with what was received before |
 //! | [`sink`] | where records go: segments, a mirror of the site, JSON lines, WARC, a catalogue |
 //! | [`state`] | what is remembered between two pages, two runs, two lives of the process |
 //! | [`window`], [`ending`] | lists in parts, and whether an end can be believed: pure |
@@ -15,6 +16,12 @@
 //! | [`quirks`], [`repairs`], [`mend`] | what servers get wrong, and what is done about it |
 //! | [`didl`] | resources inside MPEG-21 DIDL, read as they arrive |
 //! | [`summary`], [`gauge`] | how a run went, and how far it is |
+//! | [`desk`] | state, sink and counters, as they change together |
+//! | [`validate`] | judges a repository: is it conformant, and where not |
+//!
+//! A program that uses this needs `modoai-fetch`, for the client and for URLs, and `tokio`, in whose runtime everything
+//! happens; a sink of its own may need `modoai-protocol`, and whoever combines the stream with others `futures-core`.
+//! `examples/records.rs` is such a program.
 //!
 //! ```no_run
 //! use modoai_fetch::{Client, Manners, Url};

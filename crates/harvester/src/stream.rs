@@ -69,14 +69,13 @@ pub enum StreamError {
     Failed(#[from] HarvestError),
 }
 
-/// A stream of records. Dropping it ends the harvest, which lets go of its folder as soon as it notices; [`Records::close`]
-/// waits for that.
+/// A stream of records.
+///
+/// It is a [`Stream`] for those who combine streams, and has a [`next`](Records::next) of its own for those who do not.
+/// Dropping it ends the harvest, but does not wait: the folder stays locked until the harvest notices, which may take as
+/// long as the page that is being read. To harvest into the same folder right after, [`close`](Records::close) it.
 ///
 /// ```no_run
-/// use std::future::poll_fn;
-/// use std::pin::pin;
-///
-/// use futures_core::Stream as _;
 /// use modoai_fetch::{Client, Manners, Url};
 /// use modoai_harvester::harvest::{Harvest, Options};
 /// use modoai_harvester::stream::Records;
@@ -85,12 +84,16 @@ pub enum StreamError {
 /// let options = Options::new(Url::parse("https://example.org/oai")?);
 /// let harvest = Harvest::new(Client::new(Manners::default())?, options);
 /// // What is remembered between two runs is in this folder: the next run brings what changed.
-/// let mut records = pin!(Records::of(harvest, Some("state".as_ref()), "oai_dc"));
-/// while let Some(record) = poll_fn(|context| records.as_mut().poll_next(context)).await {
+/// let mut records = Records::of(harvest, Some("state".as_ref()), "oai_dc");
+/// while let Some(record) = records.next().await {
 ///     let mut record = record?;
 ///     let metadata = record.metadata(1 << 20)?;
 ///     println!("{}: {} bytes", record.header().identifier, metadata.map_or(0, |bytes| bytes.len()));
+///     if record.header().identifier.ends_with("/enough") {
+///         break;
+///     }
 /// }
+/// records.close().await;
 /// # Ok(())
 /// # }
 /// ```
@@ -110,6 +113,10 @@ enum Message {
 
 impl Records {
     /// Begins a harvest, in the runtime this is called in. What is remembered is in `dir`; nothing is if there is none.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime of tokio.
     pub fn of(harvest: Harvest, dir: Option<&Path>, format: &str) -> Self {
         let (sender, messages) = mpsc::channel(WAITING);
         let (alive, outlet) = oneshot::channel();
@@ -132,6 +139,11 @@ impl Records {
         }
         // A page that was being read still has the state and the outlet, and lets go of them in this order.
         let _ = (&mut self.outlet).await;
+    }
+
+    /// The next record; `None` when all there is has come. It may be dropped and called again, and nothing is lost.
+    pub async fn next(&mut self) -> Option<Result<Record, StreamError>> {
+        std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
 
     /// How the harvest went, once the stream has ended.

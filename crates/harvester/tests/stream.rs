@@ -2,12 +2,10 @@
 //! one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::path::Path;
-use std::pin::Pin;
 use std::time::Duration;
 
-use futures_core::Stream as _;
 use modoai_fetch::{Client, Manners, Patience, Url};
 use modoai_harvester::harvest::{Harvest, HarvestError, Options};
 use modoai_harvester::record::Novelty;
@@ -43,19 +41,15 @@ fn stream(options: Options, dir: Option<&Path>) -> Records {
     Records::of(Harvest::new(Client::new(Manners::default()).expect("a client"), options), dir, "oai_dc")
 }
 
-async fn next(records: &mut Records) -> Option<Result<Record, StreamError>> {
-    poll_fn(|context| Pin::new(&mut *records).poll_next(context)).await
-}
-
 /// The next record; there is one.
 async fn one(records: &mut Records) -> Record {
-    next(records).await.expect("there is more").unwrap_or_else(|error| panic!("{error}"))
+    records.next().await.expect("there is more").unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// All that comes up to the end, and the error it ends with, if it does.
 async fn drain(records: &mut Records) -> (Vec<Record>, Option<StreamError>) {
     let mut all = Vec::new();
-    while let Some(record) = next(records).await {
+    while let Some(record) = records.next().await {
         match record {
             Ok(record) => all.push(record),
             Err(error) => return (all, Some(error)),
@@ -108,7 +102,7 @@ fn expect_everything(runtime: &Runtime) {
             let expected: Vec<Vec<u8>> = held.abouts.iter().filter_map(kept).collect();
             assert_eq!(abouts(record), expected, "{}", held.identifier);
         }
-        assert!(next(&mut records).await.is_none(), "an end is an end");
+        assert!(records.next().await.is_none(), "an end is an end");
         let summary = records.summary().expect("it ended");
         assert!(summary.complete && summary.missing.is_empty(), "{:?}", summary.missing);
         assert_eq!(summary.records + summary.deleted, holdings.records.len() as u64);
@@ -176,7 +170,7 @@ fn a_stream_that_is_dropped_lets_go_of_its_folder() {
         drop(records);
         loop {
             let mut records = stream(options(&endpoint), Some(folder.path()));
-            match next(&mut records).await {
+            match records.next().await {
                 Some(Err(StreamError::Failed(HarvestError::State(StateError::Busy { .. })))) => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
@@ -286,7 +280,7 @@ fn an_incomplete_harvest_does_not_just_end() {
         assert_eq!(records.summary(), Some(&*summary));
         let told = StreamError::Incomplete(summary).to_string();
         assert!(told.contains(VICTIM), "{told}");
-        assert!(next(&mut records).await.is_none(), "nothing follows the error");
+        assert!(records.next().await.is_none(), "nothing follows the error");
     });
 }
 
@@ -299,7 +293,7 @@ fn a_harvest_that_cannot_begin_is_an_error() {
         let (all, error) = drain(&mut records).await;
         assert!(all.is_empty());
         assert!(matches!(error, Some(StreamError::Failed(HarvestError::Refused { .. }))), "{error:?}");
-        assert!(next(&mut records).await.is_none() && records.summary().is_none());
+        assert!(records.next().await.is_none() && records.summary().is_none());
     });
 }
 
