@@ -12,6 +12,7 @@ use modoai_testkit::apache::{self, Mpm};
 use modoai_testkit::http::encode;
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
+use modoai_testkit::workspace;
 
 use crate::desk::Desk;
 use crate::documents::expect_shown;
@@ -88,6 +89,12 @@ fn what_is_wrong_is_told_with_its_proof_and_ends_with_2() {
     let ended = desk.run(&["validate", &url, "--json", "--only", "identify", "--only", "formats-list"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    assert_eq!((&report["conformant"], &report["counts"]["failure"]), (&false.into(), &1.into()), "{}", ended.stdout);
+    let guide = fs::read_to_string(workspace().join(GUIDE)).expect("it is there");
+    let parts = [&report, &report["outcomes"][2], &report["outcomes"][2]["findings"][0]];
+    for field in parts.iter().flat_map(|part| part.as_object().expect("an object").keys()) {
+        assert!(guide.contains(&format!("`{field}`")), "the guide leaves out `{field}`");
+    }
     let grades: Vec<_> = report["outcomes"].as_array().expect("a list").iter().map(|it| &it["grade"]).collect();
     assert_eq!((grades.len(), grades[2]), (11, &"failure".into()), "{}", ended.stdout);
 }

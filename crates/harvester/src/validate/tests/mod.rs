@@ -234,7 +234,8 @@ fn spoil(question: &Question, raw: &mut Raw, from: &str, to: &[u8]) {
 
 #[test]
 fn a_fault_in_identify_is_one_fault() {
-    let faults: [(&str, fn(&Question, &mut Raw)); 7] = [
+    type Fault = fn(&Question, &mut Raw);
+    let faults: [(&str, Fault); 7] = [
         ("shape-well-formed", |question, raw| spoil(question, raw, "Example", b"A & B")),
         ("shape-well-formed", |question, raw| spoil(question, raw, "Example", b"A&nbsp;B")),
         ("shape-well-formed", |question, raw| spoil(question, raw, "</OAI-PMH>", b"</OAI-PMH><!-- x -->junk")),
