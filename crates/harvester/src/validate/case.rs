@@ -203,6 +203,17 @@ impl Case {
         self.ask(Question::of(&[("verb", "GetRecord"), ("identifier", identifier), ("metadataPrefix", prefix)]))
     }
 
+    /// Whether a list may lack a record that another has: what changed since it was begun may have come or gone, and only
+    /// deletions that are persistent are told consistently (section 2.5.1).
+    pub(crate) fn may_lack(&self, list: &Walk<'_>, entry: &Entry) -> bool {
+        let identify = self.ask(Question::of(&[("verb", "Identify")])).ok().and_then(Exchange::answer);
+        let is_persistent = identify.and_then(|answer| answer.field("deletedRecord")) == Some("persistent");
+        let begun = list.first().answer().map_or("", |answer| answer.response_date.trim());
+        let datestamp = entry.datestamp.trim();
+        let is_new = begun.get(..datestamp.len()).is_none_or(|begun| datestamp >= begun);
+        is_new || (entry.deleted && !is_persistent)
+    }
+
     /// One answer of each kind: what checks over all answers rest on, even if nothing else was asked.
     pub(crate) fn survey(&self) -> Judged {
         // Answers that cannot be read are among what is judged.
@@ -236,13 +247,6 @@ impl<'a> Walk<'a> {
 
     pub(crate) fn is_complete(&self) -> bool {
         self.end == End::Complete
-    }
-
-    /// Whether a record may be missing from it: what changed since it was begun may have come or gone.
-    pub(crate) fn may_lack(&self, entry: &Entry) -> bool {
-        let begun = self.first().answer().map_or("", |answer| answer.response_date.trim());
-        let datestamp = entry.datestamp.trim();
-        begun.get(..datestamp.len()).is_none_or(|begun| datestamp >= begun)
     }
 
     /// The first page.

@@ -144,7 +144,8 @@ fn clock(case: &Case, verdict: &mut Verdict) -> Judged {
 fn inclusive(case: &Case, verdict: &mut Verdict) -> Judged {
     let stamp = middle(case)?;
     let headers = case.headers()?;
-    let Some((_, sample)) = headers.entries().find(|(_, entry)| moment(&entry.datestamp) == Some(stamp)) else {
+    let of_that_moment = headers.entries().filter(|(_, entry)| moment(&entry.datestamp) == Some(stamp));
+    let Some((_, sample)) = of_that_moment.min_by_key(|(_, entry)| entry.deleted) else {
         return not_judged("no datestamp was seen");
     };
     let date = sample.datestamp.trim();
@@ -204,7 +205,10 @@ fn nothing_else(case: &Case, verdict: &mut Verdict) -> Judged {
 /// A datestamp with others on both sides, if there is one.
 fn middle(case: &Case) -> Result<Datestamp, Stop> {
     let headers = case.headers()?;
-    let stamps: BTreeSet<_> = headers.entries().filter_map(|(_, entry)| moment(&entry.datestamp)).collect();
+    // That of a deletion only where there is nothing else: deletions may be told on some days and not on others.
+    let (gone, there): (Vec<_>, Vec<_>) = headers.entries().map(|(_, entry)| entry).partition(|entry| entry.deleted);
+    let seen = if there.is_empty() { gone } else { there };
+    let stamps: BTreeSet<_> = seen.iter().filter_map(|entry| moment(&entry.datestamp)).collect();
     match stamps.iter().nth(stamps.len().saturating_sub(1) / 2) {
         Some(stamp) => Ok(*stamp),
         None => not_judged("no datestamp was seen"),
@@ -223,7 +227,7 @@ fn halves_of(case: &Case, verb: &str, verdict: &mut Verdict) -> Judged {
     if whole.is_complete() {
         let early = case.list(verb, &[("until", &until)])?;
         let late = case.list(verb, &[("from", &from)])?;
-        return add_up(&whole, &early, &late, verdict);
+        return add_up(case, &whole, &early, &late, verdict);
     }
     if granularity == Granularity::Day {
         return not_judged("the list is too long, and its datestamps are days");
@@ -237,10 +241,10 @@ fn halves_of(case: &Case, verb: &str, verdict: &mut Verdict) -> Judged {
     }
     let early = case.list(verb, &[("from", &first), ("until", &until)])?;
     let late = case.list(verb, &[("from", &from), ("until", &last)])?;
-    add_up(&whole, &early, &late, verdict)
+    add_up(case, &whole, &early, &late, verdict)
 }
 
-fn add_up(whole: &Walk<'_>, early: &Walk<'_>, late: &Walk<'_>, verdict: &mut Verdict) -> Judged {
+fn add_up(case: &Case, whole: &Walk<'_>, early: &Walk<'_>, late: &Walk<'_>, verdict: &mut Verdict) -> Judged {
     for walk in [early, late] {
         if let Some(shortfall) = walk.shortfall() {
             return not_judged(shortfall);
@@ -260,7 +264,7 @@ fn add_up(whole: &Walk<'_>, early: &Walk<'_>, late: &Walk<'_>, verdict: &mut Ver
         verdict.fail_at(page, format!("'{identifier}' is in both parts"), identifier);
     }
     for (page, entry) in early.entries().chain(late.entries()) {
-        if !all.contains(&entry.identifier) && !whole.may_lack(entry) {
+        if !all.contains(&entry.identifier) && !case.may_lack(whole, entry) {
             let message = format!("'{}' of {} is in a part, and not in the whole", entry.identifier, entry.datestamp);
             verdict.fail_at(page, message, &entry.identifier);
         }
@@ -273,17 +277,23 @@ fn from_earliest(case: &Case, verdict: &mut Verdict) -> Judged {
     let Some(earliest) = identify.field("earliestDatestamp").filter(|text| moment(text).is_some()) else {
         return not_judged("earliestDatestamp cannot be read");
     };
+    let prefix = case.prefix()?;
     for verb in SELECTIVE {
         let whole = case.list(verb, &[])?;
-        let ranged = case.list(verb, &[("from", earliest)])?;
-        if let Some(code) = ranged.first().answer().and_then(|answer| answer.codes().first().copied()) {
+        let first = case.ask(Question::of(&[("verb", verb), ("metadataPrefix", &prefix), ("from", earliest)]))?;
+        if let Some(code) = first.answer().and_then(|answer| answer.codes().first().copied()) {
             if whole.entries().next().is_some() {
-                verdict.fail_at(ranged.first(), format!("from earliestDatestamp is refused with {code}"), "<error");
+                verdict.fail_at(first, format!("from earliestDatestamp is refused with {code}"), "<error");
             }
             continue;
         }
-        if !whole.is_complete() || !ranged.is_complete() {
+        if !whole.is_complete() {
             verdict.note("the list is too long to compare; it is not refused");
+            continue;
+        }
+        let ranged = case.list(verb, &[("from", earliest)])?;
+        if let Some(shortfall) = ranged.shortfall() {
+            verdict.note(shortfall);
             continue;
         }
         let held: HashSet<_> = ranged.entries().map(|(_, entry)| &entry.identifier).collect();

@@ -109,7 +109,7 @@ fn steady(case: &Case, verdict: &mut Verdict) -> Judged {
     }
     // What is new the second time must be new.
     for (identifier, (page, entry)) in two.iter().filter(|_| before.is_complete()) {
-        if !one.contains_key(identifier) && !before.may_lack(entry) {
+        if !one.contains_key(identifier) && !case.may_lack(&before, entry) {
             let message = format!("'{identifier}' of {} was not in the list a moment before", entry.datestamp);
             verdict.fail_at(page, message, identifier);
         }
@@ -168,7 +168,7 @@ fn whole(case: &Case, verdict: &mut Verdict) -> Judged {
         let mut told = HashSet::new();
         for exchange in case.exchanges().iter().filter(is_part) {
             for entry in exchange.answer().map_or(&[][..], |answer| &answer.entries) {
-                let is_lacking = !known.contains(&entry.identifier) && !whole.may_lack(entry);
+                let is_lacking = !known.contains(&entry.identifier) && !case.may_lack(&whole, entry);
                 if is_lacking && told.insert(&entry.identifier) {
                     let message =
                         format!("'{}' of {} is not in the whole list of {verb}", entry.identifier, entry.datestamp);
