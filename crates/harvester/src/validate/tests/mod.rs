@@ -1,11 +1,13 @@
 //! A correct repository passes everything; and for every check there is a repository, wrong in one way, that it finds.
 
+mod bounds;
 mod defects;
+mod reports;
 mod repository;
 
 use std::collections::BTreeSet;
 
-use super::exchange::{Hop, Question, Raw};
+use super::exchange::{Question, Raw};
 use super::render;
 use super::report::{Grade, Report};
 use super::{Options, checks, judge};
@@ -81,36 +83,6 @@ fn a_long_list_is_sampled_and_says_so() {
 }
 
 #[test]
-fn the_number_of_requests_is_bounded() {
-    let repository = Repository::new();
-    let report = judged(&repository, &Options { requests: 12, ..Options::default() });
-    assert_eq!((report.requests, repository.asked.borrow().len()), (12, 12));
-    let note = report.outcome("tokens-reusable").and_then(|outcome| outcome.note.clone());
-    assert_eq!(note.as_deref(), Some("the limit of 12 requests is reached"));
-    assert_eq!(report.cut_short, note);
-    assert!(!report.is_wanting(true) && !report.is_conformant(false), "what was not asked is not conformant");
-    assert!(render::text(&report, false).contains("\nnot everything was asked: the limit of 12 requests is reached\n"));
-}
-
-#[test]
-fn repeats_and_redirects_are_requests_too() {
-    let mut repository = Repository::new();
-    repository.on_wire = |question, raw| match question.query.as_str() {
-        "verb=ListSets" => raw.status = 503,
-        "verb=Identify" => raw.hops.push(Hop { status: 302, to: BASE_URL.to_owned() }),
-        "verb=ListMetadataFormats" => raw.status = 0,
-        _ => {}
-    };
-    let only = vec!["formats-list".to_owned(), "sets-list".to_owned()];
-    let report = judged(&repository, &Options { only: only.clone(), ..Options::default() });
-    assert_eq!((report.requests, report.cut_short), (2 + 3 + 2, None));
-    repository.asked.borrow_mut().clear();
-    let report = judged(&repository, &Options { only, requests: 6, ..Options::default() });
-    assert_eq!((report.requests, repository.asked.borrow().len()), (6, 5), "with one redirect");
-    assert_eq!(report.cut_short.as_deref(), Some("the limit of 6 requests is reached"));
-}
-
-#[test]
 fn white_space_around_uris_does_not_matter() {
     let mut repository = Repository::new();
     repository.on_answer = |_, text| {
@@ -121,51 +93,6 @@ fn white_space_around_uris_does_not_matter() {
     };
     let report = judged(&repository, &Options::default());
     assert!(report.is_conformant(true), "{}", render::text(&report, false));
-}
-
-#[test]
-fn requests_can_be_tried_again_where_the_base_url_has_a_query() {
-    let repository = Repository::new();
-    let base_url = format!("{BASE_URL}?page=oai");
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let only = vec!["identify-base-url".to_owned()];
-    let options = Options { only, ..Options::default() };
-    let report = runtime.block_on(judge(&repository, &base_url, &options, &mut |_| {}));
-    let request = report.outcomes[0].findings[0].request.as_deref();
-    assert_eq!(request, Some("http://repository.example.org/oai?page=oai&verb=Identify"));
-}
-
-#[test]
-fn whoever_does_not_answer_is_not_asked_for_ever() {
-    let mut repository = Repository::new();
-    repository.on_wire = |question, raw| {
-        if question.query != "verb=Identify" {
-            raw.status = 503;
-            raw.headers.push(("Retry-After".to_owned(), "300".to_owned()));
-        }
-    };
-    let report = judged(&repository, &Options::default());
-    assert_eq!(report.cut_short.as_deref(), Some("the limit of 3600 seconds is reached"));
-    assert!(repository.slept.get() <= Options::default().time, "{:?}", repository.slept);
-    assert!(!report.is_conformant(false));
-
-    let mut repository = Repository::new();
-    repository.on_wire = |question, raw| raw.status = if question.query == "verb=Identify" { 200 } else { 0 };
-    let report = judged(&repository, &Options::default());
-    let reason = "8 questions in a row were in vain: there was no answer: the line is dead";
-    assert_eq!(report.cut_short.as_deref(), Some(reason));
-    // Identify also by POST and with gzip, between; the first of a silence is sent three times, the others once.
-    assert!(report.requests < 25, "{}", report.requests);
-
-    let mut repository = Repository::new();
-    repository.on_wire = |question, raw| {
-        if question.argument("verb").as_deref() == Some("ListRecords") {
-            raw.status = 0;
-        }
-    };
-    let report = judged(&repository, &Options::default());
-    assert_eq!(report.cut_short, None, "one dead verb is no dead server");
-    assert_eq!(report.outcome("http-status").map(|outcome| outcome.grade), Some(Grade::Failure));
 }
 
 #[test]
@@ -185,20 +112,6 @@ fn deflate_that_is_advertised_is_tried() {
     let report = judged(&repository, &Options::default());
     assert!(report.is_conformant(true), "{}", render::text(&report, false));
     assert_eq!(report.outcome("http-deflate").map(|outcome| outcome.grade), Some(Grade::Pass));
-}
-
-#[test]
-fn excerpts_show_what_is_meant() {
-    let mut repository = Repository::new();
-    repository.sets.push("art".to_owned());
-    repository.items[1].datestamp.truncate(10);
-    repository.page = 100;
-    let report = judged(&repository, &Options::default());
-    let excerpt = |id: &str| report.outcome(id).and_then(|outcome| outcome.findings[0].excerpt.clone()).expect(id);
-    let set = excerpt("sets-distinct");
-    assert!(set.text.starts_with("art</setSpec><setName>The art</setName></set></ListSets>"), "{set:?}");
-    let datestamp = excerpt("dates-granularity");
-    assert!(datestamp.text.starts_with("2024-05-01</datestamp><setSpec>art:film<"), "{datestamp:?}");
 }
 
 #[test]
@@ -235,19 +148,6 @@ fn only_some_checks_can_be_asked_for() {
     assert_eq!(ids.len(), 7, "{ids:?}");
     assert_eq!((ids[0], ids[1]), ("shape-root", "formats-list"));
     assert!(report.is_conformant(true), "{}", render::text(&report, false));
-}
-
-#[test]
-fn what_does_not_answer_is_not_judged() {
-    let mut repository = Repository::new();
-    repository.on_wire = |_, raw| raw.status = 0;
-    let report = judged(&repository, &Options::default());
-    assert_eq!(report.unreachable.as_deref(), Some("there was no answer: the line is dead"));
-    assert_eq!(repository.asked.borrow().len(), 3, "tried again, and then given up");
-    assert!(!report.is_conformant(false));
-    repository.on_wire = |_, raw| raw.body = b"<html><body>Log in, please".to_vec();
-    let report = judged(&repository, &Options::default());
-    assert!(report.unreachable.is_some_and(|reason| reason.contains("the root element is 'html'")));
 }
 
 /// Changes Identify as it is sent.
@@ -312,70 +212,4 @@ fn there_is_a_wrong_repository_for_every_check() {
     let tried: BTreeSet<_> = defects::DEFECTS.iter().map(|defect| defect.check).collect();
     let untried: Vec<_> = checks::all().map(|(_, check)| check.id).filter(|id| !tried.contains(id)).collect();
     assert_eq!(untried, Vec::<&str>::new());
-}
-
-#[test]
-fn waits_are_waited_and_told() {
-    let mut repository = Repository::new();
-    repository.on_wire = |question, raw| {
-        if question.query == "verb=ListSets" {
-            raw.status = 503;
-            raw.headers.push(("Retry-After".to_owned(), "7".to_owned()));
-        }
-    };
-    let report = judged(&repository, &Options::default());
-    assert_eq!(repository.slept.get().as_secs(), 5 * 7, "five times, and then no more");
-    assert_eq!(report.outcome("http-flow-control").map(|outcome| outcome.grade), Some(Grade::Pass));
-    assert_eq!(report.outcome("http-status").map(|outcome| outcome.grade), Some(Grade::Failure));
-}
-
-#[test]
-fn reports_are_rendered() {
-    let mut repository = Repository::new();
-    repository.on_answer = |_, text| *text = text.replace("<deletedRecord>persistent", "<deletedRecord>\u{1b}[2J&amp;");
-    let report = judged(&repository, &Options::default());
-    let text = render::text(&report, false);
-    assert!(text.starts_with("http://repository.example.org/oai: Example\n\nFailures\n"), "{text}");
-    assert!(text.contains("  identify-deleted-record: expected: deletedRecord no, transient"), "{text}");
-    assert!(text.contains("\n      asked: http://repository.example.org/oai?verb=Identify\n      byte "), "{text}");
-    assert!(!text.contains('\u{1b}'), "foreign text cannot paint the terminal");
-    assert!(render::text(&report, true).contains("\u{1b}[1;31m"));
-    let junit = render::junit(&report, false);
-    assert!(
-        junit.contains("<testcase classname=\"identify\" name=\"identify-deleted-record\">\n      <failure "),
-        "{junit}"
-    );
-    assert!(junit.contains("<skipped message=\"there was no redirect\"/>"), "{junit}");
-    let shape = super::shape::inspect(junit.as_bytes());
-    assert!(shape.iter().all(|it| it.kind == super::shape::Kind::Root), "well-formed: {shape:?}");
-    let json = serde_json::to_value(render::Judgement::of(&report, false)).expect("serialisable");
-    assert_eq!((&json["conformant"], &json["strict"]), (&false.into(), &false.into()));
-    assert_eq!(json["counts"]["failure"], 2, "{}", json["counts"]);
-    assert_eq!((&json["base_url"], &json["cut_short"]), (&BASE_URL.into(), &serde_json::Value::Null));
-    let outcome =
-        json["outcomes"].as_array().and_then(|all| all.iter().find(|it| it["id"] == "identify-deleted-record"));
-    let outcome = outcome.expect("it is there");
-    assert_eq!((&outcome["grade"], &outcome["group"]), (&"failure".into(), &"identify".into()));
-    assert_eq!(
-        outcome["findings"][0]["excerpt"]["text"].as_str().map(|text| text.starts_with("<deletedRecord>")),
-        Some(true)
-    );
-}
-
-#[test]
-fn build_servers_are_told_what_the_exit_code_says() {
-    let mut repository = Repository::new();
-    repository.items[0].sets.push("art".to_owned());
-    let report = judged(&repository, &Options::default());
-    let (lenient, strict) = (render::junit(&report, false), render::junit(&report, true));
-    assert!(lenient.contains("errors=\"0\" failures=\"0\"") && lenient.contains("<system-out>"), "{lenient}");
-    assert!(strict.contains("errors=\"0\" failures=\"1\""), "{strict}");
-    assert!(strict.contains("<testsuite name=\"sets\" tests=\"9\" failures=\"1\""), "{strict}");
-    assert!(strict.contains("name=\"sets-minimal\">\n      <failure message=\"'oai:"), "{strict}");
-    let report = judged(&Repository::new(), &Options { requests: 3, ..Options::default() });
-    let junit = render::junit(&report, false);
-    assert!(junit.contains("errors=\"1\" failures=\"0\""), "{junit}");
-    assert!(junit.contains("<error message=\"the limit of 3 requests is reached\"/>"), "{junit}");
-    let shape = super::shape::inspect(junit.as_bytes());
-    assert!(shape.iter().all(|it| it.kind == super::shape::Kind::Root), "well-formed: {shape:?}");
 }
