@@ -21,9 +21,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let most = arguments.next().map_or(Ok(usize::MAX), |most| most.parse())?;
     let harvest = Harvest::new(Client::new(Manners::default())?, Options::new(Url::parse(&url)?));
-    // Reading pages blocks threads of its own; the stream itself needs a runtime of whichever kind.
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(print(Records::of(harvest, Some(folder.as_ref()), "oai_dc"), most))
+    // A stream begins in the runtime, and so inside of it.
+    runtime.block_on(async { print(Records::of(harvest, Some(folder.as_ref()), "oai_dc"), most).await })
 }
 
 async fn print(mut records: Records, most: usize) -> Result<(), Box<dyn Error>> {
