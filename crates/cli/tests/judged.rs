@@ -45,6 +45,8 @@ const OF_OAI_REPO: &[Defect] = &[
     // Granularities are never compared, nor are from and until.
     ("dates-mixed", "badArgument was expected, noRecordsMatch came"),
     ("dates-reversed", "badArgument was expected, noRecordsMatch came"),
+    // What was deleted is in the set by its header, and not in ListRecords of the set.
+    ("sets-all-members", "'oai:peer.example:item-7' is missing from the list of 'mime:text:html'"),
 ];
 
 #[test]
@@ -63,13 +65,13 @@ fn judge(name: &str, defects: &[Defect]) {
     let Some(peer) = Peer::start(name, &[]) else { return };
     let ended = Desk::new().run(&["validate", peer.url(), "--json"]);
     assert_eq!(ended.status, 2, "{}{}", ended.stdout, ended.stderr);
-    let said = format!("modoai: {} does not conform: failures: {}, warnings: ", peer.url(), defects.len());
-    assert!(ended.stderr.starts_with(&said), "{}", ended.stderr);
     let report: Value = serde_json::from_str(&ended.stdout).expect("JSON");
     let outcomes = report["outcomes"].as_array().expect("a list");
     let failures: Vec<_> = outcomes.iter().filter(|outcome| outcome["grade"] == "failure").collect();
     let ids: Vec<_> = failures.iter().filter_map(|outcome| outcome["id"].as_str()).collect();
     assert_eq!(ids, defects.iter().map(|(id, _)| *id).collect::<Vec<_>>(), "{}", ended.stdout);
+    let said = format!("modoai: {} does not conform: failures: {}, warnings: ", peer.url(), defects.len());
+    assert!(ended.stderr.starts_with(&said), "{}", ended.stderr);
     for (outcome, (id, expected)) in failures.iter().zip(defects) {
         let first = &outcome["findings"][0];
         assert!(first["message"].as_str().is_some_and(|it| it.starts_with(expected)), "{id}: {first}");
