@@ -28,7 +28,7 @@ const VERSION: i64 = 1;
 /// As long as a batch may take on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Rows that are written at once when the index is completed.
-pub(super) const BATCH: usize = 65_536;
+pub(super) const BATCH: usize = 32_768;
 
 const SCHEMA: &str = "
     CREATE TABLE versions (
@@ -108,7 +108,7 @@ impl Index {
     fn at(path: &Path) -> rusqlite::Result<Self> {
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
-        connection.pragma_update(None, "cache_size", -4 * 1024)?;
+        connection.pragma_update(None, "cache_size", -2 * 1024)?;
         let facts = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         match (facts("application_id")?, facts("user_version")?) {
             (APPLICATION, VERSION) => {}
