@@ -2,7 +2,7 @@
 
 use modoai_protocol::Datestamp;
 
-use super::{HarvestError, Work};
+use super::Work;
 use crate::ask::Question;
 use crate::clock;
 use crate::habits::DateStyle;
@@ -11,17 +11,7 @@ use crate::state::OpenWindow;
 use crate::window::{Granularity, Window, read_date};
 
 /// No repository has anything of this day, whatever dates it goes by; but for files that claim to be as old.
-const NEVER: i64 = 86_399; // the end of 1970-01-01
-
-/// What follows from a list's being empty.
-pub(super) enum Nothing {
-    /// It is.
-    Believed,
-    /// It is to be asked for in another way.
-    AskOtherwise,
-    /// It cannot be.
-    Outage,
-}
+pub(super) const NEVER: i64 = 86_399; // the end of 1970-01-01
 
 impl Work {
     /// Dates were refused: another way to write them, if there is one left.
@@ -41,12 +31,12 @@ impl Work {
     }
 
     /// Whether the user wants some dates and no others: then they cannot be left out.
-    fn is_selective(&self) -> bool {
+    pub(super) fn is_selective(&self) -> bool {
         self.options.window != Window::ALL
     }
 
     /// The first page of a list in its plainest form.
-    fn first_page(&self, set: &str, window: Window) -> Question {
+    pub(super) fn first_page(&self, set: &str, window: Window) -> Question {
         let (prefix, set) = (self.prefix.clone(), Some(set.to_owned()));
         Question::List { headers_only: true, prefix, set, window, loose: false, token: None }
     }
@@ -127,64 +117,5 @@ impl Work {
         }
         self.dates_heeded = Some(!ignored);
         !ignored
-    }
-
-    /// Whether no list can be had at all, however short, and no identifiers either: then to divide one would only make one
-    /// gap a hundred. Asked once after every page that came.
-    pub(super) async fn is_down(&mut self, set: &str) -> bool {
-        if std::mem::replace(&mut self.looked_down, true) {
-            return false;
-        }
-        let never = Window { from: None, until: Some(Datestamp::from_unix(NEVER)) };
-        let lately = Window { from: Some(Datestamp::from_unix(clock::now().unix() - 86_400)), until: None };
-        for (headers_only, window) in [(false, never), (false, lately), (true, Window::ALL)] {
-            let (prefix, set) = (self.prefix.clone(), Some(set.to_owned()));
-            let question = Question::List { headers_only, prefix, set, window, loose: false, token: None };
-            if self.talk.probe(&question).await.is_ok() {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Nothing was found. The server may not understand dates, or not answer without them; or it may be renewing its index.
-    /// Looked into once per run; a server that promises to be prompt is believed.
-    pub(super) async fn doubt_nothing(&mut self, open: &OpenWindow) -> Result<Nothing, HarvestError> {
-        let style = self.talk.habits.dates;
-        if self.identity.prompt || self.doubted_dates || style != DateStyle::AsPromised {
-            return Ok(Nothing::Believed);
-        }
-        self.doubted_dates = true;
-        let found = self.finds(&open.set, DateStyle::Always).await;
-        self.talk.habits.dates_proven |= found == Some(true);
-        let is_all = open.window == Window::ALL;
-        let (style, quirk) = match found {
-            Some(true) if is_all => (DateStyle::Always, quirks::DATES_REQUIRED),
-            Some(false) if !self.is_first && self.state()?.counts()?.0 > 0 => {
-                // There are records, and dates that hold all of them find none.
-                let undated = self.finds(&open.set, style).await;
-                match undated {
-                    Some(true) if !is_all && !self.is_selective() => (DateStyle::Never, quirks::DATES_REFUSED),
-                    // A set may lose its last record; a repository hardly.
-                    Some(false) if !open.set.is_empty() && self.finds("", style).await == Some(true) => {
-                        return Ok(Nothing::Believed);
-                    }
-                    _ => return Ok(Nothing::Outage),
-                }
-            }
-            _ => return Ok(Nothing::Believed),
-        };
-        self.talk.habits.dates = style;
-        self.talk.repairs.note(quirk, &open.window.to_string());
-        Ok(Nothing::AskOtherwise)
-    }
-
-    /// Whether a list of everything, asked for in this way, has anything; `None` if there is no answer.
-    async fn finds(&mut self, set: &str, style: DateStyle) -> Option<bool> {
-        let question = self.first_page(set, Window::ALL);
-        let before = std::mem::replace(&mut self.talk.habits.dates, style);
-        let found = self.talk.describe(&question).await;
-        self.talk.habits.dates = before;
-        found.ok().map(|response| !response.records.is_empty())
     }
 }

@@ -20,6 +20,7 @@ mod dates;
 mod divide;
 mod interview;
 mod options;
+mod outage;
 mod settle;
 mod singles;
 mod talk;
@@ -90,12 +91,12 @@ struct Work {
     retrying: bool,
     /// Records of this run that name a set, and that name none.
     in_sets: (u64, u64),
-    /// Whether other ways to write dates were tried in vain, and whether dates were doubted where nothing was found: once
-    /// per run is enough.
+    /// Whether other ways to write dates were tried in vain: once per run is enough.
     date_trials_over: bool,
     /// Whether another way to write dates is being tried.
     date_trial: bool,
-    doubted_dates: bool,
+    /// Whether the server says that it has nothing at all, if that was asked.
+    in_outage: Option<bool>,
     /// Whether dates make a difference there, if that was asked.
     dates_heeded: Option<bool>,
     /// Whether it was asked since the last page whether the server is down.
@@ -253,7 +254,7 @@ impl Harvest {
             in_sets: (0, 0),
             date_trials_over: false,
             date_trial: false,
-            doubted_dates: false,
+            in_outage: None,
             dates_heeded: None,
             looked_down: false,
             token_style_proven: false,

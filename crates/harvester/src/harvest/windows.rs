@@ -2,7 +2,7 @@
 
 use modoai_protocol::{Datestamp, ErrorCode, Verb};
 
-use super::dates::Nothing;
+use super::outage::Nothing;
 use super::{HarvestError, Stop, Trouble, Work};
 use crate::ask::Question;
 use crate::clock;

@@ -58,6 +58,18 @@ fn whoever_has_lost_everything_is_not_believed() {
     assert!(ended.is_complete() && ended.report["records"] == 1, "{}", ended.said);
 }
 
+/// What is found out of one list holds for the others of the same run.
+#[test]
+fn an_outage_is_one_for_every_set() {
+    let (endpoint, renewed) = renewing(Script::default());
+    let folder = tempfile::tempdir().expect("a folder");
+    let sets = ["--set", "a", "--set", "c"];
+    assert!(harvest(&endpoint, folder.path(), &sets).is_complete());
+    renewed.store(true, Ordering::SeqCst);
+    let ended = harvest(&endpoint, folder.path(), &sets);
+    assert_eq!((ended.code, ended.missing().len()), (Some(3), 2), "{}", ended.said);
+}
+
 /// Identifier lists that end too early look like any other.
 #[test]
 fn what_can_be_got_by_name_has_not_vanished() {
