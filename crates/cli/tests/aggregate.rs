@@ -1,6 +1,7 @@
 //! A catalogue of harvested records, served and asked: an aggregator by the command line.
 
 use modoai_testkit::process::Launch;
+use modoai_testkit::waiting::wait_until;
 use modoai_testkit::xsd;
 
 use crate::desk::Desk;
@@ -39,9 +40,7 @@ fn what_was_harvested_is_served_and_asked_and_harvested_again() {
     // A harvest into it is seen at once.
     desk.write("site/new.txt", "new");
     let changed = || site.client().get(&format!("/modoai?{RECORDS}")).expect("an answer").text().contains("/new.txt<");
-    while !changed() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("the new file is listed", changed);
     harvest(&desk, site.url(), "all");
     assert!(get(&format!("/modoai?{RECORDS}")).text().contains("/new.txt</identifier>"));
 

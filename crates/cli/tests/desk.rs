@@ -12,9 +12,7 @@ use std::time::{Duration, Instant};
 
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
-
-/// Far longer than any of these commands takes: a test must fail rather than hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+use modoai_testkit::waiting::PATIENCE;
 
 /// A folder to work in; `site` in it is a small site, `state` is where its catalogue goes.
 pub(crate) struct Desk {

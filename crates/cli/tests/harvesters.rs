@@ -1,10 +1,9 @@
 //! Who harvested what: the table, the numbers for programs, and where the log is looked for.
 
-use std::time::{Duration, Instant};
-
 use modoai_flow::log::{Event, FOLDER, Log, Outcome};
 use modoai_protocol::Datestamp;
 use modoai_testkit::process::Launch;
+use modoai_testkit::waiting::wait_until;
 
 use crate::desk::Desk;
 use crate::documents::expect_shown;
@@ -114,14 +113,9 @@ fn a_server_writes_the_log_where_the_command_looks() {
     let list = server.client().get("/modoai?verb=ListRecords&metadataPrefix=oai_dc").expect("an answer");
     assert_eq!(list.status, 200);
     // It is noted when it has been sent, so that whoever has it may be earlier.
-    let start = Instant::now();
-    loop {
-        let printed = desk.run(&["harvesters", "--catalogue", "archive"]).printed();
-        if printed.contains("127.0.0.0/24") {
-            break;
-        }
-        assert!(start.elapsed() < Duration::from_secs(30), "{printed}");
-    }
+    wait_until("the list is noted", || {
+        desk.run(&["harvesters", "--catalogue", "archive"]).printed().contains("127.0.0.0/24")
+    });
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! What the folder of a harvest remembers from one run to the next, and what `modoai status` and the reports tell of it.
 
-use std::time::Duration;
-
 use modoai_harvester::state::State;
 use modoai_testkit::endpoint::{Body, Endpoint, Holdings, Page, Script, Visit, dublin_core};
+use modoai_testkit::waiting::next_second;
 use serde_json::Value;
 
 use crate::desk::{Desk, Ended};
@@ -25,7 +24,7 @@ fn the_next_run_is_told_of_the_selection_that_was_harvested() {
     };
     let once = harvest(&["--from", "2015-01-01"]);
     // Dates have seconds; the next must be another one.
-    std::thread::sleep(Duration::from_millis(1100));
+    next_second();
     let everything = harvest(&[]);
     assert!(everything > once, "{everything} is not that of the other selection, {once}");
     assert!(harvest(&["--from", "2015-01-01"]) >= everything);

@@ -3,13 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use modoai_spider::report::FORMATS;
+use modoai_testkit::apache::machine::free_port;
+use modoai_testkit::process::write_program;
+use modoai_testkit::waiting::wait_until;
 use modoai_testkit::web::{Host, Web};
 use modoai_testkit::workspace;
 use rustix::process::{Pid, Signal, kill_process};
@@ -133,8 +132,7 @@ fn tasks_of_one_name_have_files_of_their_own() {
 #[test]
 fn a_server_that_is_not_there_is_a_failure_with_its_reason() {
     let desk = Desk::new();
-    // A port that was free a moment ago.
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port();
+    let port = free_port();
     let ended = desk.run(&["spider", &format!("http://127.0.0.1:{port}/"), "--no-table", "--ignore-robots"]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     let last = ended.stderr.lines().last().unwrap_or_default();
@@ -225,15 +223,11 @@ fn an_owner_who_cannot_be_written_to_is_a_failure() {
 fn a_signal_is_heard_after_the_traversal() {
     let (desk, host) = (Desk::new(), broken_web().start());
     // Takes no message until whoever started it is gone.
-    desk.write("sendmail", "#!/bin/sh\n: > \"$0.begun\"\nwhile kill -0 $PPID; do sleep 0.1; done 2> /dev/null\n");
-    fs::set_permissions(desk.at("sendmail"), fs::Permissions::from_mode(0o755)).expect("our own file");
+    let script = "#!/bin/sh\n: > \"$0.begun\"\nwhile kill -0 $PPID; do sleep 0.1; done 2> /dev/null\n";
+    write_program(&desk.at("sendmail"), script);
     desk.write("tasks.toml", mailed_by(&desk.at("sendmail").display().to_string(), &host));
     let child = desk.start(&["spider", "tasks.toml", "--table", "table", "--json"]);
-    let deadline = Instant::now() + Duration::from_secs(50);
-    while !desk.at("sendmail.begun").exists() {
-        assert!(Instant::now() < deadline, "no message is sent");
-        thread::sleep(Duration::from_millis(10));
-    }
+    wait_until("a message is being sent", || desk.at("sendmail.begun").exists());
     kill_process(Pid::from_child(&child), Signal::INT).expect("our own child");
     assert_eq!(finish(child).status, 130);
 }

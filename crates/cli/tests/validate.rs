@@ -6,12 +6,13 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
+use modoai_testkit::apache::machine::free_port;
 use modoai_testkit::apache::{self, Mpm};
 use modoai_testkit::http::encode;
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
+use modoai_testkit::waiting::wait_until;
 use modoai_testkit::workspace;
 
 use crate::desk::Desk;
@@ -33,13 +34,9 @@ fn served() -> (TestSite, Server) {
     site.remove("papers/7.txt");
     let identifier = encode(format!("{}/papers/7.txt", server.url()));
     let question = format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={identifier}");
-    for attempt in 0.. {
-        if server.client().get(&question).expect("an answer").text().contains("status=\"deleted\"") {
-            break;
-        }
-        assert!(attempt < 1000, "the deletion does not show");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("the deletion shows", || {
+        server.client().get(&question).expect("an answer").text().contains("status=\"deleted\"")
+    });
     (site, server)
 }
 
@@ -101,9 +98,7 @@ fn what_is_wrong_is_told_with_its_proof_and_ends_with_2() {
 
 #[test]
 fn what_cannot_be_judged_ends_with_1() {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://127.0.0.1:{}/oai", free.local_addr().expect("an address").port());
-    drop(free);
+    let url = format!("http://127.0.0.1:{}/oai", free_port());
     let ended = Desk::new().run(&["validate", &url]);
     assert_eq!(ended.status, 1, "{}", ended.stdout);
     assert!(

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use modoai_fetch::{Ask, Client, Credential, FetchError, HeaderName, HeaderValue, Manners, Origin, Secret, Url};
 
-use crate::responder::{Reply, Responder, client, read};
+use crate::responder::{Reply, Responder, client, closed_port, read};
 
 fn ok() -> Reply {
     Reply::new(200, &[], "ok")
@@ -106,7 +106,7 @@ async fn what_the_caller_says_stands() {
 
 #[tokio::test]
 async fn errors_keep_secrets() {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let (_closed, port) = closed_port();
     for url in [format!("http://me:geheim@127.0.0.1:{port}/x"), "ftp://me:geheim@example.org/".to_owned()] {
         let error = client().get(Ask::new(Url::parse(&url).expect("a URL"))).await.expect_err("no answer");
         let mut shown = format!("{error} {error:?}");
@@ -124,7 +124,7 @@ async fn names_and_ports_that_are_not_there() {
     let nowhere = Url::parse("http://no-such-host.invalid/").expect("a URL");
     let error = client().get(Ask::new(nowhere)).await.expect_err("no such host");
     assert!(matches!(error, FetchError::Resolve { .. }) && error.is_transient(), "{error:?}");
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let (_closed, port) = closed_port();
     let closed = Url::parse(&format!("http://127.0.0.1:{port}/")).expect("a URL");
     let error = client().get(Ask::new(closed)).await.expect_err("nobody there");
     assert!(matches!(error, FetchError::Connect { .. }) && error.is_transient(), "{error:?}");

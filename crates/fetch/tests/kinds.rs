@@ -5,7 +5,7 @@ use std::time::Duration;
 use modoai_fetch::{Ask, Client, FetchError, Kind, Manners, Url};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::responder::{Reply, Responder, client, read};
+use crate::responder::{Reply, Responder, client, closed_port, read};
 use crate::safety::certificate;
 
 async fn kind(client: &Client, url: &str) -> (Kind, FetchError) {
@@ -21,7 +21,7 @@ async fn what_went_wrong_is_told_apart() {
     let said = format!("{error:?}");
     assert_eq!(found == Kind::Resolver, said.contains("Temporary failure") || said.contains("Try again"), "{said}");
 
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let (_closed, port) = closed_port();
     let (found, error) = kind(&client(), &format!("http://127.0.0.1:{port}/")).await;
     assert_eq!(found, Kind::Refused, "{error:?}");
     let (found, error) = kind(&client(), "ftp://example.org/").await;

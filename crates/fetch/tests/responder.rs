@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use modoai_fetch::{Ask, Client, Manners, Url};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
@@ -180,6 +180,14 @@ pub(crate) async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<S
         head.push(stream.read_u8().await.ok()?);
     }
     String::from_utf8(head).ok()
+}
+
+/// A port at which nobody listens. It is nobody else's as long as the socket is kept.
+pub(crate) fn closed_port() -> (TcpSocket, u16) {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a free port");
+    let port = socket.local_addr().expect("an address").port();
+    (socket, port)
 }
 
 /// A client with usual manners.

@@ -155,7 +155,7 @@ async fn http_2_is_spoken_where_it_is_offered() {
         let (stream, _) = listener.accept().await.expect("a connection");
         let stream = tls.accept(stream).await.expect("a handshake");
         let service = hyper::service::service_fn(async |request: hyper::Request<_>| {
-            let soon = || Box::pin(tokio::time::sleep(Duration::from_millis(200)));
+            let soon = || Box::pin(tokio::time::sleep(Duration::from_secs(1)));
             let breaks_off = (request.uri().path() == "/broken").then(soon);
             let _: hyper::body::Incoming = request.into_body();
             Ok::<_, Infallible>(hyper::Response::new(Piecemeal { pieces: vec![b"two", b"one "], breaks_off }))

@@ -13,10 +13,8 @@ use modoai_harvester::sink::Part;
 use modoai_harvester::state::StateError;
 use modoai_harvester::stream::{Record, Records, StreamError};
 use modoai_testkit::endpoint::{Body, Delivery, Endpoint, Holdings, Script, dublin_core};
+use modoai_testkit::waiting::PATIENCE;
 use tokio::runtime::{Builder, Runtime};
-
-/// How long anything may take before it counts as something that never ends. Machines may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What is enough for any record but those that are large on purpose.
 const ENOUGH: usize = 1 << 20;

@@ -5,7 +5,6 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use modoai_flow::{Flow, FlowSettings};
 use modoai_repository::catalogue::sqlite::Sqlite;
@@ -14,6 +13,7 @@ use modoai_repository::ingest::Reconciler;
 use modoai_repository::site::{Site, SiteSettings};
 use modoai_repository::{Repository, Settings};
 use modoai_server::{Areas, ENCODINGS, HEALTH_PATH, Health, LISTS_AT_ONCE, Served, Server, ServerSettings};
+use modoai_testkit::waiting::PATIENCE;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -100,7 +100,7 @@ impl Bench {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let socket = TcpStream::connect(self.address).expect("a connection");
-        socket.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
+        socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         socket
     }
 

@@ -5,13 +5,11 @@
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Longer than any honest answer takes; a test must fail rather than hang.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::waiting::{PATIENCE, wait_for};
 
 /// Whoever can GET: the client here, or [`crate::curl`] for the protocols that it does not speak.
 pub trait Get {
@@ -43,6 +41,26 @@ pub struct Dressed<'a> {
 impl Get for Dressed<'_> {
     fn get_all(&mut self, targets: &[String]) -> io::Result<Vec<Response>> {
         targets.iter().map(|target| self.client.get_with(target, self.headers)).collect()
+    }
+}
+
+/// A client for tests that kill processes of the server: a request that a killed process was serving, so that its connection
+/// was reset or its answer ended early, is sent again.
+#[derive(Debug)]
+pub struct Persistent(pub Client);
+
+impl Get for Persistent {
+    fn get_all(&mut self, targets: &[String]) -> io::Result<Vec<Response>> {
+        targets.iter().map(|target| self.get_again(target)).collect()
+    }
+}
+
+impl Persistent {
+    fn get_again(&mut self, target: &str) -> io::Result<Response> {
+        wait_for("an answer that no killed process cuts", || match self.0.get(target) {
+            Err(error) if before_the_answer(&error) || error.kind() == io::ErrorKind::UnexpectedEof => Err(error),
+            result => Ok(result),
+        })
     }
 }
 

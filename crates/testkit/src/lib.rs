@@ -10,9 +10,11 @@
 //! | [`http`] | a small HTTP client that shares no code with the product |
 //! | [`curl`] | the same by way of curl, for HTTP/2 and TLS |
 //! | [`pages`] | a harvester that does as little as possible, for those who measure |
+//! | [`effort`] | processor time, which does not grow with the load of the machine |
 //! | [`endpoint`] | an OAI-PMH endpoint that does everything wrong that real ones do |
 //! | [`web`] | webs for spiders: every verdict, redirect, way to refer, robots.txt and trap |
 //! | [`peer`] | repositories made with the libraries of others |
+//! | [`waiting`] | waiting for events, whatever else the machine does |
 //! | [`xsd`] | judgement by the official schemas |
 //!
 //! The end-to-end tests live in `tests/`; the benchmark's client and site maker in `examples/`.
@@ -22,12 +24,14 @@ pub mod archive;
 mod content;
 pub mod curl;
 pub mod dice;
+pub mod effort;
 pub mod endpoint;
 pub mod http;
 pub mod pages;
 pub mod peer;
 pub mod process;
 pub mod site;
+pub mod waiting;
 pub mod web;
 pub mod xsd;
 

@@ -1,21 +1,18 @@
 //! The real `modoai serve`: started, watched and ended.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead as _, BufReader, Read};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::http::Client;
+use crate::waiting::{PATIENCE, wait_for};
 use crate::workspace;
-
-/// How long a server may take to start or to stop before the test gives up on it.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the line that says "ready" contains, before the address.
 const READY: &str = "listening on http://";
@@ -220,14 +217,7 @@ impl Server {
 
     /// Waits until it has ended.
     pub fn wait(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            match self.child.try_wait().expect("our own child") {
-                Some(status) => return status,
-                None if Instant::now() > deadline => panic!("it does not end:\n{}", self.said()),
-                None => thread::sleep(Duration::from_millis(5)),
-            }
-        }
+        wait_for("the server ends", || self.child.try_wait().expect("our own child").ok_or(""))
     }
 }
 
@@ -240,6 +230,27 @@ impl Drop for Server {
             eprintln!("--- what the server said ---\n{}----------------------------", self.said());
         }
     }
+}
+
+/// Writes a program that can be run at once, such as a shell script, and creates its folder.
+///
+/// Another process writes it: as long as a file is open for writing somewhere, it cannot be run ("text file busy"), and what a
+/// thread of these tests has open, a command that another thread is starting has open, too, for a moment.
+pub fn write_program(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().expect("below a folder")).expect("a new folder");
+    let mut command = Command::new("sh");
+    command.args(["-c", "cat > \"$1\" && chmod 755 \"$1\"", "sh"]).arg(path).stdin(Stdio::piped());
+    let mut writing = command.spawn().expect("there is a shell");
+    let mut input = writing.stdin.take().expect("it was asked for");
+    input.write_all(text.as_bytes()).expect("the shell reads it");
+    drop(input);
+    assert!(writing.wait().expect("our own child").success(), "{} cannot be written", path.display());
+}
+
+/// Copies a program that can then be run at once; see [`write_program`].
+pub fn copy_program(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg(from).arg(to).status();
+    assert!(copied.is_ok_and(|status| status.success()), "{} cannot be copied", from.display());
 }
 
 /// Resident memory of a process in bytes.

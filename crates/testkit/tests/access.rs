@@ -6,6 +6,7 @@ use std::fs;
 use modoai_testkit::http::{Client, encode};
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
+use modoai_testkit::waiting::wait_until;
 
 use crate::oai;
 
@@ -113,11 +114,7 @@ fn a_deleted_private_file_stays_private() {
         let records = oai::harvest(client, "verb=ListIdentifiers&metadataPrefix=oai_dc");
         records.iter().any(|record| record.deleted && record.identifier.ends_with("/private/a.txt"))
     };
-    let start = std::time::Instant::now();
-    while !deleted(&mut alice) {
-        assert!(start.elapsed() < std::time::Duration::from_secs(5));
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("the deletion is listed", || deleted(&mut alice));
     assert!(!deleted(&mut Client::new(guarded.server.url())));
 }
 

@@ -2,16 +2,14 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use modoai_testkit::apache::machine::free_port;
 use modoai_testkit::process::{Launch, Server, binary};
 use modoai_testkit::site::TestSite;
+use modoai_testkit::waiting::wait_until;
 
 use crate::harvest::Harvest;
-
-/// How long a crawl may take to notice something. Machines may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn site() -> TestSite {
     let site = TestSite::with(&[
@@ -66,14 +64,6 @@ fn listed(server: &Server, origin: &str) -> Vec<String> {
     listed
 }
 
-fn wait_for(server: &Server, what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}\n{}", server.said());
-        thread::sleep(Duration::from_millis(100));
-    }
-}
-
 fn crawls(server: &Server) -> usize {
     server.said().matches("crawled in").count() + server.said().matches("the crawl failed").count()
 }
@@ -81,7 +71,7 @@ fn crawls(server: &Server) -> usize {
 /// Waits until whatever has happened so far must have been seen: the crawl after the one that may be under way.
 fn wait_for_a_crawl(server: &Server) {
     let before = crawls(server);
-    wait_for(server, "no further crawl", || crawls(server) >= before + 2);
+    wait_until("a further crawl", || crawls(server) >= before + 2);
 }
 
 #[test]
@@ -123,8 +113,9 @@ fn a_mirror_of_a_crawl_is_what_links_lead_to() {
 #[test]
 fn changes_are_told_and_only_what_is_gone_is_deleted() {
     let site = site();
-    let origin = Server::of(site.path());
-    let address = origin.url().trim_start_matches("http://").to_owned();
+    // While the site is down, nobody else may get its port.
+    let address = format!("127.0.0.1:{}", free_port());
+    let origin = Launch::of(site.path()).listen(&address).start();
     let base = format!("{}/", origin.url());
     let state = tempfile::tempdir().expect("a folder");
     let server = crawl(&origin, state.path());
@@ -146,7 +137,7 @@ fn changes_are_told_and_only_what_is_gone_is_deleted() {
         "sub/bg.gif",
         "sub/s.css",
     ];
-    wait_for(&server, "the changes", || listed(&server, &base) == expected);
+    wait_until("the changes are listed", || listed(&server, &base) == expected);
     let anew = server.client().get(&format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={base}a.html"));
     let anew = anew.expect("an answer").text();
     assert!(anew.contains("<dc:title>Anew</dc:title>") && !anew.contains("<datestamp>2019"), "{anew}");
@@ -165,7 +156,7 @@ fn changes_are_told_and_only_what_is_gone_is_deleted() {
     // What is back is told again.
     site.write("p.png", b"again");
     let _origin = Launch::of(site.path()).listen(&address).start();
-    wait_for(&server, "the picture", || listed(&server, &base).contains(&"p.png".to_owned()));
+    wait_until("the picture is listed again", || listed(&server, &base).contains(&"p.png".to_owned()));
 }
 
 #[test]

@@ -3,29 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use modoai_testkit::dice::Dice;
 use modoai_testkit::http::{Client, encode};
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
+use modoai_testkit::waiting::{next_second, wait_for, wait_until};
 
 use crate::oai;
 
-/// A second, on a machine that has nothing else to do; no test fails because a machine is busy. The benchmark measures it.
-const SOON: Duration = Duration::from_secs(5);
-
-/// Waits until a condition on the whole list holds, and returns how long that took.
-fn until(client: &mut Client, holds: impl Fn(&BTreeMap<String, bool>) -> bool) -> Duration {
-    let start = Instant::now();
-    loop {
+/// Waits until a condition on the whole list holds. How soon it does is for the benchmark to measure.
+#[track_caller]
+fn until(client: &mut Client, holds: impl Fn(&BTreeMap<String, bool>) -> bool) {
+    wait_for("the change is listed", || {
         let listed = list(client, "verb=ListIdentifiers&metadataPrefix=oai_dc");
-        if holds(&listed) {
-            return start.elapsed();
-        }
-        assert!(start.elapsed() < 2 * SOON, "{listed:?}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        if holds(&listed) { Ok(()) } else { Err(format!("listed: {listed:?}")) }
+    });
 }
 
 /// Names (without the server) and whether they are deleted.
@@ -41,9 +35,9 @@ fn changes_show_soon_and_deletions_stay() {
     let server = Server::of(site.path());
     let mut client = server.client();
     site.write("new/c.txt", "c");
-    assert!(until(&mut client, |listed| listed.get("new/c.txt") == Some(&false)) < SOON);
+    until(&mut client, |listed| listed.get("new/c.txt") == Some(&false));
     site.remove("b.html");
-    assert!(until(&mut client, |listed| listed.get("b.html") == Some(&true)) < SOON);
+    until(&mut client, |listed| listed.get("b.html") == Some(&true));
     let id = encode(format!("{}/b.html", server.url()));
     for prefix in ["oai_dc", "http_header", "oai_didl"] {
         let page = oai::ask(&mut client, &format!("verb=GetRecord&metadataPrefix={prefix}&identifier={id}"));
@@ -57,7 +51,7 @@ fn changes_show_soon_and_deletions_stay() {
     let sets = oai::ask(&mut client, "verb=ListSets").answer.sets;
     assert!(sets.iter().all(|set| set.spec != "mime:text:html"), "no live item is left in that set");
     site.write("b.html", "back");
-    assert!(until(&mut client, |listed| listed.get("b.html") == Some(&false)) < SOON);
+    until(&mut client, |listed| listed.get("b.html") == Some(&false));
 }
 
 #[test]
@@ -70,7 +64,7 @@ fn what_changed_while_nobody_looked_is_found_after_a_restart() {
     let server = Launch::of(site.path()).state(state.path()).start();
     let date = oai::ask(&mut server.client(), "verb=Identify").answer.response_date;
     assert!(server.terminate().success());
-    std::thread::sleep(Duration::from_millis(1_100));
+    next_second();
     site.write("changed", "other");
     site.date("changed", Duration::from_secs(1_000_000_000));
     site.write("created", "x");
@@ -96,25 +90,16 @@ fn a_missing_root_is_an_outage_and_not_a_deletion() {
     fs::create_dir(&root).expect("an empty mount point");
     let status =
         |client: &mut Client| client.get("/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc").expect("an answer");
-    let start = Instant::now();
-    let refused = loop {
+    let refused = wait_for("the outage is told", || {
         let answer = status(&mut client);
-        if answer.status == 503 {
-            break answer;
-        }
-        assert!(start.elapsed() < 2 * SOON, "{}", answer.text());
-        std::thread::sleep(Duration::from_millis(20));
-    };
+        if answer.status == 503 { Ok(answer) } else { Err(answer.text()) }
+    });
     let retry: u64 = refused.header("Retry-After").and_then(|text| text.parse().ok()).expect("a number of seconds");
     assert!((1..=3600).contains(&retry));
     assert_eq!(client.get("/healthz").expect("an answer").status, 503);
     fs::remove_dir(&root).expect("unmounted");
     fs::rename(&away, &root).expect("back");
-    let start = Instant::now();
-    while status(&mut client).status != 200 {
-        assert!(start.elapsed() < 2 * SOON, "{}", server.said());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("the repository is back", || status(&mut client).status == 200);
     assert_eq!(list(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc"), [("a.txt".to_owned(), false)].into());
 }
 
@@ -158,17 +143,13 @@ fn a_list_taken_during_changes_and_the_next_ones_miss_nothing() {
     });
     let files = modoai_testkit::site::files_below(site.path()).expect("readable");
     let on_disk: BTreeSet<String> = files.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let start = Instant::now();
-    loop {
+    wait_for("the mirror is what is on disk", || {
         harvest(&mut client, &mut mirror, &mut from);
         let live = mirror.iter().filter(|(_, deleted)| !**deleted).map(|(name, _)| name.clone());
         let live: BTreeSet<String> = live.collect();
-        if live == on_disk {
-            break;
-        }
-        assert!(start.elapsed() < 2 * SOON, "{:?}", live.symmetric_difference(&on_disk).collect::<Vec<_>>());
-        std::thread::sleep(Duration::from_millis(100));
-    }
+        let differs: Vec<_> = live.symmetric_difference(&on_disk).collect();
+        if differs.is_empty() { Ok(()) } else { Err(format!("{differs:?}")) }
+    });
     assert_eq!(mirror, list(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc"));
 }
 

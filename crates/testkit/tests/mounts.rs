@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use modoai_testkit::http::Client;
-use modoai_testkit::process::Launch;
+use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
+use modoai_testkit::waiting::wait_until;
 
 use crate::oai;
 
@@ -54,11 +54,7 @@ fn what_is_bound_into_a_site_belongs_to_it_but_never_in_circles() {
     assert_eq!(client.get("/a/circle/a/b.txt").expect("an answer").status, 404, "what is not listed is not served");
     // Changes in what is bound are noticed too.
     outside.write("y.txt", "y");
-    let start = Instant::now();
-    while !live(&mut client).contains("bound/y.txt") {
-        assert!(start.elapsed() < Duration::from_secs(5));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until("a change in what is bound is listed", || live(&mut client).contains("bound/y.txt"));
 }
 
 #[test]
@@ -71,14 +67,18 @@ fn a_disk_that_is_unmounted_takes_nothing_with_it() {
     }
     let launch = || Launch::of(site.path()).state(state.path()).argument("--url").argument("http://same.example/");
     let server = launch().start();
-    let mut client = server.client();
-    let whole = live(&mut client);
+    let mut whole = live(&mut server.client());
     assert_eq!(whole.len(), 6);
     drop(disk);
-    std::thread::sleep(Duration::from_millis(1_500));
-    assert_eq!(live(&mut client), whole, "while the server runs");
+    // When a later change is listed, the site has been looked at without its disk.
+    let mut expect_whole = |server: &Server, later: &str, when: &str| {
+        site.write(later, "x");
+        whole.insert(later.to_owned());
+        let mut client = server.client();
+        wait_until("a later change is listed", || live(&mut client).contains(later));
+        assert_eq!(live(&mut client), whole, "{when}");
+    };
+    expect_whole(&server, "one.txt", "while the server runs");
     assert!(server.terminate().success());
-    let server = launch().start();
-    std::thread::sleep(Duration::from_millis(500));
-    assert_eq!(live(&mut server.client()), whole, "after a restart without the disk");
+    expect_whole(&launch().start(), "two.txt", "after a restart without the disk");
 }

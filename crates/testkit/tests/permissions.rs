@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use modoai_protocol::xml::Response;
-use modoai_testkit::process::binary;
+use modoai_testkit::process::{binary, copy_program};
 use modoai_testkit::site::TestSite;
 
 fn set_mode(path: &Path, mode: u32) {
@@ -19,7 +19,7 @@ fn as_nobody(arguments: &[&str]) -> Option<Output> {
     let place = tempfile::tempdir().expect("a folder");
     set_mode(place.path(), 0o755);
     let command = place.path().join("modoai");
-    fs::copy(binary(), &command).expect("a copy of the command");
+    copy_program(binary(), &command);
     let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
     let able = Command::new("setpriv").args(user).arg("true").output().is_ok_and(|done| done.status.success());
     if !able {

@@ -5,6 +5,7 @@ use std::process::{Command, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use modoai_testkit::waiting::PATIENCE;
 use tempfile::NamedTempFile;
 
 /// What a command told that has ended.
@@ -20,21 +21,17 @@ pub(crate) struct Told {
 }
 
 /// Runs a command to its end. One that does not end is killed, and that is the error.
-pub(crate) fn to_its_end(command: &mut Command, patience: Duration) -> Result<Told, String> {
-    to_its_end_while(command, patience, |_| {})
+pub(crate) fn to_its_end(command: &mut Command) -> Result<Told, String> {
+    to_its_end_while(command, |_| {})
 }
 
 /// The same, while something is done to it again and again: it is told the number of the process.
-pub(crate) fn to_its_end_while(
-    command: &mut Command,
-    patience: Duration,
-    mut meanwhile: impl FnMut(u32),
-) -> Result<Told, String> {
+pub(crate) fn to_its_end_while(command: &mut Command, mut meanwhile: impl FnMut(u32)) -> Result<Told, String> {
     // Files, not pipes: nobody needs to read along, and whatever it said is there when it is killed, too.
     let (out, err) = (NamedTempFile::new().expect("a file"), NamedTempFile::new().expect("a file"));
     let handle = |file: &NamedTempFile| File::options().append(true).open(file.path()).expect("just made");
     let mut child = command.stdout(handle(&out)).stderr(handle(&err)).spawn().expect("the command runs");
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + PATIENCE;
     let mut peak = 0;
     let status = loop {
         peak = peak.max(peak_memory(child.id()));

@@ -13,6 +13,7 @@ use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue as _, system_clock};
 use modoai_repository::host::CatalogueHost;
 use modoai_repository::{Failure, Repository, Settings};
+use modoai_testkit::waiting::wait_until;
 use modoai_testkit::xsd;
 
 use super::item::{Item, ItemPart};
@@ -313,9 +314,7 @@ fn only_what_changed_is_new() {
     let stamp = |identifier: &str| Datestamp::parse(&all.record(identifier).datestamp).expect("a datestamp");
     let (a, b) = (stamp("a"), stamp("b"));
     // Datestamps have seconds; the next must be another one.
-    while system_clock()() <= a.max(b) {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until("the next second", || system_clock()() > a.max(b));
     let mut sink = all.sink("bonn");
     let later = Origin { harvested: Datestamp::from_unix(1_800_000_000), ..origin("bonn", "oai_dc") };
     let mut restamped = book("a", "A", &["s"]);

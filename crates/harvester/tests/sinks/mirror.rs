@@ -8,12 +8,12 @@ use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use modoai_harvester::record::Novelty;
 use modoai_harvester::sink::{Kept, SinkOptions};
 use modoai_testkit::process::Launch;
 use modoai_testkit::site::{self, TestSite, files_below};
+use modoai_testkit::waiting::wait_for;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -77,14 +77,11 @@ fn a_mirror_is_exactly_the_site_by_value_and_by_reference() {
         site.write("a&b.txt", "changed");
         site.write("new folder/new file.html", "new");
         site.remove("deep/er/and deeper/file.txt");
-        let end = Instant::now() + Duration::from_secs(60);
-        loop {
+        wait_for("the mirror is the site again", || {
             let (refused, _) = desk.harvest(server.url(), "oai_didl", Novelty::Changed);
             assert!(refused.is_empty(), "{refused:?}");
-            let Some(difference) = difference(site.path(), mirror.path()) else { break };
-            assert!(Instant::now() < end, "{difference}");
-            std::thread::sleep(Duration::from_millis(200));
-        }
+            difference(site.path(), mirror.path()).map_or(Ok(()), Err)
+        });
         assert!(!mirror.path().join("deep").exists());
         desk.sink.finish().expect("a finish");
     }

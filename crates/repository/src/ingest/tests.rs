@@ -11,9 +11,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use modoai_protocol::{Datestamp, SetSpec};
+use modoai_testkit::waiting::{wait_for, wait_until};
 
 use super::{IngestError, Keeper, Pace, Part, Reconciler, read_everything};
 use crate::catalogue::sqlite::Sqlite;
@@ -24,9 +25,6 @@ use crate::formats::steady::digests_of;
 use crate::item::{Facts, Item};
 use crate::site::folder::Folder;
 use crate::site::{Links, Root, Site, SiteSettings};
-
-/// A second, on a machine that has nothing else to do; no test fails because a machine is busy.
-const SOON: Duration = Duration::from_secs(5);
 
 /// A folder with a catalogue.
 struct Bench {
@@ -113,14 +111,10 @@ impl Bench {
         fs::rename(self.folder.path().join(from), self.folder.path().join(to)).expect("renamed");
     }
 
-    /// Waits until this is so, and says how long it took.
-    fn until(&self, what: &str, is_so: impl Fn() -> bool) -> Duration {
-        let start = Instant::now();
-        while !is_so() {
-            assert!(start.elapsed() < 2 * SOON, "{what}; there is {:?}", self.live());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        start.elapsed()
+    /// Waits until this is so.
+    #[track_caller]
+    fn until(&self, what: &str, is_so: impl Fn() -> bool) {
+        wait_until(what, is_so);
     }
 
     fn stamp(&self, name: &str) -> Datestamp {
@@ -128,17 +122,13 @@ impl Bench {
     }
 }
 
-/// Waits until the catalogue lists exactly these, and says how long it took.
-fn until_live(bench: &Bench, expected: &[&str]) -> Duration {
-    let start = Instant::now();
-    loop {
+/// Waits until the catalogue lists exactly these.
+#[track_caller]
+fn until_live(bench: &Bench, expected: &[&str]) {
+    wait_for(&format!("{expected:?} are listed"), || {
         let live = bench.live();
-        if live == expected {
-            return start.elapsed();
-        }
-        assert!(start.elapsed() < 2 * SOON, "{live:?} is not {expected:?}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+        if live == expected { Ok(()) } else { Err(format!("listed: {live:?}")) }
+    });
 }
 
 /// A writer that counts its commits, and panics if there would be more than so many.

@@ -4,16 +4,18 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use modoai_spider::mail::Delivery;
 use modoai_spider::mail::route::{Means, open};
 use modoai_spider::task::MailRoute;
 use modoai_spider::verdict::Verdict;
+use modoai_testkit::apache::machine::free_port;
+use modoai_testkit::process::write_program;
+use modoai_testkit::waiting::wait_for;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -36,7 +38,7 @@ impl Exim {
             let _ = writeln!(std::io::stderr(), "SKIPPED: no exim takes the messages to owners: there is none here");
             return None;
         };
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+        let port = free_port();
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().display();
         let configuration = format!(
@@ -63,11 +65,7 @@ impl Exim {
         let mut daemon = exim.command();
         daemon.arg("-bdf").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         exim.child = Some(daemon.spawn().expect("exim can be run"));
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < deadline, "exim does not start: {}", exim.log());
-            thread::sleep(Duration::from_millis(50));
-        }
+        wait_for("exim starts", || TcpStream::connect(("127.0.0.1", port)).map_err(|_| exim.log()));
         Some(exim)
     }
 
@@ -170,9 +168,7 @@ fn exim_takes_messages_as_a_program() {
     let script = exim.folder.path().join("sendmail");
     let configuration = exim.folder.path().join("configuration");
     let text = format!("#!/bin/sh\nexec '{}' -C '{}' \"$@\"\n", exim.program.display(), configuration.display());
-    fs::write(&script, text).expect("written");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&script, mode).expect("executable");
+    write_program(&script, &text);
     let route = MailRoute::Sendmail { program: script, from: "spider@example.org".to_owned() };
     let delivery = deliver(&route, Means::default());
     assert_eq!(delivery.written.len(), 1, "{delivery:?}");

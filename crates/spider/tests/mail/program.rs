@@ -1,12 +1,13 @@
 //! Messages through a program: what it gets, and what is said when it fails.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use modoai_spider::mail::route::{Means, open};
 use modoai_spider::task::MailRoute;
 use modoai_spider::verdict::Verdict;
+use modoai_testkit::process::write_program;
+use modoai_testkit::waiting::PATIENCE;
 use rusqlite::Connection;
 
 use super::fixture::{Made, broken};
@@ -15,14 +16,17 @@ use super::received::Parts;
 /// A program that does this in the shell.
 fn program(folder: &Path, script: &str) -> PathBuf {
     let path = folder.join("sendmail");
-    std::fs::write(&path, format!("#!/bin/sh\ncd '{}'\n{script}\n", folder.display())).expect("written");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    write_program(&path, &format!("#!/bin/sh\ncd '{}'\n{script}\n", folder.display()));
     path
 }
 
 fn deliver(program: PathBuf, table: &Connection) -> modoai_spider::mail::Delivery {
+    deliver_within(PATIENCE, program, table)
+}
+
+fn deliver_within(patience: Duration, program: PathBuf, table: &Connection) -> modoai_spider::mail::Delivery {
     let route = MailRoute::Sendmail { program, from: "The spider <spider@example.org>".to_owned() };
-    let means = Means { patience: Duration::from_secs(5), ..Means::default() };
+    let means = Means { patience, ..Means::default() };
     let mut route = open(&route, means).expect("a route");
     let made =
         Made::new(&[("ics", &["ann@example.org"], broken())]).with("ics", "a", "https://x.example/1", Verdict::Broken);
@@ -51,7 +55,6 @@ fn a_program_that_fails_is_quoted_and_asked_again_next_time() {
         ("cat > /dev/null; echo 'queue is full' >&2; exit 75", "exit status: 75: queue is full"),
         ("exit 3", "exit status: 3"),
         ("kill -9 $$", "signal: 9"),
-        ("exec sleep 60", "it has not ended within 5 seconds"),
         // More than a pipe holds, and never read: it cannot have taken the message.
         ("head -c 100000 /dev/zero | tr '\\0' x >&2; cat > /dev/null; exit 1", "exit status: 1: xxxx"),
     ] {
@@ -61,6 +64,8 @@ fn a_program_that_fails_is_quoted_and_asked_again_next_time() {
         assert_eq!(failed.address, "ann@example.org");
         assert!(failed.what.contains(expected) && failed.what.contains("/sendmail"), "{}", failed.what);
     }
+    let delivery = deliver_within(Duration::from_secs(2), program(folder.path(), "exec sleep 600"), &table);
+    assert!(delivery.failed[0].what.contains("it has not ended within 2 seconds"), "{delivery:?}");
     let delivery = deliver(folder.path().join("missing"), &table);
     assert!(delivery.failed[0].what.contains("it cannot be run"), "{delivery:?}");
     let delivery = deliver(program(folder.path(), "cat > /dev/null"), &table);

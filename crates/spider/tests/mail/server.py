@@ -51,8 +51,14 @@ class Box:
             json.dump(report, file)
         os.rename(path + ".part", path)
         if settings.get("hang_up"):
-            asyncio.get_running_loop().call_later(0.05, server.transport.close)
+            asyncio.get_running_loop().call_later(0.05, hang_up, server, path)
         return "250 taken"
+
+
+def hang_up(server, path):
+    # At once, so that whoever sees the file will find the connection closed.
+    server.transport.abort()
+    asyncio.get_running_loop().call_soon(lambda: open(path + ".closed", "w").close())
 
 
 def authenticator(server, session, envelope, mechanism, data):

@@ -45,12 +45,23 @@ impl Server {
         Some(server)
     }
 
-    /// What it has received, in order.
-    pub(super) fn received(&self) -> Vec<Value> {
+    /// What it has written down with this extension, in order.
+    fn written(&self, extension: &str) -> Vec<PathBuf> {
         let files = std::fs::read_dir(self.folder.path()).expect("a folder");
         let mut paths: Vec<PathBuf> = files.map(|file| file.expect("an entry").path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        paths.retain(|path| path.extension().is_some_and(|found| found == extension));
         paths.sort();
+        paths
+    }
+
+    /// How often it has closed a connection after a message.
+    pub(super) fn hung_up(&self) -> usize {
+        self.written("closed").len()
+    }
+
+    /// What it has received, in order.
+    pub(super) fn received(&self) -> Vec<Value> {
+        let paths = self.written("json");
         let read = |path: &PathBuf| serde_json::from_slice(&std::fs::read(path).expect("readable")).expect("JSON");
         paths.iter().map(read).collect()
     }

@@ -8,6 +8,8 @@ use modoai_spider::mail::Delivery;
 use modoai_spider::mail::route::{Means, Route, open};
 use modoai_spider::task::{MailRoute, Tell};
 use modoai_spider::verdict::Verdict;
+use modoai_testkit::apache::machine::free_port;
+use modoai_testkit::waiting::{PATIENCE, wait_until};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -22,7 +24,7 @@ fn route(scheme: &str, port: u16, password: Option<&str>, authority: Option<Path
         password_file: None,
         from: "Die Spinne für alle <spider@example.org>".to_owned(),
     };
-    let means = Means { password: password.map(str::to_owned), authority, patience: Duration::from_secs(10) };
+    let means = Means { password: password.map(str::to_owned), authority, patience: PATIENCE };
     open(&route, means).expect("a route")
 }
 
@@ -196,7 +198,7 @@ fn many_messages_share_a_connection_and_outlive_it() {
             assert_eq!(server.received().len(), place + 1);
             if hang_up {
                 // The server closes the connection between two messages, as those do that have a limit.
-                std::thread::sleep(Duration::from_millis(200));
+                wait_until("the connection is closed", || server.hung_up() == place + 1);
             }
         }
     }
@@ -204,8 +206,8 @@ fn many_messages_share_a_connection_and_outlive_it() {
 
 #[test]
 fn servers_that_are_silent_or_absent_end_in_a_failure() {
-    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = silent.local_addr().expect("an address").port();
+    let port = free_port();
+    let silent = TcpListener::bind(("127.0.0.1", port)).expect("a free port");
     let url = format!("smtp://127.0.0.1:{port}");
     let route = |patience| {
         let route = MailRoute::Smtp {
@@ -219,13 +221,13 @@ fn servers_that_are_silent_or_absent_end_in_a_failure() {
     let delivery = made(&["ann@example.org"]).deliver(&mut *route(Duration::from_millis(300)), &table());
     expect_failure(&delivery, &url, "");
     drop(silent);
-    let delivery = made(&["ann@example.org"]).deliver(&mut *route(Duration::from_secs(5)), &table());
+    let delivery = made(&["ann@example.org"]).deliver(&mut *route(PATIENCE), &table());
     expect_failure(&delivery, &url, "refused");
 }
 
 #[test]
 fn a_server_that_is_away_is_not_asked_for_everybody() {
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let port = free_port();
     let addresses: Vec<String> = (0..6).map(|n| format!("owner{n}@example.org")).collect();
     let addresses: Vec<_> = addresses.iter().map(|address| &address[..]).collect();
     let delivery = made(&addresses).deliver(&mut *route("smtp", port, None, None), &table());

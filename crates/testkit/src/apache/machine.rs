@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::process::built;
 
@@ -105,7 +107,7 @@ pub fn is_root() -> bool {
 }
 
 /// A port of 127.0.0.1 on which nobody listens. From below the range that systems take for outgoing connections, so that
-/// it is still free when the server takes it.
+/// it is still free when the server takes it; and no other process of tests gets the same one while this process runs.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     const FIRST: u16 = 12_000;
@@ -117,5 +119,10 @@ pub fn free_port() -> u16 {
         if TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return port;
         }
+    static TAKEN: Mutex<Vec<UnixListener>> = Mutex::new(Vec::new());
     }
 }
+        // A name that the system forgets with the process, whatever becomes of it.
+        let name = SocketAddr::from_abstract_name(format!("modoai-test-port-{port}")).expect("a short name");
+        let Ok(taken) = UnixListener::bind_addr(&name) else { continue };
+            TAKEN.lock().unwrap_or_else(PoisonError::into_inner).push(taken);

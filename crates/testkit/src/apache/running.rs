@@ -11,15 +11,24 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::http::{Client, Get};
-
-/// How long anything may take before a test gives up on it; machines may be busy.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+use crate::waiting::{wait_for, wait_until};
 
 /// What httpd says each time that it has (again) read its configuration and serves.
 const SERVES: &str = "resuming normal operations";
 
 /// Complaints about the machine that no test can do anything about: an OpenSSL other than the one mod_ssl was built with.
 const OF_THE_MACHINE: [&str; 1] = ["AH01882"];
+
+/// What httpd itself writes while it ends its children, by number; before [`ENDED`], and at no other time.
+///
+/// `AH03092` and `AH03093`: the event MPM closes the sockets of its workers under them, and a worker that was just about to
+/// put its connection aside finds a closed descriptor ("Bad file descriptor"). Of 530 stops of httpd 2.4.71 without this
+/// module and with four clients, four had the one line and four the other.
+/// `AH00045`: a child did not end within three seconds and is told again, as on a busy machine.
+const WHILE_IT_ENDS: [&str; 3] = ["AH00045", "AH03092", "AH03093"];
+
+/// What httpd writes when it has ended its children, to stop (SIGTERM) or to begin anew (SIGHUP).
+const ENDED: [&str; 2] = ["caught SIGTERM, shutting down", "SIGHUP received"];
 
 /// A running httpd. It is ended when it is dropped.
 #[derive(Debug)]
@@ -55,13 +64,11 @@ impl Httpd {
     }
 
     fn wait_until_it_serves(&mut self, times_before: usize) {
-        let start = Instant::now();
-        while !(self.times_begun() > times_before && self.client().connect().is_ok()) {
+        wait_until("httpd serves", || {
             let ended = self.child.try_wait().expect("our own child");
             assert!(ended.is_none(), "httpd ended ({ended:?}) instead of serving");
-            assert!(start.elapsed() < PATIENCE, "httpd does not serve");
-            thread::sleep(Duration::from_millis(10));
-        }
+            self.times_begun() > times_before && self.client().connect().is_ok()
+        });
     }
 
     /// How often it has said that it serves.
@@ -111,12 +118,8 @@ impl Httpd {
 
     /// Waits until something holds.
     #[track_caller]
-    pub fn wait(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let start = Instant::now();
-        while !holds() {
-            assert!(start.elapsed() < PATIENCE, "in vain: {what}");
-            thread::sleep(Duration::from_millis(50));
-        }
+    pub fn wait(&self, what: &str, holds: impl FnMut() -> bool) {
+        wait_until(what, holds);
     }
 
     /// Begins anew with the configuration as it is now; requests under way are finished by the old children.
@@ -140,11 +143,7 @@ impl Httpd {
         if self.child.try_wait().expect("our own child").is_none() {
             signal_to("TERM", self.child.id());
         }
-        let start = Instant::now();
-        while self.child.try_wait().expect("our own child").is_none() {
-            assert!(start.elapsed() < PATIENCE, "it does not end");
-            thread::sleep(Duration::from_millis(10));
-        }
+        wait_for("httpd ends", || self.child.try_wait().expect("our own child").ok_or(""));
     }
 
     /// The process ids of its children, in no order. A daemon that runs scripts is one of them.
@@ -175,10 +174,12 @@ impl Httpd {
         locks.lines().filter_map(holder).find(|pid| children.contains(pid))
     }
 
-    /// Sends a signal, such as `KILL`, to one of its children.
-    pub fn signal_child(&self, signal: &str, pid: u32) {
-        assert!(self.children().contains(&pid), "{pid} is not a child");
-        signal_to(signal, pid);
+    /// Kills one of its children, and waits until it is gone; it may have ended by itself before.
+    pub fn kill_child(&self, pid: u32) {
+        if self.children().contains(&pid) {
+            let _ = Command::new("sh").arg("-c").arg(format!("kill -KILL {pid}")).output();
+        }
+        wait_until("the killed child is gone", || !self.children().contains(&pid));
     }
 
     /// The error log.
@@ -243,7 +244,10 @@ impl Drop for Httpd {
 
 /// The lines that are worse than a notice and were not expected. A line without a level is worse than any.
 fn complaints<'a>(log: &'a str, expected: &'a [&str]) -> impl Iterator<Item = &'a str> {
-    log.lines().filter(move |line| {
+    let ended = log.lines().rfind(|line| ENDED.iter().any(|text| line.contains(text)));
+    let (before, after) = ended.and_then(|line| log.rsplit_once(line)).unwrap_or(("", log));
+    let known = |line: &&str| !WHILE_IT_ENDS.iter().any(|number| line.contains(number));
+    before.lines().filter(known).chain(after.lines().filter(|line| !line.is_empty())).filter(move |line| {
         let level = line.split(['[', ']']).nth(3).and_then(|field| field.split(':').nth(1)).unwrap_or("emerg");
         let is_fine = ["notice", "info", "debug"].contains(&level) || level.starts_with("trace");
         !is_fine && !expected.iter().chain(&OF_THE_MACHINE).any(|text| line.contains(text))
@@ -272,5 +276,17 @@ mod tests {
         let found: Vec<&str> = complaints(log, &[]).collect();
         assert_eq!(found.len(), 2, "{found:?}");
         assert_eq!(complaints(log, &["AH00111", "panicked"]).count(), 0);
+    }
+
+    #[test]
+    fn what_httpd_writes_while_it_ends_is_known_then_and_at_no_other_time() {
+        let closed = "[x] [mpm_event:error] [pid 1:tid 2] (9)Bad file descriptor: AH03093: process_socket\n";
+        let served = "[x] [mpm_event:notice] [pid 1:tid 1] AH00489: resuming normal operations\n";
+        let ended = "[x] [mpm_event:notice] [pid 1:tid 1] AH00491: caught SIGTERM, shutting down\n";
+        let count = |log: &str| complaints(log, &[]).count();
+        assert_eq!(count(&format!("{served}{closed}{ended}{served}")), 0);
+        assert_eq!(count(&format!("{served}{closed}")), 1);
+        assert_eq!(count(&format!("{served}{closed}{ended}{served}{closed}")), 1);
+        assert_eq!(count(&format!("{served}thread panicked\n{ended}")), 1);
     }
 }

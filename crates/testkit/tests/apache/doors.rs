@@ -6,6 +6,7 @@ use std::fs;
 
 use modoai_testkit::apache::{Httpd, Launch, Mpm};
 use modoai_testkit::http::{Client, encode};
+use modoai_testkit::waiting::next_second;
 
 use super::{listed, paths};
 use crate::oai;
@@ -121,7 +122,7 @@ fn what_is_closed_moved_or_opened_is_told_to_whoever_asks_what_changed() {
         told.iter().map(|(name, deleted)| ((*name).to_owned(), *deleted)).collect()
     };
     let now = |client: &mut Client| {
-        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        next_second();
         oai::ask(client, "verb=Identify").answer.response_date
     };
     // The files themselves stay as they are all the time.

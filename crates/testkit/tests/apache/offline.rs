@@ -99,7 +99,7 @@ fn index(folder: &Path, configuration: &Path) -> String {
     // A copy, because the folder of the original may be closed to that user.
     let binary = folder.join("modoai");
     if !binary.exists() {
-        fs::copy(process::binary(), &binary).expect("room for a copy");
+        process::copy_program(process::binary(), &binary);
     }
     let mut command = Command::new(binary);
     command.args(["index", "--apache", "--httpd", "-"]).current_dir(folder);

@@ -3,12 +3,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use modoai_testkit::apache::running::PATIENCE;
 use modoai_testkit::apache::{Launch, Mpm};
 use modoai_testkit::http::encode;
+use modoai_testkit::waiting::{next_second, wait_for};
 
 use super::{listed, paths};
 use crate::oai;
@@ -54,11 +52,10 @@ fn urls_that_visitors_get_are_learnt_and_nothing_about_the_visitors() {
         assert_eq!(visitor.get(&target).expect("an answer").status, status, "{target}");
     }
     let expected = paths(["handed-on.html", "match/x.txt", "real.html", "straight.html"]);
-    let start = Instant::now();
-    while listed(&mut client) != expected {
-        assert!(start.elapsed() < PATIENCE, "{:?} instead of {expected:?}", listed(&mut client));
-        thread::sleep(Duration::from_millis(100));
-    }
+    wait_for("what visitors got is listed", || {
+        let listed = listed(&mut client);
+        if listed == expected { Ok(()) } else { Err(format!("{listed:?} instead of {expected:?}")) }
+    });
     for name in &expected {
         let id = encode(format!("{}/{name}", httpd.url()));
         let record = oai::ask(&mut client, &format!("verb=GetRecord&metadataPrefix=oai_didl&identifier={id}"));
@@ -66,7 +63,7 @@ fn urls_that_visitors_get_are_learnt_and_nothing_about_the_visitors() {
     }
     // A change of the file shows under every name it has.
     let until = oai::ask(&mut client, "verb=Identify").answer.response_date;
-    thread::sleep(Duration::from_millis(1_100));
+    next_second();
     httpd.write("docs/real.html", "<p>changed, and longer</p>");
     let changed = format!("verb=ListIdentifiers&metadataPrefix=oai_dc&from={until}");
     let names = ["/real.html", "/handed-on.html", "/straight.html"];

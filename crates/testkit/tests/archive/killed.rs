@@ -24,8 +24,9 @@ fn told_by(catalogue: &Path) -> BTreeMap<String, Record> {
 }
 
 /// Imports into a catalogue, killed at random moments of the time it takes, until one import comes to its end; then once
-/// more, undisturbed. Returns how often it was killed.
-fn killed_again_and_again(archive: &Archive, catalogue: &Path, time: Duration, dice: &mut Dice) -> usize {
+/// more, undisturbed. Returns how often it was killed. An import that ended before it could be killed shortens the time: the
+/// machine may have been busier when it was measured.
+fn killed_again_and_again(archive: &Archive, catalogue: &Path, time: &mut Duration, dice: &mut Dice) -> usize {
     let mut kills = 0;
     while kills < KILLS {
         let mut child = archive.import_into("snapshot.json", catalogue).start();
@@ -34,6 +35,7 @@ fn killed_again_and_again(archive: &Archive, catalogue: &Path, time: Duration, d
         child.kill().expect("killed, or ended by itself");
         child.wait().expect("it has ended");
         if ended {
+            *time = time.mul_f64(0.7);
             break;
         }
         kills += 1;
@@ -48,13 +50,13 @@ fn while_it_is_first_filled() {
     archive.write_generated("snapshot.json", Shape::Snapshot, Wanted::of(RECORDS));
     let start = Instant::now();
     archive.import("snapshot.json").done();
-    let time = start.elapsed();
+    let mut time = start.elapsed();
     let expected = archive.told();
     assert_eq!(expected.len() as u64, RECORDS);
     let (mut dice, mut kills) = (Dice::new(11), 0);
     for number in 0.. {
         let catalogue = archive.path(&format!("killed-{number}.sqlite"));
-        kills += killed_again_and_again(&archive, &catalogue, time, &mut dice);
+        kills += killed_again_and_again(&archive, &catalogue, &mut time, &mut dice);
         // The datestamps, too: the archive counts as filled only when it was filled whole.
         assert!(told_by(&catalogue) == expected, "catalogue {number}, {kills} kills: not what it should be");
         if kills >= KILLS || number >= KILLS {
@@ -78,14 +80,14 @@ fn while_much_has_changed() {
     let moment = here_and_now();
     let start = Instant::now();
     archive.import_into("snapshot.json", &undisturbed).done();
-    let time = start.elapsed();
+    let mut time = start.elapsed();
     let expected = told_by(&undisturbed);
 
     let (mut dice, mut kills) = (Dice::new(12), 0);
     for number in 0.. {
         let catalogue = archive.path(&format!("killed-{number}.sqlite"));
         copy(&archive.catalogue(), &catalogue);
-        kills += killed_again_and_again(&archive, &catalogue, time, &mut dice);
+        kills += killed_again_and_again(&archive, &catalogue, &mut time, &mut dice);
         let found = told_by(&catalogue);
         assert_eq!(found.len(), expected.len());
         for (identifier, record) in &found {

@@ -19,7 +19,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use modoai_protocol::Datestamp;
 use modoai_protocol::xml::document::Record;
@@ -43,9 +43,6 @@ mod sets;
 mod spans;
 mod terms;
 mod watch;
-
-/// How long an import may take before it counts as one that never ends. Machines may be busy.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// All that an archive of one's own must say.
 const PLAIN: &str = "repository_identifier = \"example.org\"\n";
@@ -193,7 +190,7 @@ impl Import {
     /// Runs it to its end, whatever that is.
     #[track_caller]
     pub(crate) fn run(mut self) -> Imported {
-        let told = to_its_end(&mut self.command, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+        let told = to_its_end(&mut self.command).unwrap_or_else(|error| panic!("{error}"));
         let report = serde_json::from_str(told.out.trim_end().lines().last().unwrap_or_default());
         Imported { code: told.status.code(), report: report.unwrap_or(Value::Null), said: told.err }
     }

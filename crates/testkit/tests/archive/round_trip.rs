@@ -7,7 +7,7 @@ use modoai_testkit::archive::{Shape, Wanted};
 use modoai_testkit::process::{Launch, Server, binary};
 use modoai_testkit::xsd;
 
-use super::{Archive, PATIENCE, told};
+use super::{Archive, told};
 use crate::harvest::Harvest;
 use crate::harvest::stored;
 use crate::oai;
@@ -33,7 +33,7 @@ fn the_judge_has_nothing_against_it() {
     let server = serve(&archive);
     let mut judge = Command::new(binary());
     judge.arg("validate").arg(format!("{}/modoai", server.url()));
-    let judged = to_its_end(&mut judge, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+    let judged = to_its_end(&mut judge).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(judged.status.code(), Some(0), "{}{}", judged.out, judged.err);
 }
 

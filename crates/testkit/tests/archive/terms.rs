@@ -1,5 +1,6 @@
 //! An operator who changes the terms: formats that come, go, become rare or common, and minds that are changed again.
 
+use modoai_testkit::waiting::wait_until;
 use serde_json::json;
 
 use super::{Archive, here_and_now, identifiers, metadata, record, record_with, told};
@@ -174,10 +175,7 @@ fn a_mind_that_is_changed_back_in_the_middle_hides_nothing() {
         let query = "verb=GetRecord&metadataPrefix=mine&identifier=oai:example.org:19999";
         metadata(&oai::ask(&mut server.client(), query).answer.records[0]).contains('!')
     };
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while !is_new() && std::time::Instant::now() < deadline && import.try_wait().expect("its state").is_none() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    wait_until("the new terms hold", || is_new() || import.try_wait().expect("its state").is_some());
     let moment = here_and_now();
     import.kill().expect("killed");
     import.wait().expect("gone");

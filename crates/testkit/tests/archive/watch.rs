@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Child;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use modoai_protocol::xml::document::Record;
+use modoai_testkit::waiting;
 
-use super::{Archive, PATIENCE, PLAIN, metadata, record, told};
+use super::{Archive, PLAIN, metadata, record, told};
 
 /// An import that goes on until the test is over.
 struct Watching(Child);
@@ -24,12 +23,8 @@ impl Drop for Watching {
 /// Asks again and again until the archive is as it should be.
 #[track_caller]
 fn wait_until(archive: &Archive, what: &str, is_so: impl Fn(&BTreeMap<String, Record>) -> bool) {
-    let deadline = Instant::now() + PATIENCE;
     let server = archive.serve();
-    while !is_so(&told(&server, "oai_dc")) {
-        assert!(Instant::now() < deadline, "not seen: {what}");
-        thread::sleep(Duration::from_millis(100));
-    }
+    waiting::wait_until(what, || is_so(&told(&server, "oai_dc")));
 }
 
 #[test]

@@ -16,7 +16,6 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use modoai_testkit::process::binary;
 use serde_json::Value;
@@ -33,9 +32,6 @@ mod outages;
 mod references;
 mod round_trip;
 pub(crate) mod stored;
-
-/// How long a harvest may take before it counts as one that never ends. Machines may be busy.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A harvest to be started.
 pub(crate) struct Harvest {
@@ -76,7 +72,7 @@ impl Harvest {
 
     /// Runs it to its end. One that does not end is killed, and that is the error.
     pub(crate) fn run(mut self) -> Result<Ended, String> {
-        let Told { status, out, err, peak } = to_its_end(&mut self.command, PATIENCE)?;
+        let Told { status, out, err, peak } = to_its_end(&mut self.command)?;
         let said = format!("{out}{err}");
         let last = out.trim_end().lines().last().unwrap_or_default();
         let report = match serde_json::from_str(last) {

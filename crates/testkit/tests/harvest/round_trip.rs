@@ -2,19 +2,16 @@
 
 use std::fs;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use modoai_testkit::apache::{self, Mpm};
 use modoai_testkit::endpoint::{Endpoint, Script};
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::{self, TestSite};
+use modoai_testkit::waiting::wait_for;
 
 use super::Harvest;
 use super::stored::{self, Line};
-
-/// How long a server may take to see what has happened to its site.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_mirror_of_modoai_serve_is_the_site() {
@@ -69,22 +66,15 @@ fn mirror_twice(url: &str, folder: &TestSite) {
     folder.remove(&files[2]);
     folder.write("quite/new/file.txt", "new");
     open_to_all(folder.path());
-    let deadline = Instant::now() + PATIENCE;
-    while let Some(difference) = {
+    wait_for("the mirror is the site again", || {
         harvest();
-        stored::difference(folder.path(), mirror.path())
-    } {
-        assert!(Instant::now() < deadline, "{difference}");
-        thread::sleep(Duration::from_millis(200));
-    }
+        stored::difference(folder.path(), mirror.path()).map_or(Ok(()), Err)
+    });
     // Once the server has seen all that happened, nothing is done any more.
-    loop {
+    wait_for("nothing is left to be done", || {
         let idle = harvest();
-        if idle.report["records"] == 0 {
-            break;
-        }
-        assert!(Instant::now() < deadline, "{}", idle.said);
-    }
+        if idle.report["records"] == 0 { Ok(()) } else { Err(idle.said) }
+    });
     assert_eq!(stored::difference(folder.path(), mirror.path()), None);
 }
 

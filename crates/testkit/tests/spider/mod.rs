@@ -15,7 +15,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use modoai_testkit::process::binary;
 use serde_json::Value;
@@ -30,9 +29,6 @@ mod reports;
 mod robots;
 mod runs;
 mod traps;
-
-/// How long a run may take before it counts as one that never ends. Machines may be busy.
-const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A run to be started.
 pub(crate) struct Spider {
@@ -76,12 +72,12 @@ impl Spider {
 
     /// Runs it to its end. One that does not end is killed, and that is the error.
     pub(crate) fn run(mut self) -> Result<Ended, String> {
-        Ended::of(to_its_end(&mut self.command, PATIENCE)?)
+        Ended::of(to_its_end(&mut self.command)?)
     }
 
     /// The same, while something is done to it again and again: it is told the number of the process.
     pub(crate) fn run_while(mut self, meanwhile: impl FnMut(u32)) -> Result<Ended, String> {
-        Ended::of(to_its_end_while(&mut self.command, PATIENCE, meanwhile)?)
+        Ended::of(to_its_end_while(&mut self.command, meanwhile)?)
     }
 
     /// Runs it, and expects that everything was visited.

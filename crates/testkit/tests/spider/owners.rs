@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use modoai_testkit::process::write_program;
 use modoai_testkit::web::{Host, Reply, Visit, Web, html};
 use tempfile::TempDir;
 
@@ -284,14 +285,10 @@ SitesCheck  7
 
 #[test]
 fn an_owner_is_written_to_once_about_each_thing() {
-    use std::os::unix::fs::PermissionsExt as _;
-
     let host = Web::default().page("/", r#"<a href="/gone">1</a>"#).start();
     let folder = tempfile::tempdir().expect("a folder");
     let (program, letters) = (folder.path().join("sendmail"), folder.path().join("letters"));
-    let script = format!("#!/bin/sh\ncat >> '{}'\n", letters.display());
-    std::fs::write(&program, script).expect("room for it");
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("our own file");
+    write_program(&program, &format!("#!/bin/sh\ncat >> '{}'\n", letters.display()));
     let tasks = Tasks::new(&format!(
         "[mail]\nsendmail = {:?}\nfrom = \"spider@example.org\"\n[[task]]\nname = \"web\"\nsite = \"{}\"\nmail = [\"ann@example.org\"]\n",
         program.display().to_string(),

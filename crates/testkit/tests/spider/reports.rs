@@ -1,7 +1,6 @@
 //! What a browser shows of a report.
 
 use std::process::Command;
-use std::time::Duration;
 
 use modoai_testkit::web::Web;
 
@@ -21,7 +20,7 @@ fn shown(url: &str) -> Option<String> {
     let mut command = Command::new(browser);
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--virtual-time-budget=5000"]);
     command.arg(format!("--user-data-dir={}", profile.path().display())).arg(url);
-    let told = to_its_end(&mut command, Duration::from_secs(120)).unwrap_or_else(|error| panic!("{error}"));
+    let told = to_its_end(&mut command).unwrap_or_else(|error| panic!("{error}"));
     assert!(told.status.success(), "{}", told.err);
     Some(told.out)
 }

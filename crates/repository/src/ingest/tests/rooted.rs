@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use super::*;
 
 fn soon(bench: &Bench, expected: &[&str]) {
-    let took = until_live(bench, expected);
-    assert!(took < SOON, "{expected:?} took {took:?}");
+    until_live(bench, expected);
 }
 
 /// A bench with a keeper of these roots.
@@ -91,8 +90,7 @@ fn a_single_file_is_followed() {
     let changes = |what: &str, change: &dyn Fn()| {
         let before = bench.items()["favicon.ico"].fingerprint;
         change();
-        let took = bench.until(what, || bench.items()["favicon.ico"].fingerprint != before);
-        assert!(took < SOON, "{what} took {took:?}");
+        bench.until(what, || bench.items()["favicon.ico"].fingerprint != before);
     };
     changes("written", &|| bench.put_beside("art/icon", b"changed"));
     changes("replaced", &|| {
@@ -227,17 +225,15 @@ fn a_name_that_is_pointed_elsewhere_is_looked_at_when_told() {
 #[test]
 fn thousands_of_added_roots_are_kept() {
     let homes: Vec<(String, String)> =
-        (0..5_000).map(|number| (format!("~{number}"), format!("home/{number}/public"))).collect();
+        (0..15_000).map(|number| (format!("~{number}"), format!("home/{number}/public"))).collect();
     let added: Vec<(&str, &str)> = homes.iter().map(|(prefix, path)| (prefix.as_str(), path.as_str())).collect();
     // Most have no pages.
     let files: Vec<String> = homes.iter().step_by(100).map(|(_, path)| format!("{path}/page")).collect();
-    let start = Instant::now();
+    // To look at every root for every one would take longer than is waited for here.
     let (bench, _keeper) = kept(&added, &files.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(bench.live().len(), 50);
+    assert_eq!(bench.live().len(), 150);
     bench.put_beside("home/1001/public/page", b"x");
     bench.until("a new home", || bench.items().contains_key("~1001/page"));
-    // Looking at every root for every one would take far longer.
-    assert!(start.elapsed() < 6 * SOON, "took {:?}", start.elapsed());
 }
 
 #[test]

@@ -137,10 +137,7 @@ fn look(browser: &Path, folder: &Path, pages: &[String], scheme: u8) -> Vec<Seen
 }
 
 fn browser() -> Option<PathBuf> {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let mut places =
-        std::env::split_paths(&paths).flat_map(|folder| ["chromium", "chromium-browser"].map(|name| folder.join(name)));
-    let found = places.find(|path| path.is_file());
+    let found = modoai_testkit::command(&["chromium", "chromium-browser"]);
     if found.is_none() {
         let skipped = "SKIPPED: reports in a browser: run tools/install-test-tools";
         assert!(std::env::var_os("CI").is_none(), "{skipped}");
