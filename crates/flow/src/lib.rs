@@ -1,34 +1,33 @@
-//! Flow control: harvesters stay welcome and the site stays up.
+//! Flow control: how much each harvester may take, when a refused request may return, and how lists yield to readers.
 //!
-//! Synchronous and without HTTP, so that httpd's threads and the standalone server use the same:
+//! Synchronous and without HTTP, so that httpd's threads and the standalone server use the same code:
 //!
-//! | module | what it is about |
+//! | module | content |
 //! |---|---|
-//! | [`who`] | on whose account a request is |
-//! | [`settings`] | what each may take |
-//! | [`flow`] | the gate: admitted, or when to come back |
-//! | `account` | one account: hourly budgets, lists under way, promises |
-//! | `ledger` | where accounts are kept, for all processes and after restarts |
-//! | `notes` | what is enough to turn away those who will not wait |
-//! | [`courtesy`] | lists give way to everything else |
-//! | [`readers`] | whether anybody looks at the site, in whichever process |
+//! | [`client`] | whose account a request is on |
+//! | [`settings`] | the limits |
+//! | [`flow`] | admission of requests |
+//! | `gcra` | the algorithm of every budget |
+//! | `account`, `site` | the decision: budgets and queue of one account, lists in progress of all |
+//! | `ledger` | the file that processes share |
+//! | [`pace`] | the share of the processors that lists get while readers need them |
 //! | [`log`] | who harvested what |
-//! | [`visitor`] | what is noted there about a request |
+//! | [`entry`] | a request as the log records it |
 
 mod account;
-pub mod courtesy;
+pub mod client;
+pub mod entry;
 pub mod flow;
+mod gcra;
 mod ledger;
 pub mod log;
 pub mod network;
-mod notes;
-pub mod readers;
+pub mod pace;
 pub mod settings;
-pub mod visitor;
-pub mod who;
+mod site;
 
-pub use flow::{Errand, Flow, Kind, NotNow, Pass, Refusal};
-pub use readers::Readers;
+pub use client::Client;
+pub use entry::LogEntry;
+pub use flow::{Flow, Permit, Refusal, RequestClass};
+pub use pace::Processors;
 pub use settings::{Budget, FLOW_SETTINGS, FlowSettings, HARVESTER_SETTINGS, HarvesterSettings};
-pub use visitor::Visitor;
-pub use who::{Asker, Who};

@@ -1,18 +1,22 @@
 //! Networks, as operators write them: `192.0.2.0/24`, `2001:db8::/32`, or one address.
 //!
-//! IPv4 addresses that come wrapped in IPv6 are taken for what they are, on both sides.
+//! IPv4 addresses in IPv6 notation (`::ffff:192.0.2.1`) count as IPv4, on both sides.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use crate::who::Block;
+/// A network: the leading bits of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Network {
+    /// The first address.
+    pub address: IpAddr,
+    /// How many leading bits its addresses share.
+    pub bits: u8,
+}
 
-/// A network.
-pub type Network = Block;
-
-impl Block {
-    /// The block of so many leading bits that an address is in; all of them if there are fewer.
+impl Network {
+    /// The network of so many leading bits that an address is in.
     pub fn of(address: IpAddr, bits: u8) -> Self {
         match address.to_canonical() {
             IpAddr::V4(address) => {
@@ -28,20 +32,20 @@ impl Block {
         }
     }
 
-    /// Whether an address is in it.
+    /// Returns true if an address is in it.
     pub fn contains(&self, address: IpAddr) -> bool {
         Self::of(address, self.bits).address == self.address
             && address.to_canonical().is_ipv4() == self.address.is_ipv4()
     }
 }
 
-impl fmt::Display for Block {
+impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.address, self.bits)
     }
 }
 
-impl FromStr for Block {
+impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -94,8 +98,8 @@ mod tests {
 
     #[test]
     fn a_block_is_shown_by_its_first_address() {
-        assert_eq!(Block::of(address("192.0.2.77"), 24).to_string(), "192.0.2.0/24");
-        assert_eq!(Block::of(address("2001:db8:1:2:3::4"), 56).to_string(), "2001:db8:1::/56");
-        assert_eq!(Block::of(address("192.0.2.77"), 56).to_string(), "192.0.2.77/32");
+        assert_eq!(Network::of(address("192.0.2.77"), 24).to_string(), "192.0.2.0/24");
+        assert_eq!(Network::of(address("2001:db8:1:2:3::4"), 56).to_string(), "2001:db8:1::/56");
+        assert_eq!(Network::of(address("192.0.2.77"), 56).to_string(), "192.0.2.77/32");
     }
 }

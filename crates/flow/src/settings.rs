@@ -7,13 +7,19 @@ use std::time::Duration;
 
 use modoai_repository::settings::{Setting, apply_defaults, load, value};
 
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::flow::RequestClass;
 use crate::network::Network;
+use crate::site::MAX_LISTS;
 
 /// How much one party may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Least time between two requests for lists.
-    pub delay: Duration,
+    /// Least time between two requests for lists, on average.
+    pub list_delay: Duration,
+    /// Least time between two requests of any kind, on average.
+    pub request_delay: Duration,
     /// Records, headers and sets per hour; 0 for no limit.
     pub records: u64,
     /// Bytes per hour, before compression; 0 for no limit.
@@ -29,10 +35,8 @@ pub struct FlowSettings {
     pub budget: Budget,
     /// Lists under way at the same time, of all harvesters together; 0 for as many as suit the host.
     pub lists_at_once: usize,
-    /// Leading bits of an IPv4 address that make an account.
-    pub ipv4_block: u8,
-    /// Leading bits of an IPv6 address that make an account.
-    pub ipv6_block: u8,
+    /// Percentage of the processors for lists while readers need them.
+    pub list_share: u64,
     /// Harvesters with rows of their own.
     pub harvester: Vec<HarvesterSettings>,
 }
@@ -55,8 +59,10 @@ pub struct HarvesterSettings {
 /// What differs from everybody's budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnBudget {
-    /// See [`Budget::delay`].
-    pub delay: Option<Duration>,
+    /// See [`Budget::list_delay`].
+    pub list_delay: Option<Duration>,
+    /// See [`Budget::request_delay`].
+    pub request_delay: Option<Duration>,
     /// See [`Budget::records`].
     pub records: Option<u64>,
     /// See [`Budget::bytes`].
@@ -65,11 +71,26 @@ pub struct OwnBudget {
     pub lists: Option<usize>,
 }
 
+impl Budget {
+    /// Returns true if any limit applies to requests of this class.
+    pub(crate) fn concerns(&self, class: RequestClass) -> bool {
+        let is_hourly = self.records > 0 || self.bytes > 0;
+        class.is_list() || !self.request_delay.is_zero() || (class == RequestClass::Record && is_hourly)
+    }
+
+    /// Identifies the rates, so that a change of the settings is noticed.
+    pub(crate) fn hash(&self) -> u64 {
+        let Self { list_delay, request_delay, records, bytes, .. } = self;
+        xxh3_64(format!("{list_delay:?} {request_delay:?} {records} {bytes}").as_bytes())
+    }
+}
+
 impl OwnBudget {
     /// This on top of everybody's.
     pub fn over(&self, everybody: &Budget) -> Budget {
         Budget {
-            delay: self.delay.unwrap_or(everybody.delay),
+            list_delay: self.list_delay.unwrap_or(everybody.list_delay),
+            request_delay: self.request_delay.unwrap_or(everybody.request_delay),
             records: self.records.unwrap_or(everybody.records),
             bytes: self.bytes.unwrap_or(everybody.bytes),
             lists: self.lists.unwrap_or(everybody.lists),
@@ -79,8 +100,7 @@ impl OwnBudget {
 
 impl Default for FlowSettings {
     fn default() -> Self {
-        let mut settings =
-            Self { budget: Budget::default(), lists_at_once: 0, ipv4_block: 0, ipv6_block: 0, harvester: Vec::new() };
+        let mut settings = Self { budget: Budget::default(), lists_at_once: 0, list_share: 0, harvester: Vec::new() };
         apply_defaults(FLOW_SETTINGS, &mut settings);
         settings
     }
@@ -91,8 +111,14 @@ pub const FLOW_SETTINGS: &[Setting<FlowSettings>] = &[
     Setting {
         key: "list_delay",
         default: "0",
-        doc: "Least time between two requests for lists by one harvester, such as \"3s\"; 0 for none. Whoever asks earlier is told with status 503 when to come back.",
-        set: |s, v| value::duration(v).map(|time| s.budget.delay = time),
+        doc: "Least time between two requests for lists by one harvester, on average, such as \"3s\"; 0 for none. An earlier request gets status 503 with Retry-After.",
+        set: |s, v| value::duration(v).map(|time| s.budget.list_delay = time),
+    },
+    Setting {
+        key: "request_delay",
+        default: "0",
+        doc: "Least time between two requests of any kind by one harvester, on average; 0 for none.",
+        set: |s, v| value::duration(v).map(|time| s.budget.request_delay = time),
     },
     Setting {
         key: "records_per_hour",
@@ -109,26 +135,26 @@ pub const FLOW_SETTINGS: &[Setting<FlowSettings>] = &[
     Setting {
         key: "lists_per_harvester",
         default: "16",
-        doc: "Lists that one harvester may have under way at the same time, up to 24, and up to three quarters of lists_at_once; 0 for no limit. A harvester that asks for one page after the other has one.",
-        set: |s, v| lists(v).map(|number| s.budget.lists = number),
+        doc: "Lists that one harvester may have in progress at the same time, up to three quarters of lists_at_once; 0 for no limit. A harvester that requests one page after the other has one.",
+        set: |s, v| up_to(v, MAX_LISTS).map(|number| s.budget.lists = number),
     },
     Setting {
         key: "lists_at_once",
         default: "0",
-        doc: "Lists that may be under way at the same time, of all harvesters together and in all processes, up to 500; 0 for as many as suit the machine. The next ones wait a little, and are then told when to come back.",
-        set: |s, v| up_to(v, crate::ledger::MOST_LISTS).map(|number| s.lists_at_once = number),
+        doc: "Lists that may be in progress at the same time, of all harvesters together and in all processes, up to 500; 0 for as many as suit the machine. Further requests wait up to two seconds (not in Apache), then get status 503 with Retry-After.",
+        set: |s, v| up_to(v, MAX_LISTS).map(|number| s.lists_at_once = number),
     },
     Setting {
-        key: "ipv4_block",
-        default: "24",
-        doc: "Harvesters that nobody knows are told apart by so many leading bits of their IPv4 addresses: those who share them share a budget.",
-        set: |s, v| bits(v, 32).map(|bits| s.ipv4_block = bits),
-    },
-    Setting {
-        key: "ipv6_block",
-        default: "56",
-        doc: "The same for IPv6: one customer of a provider usually has as many addresses as share 56 bits.",
-        set: |s, v| bits(v, 128).map(|bits| s.ipv6_block = bits),
+        key: "list_share",
+        default: "10",
+        doc: "Percentage of the machine's processor time that all lists together may use while visitors read the site and the processors are busy. Idle processors are used in full. 100 for no limit.",
+        set: |s, v| match value::number(v, 1)? {
+            share @ 1..=100 => {
+                s.list_share = share;
+                Ok(())
+            }
+            _ => Err("needs a percentage from 1 to 100".to_owned()),
+        },
     },
     Setting {
         key: "harvester",
@@ -180,8 +206,14 @@ pub const HARVESTER_SETTINGS: &[Setting<HarvesterSettings>] = &[
     Setting {
         key: "list_delay",
         default: "",
-        doc: "Its own list_delay; everybody's if it is not given, as with the next three.",
-        set: |s, v| value::duration(v).map(|time| s.own.delay = Some(time)),
+        doc: "Its own list_delay; everybody's if it is not given, as with the next four.",
+        set: |s, v| value::duration(v).map(|time| s.own.list_delay = Some(time)),
+    },
+    Setting {
+        key: "request_delay",
+        default: "",
+        doc: "Its own request_delay.",
+        set: |s, v| value::duration(v).map(|time| s.own.request_delay = Some(time)),
     },
     Setting {
         key: "records_per_hour",
@@ -199,7 +231,7 @@ pub const HARVESTER_SETTINGS: &[Setting<HarvesterSettings>] = &[
         key: "lists_per_harvester",
         default: "",
         doc: "Its own lists_per_harvester.",
-        set: |s, v| lists(v).map(|number| s.own.lists = Some(number)),
+        set: |s, v| up_to(v, MAX_LISTS).map(|number| s.own.lists = Some(number)),
     },
 ];
 
@@ -210,7 +242,7 @@ pub fn networks(v: &toml::Value) -> Result<Vec<Network>, String> {
 
 fn harvester(table: &str) -> Result<HarvesterSettings, String> {
     let mut harvester = HarvesterSettings::default();
-    load(table, &mut (HARVESTER_SETTINGS, &mut harvester)).map_err(|error| format!("has an {error}"))?;
+    load(table, &mut (HARVESTER_SETTINGS, &mut harvester)).map_err(|error| format!("is invalid: {error}"))?;
     match harvester {
         harvester if harvester.name.is_empty() => Err("needs a name for each harvester".to_owned()),
         harvester if harvester.is_vague() => {
@@ -226,17 +258,8 @@ impl HarvesterSettings {
     }
 }
 
-fn lists(v: &toml::Value) -> Result<usize, String> {
-    up_to(v, crate::ledger::MOST_LISTS_OF_ONE)
-}
-
 fn up_to(v: &toml::Value, most: usize) -> Result<usize, String> {
     let number = usize::try_from(value::number(v, 0)?).ok().filter(|number| *number <= most);
-    number.ok_or_else(|| format!("needs at most {most}"))
-}
-
-fn bits(v: &toml::Value, most: u8) -> Result<u8, String> {
-    let number = u8::try_from(value::number(v, 1)?).ok().filter(|number| *number <= most);
     number.ok_or_else(|| format!("needs at most {most}"))
 }
 
@@ -254,7 +277,7 @@ mod tests {
     fn every_default_is_legal_and_every_row_explained() {
         let settings = loaded("").expect("defaults");
         assert_eq!(settings, FlowSettings::default());
-        assert_eq!((settings.budget.records, settings.budget.lists, settings.ipv4_block), (0, 16, 24));
+        assert_eq!((settings.budget.records, settings.budget.lists, settings.list_share), (0, 16, 10));
         let docs = FLOW_SETTINGS.iter().map(|setting| (setting.key, setting.doc));
         for (key, doc) in docs.chain(HARVESTER_SETTINGS.iter().map(|setting| (setting.key, setting.doc))) {
             assert!(doc.ends_with('.'), "{key} wants an explanation");
@@ -269,7 +292,7 @@ mod tests {
         let row = &settings.harvester[0];
         assert_eq!((row.name.as_str(), row.agent.as_str()), ("BASE", "base harvester"));
         let budget = row.own.over(&settings.budget);
-        assert_eq!((budget.records, budget.delay, budget.lists), (0, Duration::from_secs(3), 16));
+        assert_eq!((budget.records, budget.list_delay, budget.lists), (0, Duration::from_secs(3), 16));
     }
 
     #[test]
@@ -277,10 +300,10 @@ mod tests {
         for (text, needed) in [
             ("records_per_hour = -1", "at least 0"),
             ("bytes_per_hour = 'lots'", "needs a number of bytes"),
-            ("lists_per_harvester = 25", "at most 24"),
+            ("lists_per_harvester = 501", "at most 500"),
             ("lists_at_once = 501", "at most 500"),
-            ("ipv4_block = 33", "at most 32"),
-            ("ipv6_block = 0", "at least 1"),
+            ("list_share = 101", "from 1 to 100"),
+            ("list_share = 0", "at least 1"),
             ("harvester = 'BASE'", "[[harvester]]"),
             ("[[harvester]]\nagent = 'x'", "needs a name"),
             ("[[harvester]]\nname = 'x'", "to know it by"),

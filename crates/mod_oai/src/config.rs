@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use modoai_flow::{FLOW_SETTINGS, FlowSettings, Readers};
+use modoai_flow::{FLOW_SETTINGS, FlowSettings, Processors};
 use modoai_httpd::server::Server;
 use modoai_repository::settings::{SETTINGS, Settings, Target as _};
 use modoai_repository::site::{Links, SITE_SETTINGS, SiteSettings};
@@ -45,8 +45,8 @@ pub(crate) struct ServerConfig {
     pub(crate) program_filters: Vec<CString>,
     /// What a child has opened for this server.
     pub(crate) door: Door,
-    /// Those who look at any of the sites.
-    pub(crate) readers: OnceLock<Arc<Readers>>,
+    /// The processors, which all servers share.
+    pub(crate) processors: OnceLock<Arc<Processors>>,
 }
 
 impl ServerConfig {
@@ -69,8 +69,13 @@ impl ServerConfig {
             settings_in: [&self.settings_in[..], &own.settings_in].concat(),
             program_filters: [&self.program_filters[..], &own.program_filters].concat(),
             door: Door::default(),
-            readers: OnceLock::new(),
+            processors: OnceLock::new(),
         }
+    }
+
+    /// What lists of this server share the processors by. Without a parent that prepared it, it is this process's own.
+    pub(crate) fn processors(&self) -> Arc<Processors> {
+        self.processors.get_or_init(Arc::default).clone()
     }
 
     /// Notes a value for a setting, or says what kind of value it needs.

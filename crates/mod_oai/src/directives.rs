@@ -76,12 +76,13 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     own(c"OAIRescan", c"how often everything is looked at again, such as 15m (15m)", text),
     own(c"OAIReadAhead", c"On or Off: whether files are hashed before anyone asks (On)", flag),
     own(c"OAIMaxVanished", c"more than this share gone at once, in percent, is not believed (50)", number),
-    local(c"OAIListDelay", c"least time between two lists of one harvester, such as 3s (0)", text),
+    local(c"OAIListDelay", c"least time between two lists of one harvester, on average, such as 3s (0)", text),
     local(c"OAIRecordsPerHour", c"records that one harvester gets per hour (0: no limit)", number),
     local(c"OAIBytesPerHour", c"bytes that one harvester gets per hour, such as 4G (0: no limit)", text),
-    local(c"OAIListsPerHarvester", c"lists that one harvester may have under way at the same time (16)", number),
-    local(c"OAIListsAtOnce", c"lists under way at the same time in all children (0: as many as suit)", number),
-    local(c"OAIAddressBlock", c"leading bits of IPv4 and IPv6 addresses that make one harvester (24 56)", address_block),
+    local(c"OAIListsPerHarvester", c"lists that one harvester may have in progress at the same time (16)", number),
+    local(c"OAIListsAtOnce", c"lists in progress at the same time in all children (0: as many as suit the machine)", number),
+    local(c"OAIRequestDelay", c"least time between two requests of any kind of one harvester (0)", text),
+    local(c"OAIListShare", c"percentage of the processors for lists while visitors need them (10)", number),
     own(c"OAIHarvester", c"a harvester you know: its name, then key=value, such as networks=192.0.2.0/24", harvester),
     // What they were called in 2005.
     own(c"modoai_sitename", c"see OAIRepositoryName", text),
@@ -127,6 +128,8 @@ const STANDS_FOR: &[(&str, &[&str])] = &[
     ("OAIBytesPerHour", &["bytes_per_hour"]),
     ("OAIListsPerHarvester", &["lists_per_harvester"]),
     ("OAIListsAtOnce", &["lists_at_once"]),
+    ("OAIRequestDelay", &["request_delay"]),
+    ("OAIListShare", &["list_share"]),
     ("modoai_sitename", &["repository_name"]),
     ("modoai_email", &["admin_email"]),
     ("modoai_encode_size", &["by_value_limit"]),
@@ -197,17 +200,6 @@ fn ignore(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
 fn ignore_reset(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
     if on_or_off(arguments)? {
         setting.server.ignore.push(None);
-    }
-    Ok(())
-}
-
-fn address_block(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
-    let [ipv4, ipv6] = arguments else {
-        return Err("needs two numbers of bits, for IPv4 and IPv6, such as: OAIAddressBlock 24 56".to_owned());
-    };
-    for (key, text) in [("ipv4_block", ipv4), ("ipv6_block", ipv6)] {
-        let bits = text.parse().map_err(|_| format!("needs a whole number, not '{text}'"))?;
-        put(setting, "OAIAddressBlock", key, Value::Integer(bits))?;
     }
     Ok(())
 }

@@ -6,8 +6,7 @@ use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use modoai_flow::courtesy::Breath;
-use modoai_flow::{Asker as Asking, Errand, Flow, Kind, Pass, Readers, Visitor};
+use modoai_flow::{Client, Flow, LogEntry, Permit, RequestClass};
 use modoai_httpd::asker::Asker;
 use modoai_httpd::log::Level;
 use modoai_httpd::reply::Reply;
@@ -30,10 +29,6 @@ const PANIC: &[u8] = b"verb=Panic";
 
 /// When to come back to a repository that cannot be opened.
 const CLOSED_SECONDS: u64 = 60;
-
-/// Records on a page for those who were promised one and find no room while others look at the site. They must be
-/// answered; but lists that give way hold a worker each for a long time, and visitors need workers, too.
-const BRIEF: usize = 10;
 
 /// Answers a request, if it is for us.
 pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
@@ -131,33 +126,24 @@ fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, Q
     let (user, agent, from) = (user(request), header(request, c"User-Agent"), header(request, c"From"));
     // What httpd says is what mod_remoteip says, if a proxy stands in front.
     let address = request.address().parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-    let asking = Asking { user: user.as_deref(), address, agent: &agent, from: &from };
-    let errand = Errand::of(asked.as_ref(), for_people);
-    // People are nobody's business; whoever goes through a list is.
-    let visitor = (errand.kind == Kind::List || !for_people).then(|| Visitor::new(flow, &asking, asked.as_ref()));
-    // A child has better things to do than to wait for room.
-    let mut pass = match flow.ask(&asking, errand) {
-        Ok(pass) => pass,
+    let client = Client { user: user.as_deref(), address, agent: &agent, from: &from };
+    let class = RequestClass::of(asked.as_ref(), for_people);
+    // What people look at is not logged; a client that follows a list is a harvester.
+    let entry = (class == RequestClass::List || !for_people).then(|| LogEntry::new(flow, &client, asked.as_ref()));
+    // A request that waited for room would hold a worker.
+    let permit = match flow.admit(&client, class) {
+        Ok(permit) => permit,
         Err(refusal) => {
-            if let Some(visitor) = visitor {
-                visitor.refused(flow);
+            if let Some(entry) = entry {
+                entry.refused(flow);
             }
             return come_back(request, refusal.seconds);
         }
     };
-    let server = request.server();
-    let readers = server.config::<Oai>().readers.get().map(|readers| &**readers);
-    let is_brief = pass.is_squeezed_in() && readers.is_some_and(Readers::are_there);
-    let brief = is_brief.then(|| desk.repository.with_pages_up_to(BRIEF));
-    if is_brief {
-        pass.cut_short();
-    }
-    let breath = (errand.kind == Kind::List && !is_brief).then(|| Breath::among(flow.lists_at_once()));
-    let mut tally = Tally { pass, sent: Sent::default(), breath, readers };
-    let repository = brief.as_ref().unwrap_or(&desk.repository);
-    let outcome = write(request, desk, repository, arguments, for_people, &mut tally);
-    if let Some(visitor) = visitor {
-        visitor.served(flow, &tally.sent, outcome.is_ok());
+    let mut tally = Tally { permit, sent: Sent::default() };
+    let outcome = write(request, desk, arguments, for_people, &mut tally);
+    if let Some(entry) = entry {
+        entry.served(flow, &tally.sent, outcome.is_ok());
     }
     outcome.unwrap_or_else(|outcome| outcome)
 }
@@ -166,10 +152,9 @@ fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, Q
 fn write(
     request: &mut Request<'_>,
     desk: &Desk,
-    repository: &Repository,
     arguments: Result<Arguments, QueryError>,
     for_people: bool,
-    tally: &mut Tally<'_>,
+    tally: &mut Tally,
 ) -> Result<Outcome, Outcome> {
     request.set_content_type(if for_people { c"text/html; charset=UTF-8" } else { c"text/xml; charset=UTF-8" });
     let headers = request.reply_headers();
@@ -190,8 +175,9 @@ fn write(
         None => &CatalogueHost,
     };
     let mut reply = Reply::new(request);
-    let Tally { pass, sent, breath, readers } = tally;
-    let mut out = Polite { reply: &mut reply, pass, breath, readers: *readers };
+    let Tally { permit, sent } = tally;
+    let mut out = Paced { reply: &mut reply, permit };
+    let repository = &desk.repository;
     let written = if for_people {
         let page = repository.page_and_tell(arguments, host, sent);
         page.and_then(|page| if request.is_head() { Ok(()) } else { Ok(out.write_all(page.as_bytes())?) })
@@ -200,7 +186,7 @@ fn write(
         answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
     };
     // Who has a page may ask for the next at once.
-    tally.pass.settle(tally.sent.records, tally.sent.bytes);
+    tally.permit.settle(tally.sent.records, tally.sent.bytes);
     let failure = match written {
         Ok(()) => match reply.finish() {
             Ok(()) => return Ok(Outcome::Answered),
@@ -217,30 +203,22 @@ fn write(
 }
 
 /// A right to answer, and what came of it.
-struct Tally<'a> {
-    pass: Pass,
+struct Tally {
+    permit: Permit,
     sent: Sent,
-    /// Of a list that gives way.
-    breath: Option<Breath>,
-    readers: Option<&'a Readers>,
 }
 
-/// Pauses while others want the processors, and says now and then that the answer is still under way.
-struct Polite<'a, 'r> {
+/// Reports what is written to flow control, which may pause here.
+struct Paced<'a, 'r> {
     reply: &'a mut Reply<'r>,
-    pass: &'a mut Pass,
-    breath: &'a mut Option<Breath>,
-    readers: Option<&'a Readers>,
+    permit: &'a mut Permit,
 }
 
-impl io::Write for Polite<'_, '_> {
+impl io::Write for Paced<'_, '_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.pass.still_here();
-        let written = self.reply.write(bytes);
-        if let Some(breath) = self.breath {
-            breath.pause_if_crowded(|| self.readers.is_some_and(Readers::are_there));
-        }
-        written
+        let written = self.reply.write(bytes)?;
+        self.permit.wrote(written);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -173,7 +173,7 @@ impl House {
         }
         let path = folder.join("catalogue.sqlite");
         let catalogue = Arc::new(Sqlite::open(&path, system_clock()).map_err(|error| with_causes(&error))?);
-        let flow = Flow::beside(&path, flow, lists_at_once());
+        let flow = Flow::beside(&path, flow, lists_at_once(), server.config::<Oai>().processors());
         let repositories = Repositories::default();
         Ok(Self { folder: folder.to_owned(), catalogue, rules, site, flow, settings, repositories })
     }

@@ -17,7 +17,7 @@
 //! | `policy` | what is not listed although a GET would return it, and what no probe may run |
 //! | `indexer` | keeping the catalogues current, in one child of all |
 //! | `describer` | what the indexer asks httpd |
-//! | `readers` | whether anybody looks at the site, so that lists can give way |
+//! | `readers` | reports requests for the site, so that lists yield to them |
 //! | `traffic` | URLs that visitors know and we do not |
 //! | `logging` | what the repository has to say, in the error log |
 //!

@@ -15,8 +15,7 @@ use hyper::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, FROM, HeaderName, USER_AGENT, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
-use modoai_flow::courtesy::Breath;
-use modoai_flow::{Asker, Errand, Kind, Visitor};
+use modoai_flow::{Client, LogEntry, RequestClass};
 use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::host::{CatalogueHost, Host};
@@ -30,7 +29,6 @@ use crate::encoding::{Encoder, Encoding};
 use crate::folder_host::FolderHost;
 use crate::handler::Handler;
 use crate::lists::Place;
-use crate::readers::Readers;
 use crate::reply;
 
 /// How long a request for something else than a list waits for its turn before the harvester is asked to come back.
@@ -125,21 +123,21 @@ async fn answer(
     let flow = &handler.served.flow;
     let arguments = if wish.html { arguments.map(filled_in) } else { arguments };
     let request = arguments.as_ref().ok().and_then(|arguments| protocol::Request::parse(arguments).ok());
-    let errand = Errand::of(request.as_ref(), wish.html);
+    let class = RequestClass::of(request.as_ref(), wish.html);
     let Sender { address, agent, from } = &sender;
-    let asker = Asker { user: requester.user(), address: *address, agent, from };
-    // People are nobody's business; whoever goes through a list is.
-    let is_list = errand.kind == Kind::List;
-    let visitor = (is_list || !wish.html).then(|| Visitor::new(flow, &asker, request.as_ref()));
-    let place = match handler.lists.enter(&asker, errand).await {
+    let client = Client { user: requester.user(), address: *address, agent, from };
+    // What people look at is not logged; a client that follows a list is a harvester.
+    let entry = (class == RequestClass::List || !wish.html).then(|| LogEntry::new(flow, &client, request.as_ref()));
+    let place = match handler.lists.enter(&client, class).await {
         Ok(place) => place,
         Err(refusal) => {
-            if let Some(visitor) = visitor {
-                visitor.refused(flow);
+            if let Some(entry) = entry {
+                entry.refused(flow);
             }
             return reply::come_back(refusal.sentence(), refusal.seconds);
         }
     };
+    let is_list = class.is_list();
     let (admission, turn) = if is_list {
         (None, Turn::later(handler.lists.turns.clone()))
     } else {
@@ -150,8 +148,8 @@ async fn answer(
         match admission.await {
             Ok(admitted) => admitted,
             Err(_) => {
-                if let Some(visitor) = visitor {
-                    visitor.refused(flow);
+                if let Some(entry) = entry {
+                    entry.refused(flow);
                 }
                 return reply::come_back("The repository is busy.", BUSY_SECONDS);
             }
@@ -163,12 +161,11 @@ async fn answer(
         move || {
             let _admission = admission;
             let begun = if is_list { writer.begin() } else { Ok(()) };
-            let breath = is_list.then(|| Breath::among(place.under_way()));
-            let mut tally = Tally { place, sent: Sent::default(), breath };
+            let mut tally = Tally { place, sent: Sent::default() };
             let written = |()| write(&handler, arguments, &requester, wish, writer, &mut tally);
             let result = begun.map_err(Failure::Io).and_then(written);
-            if let Some(visitor) = visitor {
-                visitor.served(&handler.served.flow, &tally.sent, result.is_ok());
+            if let Some(entry) = entry {
+                entry.served(&handler.served.flow, &tally.sent, result.is_ok());
             }
             result.inspect_err(log)
         }
@@ -204,22 +201,22 @@ fn write(
     writer: Writer,
     tally: &mut Tally,
 ) -> Result<(), Failure> {
-    let Handler { served, readers, .. } = handler;
+    let Handler { served, .. } = handler;
     let folder = served.site.as_ref().map(|site| FolderHost::new(site, &served.areas, requester, (served.health)()));
     let host: &dyn Host = match (&folder, &served.shelf) {
         (Some(folder), _) => folder,
         (None, Some(shelf)) => &**shelf,
         (None, None) => &CatalogueHost,
     };
-    let Tally { place, sent, breath } = tally;
+    let Tally { place, sent } = tally;
     if wish.html {
         let page = served.repository.page_and_tell(arguments, host, sent)?;
         place.settle(sent.records, sent.bytes);
-        send(wish, writer, |out| Ok(Polite { out, place, breath, readers }.write_all(page.as_bytes())?))
+        send(wish, writer, |out| Ok(Paced { out, place }.write_all(page.as_bytes())?))
     } else {
         let answer = served.repository.answer(arguments, host)?;
         send(wish, writer, |out| {
-            let written = answer.write_and_tell(&mut Polite { out, place, breath, readers }, sent);
+            let written = answer.write_and_tell(&mut Paced { out, place }, sent);
             place.settle(sent.records, sent.bytes);
             written
         })
@@ -230,26 +227,19 @@ fn write(
 struct Tally {
     place: Place,
     sent: Sent,
-    /// Of a list.
-    breath: Option<Breath>,
 }
 
-/// Pauses while others look at the site, and says now and then that the answer is still under way.
-struct Polite<'a> {
+/// Reports what is written to flow control, which may pause here.
+struct Paced<'a> {
     out: &'a mut dyn io::Write,
     place: &'a mut Place,
-    breath: &'a mut Option<Breath>,
-    readers: &'a Readers,
 }
 
-impl io::Write for Polite<'_> {
+impl io::Write for Paced<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.place.still_here();
-        let written = self.out.write(bytes);
-        if let Some(breath) = self.breath {
-            breath.pause_while(|| self.readers.are_there());
-        }
-        written
+        let written = self.out.write(bytes)?;
+        self.place.wrote(written);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -23,7 +23,6 @@ use crate::area::{Requester, Stranger};
 use crate::body::Body;
 use crate::lists::Lists;
 use crate::log::{Entry, Logged};
-use crate::readers::Readers;
 use crate::settings::ServerSettings;
 use crate::site::Visit;
 use crate::{Health, Served, endpoint, origin, reply};
@@ -48,8 +47,6 @@ pub(crate) struct Handler {
     /// Who has another answer under way has one of these.
     pub(crate) answers: Arc<Semaphore>,
     trusted_proxies: Vec<Network>,
-    /// Those who look at the site.
-    pub(crate) readers: Readers,
     /// How long a form may take to arrive.
     pub(crate) form_timeout: Duration,
 }
@@ -71,7 +68,6 @@ impl Handler {
             turns: Arc::new(Semaphore::new(settings.worker_count())),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
             trusted_proxies: settings.trusted_proxies.clone(),
-            readers: Readers::default(),
             form_timeout: settings.stall_timeout,
         })
     }
@@ -148,7 +144,7 @@ impl Handler {
         requester: Requester,
     ) -> Response<Body> {
         let (head, _) = request.into_parts();
-        let _reading = self.readers.begin();
+        self.served.flow.processors().reader_seen();
         let handler = self.clone();
         let look = move || {
             let visit = Visit {

@@ -5,7 +5,7 @@
 //! listen   connections: limits, deadlines, shutdown
 //!   └ handler   one request: /healthz, the repository, the site
 //!       ├ endpoint   the repository: arguments, XML or HTML, encodings   (area, origin: who asks; folder_host: what they see)
-//!       │  └ lists   pages of lists: who gets one now   (readers: whom they give way to)
+//!       │  └ lists   pages of lists: which requests get one now
 //!       └ site       files: conditions, ranges, redirects
 //! ```
 //!
@@ -27,7 +27,6 @@ mod log;
 mod origin;
 mod password_file;
 mod range;
-mod readers;
 mod reply;
 mod settings;
 mod site;

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use modoai_flow::{Asker, Errand, Flow, NotNow, Pass, Refusal};
+use modoai_flow::{Client, Flow, Permit, Refusal, RequestClass};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
@@ -36,9 +36,9 @@ pub(crate) struct Lists {
     threads: Option<Runtime>,
 }
 
-/// A list under way; when it ends, one who waits is told.
+/// A list in progress; when it ends, a request that waits is woken.
 pub(crate) struct Place {
-    pass: Option<Pass>,
+    permit: Option<Permit>,
     ended: Arc<Notify>,
 }
 
@@ -61,22 +61,22 @@ impl Lists {
         })
     }
 
-    /// Waits until an errand may begin, or says when to come back.
-    pub(crate) async fn enter(&self, asker: &Asker<'_>, errand: Errand) -> Result<Place, Refusal> {
-        let place = |pass| Place { pass: Some(pass), ended: self.ended.clone() };
+    /// Waits for a short time until a request may begin.
+    pub(crate) async fn enter(&self, client: &Client<'_>, class: RequestClass) -> Result<Place, Refusal> {
+        let place = |permit| Place { permit: Some(permit), ended: self.ended.clone() };
         let deadline = Instant::now() + HOLD;
         if let Ok(_waiting) = self.waiting.try_acquire() {
             loop {
                 let ended = self.ended.notified();
-                match self.flow.ask_patiently(asker, errand) {
-                    Ok(pass) => return Ok(place(pass)),
-                    Err(NotNow::Later(refusal)) => return Err(refusal),
-                    Err(NotNow::Crowded) if timeout_at(deadline, ended).await.is_err() => break,
-                    Err(NotNow::Crowded) => {}
+                match self.flow.admit_or_wait(client, class) {
+                    Ok(permit) => return Ok(place(permit)),
+                    Err(Some(refusal)) => return Err(refusal),
+                    Err(None) if timeout_at(deadline, ended).await.is_err() => break,
+                    Err(None) => {}
                 }
             }
         }
-        self.flow.ask(asker, errand).map(place)
+        self.flow.admit(client, class).map(place)
     }
 
     /// Does something on a thread for lists.
@@ -95,22 +95,17 @@ impl Drop for Lists {
 }
 
 impl Place {
-    /// Lists that were under way when this one began, and this one.
-    pub(crate) fn under_way(&self) -> usize {
-        self.pass.as_ref().map_or(1, Pass::under_way)
-    }
-
-    /// Says that it is still under way.
-    pub(crate) fn still_here(&mut self) {
-        if let Some(pass) = &mut self.pass {
-            pass.still_here();
+    /// Reports what was written, and pauses if readers need the processors.
+    pub(crate) fn wrote(&mut self, bytes: usize) {
+        if let Some(permit) = &mut self.permit {
+            permit.wrote(bytes);
         }
     }
 
     /// Says what is sent, and ends, before the last of it leaves.
     pub(crate) fn settle(&mut self, records: u64, bytes: u64) {
-        if let Some(mut pass) = self.pass.take() {
-            pass.settle(records, bytes);
+        if let Some(mut permit) = self.permit.take() {
+            permit.settle(records, bytes);
             self.ended.notify_one();
         }
     }

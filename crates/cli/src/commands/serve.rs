@@ -108,7 +108,7 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
         shelf: None,
         repository: repository.with_compressions(ENCODINGS),
         areas: Arc::new(areas),
-        flow: Flow::beside(&state_dir.join("catalogue.sqlite"), config.flow.clone(), LISTS_AT_ONCE),
+        flow: Flow::beside(&state_dir.join("catalogue.sqlite"), config.flow.clone(), LISTS_AT_ONCE, Arc::default()),
         health: health(filled, status.clone()),
     };
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

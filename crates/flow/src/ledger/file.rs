@@ -1,60 +1,52 @@
-//! The file of a ledger.
+//! The file of a ledger: numbers of 8 bytes, little-endian, in slots of fixed size.
 //!
 //! ```text
-//! 0       what it is
-//! 4096    what concerns all
-//! 20480   which accounts there are: sets of eight, each with its key and when it was used last
-//! 282624  the accounts, in the same order
+//! 0      what the file is, and when the machine was started: any other file starts from scratch
+//! 4096   what all accounts share, and the leases
+//! 24576  accounts: 2048 groups of 8 slots of 128 bytes
 //! ```
 //!
-//! An account may be anywhere in the set that its key leads to. The list of keys is only there to find it with one
-//! read: what counts is the key on the account's own page. Where nobody has been, the file has holes, and takes no
-//! space.
+//! An account is in any slot of the group that its key selects; if all are taken, it replaces the one that was used
+//! least recently. No slot crosses a page of the file system, so none is ever half written.
 
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
-use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::Site;
-use super::page::{ACCOUNT, HEAD, Kept, SITE};
-use crate::account::Account;
+use crate::account::{Account, Typical};
+use crate::gcra::Micros;
+use crate::site::{Lease, Leases, MAX_LISTS, Site};
 
-/// What it is, and how it is laid out: any other file is begun anew.
-const MARK: &[u8; 16] = b"modoai flow 1\n\0\0";
-
-/// Accounts that share a set.
-pub(super) const WAYS: usize = 8;
-
-/// Sets; with eight accounts each, several times the harvesters that the world has.
-pub(super) const SETS: u64 = 2048;
-
+const FORMAT: &str = "modoai flow control 2\n";
 const SITE_AT: u64 = 4096;
-const INDEX_AT: u64 = SITE_AT + SITE as u64;
-const ENTRY: usize = 16;
-pub(super) const ACCOUNTS_AT: u64 = INDEX_AT + SETS * (WAYS * ENTRY) as u64;
-
-/// How often the lock is tried for, and the pause between. Somebody who holds it for longer has been stopped in the
-/// middle, and requests must not wait for that.
-const TRIES: u32 = 100;
+const ACCOUNTS_AT: u64 = 24_576;
+const GROUPS: u64 = 2048;
+const SLOTS: usize = 8;
+const SLOT: usize = 128;
+/// Numbers of the site before its leases, and of one lease.
+const SITE_HEAD: usize = 3;
+const LEASE: usize = 4;
+/// Pause between two attempts to lock the file.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// More than is usually on a page.
-const MOSTLY: usize = 1024;
-
-/// The key under which nobody is kept.
-const NOBODY: u64 = 0;
-
 /// An open ledger.
-pub(crate) struct File {
-    file: std::fs::File,
+pub(super) struct File(std::fs::File);
+
+/// What was read, with the file locked.
+pub(super) struct Page<'a> {
+    lock: Lock<'a>,
+    pub(super) site: Site,
+    pub(super) account: Account,
+    before: (Site, Account),
+    key: u64,
+    slot_at: u64,
 }
 
-/// The lock, held.
+/// The lock; dropping it unlocks.
 struct Lock<'a>(&'a std::fs::File);
 
 impl Drop for Lock<'_> {
@@ -64,145 +56,125 @@ impl Drop for Lock<'_> {
     }
 }
 
-/// One party at the ledger; nobody else is.
-pub(crate) struct Visit<'a> {
-    lock: Lock<'a>,
-    now: u64,
-    site: Site,
-    account: Account,
-    before: Account,
-    place: Option<Place>,
-}
-
-/// Where an account is.
-#[derive(Clone, Copy)]
-struct Place {
-    key: u64,
-    number: u64,
-    is_new: bool,
-    used: u64,
-}
-
-impl Place {
-    fn entry_at(self) -> u64 {
-        INDEX_AT + self.number * ENTRY as u64
-    }
-
-    fn page_at(self) -> u64 {
-        ACCOUNTS_AT + self.number * ACCOUNT as u64
-    }
-}
-
 impl File {
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        // Who harvests is nobody else's business.
-        let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
-        let this = Self { file };
-        let lock = this.lock()?;
-        let mut mark = [0; MARK.len()];
-        let is_ours = this.file.read_exact_at(&mut mark, 0).is_ok() && mark == *MARK;
-        if !is_ours {
-            this.file.set_len(0)?;
-            this.file.write_all_at(MARK, 0)?;
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        // Who harvests is nobody else's concern.
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        let this = Self(file);
+        let lock = this.lock(Duration::from_secs(1))?;
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let expected = format!("{FORMAT}{boot}");
+        let mut found = vec![0; expected.len()];
+        if this.0.read_exact_at(&mut found, 0).is_err() || found != expected.as_bytes() {
+            this.0.set_len(0)?;
+            this.0.write_all_at(expected.as_bytes(), 0)?;
         }
         drop(lock);
         Ok(this)
     }
 
-    /// Takes the lock and reads what concerns all, and the account of a key.
-    pub(crate) fn visit(&self, key: Option<u64>, ticks: u64) -> io::Result<Visit<'_>> {
-        let lock = self.lock()?;
-        let mut site: Site = self.read(SITE_AT, SITE, NOBODY)?;
-        let now = site.clock.read(ticks);
-        let place = key.map(|key| self.find(key.max(1))).transpose()?;
-        let account = match place {
-            Some(place) if !place.is_new => self.read(place.page_at(), ACCOUNT, place.key)?,
-            _ => Account::default(),
+    /// Locks the file and reads what all accounts share and the account of a key.
+    pub(super) fn read(&self, key: u64, patience: Duration) -> io::Result<Page<'_>> {
+        // 0 marks a free slot.
+        let key = key.max(1);
+        let lock = self.lock(patience)?;
+        let head = self.numbers(SITE_AT, SITE_HEAD)?;
+        let leases = usize::try_from(head[2]).unwrap_or(0).min(MAX_LISTS);
+        let leases = self.numbers(SITE_AT + (SITE_HEAD * 8) as u64, leases * LEASE)?;
+        let site =
+            Site { queue: head[0], time: head[1], leases: Leases(leases.chunks_exact(LEASE).map(lease).collect()) };
+        let group_at = ACCOUNTS_AT + key % GROUPS * (SLOTS * SLOT) as u64;
+        let group = self.numbers(group_at, SLOTS * SLOT / 8)?;
+        let slots = group.chunks_exact(SLOT / 8).enumerate();
+        // The account's own slot, else a free one, else the one used least recently.
+        let rank = |slot: &[u64]| {
+            if slot[0] == key {
+                (0, 0)
+            } else if slot[0] == 0 {
+                (1, 0)
+            } else {
+                (2, slot[1])
+            }
         };
-        Ok(Visit { lock, now, site, before: account.clone(), account, place })
+        let (number, slot) = slots.min_by_key(|(_, slot)| rank(slot)).unwrap_or((0, &[0; SLOT / 8]));
+        let account = if slot[0] == key { account(slot) } else { Account::default() };
+        let slot_at = group_at + (number * SLOT) as u64;
+        Ok(Page { lock, before: (site.clone(), account), site, account, key, slot_at })
     }
 
-    fn lock(&self) -> io::Result<Lock<'_>> {
-        for _ in 0..TRIES {
-            match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Lock(&self.file)),
-                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => sleep(PAUSE),
+    fn lock(&self, patience: Duration) -> io::Result<Lock<'_>> {
+        let begun = Instant::now();
+        loop {
+            match flock(&self.0, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Lock(&self.0)),
+                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if begun.elapsed() < patience => {
+                    std::thread::sleep(PAUSE);
+                }
+                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, "another process keeps it locked"));
+                }
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds the ledger of flow control for too long"))
     }
 
-    /// Where the account of a key is, or will be.
-    fn find(&self, key: u64) -> io::Result<Place> {
-        let set = key % SETS;
-        let mut entries = [0; WAYS * ENTRY];
-        read_up_to(&self.file, &mut entries, INDEX_AT + set * (WAYS * ENTRY) as u64)?;
-        let number_at = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        let mut eldest = Place { key, number: set * WAYS as u64, is_new: true, used: u64::MAX };
-        for (way, entry) in entries.chunks_exact(ENTRY).enumerate() {
-            let (found, used) = (number_at(entry), number_at(&entry[8..]));
-            let number = set * WAYS as u64 + way as u64;
-            if found == key {
-                return Ok(Place { key, number, is_new: false, used });
-            }
-            let used = if found == NOBODY { 0 } else { used };
-            if used < eldest.used {
-                eldest = Place { number, used, ..eldest };
+    /// So many numbers; zeros where the file ends.
+    fn numbers(&self, at: u64, count: usize) -> io::Result<Vec<u64>> {
+        let mut bytes = vec![0; count * 8];
+        let mut done = 0;
+        while done < bytes.len() {
+            match self.0.read_at(&mut bytes[done..], at + done as u64) {
+                Ok(0) => break,
+                Ok(read) => done += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
-        Ok(eldest)
-    }
-
-    /// What is kept somewhere. What is not there yet, or damaged, is as new.
-    fn read<T: Kept>(&self, at: u64, most: usize, key: u64) -> io::Result<T> {
-        let mut page = vec![0; MOSTLY];
-        let mut length = read_up_to(&self.file, &mut page, at)?;
-        let needed =
-            page.get(8..16).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        let needed = HEAD + usize::try_from(needed).unwrap_or(0).min(most - HEAD);
-        if needed > length && length == page.len() && page.len() < most {
-            page.resize(needed, 0);
-            length = read_up_to(&self.file, &mut page, at)?;
-        }
-        Ok(T::from_page(&page[..length], key).unwrap_or_default())
+        Ok(bytes.as_chunks().0.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect())
     }
 }
 
-impl Visit<'_> {
-    /// Does something, and writes what has changed.
-    pub(crate) fn act<R>(mut self, act: impl FnOnce(u64, &mut Site, &mut Account) -> R) -> (R, io::Result<()>) {
-        let result = act(self.now, &mut self.site, &mut self.account);
-        (result, self.end())
-    }
-
-    fn end(self) -> io::Result<()> {
+impl Page<'_> {
+    /// Writes what has changed and unlocks the file.
+    pub(super) fn write(self, now: Micros) -> io::Result<()> {
         let file = self.lock.0;
-        if let Some(place) = self.place {
-            if place.is_new || self.account != self.before {
-                file.write_all_at(&self.account.to_page(place.key), place.page_at())?;
-            }
-            let mut entry = [0; ENTRY];
-            entry[..8].copy_from_slice(&place.key.to_le_bytes());
-            entry[8..].copy_from_slice(&self.now.to_le_bytes());
-            // After the page: a key in the list without its page would only be a new account.
-            file.write_all_at(&entry, place.entry_at())?;
+        if self.account != self.before.1 {
+            let Account { terms, list, request, records, bytes, queue, last_list, typical } = self.account;
+            let Typical { records: typical_records, bytes: typical_bytes, time } = typical;
+            let budgets = [terms, list, request, records, bytes, queue, last_list];
+            let numbers = [&[self.key, now][..], &budgets, &[typical_records, typical_bytes, time]].concat();
+            file.write_all_at(&to_bytes(&numbers), self.slot_at)?;
         }
-        file.write_all_at(&self.site.to_page(NOBODY), SITE_AT)
+        if self.site != self.before.0 {
+            let Site { queue, time, leases } = &self.site;
+            let mut numbers = vec![*queue, *time, leases.0.len() as u64];
+            for Lease { account, number, process, namespace, until } in &leases.0 {
+                numbers.extend([*account, *number, u64::from(*process) << 32 | u64::from(*namespace), *until]);
+            }
+            file.write_all_at(&to_bytes(&numbers), SITE_AT)?;
+        }
+        Ok(())
     }
 }
 
-/// Reads until the room is full or the file ends.
-fn read_up_to(file: &std::fs::File, room: &mut [u8], at: u64) -> io::Result<usize> {
-    let mut done = 0;
-    while done < room.len() {
-        match file.read_at(&mut room[done..], at + done as u64) {
-            Ok(0) => break,
-            Ok(count) => done += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+fn account(slot: &[u64]) -> Account {
+    Account {
+        terms: slot[2],
+        list: slot[3],
+        request: slot[4],
+        records: slot[5],
+        bytes: slot[6],
+        queue: slot[7],
+        last_list: slot[8],
+        typical: Typical { records: slot[9], bytes: slot[10], time: slot[11] },
     }
-    Ok(done)
+}
+
+fn lease(numbers: &[u64]) -> Lease {
+    let (process, namespace) = ((numbers[2] >> 32) as u32, numbers[2] as u32);
+    Lease { account: numbers[0], number: numbers[1], process, namespace, until: numbers[3] }
+}
+
+fn to_bytes(numbers: &[u64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }

@@ -37,7 +37,6 @@ pub(super) struct Line<'a> {
     pub(super) v: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub(super) l: Option<Cow<'a, str>>,
-    #[serde(with = "word")]
     pub(super) o: Outcome,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) n: u64,
@@ -63,10 +62,11 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Appends it, with the end of the line.
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        serde_json::to_writer(&mut *out, self).expect("memory takes it, and all keys are text");
-        out.push(b'\n');
+    /// The line with its end; empty if it cannot be JSON, which no text is.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec(self).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
     }
 
     /// Reads a line. What a process left unfinished when it was killed may stand before it.
@@ -100,33 +100,6 @@ fn one() -> u64 {
     1
 }
 
-/// Outcomes as words.
-mod word {
-    use serde::de::Error as _;
-    use serde::{Deserialize as _, Deserializer, Serializer};
-
-    use crate::log::Outcome;
-
-    const WORDS: [(Outcome, &str); 5] = [
-        (Outcome::Answered, "ok"),
-        (Outcome::Complete, "end"),
-        (Outcome::Error, "error"),
-        (Outcome::Refused, "later"),
-        (Outcome::BrokenOff, "broken"),
-    ];
-
-    pub(super) fn serialize<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
-        let word = WORDS.iter().find(|(one, _)| one == outcome).map_or("", |(_, word)| word);
-        serializer.serialize_str(word)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Outcome, D::Error> {
-        let word = <&str>::deserialize(deserializer)?;
-        let known = WORDS.iter().find(|(_, one)| *one == word).map(|(outcome, _)| *outcome);
-        known.ok_or_else(|| D::Error::custom("an outcome that is not known"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use modoai_protocol::Datestamp;
@@ -147,9 +120,7 @@ mod tests {
     }
 
     fn written(event: &Event, times: u64) -> Vec<u8> {
-        let mut out = Vec::new();
-        Line::of(event, times).write(&mut out);
-        out
+        Line::of(event, times).to_bytes()
     }
 
     #[test]

@@ -5,7 +5,6 @@
 
 use std::fmt;
 
-use modoai_protocol::token::ListToken;
 use modoai_protocol::{Datestamp, Range, Selection};
 
 /// A page of a list, by what was asked for: `oai_dc set=physics from=2024-01-01T00:00:00Z after=200`.
@@ -32,17 +31,6 @@ impl List {
             from: from(selection.range().first),
             until: selection.until.map(|bound| bound.last().to_string()),
             after: 0,
-        }
-    }
-
-    /// A later page.
-    pub fn resumed(token: &ListToken) -> Self {
-        Self {
-            prefix: token.prefix.to_string(),
-            set: token.set.as_ref().map(ToString::to_string),
-            from: from(token.range.first),
-            until: None,
-            after: token.cursor,
         }
     }
 
@@ -97,7 +85,7 @@ impl fmt::Display for List {
 
 #[cfg(test)]
 mod tests {
-    use modoai_protocol::{Bound, ListVerb, MetadataPrefix, SetSpec};
+    use modoai_protocol::{Bound, MetadataPrefix, SetSpec};
 
     use super::*;
 
@@ -126,24 +114,5 @@ mod tests {
         let odd = List::read("metadataPrefix=oai_dc&set=x&from=2024-01-01&strange=1");
         assert_eq!((odd.prefix.as_str(), odd.set.as_deref(), odd.after), ("oai_dc", Some("x"), 0));
         assert_eq!(List::read(""), List::default());
-    }
-
-    #[test]
-    fn a_later_page_has_the_name_of_the_first() {
-        let selection = selection(Some("a"), Some("2024-01-01"), None);
-        let token = ListToken {
-            verb: ListVerb::Records,
-            prefix: selection.prefix.clone(),
-            set: selection.set.clone(),
-            range: selection.range(),
-            after: (Datestamp::from_unix(0), 7),
-            cursor: 100,
-            size: None,
-            epoch: 0,
-        };
-        let (first, later) = (List::begun(&selection), List::resumed(&token));
-        assert_eq!(List { after: 100, ..first.clone() }, later);
-        assert!(first.is_first() && !later.is_first() && !first.is_everything());
-        assert_eq!(List::read(&later.to_string()), later);
     }
 }

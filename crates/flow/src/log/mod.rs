@@ -7,7 +7,6 @@
 //! | module | what it owns |
 //! |---|---|
 //! | `write` | [`Log`]: one line for each request, whatever happens |
-//! | `segments` | files of bounded size, of which a bounded number is kept, shared by processes |
 //! | `repeats` | refusals that come too fast to be worth a line each |
 //! | `line` | a line of the log, written and read |
 //! | `list` | [`List`]: what a list is called |
@@ -22,28 +21,30 @@ mod list;
 mod read;
 mod repeats;
 mod runs;
-mod segments;
 mod summary;
 mod write;
 
 use modoai_protocol::Datestamp;
+use serde::{Deserialize, Serialize};
 
 pub use agent::product;
 pub use list::List;
 pub use runs::Run;
-pub use segments::Bounds;
 pub use summary::{Format, Harvester, Summary, summary};
 pub use write::Log;
 
-/// The folder of the log, beside the catalogue it is about.
+/// The folder of the log, next to the catalogue it is about.
 pub const FOLDER: &str = "harvest-log";
+
+/// The file that is written. Rotated files have this name with something behind it.
+pub const FILE: &str = "harvests.jsonl";
 
 /// One answered, or refused, request to the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// When.
     pub at: Datestamp,
-    /// Whose account it is on, as [`crate::who::Who`] is shown.
+    /// Whose account it is on, as the settings name it.
     pub who: String,
     /// The product name and version from its User-Agent, cut short: `modoai-harvest/0.1`, never the whole header.
     pub agent: String,
@@ -60,16 +61,21 @@ pub struct Event {
 }
 
 /// What became of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Outcome {
-    /// Answered; a list goes on.
+    /// Answered; a list has more pages.
+    #[serde(rename = "ok")]
     Answered,
-    /// The last page of a list was sent: somebody has all of it.
+    /// The last page of a list was sent.
+    #[serde(rename = "end")]
     Complete,
     /// A protocol error.
+    #[serde(rename = "error")]
     Error,
-    /// Asked to come back later.
+    /// Refused with Retry-After.
+    #[serde(rename = "later")]
     Refused,
-    /// Broken off, by them or by us.
+    /// Broken off, by the client or the server.
+    #[serde(rename = "broken")]
     BrokenOff,
 }

@@ -2,26 +2,45 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::line::Line;
-use super::segments;
 
 /// Far longer than any line of ours; what is longer is skipped.
 const LONGEST: usize = 64 << 10;
 
-/// Reads all lines of a folder in the order of its files; returns how many could not be understood. A file that is
-/// removed meanwhile is as good as removed before.
+/// Reads all lines of a folder, oldest file first; returns how many could not be understood. A file that is removed
+/// meanwhile is skipped.
 pub(super) fn lines(folder: &Path, mut see: impl FnMut(&Line<'_>)) -> io::Result<u64> {
     let mut unreadable = 0;
-    for number in segments::numbers(folder)? {
-        match File::open(segments::path(folder, number)) {
+    for path in files(folder)? {
+        match File::open(path) {
             Ok(file) => unreadable += read(BufReader::with_capacity(128 << 10, file), &mut see)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
     Ok(unreadable)
+}
+
+/// The files of a log: `harvests.jsonl`, rotated ones such as `harvests.jsonl.1`, and the numbered ones of earlier
+/// versions; those that were compressed are left out.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_log = name.starts_with("harvests") && name.contains(".jsonl") && !name.ends_with(".gz");
+        if let (true, Ok(metadata)) = (is_log, entry.metadata()) {
+            files.push((metadata.modified()?, entry.path()));
+        }
+    }
+    files.sort();
+    Ok(files.into_iter().map(|(_, path)| path).collect())
 }
 
 fn read(mut input: impl BufRead, see: &mut impl FnMut(&Line<'_>)) -> io::Result<u64> {

@@ -12,7 +12,7 @@ use super::{Event, Outcome};
 const SPAN: u64 = 10;
 
 /// How many are counted for at the same time; beyond that, each is written.
-const MOST: usize = 1024;
+const MAX_COUNTED: usize = 1024;
 
 /// What is counted.
 #[derive(Debug, Default)]
@@ -32,21 +32,14 @@ struct Repeated {
 }
 
 impl Repeats {
-    /// What is to be written now that this happened, with the number of requests that each stands for.
-    pub(super) fn note(&mut self, event: &Event, mut write: impl FnMut(&Event, u64)) {
+    /// What is to be written now that this happened, with the number of requests that each line stands for.
+    pub(super) fn note(&mut self, event: &Event) -> Vec<(Event, u64)> {
         let now = event.at.unix();
+        let mut lines = Vec::new();
         if self.swept.abs_diff(now) >= SPAN {
             self.swept = now;
-            self.of.retain(|_, repeated| {
-                let due = repeated.since.abs_diff(now) >= SPAN;
-                if due && repeated.times > 0 {
-                    write(&repeated.event, repeated.times);
-                }
-                !due
-            });
-        }
-        if !matches!(event.outcome, Outcome::Refused | Outcome::Error) {
-            return write(event, 1);
+            let due = self.of.extract_if(|_, repeated| repeated.since.abs_diff(now) >= SPAN);
+            lines.extend(due.filter(|(_, it)| it.times > 0).map(|(_, it)| (it.event, it.times)));
         }
         let key = (event.who.clone(), event.outcome);
         match self.of.get_mut(&key) {
@@ -61,19 +54,19 @@ impl Repeats {
                 *times += 1;
             }
             None => {
-                if self.of.len() < MOST {
+                if matches!(event.outcome, Outcome::Refused | Outcome::Error) && self.of.len() < MAX_COUNTED {
                     self.of.insert(key, Repeated { since: now, times: 0, event: event.clone() });
                 }
-                write(event, 1);
+                lines.push((event.clone(), 1));
             }
         }
+        lines
     }
 
     /// Everything that was counted and not yet written.
-    pub(super) fn rest(&mut self, mut write: impl FnMut(&Event, u64)) {
-        for (_, repeated) in self.of.drain().filter(|(_, repeated)| repeated.times > 0) {
-            write(&repeated.event, repeated.times);
-        }
+    pub(super) fn rest(&mut self) -> Vec<(Event, u64)> {
+        let rest = self.of.drain().map(|(_, it)| (it.event, it.times));
+        rest.filter(|(_, times)| *times > 0).collect()
     }
 }
 
@@ -101,22 +94,22 @@ mod tests {
         let mut repeats = Repeats::default();
         let (mut lines, mut refused, mut answered, mut bytes) = (0, 0, 0, 0);
         for second in 0..100 {
-            let mut write = |event: &Event, times: u64| {
+            let mut write = |(event, times): &(Event, u64)| {
                 lines += 1;
                 bytes += event.bytes;
                 *if event.outcome == Outcome::Refused { &mut refused } else { &mut answered } += times;
             };
             for _ in 0..1000 {
-                repeats.note(&event(1000 + second, "a", Outcome::Refused, 3), &mut write);
+                repeats.note(&event(1000 + second, "a", Outcome::Refused, 3)).iter().for_each(&mut write);
             }
-            repeats.note(&event(1000 + second, "a", Outcome::Answered, 0), &mut write);
-            repeats.note(&event(1000 + second, "b", Outcome::Refused, 3), &mut write);
+            repeats.note(&event(1000 + second, "a", Outcome::Answered, 0)).iter().for_each(&mut write);
+            repeats.note(&event(1000 + second, "b", Outcome::Refused, 3)).iter().for_each(&mut write);
         }
-        repeats.rest(|event, times| {
+        for (event, times) in repeats.rest() {
             lines += 1;
             bytes += event.bytes;
             refused += times;
-        });
+        }
         assert_eq!((refused, answered, bytes), (100 * 1001, 100, 3 * 100 * 1001));
         assert!(lines < 200, "{lines}");
     }
@@ -126,8 +119,8 @@ mod tests {
         let mut repeats = Repeats::default();
         let mut lines = 0;
         for number in 0..10_000 {
-            repeats.note(&event(1000, &format!("{number}"), Outcome::Error, 0), |_, _| lines += 1);
+            lines += repeats.note(&event(1000, &format!("{number}"), Outcome::Error, 0)).len();
         }
-        assert_eq!((repeats.of.len(), lines), (MOST, 10_000));
+        assert_eq!((repeats.of.len(), lines), (MAX_COUNTED, 10_000));
     }
 }

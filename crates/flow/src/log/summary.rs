@@ -34,7 +34,7 @@ pub struct Summary {
 /// What one harvester did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Harvester {
-    /// As [`crate::who::Who`] is shown.
+    /// The account as the log names it.
     pub who: String,
     /// The programs they used, in the order in which they were seen.
     pub agents: Vec<String>,

@@ -110,19 +110,19 @@ pub fn is_root() -> bool {
 /// it is still free when the server takes it; and no other process of tests gets the same one while this process runs.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
+    static TAKEN: Mutex<Vec<UnixListener>> = Mutex::new(Vec::new());
     const FIRST: u16 = 12_000;
     const COUNT: u16 = 20_000;
     let start = (std::process::id() % u32::from(COUNT)) as u16;
     loop {
         let step = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_mul(7);
         let port = FIRST + start.wrapping_add(step) % COUNT;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    static TAKEN: Mutex<Vec<UnixListener>> = Mutex::new(Vec::new());
-    }
-}
         // A name that the system forgets with the process, whatever becomes of it.
         let name = SocketAddr::from_abstract_name(format!("modoai-test-port-{port}")).expect("a short name");
         let Ok(taken) = UnixListener::bind_addr(&name) else { continue };
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
             TAKEN.lock().unwrap_or_else(PoisonError::into_inner).push(taken);
+            return port;
+        }
+    }
+}

@@ -1,20 +1,20 @@
-//! Those who look at the site while very many harvest it.
+//! Harvests while visitors read the site and all processors are busy: how fast is measured by `bench/flow`, here they
+//! must complete.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
+use modoai_testkit::apache::{self, Mpm};
 use modoai_testkit::http::Client;
 use modoai_testkit::process::Launch;
 use modoai_testkit::site::TestSite;
 
-use super::told;
+use crate::harvest::Harvest;
 
-/// Harvesters at once.
-const HARVESTERS: usize = 200;
+const FILES: usize = 200;
 
 /// Ends the threads of a test, also when the test fails.
-pub(super) struct Stop<'a>(pub(super) &'a AtomicBool);
+struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
@@ -22,78 +22,56 @@ impl Drop for Stop<'_> {
     }
 }
 
-#[test]
-fn readers_and_harvesters_get_along() {
-    let site = TestSite::default();
-    for number in 0..300 {
-        site.write(format!("{number}.html"), format!("<title>{number}</title>").repeat(20));
-    }
-    let server = Launch::of(site.path()).set("access_log", "false").set("lists_per_harvester", "0").start();
-    let (stop, harvesting) = (AtomicBool::new(false), AtomicBool::new(false));
-    let (read, pages, refused, broken) =
-        (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
-    let (alone, together) = thread::scope(|scope| {
+fn content(number: usize) -> String {
+    format!("<title>{number}</title>").repeat(500)
+}
+
+/// Mirrors a site beside readers and busy threads, and compares one file.
+fn harvest_beside_readers(url: &str) {
+    let copy = tempfile::tempdir().expect("a folder");
+    let (stop, read) = (AtomicBool::new(false), AtomicUsize::new(0));
+    thread::scope(|scope| {
         let _stop = Stop(&stop);
-        for reader in 0..2 {
-            let (server, stop, read) = (&server, &stop, &read);
-            scope.spawn(move || {
-                let mut client = server.client();
-                for number in (reader..300).cycle() {
-                    if stop.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    let answer = client.get(&format!("/{number}.html")).expect("an answer");
-                    assert_eq!(answer.status, 200, "{}", answer.text());
-                    read.fetch_add(1, Ordering::Relaxed);
-                }
-            });
-        }
-        let throughput = || {
-            let before = read.load(Ordering::Relaxed);
-            thread::sleep(Duration::from_secs(3));
-            read.load(Ordering::Relaxed) - before
-        };
-        let alone = throughput();
-        for number in 0..HARVESTERS {
-            let (server, stop, pages, refused, broken, harvesting) =
-                (&server, &stop, &pages, &refused, &broken, &harvesting);
-            scope.spawn(move || {
-                let mut client = Client::new(server.url());
-                // Not all of them for the same.
-                let day = 1 + number % 28;
-                let target = format!("/modoai?verb=ListRecords&metadataPrefix=oai_dc&from=2001-01-{day:02}");
-                let mut was_told = false;
+        for _ in 0..thread::available_parallelism().map_or(2, std::num::NonZero::get) {
+            scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
-                    let answer = client.get(&target).expect("an answer");
-                    harvesting.store(true, Ordering::Relaxed);
-                    match told(&answer) {
-                        None => {
-                            pages.fetch_add(1, Ordering::Relaxed);
-                            was_told = false;
-                        }
-                        Some(seconds) => {
-                            refused.fetch_add(1, Ordering::Relaxed);
-                            broken.fetch_add(usize::from(was_told), Ordering::Relaxed);
-                            was_told = true;
-                            for _ in 0..seconds * 10 {
-                                thread::sleep(Duration::from_millis(100));
-                                if stop.load(Ordering::Relaxed) {
-                                    break;
-                                }
-                            }
-                        }
-                    }
+                    std::hint::spin_loop();
                 }
             });
         }
-        while !harvesting.load(Ordering::Relaxed) {
-            thread::sleep(Duration::from_millis(10));
-        }
-        (alone, throughput())
+        scope.spawn(|| {
+            let mut client = Client::new(url);
+            for number in (0..FILES).cycle().take_while(|_| !stop.load(Ordering::Relaxed)) {
+                let answer = client.get(&format!("/{number}.html")).expect("an answer");
+                assert_eq!(answer.status, 200, "{}", answer.text());
+                read.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        Harvest::new(&format!("{url}/modoai"), copy.path(), "mirror").complete();
     });
-    println!("read alone {alone}, beside {HARVESTERS} harvesters {together}; {pages:?} pages, {refused:?} refusals");
-    assert!(pages.load(Ordering::Relaxed) > 0, "harvesters get something, too");
-    assert_eq!(broken.load(Ordering::Relaxed), 0, "whoever waited as told was let in");
-    // How much of the machine is left for readers is for `bench/` to measure.
-    assert!(alone > 0 && together > 0, "alone {alone}, together {together}");
+    assert!(read.load(Ordering::Relaxed) > 0, "readers are served");
+    let copied = std::fs::read_to_string(copy.path().join("7.html")).expect("a copy");
+    assert_eq!(copied, content(7));
+}
+
+#[test]
+fn harvest_of_the_standalone_server_completes_beside_readers() {
+    let site = TestSite::default();
+    for number in 0..FILES {
+        site.write(format!("{number}.html"), content(number));
+    }
+    let server = Launch::of(site.path()).set("access_log", "false").start();
+    harvest_beside_readers(server.url());
+}
+
+#[test]
+fn harvest_of_httpd_completes_beside_readers() {
+    let launch = apache::Launch::new(Mpm::Event).ordinary_site();
+    for number in 0..FILES {
+        launch.write(format!("docs/{number}.html"), content(number));
+    }
+    let httpd = launch.start();
+    httpd.wait_for_index(&mut httpd.client());
+    harvest_beside_readers(&httpd.url());
+    httpd.expect_clean_log(&[]);
 }

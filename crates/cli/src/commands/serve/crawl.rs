@@ -124,7 +124,7 @@ pub(super) async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> 
         shelf: Some(shelf),
         repository: repository.with_compressions(ENCODINGS),
         areas: Arc::new(areas),
-        flow: Flow::beside(&folder.join("catalogue.sqlite"), config.flow, LISTS_AT_ONCE),
+        flow: Flow::beside(&folder.join("catalogue.sqlite"), config.flow, LISTS_AT_ONCE, Arc::default()),
         health: health(filled, status.clone()),
     };
     let mut end = Ending::new()?;

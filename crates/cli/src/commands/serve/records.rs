@@ -22,7 +22,7 @@ pub(super) async fn serve(opened: Records, areas: Areas) -> Result<(), CliError>
         shelf: None,
         repository: repository.with_compressions(ENCODINGS),
         areas: Arc::new(areas),
-        flow: Flow::beside(&file, config.flow, LISTS_AT_ONCE),
+        flow: Flow::beside(&file, config.flow, LISTS_AT_ONCE, Arc::default()),
         health: Arc::new(move || health(&*catalogue)),
     };
     let mut end = Ending::new()?;

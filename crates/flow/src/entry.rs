@@ -1,45 +1,45 @@
-//! A request as the log will know it: who, by which product, for what. Nothing else about the one who sent it is kept.
+//! A request as the log records it: account, program, list. Nothing else about its sender is stored.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use modoai_protocol::{Datestamp, Listing, Range, Request};
 use modoai_repository::{Sent, SentList};
 
+use crate::client::Client;
 use crate::flow::Flow;
 use crate::log::{Event, List, Outcome, product};
-use crate::who::Asker;
 
-/// Somebody who asks for something.
+/// A line of the log whose outcome is not yet known.
 #[derive(Clone, Debug)]
-pub struct Visitor {
-    who: String,
+pub struct LogEntry {
+    account: String,
     agent: String,
     verb: Option<&'static str>,
-    /// What was asked for, if a list was begun.
+    /// The selection, for the first page of a list.
     begun: Option<List>,
 }
 
-impl Visitor {
-    /// Somebody who asks for this, if it is legal.
-    pub fn new(flow: &Flow, asker: &Asker<'_>, request: Option<&Request>) -> Self {
+impl LogEntry {
+    /// The entry of a request, which is `None` if it is not valid.
+    pub fn new(flow: &Flow, client: &Client<'_>, request: Option<&Request>) -> Self {
         let begun = match request {
             Some(Request::List { listing: Listing::Select(selection), .. }) => Some(List::begun(selection)),
             _ => None,
         };
         Self {
-            who: flow.who(asker).to_string(),
-            agent: product(asker.agent),
+            account: flow.account_name(client),
+            agent: product(client.agent),
             verb: request.map(|request| request.verb().as_str()),
             begun,
         }
     }
 
-    /// Notes that they were told to come back later.
+    /// Logs that the request was refused.
     pub fn refused(self, flow: &Flow) {
-        self.note(flow, Outcome::Refused, &Sent::default());
+        self.write(flow, Outcome::Refused, &Sent::default());
     }
 
-    /// Notes what they were sent, and whether that was all they were to be sent.
+    /// Logs what was sent, and whether that was the whole response.
     pub fn served(self, flow: &Flow, sent: &Sent, is_whole: bool) {
         let outcome = match sent {
             _ if !is_whole => Outcome::BrokenOff,
@@ -47,16 +47,16 @@ impl Visitor {
             sent if sent.is_last => Outcome::Complete,
             _ => Outcome::Answered,
         };
-        self.note(flow, outcome, sent);
+        self.write(flow, outcome, sent);
     }
 
-    fn note(self, flow: &Flow, outcome: Outcome, sent: &Sent) {
+    fn write(self, flow: &Flow, outcome: Outcome, sent: &Sent) {
         let Some(log) = flow.log() else { return };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs().cast_signed());
         let list = self.begun.or_else(|| sent.list.as_ref().map(resumed));
         log.note(&Event {
             at: Datestamp::from_unix(now),
-            who: self.who,
+            who: self.account,
             agent: self.agent,
             verb: self.verb,
             list: list.map(|list| list.to_string()),
@@ -67,7 +67,7 @@ impl Visitor {
     }
 }
 
-/// A later page, as [`List::resumed`] has it of the token.
+/// A later page of a list.
 fn resumed(list: &SentList) -> List {
     let SentList { prefix, set, range, after } = list;
     List {

@@ -1,0 +1,189 @@
+//! One harvester's account: a timestamp for each budget, and the time told to the last client that was refused.
+//!
+//! Pure: the time is an argument, and where accounts are stored is the ledger's concern. [`Account::admit`] decides,
+//! [`Account::charge`] books what was sent. What a response costs is known only when it has been sent, so a budget may
+//! be exceeded by what is in progress; the next request waits until that is paid back.
+
+use crate::flow::RequestClass;
+use crate::gcra::{HOUR, Micros, Rate, SECOND};
+use crate::settings::Budget;
+use crate::site::Site;
+
+/// Retry-After has whole seconds, and requests take a moment to arrive: clients that were told different fractions of a
+/// second come together. So a list may come this much before its time; the average stays.
+const EARLY: Micros = 2 * SECOND;
+
+/// Clients of one account that get times of their own. Further ones are told the last of these times.
+const MAX_WAITING: u64 = 1_000;
+
+/// What is remembered about one account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    /// The budget that the timestamps belong to, as a hash.
+    pub(crate) terms: u64,
+    /// States of [`Rate`]s: the delay between lists, the delay between requests, records and bytes per hour.
+    pub(crate) list: Micros,
+    pub(crate) request: Micros,
+    pub(crate) records: Micros,
+    pub(crate) bytes: Micros,
+    /// The latest time at which a client of this account was told to come back.
+    pub(crate) queue: Micros,
+    /// When the last list was admitted.
+    pub(crate) last_list: Micros,
+    /// An average list: records, bytes, and how long it takes.
+    pub(crate) typical: Typical,
+}
+
+/// An average list, in which the last ones count most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Typical {
+    pub(crate) records: u64,
+    pub(crate) bytes: u64,
+    pub(crate) time: Micros,
+}
+
+/// A request that is to be admitted or refused.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival<'a> {
+    pub(crate) now: Micros,
+    pub(crate) class: RequestClass,
+    pub(crate) budget: &'a Budget,
+    /// Which account it is on.
+    pub(crate) key: u64,
+    pub(crate) lists_at_once: usize,
+}
+
+/// The decision about a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It may begin.
+    Admitted,
+    /// Too many lists of all harvesters are in progress.
+    Crowded,
+    /// The account's own budgets accept it from this time on.
+    NotBefore(Micros),
+}
+
+impl Account {
+    /// Decides, and books what an admitted request uses at once.
+    pub(crate) fn admit(&mut self, arrival: &Arrival<'_>, site: &mut Site) -> Verdict {
+        let Arrival { now, class, budget, .. } = *arrival;
+        self.apply(now, budget);
+        let ready_at = self.ready_at(arrival, site);
+        if ready_at > now {
+            return Verdict::NotBefore(ready_at);
+        }
+        if class.is_list() {
+            if site.is_crowded(arrival, self.last_list) {
+                return Verdict::Crowded;
+            }
+            self.last_list = now;
+        }
+        if class == RequestClass::List {
+            list_rate(budget).charge(&mut self.list, now, 1);
+        }
+        request_rate(budget).charge(&mut self.request, now, 1);
+        Verdict::Admitted
+    }
+
+    /// The time that a refused client is told: when its request becomes acceptable, behind the clients of this account
+    /// that were told a time before it.
+    pub(crate) fn enqueue(&mut self, arrival: &Arrival<'_>, site: &mut Site, verdict: Verdict) -> Micros {
+        let Arrival { now, lists_at_once, .. } = *arrival;
+        let is_waiting = self.queue > now;
+        let (ready_at, interval) = match verdict {
+            // The queue of all harvesters has one place for each account, so a client that does not wait cannot fill it.
+            Verdict::Crowded if !is_waiting => (site.enqueue(now, lists_at_once), 0),
+            Verdict::Crowded => (now + SECOND, site.interval(lists_at_once)),
+            Verdict::NotBefore(ready_at) => (ready_at, 0),
+            Verdict::Admitted => (now, 0),
+        };
+        let interval = self.interval(arrival).max(interval);
+        let behind = if is_waiting { self.queue.saturating_add(interval) } else { 0 };
+        let last = ready_at.saturating_add(interval.saturating_mul(MAX_WAITING));
+        self.queue = behind.max(ready_at).min(last);
+        self.queue
+    }
+
+    /// Books what was sent.
+    pub(crate) fn charge(&mut self, now: Micros, budget: &Budget, records: u64, bytes: u64) {
+        self.apply(now, budget);
+        Rate::hourly(budget.records).charge(&mut self.records, now, records);
+        Rate::hourly(budget.bytes).charge(&mut self.bytes, now, bytes);
+    }
+
+    /// The time from which the account's own budgets accept a request.
+    fn ready_at(&self, arrival: &Arrival<'_>, site: &Site) -> Micros {
+        let Arrival { now, class, budget, key, .. } = *arrival;
+        let mut ready_at = request_rate(budget).ready_at(self.request);
+        if class != RequestClass::Free {
+            ready_at = ready_at.max(Rate::hourly(budget.records).ready_at(self.records));
+            ready_at = ready_at.max(Rate::hourly(budget.bytes).ready_at(self.bytes));
+        }
+        if class == RequestClass::List {
+            ready_at = ready_at.max(list_rate(budget).ready_at(self.list));
+        }
+        if class.is_list() && budget.lists > 0 && site.leases.count_of(now, key) >= budget.lists {
+            ready_at = ready_at.max(now + SECOND);
+        }
+        ready_at
+    }
+
+    /// The time from one list to the next at which all clients of this account stay within its budget.
+    fn interval(&self, arrival: &Arrival<'_>) -> Micros {
+        let Arrival { class, budget, .. } = *arrival;
+        let Typical { records, bytes, time } = self.typical;
+        let rates = Rate::hourly(budget.records).cost(records).max(Rate::hourly(budget.bytes).cost(bytes));
+        let rates = rates.max(request_rate(budget).cost(1));
+        match class {
+            RequestClass::List => rates.max(list_rate(budget).cost(1)).max(turnover(time, budget.lists)),
+            _ => rates,
+        }
+    }
+
+    /// After a change of the settings, what was used under the old ones counts at most as a full new budget.
+    fn apply(&mut self, now: Micros, budget: &Budget) {
+        let terms = budget.hash();
+        if terms != self.terms {
+            self.terms = terms;
+            self.records = self.records.min(now + HOUR);
+            self.bytes = self.bytes.min(now + HOUR);
+            self.list = self.list.min(now + list_rate(budget).cost(1));
+            self.request = self.request.min(now + request_rate(budget).cost(1));
+            self.queue = 0;
+        }
+    }
+}
+
+impl Typical {
+    /// Includes one more list.
+    pub(crate) fn learn(&mut self, records: u64, bytes: u64, time: Micros) {
+        let mixed = |old: u64, new: u64| if old == 0 { new } else { old - old / 4 + new / 4 };
+        *self = Self {
+            records: mixed(self.records, records),
+            bytes: mixed(self.bytes, bytes),
+            time: mixed(self.time, time),
+        };
+    }
+}
+
+/// The mean time between the ends of two lists if so many are in progress; never more than that many ends a second,
+/// because clients come back at whole seconds.
+pub(crate) fn turnover(time: Micros, lists: usize) -> Micros {
+    if lists == 0 { 0 } else { time.max(SECOND) / lists as u64 }
+}
+
+fn list_rate(budget: &Budget) -> Rate {
+    Rate::every(micros(budget.list_delay), EARLY)
+}
+
+fn request_rate(budget: &Budget) -> Rate {
+    Rate::every(micros(budget.request_delay), EARLY)
+}
+
+pub(crate) fn micros(time: std::time::Duration) -> Micros {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX / 4)
+}
+
+#[cfg(test)]
+mod tests;

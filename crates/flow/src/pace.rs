@@ -1,0 +1,247 @@
+//! Readers come first: while they are active and the processors are busy, all lists together get a share of the
+//! processors.
+//!
+//! The share is one more GCRA budget: processor time of lists, in all processes. A list measures what its thread has
+//! used and sleeps until that much has become available. Idle processors are used in full, because the budget applies
+//! only while
+//!
+//! 1. somebody requested something else than the repository within the last second, and
+//! 2. the kernel reports that threads wait for a processor most of the time (`/proc/pressure/cpu`).
+//!
+//! Both are facts about the machine, so processes share them: the time of the last reader and the state of the budget
+//! are in a file in memory that httpd's children inherit from their parent.
+
+use std::fs::File;
+use std::num::NonZero;
+use std::os::unix::fs::FileExt as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::{available_parallelism, sleep};
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, MemfdFlags, fcntl_lock, memfd_create};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::gcra::{Micros, Rate, SECOND};
+
+/// How long a site counts as read after a request.
+const READER_WINDOW: Micros = SECOND;
+
+/// How often a process reports readers and reads the pressure, at most.
+const SAMPLE: Micros = SECOND / 10;
+
+/// The processors are busy when threads have waited for one during this part of the time, in per cent.
+const BUSY: u64 = 60;
+
+/// A list measures itself each time it has written so many bytes.
+const STEP: usize = 32 << 10;
+
+/// The longest pause for one step; a harvester must see that the list continues.
+const LONGEST_PAUSE: Micros = 2 * SECOND;
+
+/// Places in the shared file.
+const LAST_READER: u64 = 0;
+const BUDGET: u64 = 8;
+
+static CORES: LazyLock<u64> = LazyLock::new(|| available_parallelism().map_or(1, NonZero::get) as u64);
+
+/// The processors of this machine: who needs them.
+#[derive(Debug)]
+pub struct Processors {
+    /// Without it, readers and budget are unknown and lists never pause.
+    shared: Option<File>,
+    /// When this process last reported a reader.
+    reported: AtomicU64,
+    pressure: Mutex<Pressure>,
+}
+
+impl Default for Processors {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Processors {
+    /// To be called before a process forks, so that its children share it.
+    pub fn new() -> Self {
+        let shared = memfd_create("modoai", MemfdFlags::CLOEXEC).map(File::from);
+        let shared = shared
+            .inspect_err(|error| tracing::warn!("failed to share memory: {error}; lists do not yield to readers"));
+        Self { shared: shared.ok(), reported: AtomicU64::new(0), pressure: Mutex::default() }
+    }
+
+    /// Reports that somebody reads the site.
+    pub fn reader_seen(&self) {
+        let now = now();
+        if now.saturating_sub(self.reported.load(Ordering::Relaxed)) >= SAMPLE {
+            self.reported.store(now, Ordering::Relaxed);
+            self.write(LAST_READER, now);
+        }
+    }
+
+    /// Returns true if lists must stay within their share now.
+    fn are_wanted(&self) -> bool {
+        let now = now();
+        let is_read = now.saturating_sub(self.read(LAST_READER)) < READER_WINDOW + SAMPLE;
+        is_read && lock(&self.pressure).is_high(now)
+    }
+
+    /// Charges processor time to the budget of lists; returns how long to sleep until it has become available.
+    fn charge(&self, used: Micros, share: u64) -> Micros {
+        // The lock of the file excludes other processes, that of the pressure other threads of this one.
+        let _threads = lock(&self.pressure);
+        let Some(file) = &self.shared else { return 0 };
+        let _ = fcntl_lock(file, FlockOperation::LockExclusive);
+        let now = now();
+        let mut state = self.read(BUDGET).min(now + LONGEST_PAUSE);
+        Rate { units: share * *CORES, period: 100, burst: 0 }.charge(&mut state, now, used);
+        self.write(BUDGET, state);
+        let _ = fcntl_lock(file, FlockOperation::Unlock);
+        state - now
+    }
+
+    fn read(&self, at: u64) -> u64 {
+        let mut number = [0; 8];
+        let read = self.shared.as_ref().map(|file| file.read_exact_at(&mut number, at));
+        if matches!(read, Some(Ok(()))) { u64::from_le_bytes(number) } else { 0 }
+    }
+
+    fn write(&self, at: u64, number: u64) {
+        // Eight bytes in memory can be written; if not, lists do not pause.
+        let _ = self.shared.as_ref().map(|file| file.write_at(&number.to_le_bytes(), at));
+    }
+}
+
+/// How much of the time threads wait for a processor, as the kernel counts it for the whole machine.
+#[derive(Debug, Default)]
+struct Pressure {
+    at: Micros,
+    /// Microseconds during which at least one thread waited.
+    total: u64,
+    is_high: bool,
+}
+
+impl Pressure {
+    fn is_high(&mut self, now: Micros) -> bool {
+        let passed = now.saturating_sub(self.at);
+        if passed >= SAMPLE {
+            // A kernel that does not report pressure counts as busy: readers come first.
+            let (total, recent) = read_pressure().unwrap_or((self.total + passed, 100));
+            let percent = if passed < SECOND { total.saturating_sub(self.total) * 100 / passed } else { recent };
+            *self = Self { at: now, total, is_high: percent >= BUSY };
+        }
+        self.is_high
+    }
+}
+
+/// The total of `/proc/pressure/cpu`, and its average of the last ten seconds in per cent.
+fn read_pressure() -> Option<(u64, u64)> {
+    let text = std::fs::read_to_string("/proc/pressure/cpu").ok()?;
+    let line = text.lines().next()?;
+    let field = |name: &str| line.split(' ').find_map(|word| word.strip_prefix(name));
+    let recent = field("avg10=")?.split('.').next()?.parse().ok()?;
+    Some((field("total=")?.parse().ok()?, recent))
+}
+
+/// One list, on one thread.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    processors: Arc<Processors>,
+    /// In per cent of all processors.
+    share: u64,
+    written: usize,
+    /// What the thread had used when it was last measured.
+    used: Option<Micros>,
+}
+
+impl Pace {
+    pub(crate) fn new(processors: Arc<Processors>, share: u64) -> Self {
+        Self { processors, share, written: 0, used: None }
+    }
+
+    /// Pauses if the list has used more than its share while readers need the processors.
+    pub(crate) fn wrote(&mut self, bytes: usize) {
+        self.written += bytes;
+        if self.written < STEP {
+            return;
+        }
+        self.written = 0;
+        if self.share >= 100 || !self.processors.are_wanted() {
+            self.used = None;
+            return;
+        }
+        let used = thread_time();
+        if let Some(before) = self.used {
+            let mut wait = self.processors.charge(used.saturating_sub(before), self.share);
+            while wait > 0 && self.processors.are_wanted() {
+                let step = wait.min(SAMPLE);
+                sleep(Duration::from_micros(step));
+                wait -= step;
+            }
+        }
+        self.used = Some(thread_time());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A thread that panicked left valid numbers.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A clock that all processes share and nobody sets.
+fn now() -> Micros {
+    micros_of(ClockId::Monotonic)
+}
+
+/// What the calling thread has used of a processor in its life.
+fn thread_time() -> Micros {
+    micros_of(ClockId::ThreadCPUTime)
+}
+
+fn micros_of(clock: ClockId) -> Micros {
+    let time = clock_gettime(clock);
+    time.tv_sec.cast_unsigned() * SECOND + time.tv_nsec.cast_unsigned() / 1_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_all_threads_share_one_budget() {
+        let processors = Processors::new();
+        let first = processors.charge(1_000, 10);
+        let second = processors.charge(1_000, 10);
+        // One millisecond at a tenth of all cores.
+        let one = 10_000 / *CORES;
+        assert!(first <= one, "{first}");
+        assert!(second > first && second <= 2 * one, "{first}, then {second}");
+        // However much is charged, a pause is bounded.
+        assert!(processors.charge(60 * SECOND, 1) > 0);
+        assert!(processors.charge(1, 1) <= LONGEST_PAUSE + SECOND);
+    }
+
+    #[test]
+    fn reader_is_seen_by_all_and_forgotten_after_the_window() {
+        let processors = Processors::new();
+        assert!(!processors.are_wanted());
+        processors.reader_seen();
+        assert!(now().saturating_sub(processors.read(LAST_READER)) < 60 * SECOND);
+        processors.write(LAST_READER, now() - 2 * READER_WINDOW);
+        assert!(!processors.are_wanted());
+    }
+
+    #[test]
+    fn pressure_is_the_part_of_the_time_in_which_threads_waited() {
+        let mut pressure = Pressure { at: 1, total: 0, is_high: true };
+        // Too early for a new sample.
+        assert!(pressure.is_high(SAMPLE / 2));
+        if let Some((total, recent)) = read_pressure() {
+            assert!(recent <= 100);
+            // As if nothing had waited since the last sample, and then as if everything had.
+            let (at, later) = (now(), now() + SAMPLE);
+            assert!(!Pressure { at, total, is_high: true }.is_high(later) || read_pressure() != Some((total, recent)));
+            assert!(Pressure { at, total: total - total.min(SAMPLE), is_high: false }.is_high(later));
+        }
+    }
+}
