@@ -113,6 +113,9 @@ fn every_command_line_about_the_example_site_works() {
 
 #[test]
 fn every_request_that_is_shown_is_answered() {
+    if modoai_testkit::lacks(&["curl"]) {
+        return;
+    }
     let desk = Desk::new();
     let server = Launch::of(workspace().join("examples/site")).start();
     let mut seen = 0;

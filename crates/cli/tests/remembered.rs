@@ -72,7 +72,7 @@ fn a_full_disk_is_told_as_the_reason() {
         desk.shell(&format!("unshare --map-root-user --mount sh -c '{mount} && {what}'"), &desk.at(""))
     };
     if on_small_disk("true").status != 0 {
-        eprintln!("SKIPPED: this test needs the right to mount");
+        modoai_testkit::skipped("no right to mount");
         return;
     }
     for sink in ["records", "jsonl", "catalogue"] {

@@ -37,6 +37,7 @@ pub mod xsd;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The root of the workspace these sources were built from.
 pub fn workspace() -> &'static Path {
@@ -44,22 +45,55 @@ pub fn workspace() -> &'static Path {
     crates.and_then(Path::parent).expect("this crate is two folders below the root")
 }
 
-/// What `tools/install-test-tools` put at `place`, or what a variable of the environment names instead. Says loudly what is
-/// `skipped` if there is neither.
+/// Says that this machine cannot test something, in one line that is seen also if the test passes. The lines of a program are
+/// numbered; `tools/test` counts them all.
+///
+/// This is for what nothing can be installed for, such as the right to mount; [`not_installed`] for everything else.
+pub fn skipped(what: &str) {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
+    let thread = std::thread::current();
+    // `eprintln!` is captured in tests that pass. A closed stderr has no one to tell.
+    let _ = writeln!(std::io::stderr(), "SKIPPED {number}: {}: {what}", thread.name().unwrap_or_default());
+}
+
+/// Says that something is not tested because a tool is missing; see [`skipped`].
 ///
 /// # Panics
 ///
-/// If there is neither and this is a CI, where nothing may be skipped.
-pub fn installed(variable: &str, place: &str, skipped: &str) -> Option<PathBuf> {
+/// On a CI, where nothing may be skipped that `tools/install-test-tools` makes possible.
+pub fn not_installed(what: &str) {
+    let what = format!("{what}: run tools/install-test-tools");
+    assert!(std::env::var_os("CI").is_none(), "SKIPPED: {what}");
+    skipped(&what);
+}
+
+/// What `tools/install-test-tools` put at `place`, or what a variable of the environment names instead. Says what is
+/// skipped if there is neither: [`not_installed`].
+pub fn installed(variable: &str, place: &str, what: &str) -> Option<PathBuf> {
     let installed = workspace().join("tools/.installed").join(place);
     let found = std::env::var_os(variable).map(PathBuf::from).or_else(|| installed.is_file().then_some(installed));
     if found.is_none() {
-        let skipped = format!("SKIPPED: {skipped}: run tools/install-test-tools");
-        assert!(std::env::var_os("CI").is_none(), "{skipped}");
-        // `eprintln!` is captured in tests that pass, and this must be seen.
-        let _ = writeln!(std::io::stderr(), "{skipped}");
+        not_installed(what);
     }
     found
+}
+
+/// A command in the path or in `/usr/sbin`, where Debian keeps those of servers out of an ordinary user's path; the first of
+/// these names that is there.
+pub fn command(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
+    folders.find_map(|folder| names.iter().map(|name| folder.join(name)).find(|place| place.is_file()))
+}
+
+/// Whether one of these commands is missing, which is then said: [`not_installed`].
+pub fn lacks(commands: &[&str]) -> bool {
+    let missing = commands.iter().find(|name| command(&[name]).is_none());
+    if let Some(name) = missing {
+        not_installed(&format!("no {name}"));
+    }
+    missing.is_some()
 }
 
 /// Fails if a file in the `tests` folder of a crate is not declared in its `main.rs`, or one in a folder there not in that

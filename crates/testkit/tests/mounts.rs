@@ -20,7 +20,7 @@ impl Mount {
         fs::create_dir_all(at).expect("a folder to mount on");
         let mounted = Command::new("mount").args(arguments).arg(at).output().is_ok_and(|done| done.status.success());
         if !mounted {
-            eprintln!("SKIPPED: this test needs the right to mount");
+            modoai_testkit::skipped("no right to mount");
         }
         mounted.then(|| Self(at.to_owned()))
     }

@@ -23,7 +23,7 @@ fn as_nobody(arguments: &[&str]) -> Option<Output> {
     let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
     let able = Command::new("setpriv").args(user).arg("true").output().is_ok_and(|done| done.status.success());
     if !able {
-        eprintln!("SKIPPED: this test needs to become another user");
+        modoai_testkit::skipped("no right to become another user");
         return None;
     }
     let state = place.path().join("state");

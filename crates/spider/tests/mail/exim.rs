@@ -3,7 +3,6 @@
 //! the worse.
 
 use std::fs;
-use std::io::Write as _;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -35,7 +34,7 @@ impl Exim {
         let named = std::env::var_os("MODOAI_EXIM").map(PathBuf::from);
         let Some(program) = named.or_else(|| Some(PathBuf::from("/usr/sbin/exim4")).filter(|path| path.exists()))
         else {
-            let _ = writeln!(std::io::stderr(), "SKIPPED: no exim takes the messages to owners: there is none here");
+            modoai_testkit::skipped("no exim4, which is too much to install for this test alone");
             return None;
         };
         let port = free_port();

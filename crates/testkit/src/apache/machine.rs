@@ -11,25 +11,39 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::process::built;
+use crate::{command, lacks, not_installed};
 
 /// The httpd that is installed here: `MODOAI_HTTPD`, or one of the usual names in the usual places.
+fn find_httpd() -> Option<&'static Path> {
+    static HTTPD: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let found = HTTPD.get_or_init(|| {
+        let named = std::env::var_os("MODOAI_HTTPD").map(PathBuf::from);
+        let built = || ["/usr/local/apache2/bin/httpd"].map(PathBuf::from).into_iter().find(|place| place.is_file());
+        named.or_else(|| command(&["apache2", "httpd"])).or_else(built)
+    });
+    found.as_deref()
+}
+
+/// The httpd that is installed here.
 ///
 /// # Panics
 ///
-/// If there is none.
+/// If there is none: tests ask [`is_missing`] first.
 pub fn httpd() -> &'static Path {
-    static HTTPD: OnceLock<PathBuf> = OnceLock::new();
-    HTTPD.get_or_init(|| {
-        if let Some(path) = std::env::var_os("MODOAI_HTTPD") {
-            return path.into();
-        }
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        // Debian keeps it out of an ordinary user's path.
-        let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/local/apache2/bin"].map(PathBuf::from));
-        let mut places = folders.flat_map(|folder| [folder.join("apache2"), folder.join("httpd")]);
-        let found = places.find(|place| place.is_file());
-        found.expect("no Apache httpd on this machine: run tools/install-test-tools, or name one in MODOAI_HTTPD")
-    })
+    find_httpd().expect("no Apache httpd on this machine: run tools/install-test-tools, or name one in MODOAI_HTTPD")
+}
+
+/// Whether there is no httpd here, or not all that its tests need beside it, which is then said: [`crate::not_installed`].
+pub fn is_missing() -> bool {
+    if find_httpd().is_none() {
+        not_installed("no Apache httpd");
+        return true;
+    }
+    if module_file("libphp*.so").is_none() {
+        not_installed("no PHP for Apache httpd");
+        return true;
+    }
+    lacks(&["curl", "openssl"])
 }
 
 /// The file of one of httpd's own modules, such as `mod_alias.so`; `None` if it is not installed.

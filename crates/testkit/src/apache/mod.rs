@@ -15,4 +15,5 @@ pub mod machine;
 pub mod running;
 
 pub use launch::{Launch, Mpm};
+pub use machine::is_missing;
 pub use running::Httpd;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use modoai_testkit::apache::{Launch, Mpm, machine};
+use modoai_testkit::apache::{self, Launch, Mpm, machine};
 
 use super::{listed, paths};
 use crate::oai;
@@ -55,6 +55,9 @@ const WRONG: &[(&str, &str)] = &[
 
 #[test]
 fn wrong_values_are_refused_with_the_name_of_the_directive_and_what_it_needs() {
+    if apache::is_missing() {
+        return;
+    }
     let launch = Launch::new(Mpm::Event).ordinary_site();
     let (right, message) = launch.config_test("");
     assert!(right, "{message}");
@@ -71,6 +74,9 @@ fn wrong_values_are_refused_with_the_name_of_the_directive_and_what_it_needs() {
 
 #[test]
 fn what_is_set_is_what_is_told_and_the_historic_names_still_work() {
+    if apache::is_missing() {
+        return;
+    }
     let launch = Launch::new(Mpm::Event).ordinary_site().text(
         r#"modoai_sitename "An old site"
         modoai_email old@example.org older@example.org
@@ -128,6 +134,9 @@ impl Drop for Leftover {
 
 #[test]
 fn one_module_and_one_location_are_enough() {
+    if apache::is_missing() {
+        return;
+    }
     let launch = Launch::new(Mpm::Event).text(
         r#"DocumentRoot "${SITE}/docs"
         <Directory "${SITE}/docs">

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use modoai_testkit::apache::{Httpd, Launch, Mpm};
+use modoai_testkit::apache::{self, Httpd, Launch, Mpm};
 use modoai_testkit::http::{Client, encode};
 use modoai_testkit::waiting::next_second;
 
@@ -42,6 +42,9 @@ fn told(client: &mut Client) -> BTreeSet<String> {
 
 #[test]
 fn what_is_behind_a_door_shows_nowhere() {
+    if apache::is_missing() {
+        return;
+    }
     let httpd = guarded();
     let (mut nobody, mut member) = (httpd.client(), alice(&httpd));
     assert_eq!(told(&mut nobody), paths(["open.txt", "zoo.txt"]));
@@ -67,6 +70,9 @@ fn what_is_behind_a_door_shows_nowhere() {
 
 #[test]
 fn a_door_that_is_closed_or_opened_is_so_at_once() {
+    if apache::is_missing() {
+        return;
+    }
     let httpd = guarded();
     let mut nobody = httpd.client();
     for _ in 0..3 {
@@ -84,6 +90,9 @@ fn a_door_that_is_closed_or_opened_is_so_at_once() {
 
 #[test]
 fn what_was_private_stays_private_when_it_is_gone() {
+    if apache::is_missing() {
+        return;
+    }
     let httpd = guarded();
     let (mut nobody, mut member) = (httpd.client(), alice(&httpd));
     // One file behind a door that stays, and a whole folder with its door.
@@ -110,6 +119,9 @@ fn what_was_private_stays_private_when_it_is_gone() {
 
 #[test]
 fn what_is_closed_moved_or_opened_is_told_to_whoever_asks_what_changed() {
+    if apache::is_missing() {
+        return;
+    }
     let httpd = guarded();
     let (mut nobody, mut member) = (httpd.client(), alice(&httpd));
     let changed = |client: &mut Client, from: &str| -> BTreeSet<(String, bool)> {
@@ -144,6 +156,9 @@ fn what_is_closed_moved_or_opened_is_told_to_whoever_asks_what_changed() {
 
 #[test]
 fn a_link_that_httpd_does_not_follow_is_not_walked_through() {
+    if apache::is_missing() {
+        return;
+    }
     let rules = "<Directory \"${SITE}/docs/shut\">\nOptions -FollowSymLinks\n</Directory>\n";
     let launch = Launch::new(Mpm::Event).ordinary_site().text(rules);
     launch.write("docs/open/x.txt", "x");

@@ -11,7 +11,7 @@ use std::thread;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use modoai_protocol::xml::Response;
-use modoai_testkit::apache::{Httpd, Launch, Mpm, machine};
+use modoai_testkit::apache::{self, Httpd, Launch, Mpm, machine};
 use modoai_testkit::http::{Client, Get as _, Persistent, encode};
 use modoai_testkit::waiting::next_second;
 
@@ -41,6 +41,9 @@ impl Drop for Stop<'_> {
 
 #[test]
 fn graceful_restarts_under_load_spoil_no_answer() {
+    if apache::is_missing() {
+        return;
+    }
     let httpd = serving(Mpm::Event, 100, "OAIPageSize 40");
     let (stop, answers) = (AtomicBool::new(false), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -69,6 +72,9 @@ fn graceful_restarts_under_load_spoil_no_answer() {
 
 #[test]
 fn a_graceful_restart_brings_a_new_configuration_into_the_index() {
+    if apache::is_missing() {
+        return;
+    }
     let httpd = serving(Mpm::Worker, 3, "IncludeOptional more*.conf");
     httpd.write("more/x.txt", "more");
     let mut client = httpd.client();
@@ -86,6 +92,9 @@ fn a_graceful_restart_brings_a_new_configuration_into_the_index() {
 
 #[test]
 fn restarts_cut_answers_but_never_make_them_wrong() {
+    if apache::is_missing() {
+        return;
+    }
     let httpd = serving(Mpm::Worker, 100, "");
     let (stop, answers) = (AtomicBool::new(false), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -117,6 +126,9 @@ fn restarts_cut_answers_but_never_make_them_wrong() {
 
 #[test]
 fn what_changed_while_httpd_was_down_is_told_when_it_is_up_again() {
+    if apache::is_missing() {
+        return;
+    }
     let mut httpd = serving(Mpm::Event, 10, "");
     let date = oai::ask(&mut httpd.client(), "verb=Identify").answer.response_date;
     httpd.stop();
@@ -145,11 +157,17 @@ fn what_changed_while_httpd_was_down_is_told_when_it_is_up_again() {
 
 #[test]
 fn killed_children_of_prefork_are_replaced_and_another_one_keeps_the_index() {
+    if apache::is_missing() {
+        return;
+    }
     kill_children(Mpm::Prefork);
 }
 
 #[test]
 fn killed_children_of_event_are_replaced_and_another_one_keeps_the_index() {
+    if apache::is_missing() {
+        return;
+    }
     kill_children(Mpm::Event);
 }
 
@@ -186,6 +204,9 @@ fn kill_children(mpm: Mpm) {
 
 #[test]
 fn clients_that_leave_in_the_middle_of_an_answer_do_no_harm() {
+    if apache::is_missing() {
+        return;
+    }
     // A list whose client has left is under way until somebody notices: there is room for all of them.
     let room = "OAIListsAtOnce 24\nOAIListsPerHarvester 0";
     let launch = Launch::new(Mpm::Event).ordinary_site().text("OAIPageBytes 100M").text(room);
@@ -216,6 +237,9 @@ fn clients_that_leave_in_the_middle_of_an_answer_do_no_harm() {
 
 #[test]
 fn a_panic_is_an_error_of_one_request_and_of_nothing_else() {
+    if apache::is_missing() {
+        return;
+    }
     let httpd = serving(Mpm::Event, 3, "");
     let mut client = httpd.client();
     let mut children = httpd.children();
@@ -234,6 +258,9 @@ fn a_panic_is_an_error_of_one_request_and_of_nothing_else() {
 
 #[test]
 fn what_changes_between_list_and_record_is_told_as_it_is_now() {
+    if apache::is_missing() {
+        return;
+    }
     let httpd = serving(Mpm::Event, 3, "");
     let mut client = httpd.client();
     let record = |client: &mut Client, name: &str| {
@@ -268,6 +295,9 @@ fn what_changes_between_list_and_record_is_told_as_it_is_now() {
 
 #[test]
 fn an_index_directory_that_cannot_be_written_is_said_clearly_and_the_site_is_served() {
+    if apache::is_missing() {
+        return;
+    }
     let launch = Launch::new(Mpm::Event).ordinary_site();
     launch.write("docs/a.txt", "a");
     let index = launch.path().join("index");
@@ -306,7 +336,7 @@ impl Disk {
         if mount.output().is_ok_and(|done| done.status.success()) {
             return Some(Self(folder.to_owned()));
         }
-        eprintln!("SKIPPED: this test needs the right to mount");
+        modoai_testkit::skipped("no right to mount");
         None
     }
 }
@@ -320,6 +350,9 @@ impl Drop for Disk {
 
 #[test]
 fn a_full_disk_stops_the_index_and_nothing_else() {
+    if apache::is_missing() {
+        return;
+    }
     let folder = tempfile::tempdir().expect("a folder");
     set_mode(folder.path(), 0o755);
     let place = folder.path().join("index");

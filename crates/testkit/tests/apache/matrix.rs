@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use modoai_protocol::xml::document::Record;
-use modoai_testkit::apache::{Httpd, Mpm};
+use modoai_testkit::apache::{self, Httpd, Mpm};
 use modoai_testkit::curl::{Curl, Version};
 use modoai_testkit::http::{Client, Dressed, Get, Posting, Response, encode};
 
@@ -18,16 +18,25 @@ use crate::oai;
 
 #[test]
 fn prefork() {
+    if apache::is_missing() {
+        return;
+    }
     prove(Mpm::Prefork);
 }
 
 #[test]
 fn worker() {
+    if apache::is_missing() {
+        return;
+    }
     prove(Mpm::Worker);
 }
 
 #[test]
 fn event() {
+    if apache::is_missing() {
+        return;
+    }
     prove(Mpm::Event);
 }
 

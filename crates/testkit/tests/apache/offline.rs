@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use modoai_testkit::apache::{Launch, Mpm, machine};
+use modoai_testkit::apache::{self, Launch, Mpm, machine};
 use modoai_testkit::process;
 use modoai_testkit::site::files_below;
 
@@ -42,6 +42,9 @@ OAIEngine Off
 
 #[test]
 fn what_was_indexed_before_is_completed_by_httpd_and_keeps_its_dates() {
+    if apache::is_missing() {
+        return;
+    }
     let launch = Launch::new(Mpm::Event).text(HOSTS);
     for (name, content) in [
         ("docs/index.html", "<title>Hello</title>"),

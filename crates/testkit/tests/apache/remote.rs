@@ -1,13 +1,16 @@
 //! Requesters behind a proxy: what `Require ip` lets them have is what they find, by the address that mod_remoteip takes
 //! them to have.
 
-use modoai_testkit::apache::{Launch, Mpm};
+use modoai_testkit::apache::{self, Launch, Mpm};
 use modoai_testkit::http::{Dressed, Get as _};
 
 use super::{listed, paths};
 
 #[test]
 fn requesters_behind_a_proxy_see_what_their_own_address_may_have() {
+    if apache::is_missing() {
+        return;
+    }
     let launch = Launch::new(Mpm::Event).modules(&["mod_remoteip"]).ordinary_site().text(
         r#"RemoteIPHeader X-Client
         RemoteIPInternalProxy 127.0.0.1

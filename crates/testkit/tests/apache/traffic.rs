@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use modoai_testkit::apache::{Launch, Mpm};
+use modoai_testkit::apache::{self, Launch, Mpm};
 use modoai_testkit::http::encode;
 use modoai_testkit::waiting::{next_second, wait_for};
 
@@ -29,6 +29,9 @@ Alias "/dynamic" "${SITE}/dynamic"
 
 #[test]
 fn urls_that_visitors_get_are_learnt_and_nothing_about_the_visitors() {
+    if apache::is_missing() {
+        return;
+    }
     let launch = Launch::new(Mpm::Event).modules(&["mod_rewrite", "mod_status"]).ordinary_site().text(RULES);
     launch.write("docs/real.html", "<p>real</p>");
     launch.write("else/x.txt", "x");

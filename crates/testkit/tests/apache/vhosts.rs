@@ -1,6 +1,6 @@
 //! Each virtual host is a repository of its own, even if they share an address, a port and an index directory.
 
-use modoai_testkit::apache::{Launch, Mpm};
+use modoai_testkit::apache::{self, Launch, Mpm};
 use modoai_testkit::http::{Client, encode};
 
 use super::{listed, paths};
@@ -38,6 +38,9 @@ Alias "/everywhere" "${SITE}/everywhere"
 
 #[test]
 fn each_virtual_host_is_a_repository_of_its_own() {
+    if apache::is_missing() {
+        return;
+    }
     let launch = Launch::new(Mpm::Worker).text(HOSTS);
     for (name, content) in [
         ("one/a.txt", "of one"),

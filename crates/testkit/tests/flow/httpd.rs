@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use modoai_testkit::apache::{Httpd, Launch, Mpm};
+use modoai_testkit::apache::{self, Httpd, Launch, Mpm};
 use modoai_testkit::http::Client;
 
 use super::{harvest, told};
@@ -30,6 +29,9 @@ fn serving(mpm: Mpm, files: usize, directives: &str) -> Httpd {
 
 #[test]
 fn a_budget_holds_across_children_and_a_restart() {
+    if apache::is_missing() {
+        return;
+    }
     for mpm in [Mpm::Prefork, Mpm::Event] {
         let httpd = serving(mpm, 30, "OAIListDelay 1h\nOAIHarvester friend agent=friend list_delay=0");
         // Each connection may come to another child.
@@ -55,6 +57,9 @@ fn a_budget_holds_across_children_and_a_restart() {
 
 #[test]
 fn client_that_waits_as_told_is_admitted_by_any_child() {
+    if apache::is_missing() {
+        return;
+    }
     let httpd = serving(Mpm::Prefork, 40, "OAIListDelay 1s\nOAIPageSize 20");
     let begun = Instant::now();
     let stories: Vec<_> = thread::scope(|scope| {
@@ -91,6 +96,9 @@ fn full(mpm: Mpm) -> (Httpd, TcpStream) {
 
 #[test]
 fn a_killed_child_leaves_no_list_under_way() {
+    if apache::is_missing() {
+        return;
+    }
     let (httpd, slow) = full(Mpm::Prefork);
     for child in httpd.children() {
         httpd.kill_child(child);
@@ -102,6 +110,9 @@ fn a_killed_child_leaves_no_list_under_way() {
 
 #[test]
 fn directives_are_checked() {
+    if apache::is_missing() {
+        return;
+    }
     let launch = Launch::new(Mpm::Event).ordinary_site();
     for (directive, needed) in [
         ("OAIListDelay soon", "span of time"),

@@ -66,6 +66,9 @@ fn harvest_of_the_standalone_server_completes_beside_readers() {
 
 #[test]
 fn harvest_of_httpd_completes_beside_readers() {
+    if apache::is_missing() {
+        return;
+    }
     let launch = apache::Launch::new(Mpm::Event).ordinary_site();
     for number in 0..FILES {
         launch.write(format!("docs/{number}.html"), content(number));

@@ -9,11 +9,8 @@ use crate::running::to_its_end;
 
 /// What a browser has on a page when it has read it; none where there is no browser, which is said loudly.
 fn shown(url: &str) -> Option<String> {
-    let place = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-    let browser = place.into_iter().find(|path| std::path::Path::new(path).exists());
-    let Some(browser) = browser else {
-        assert!(std::env::var_os("CI").is_none(), "SKIPPED: reports in a browser: install chromium");
-        eprintln!("SKIPPED: reports in a browser: install chromium");
+    let Some(browser) = modoai_testkit::command(&["chromium", "chromium-browser", "google-chrome"]) else {
+        modoai_testkit::not_installed("no browser for reports");
         return None;
     };
     let profile = tempfile::tempdir().expect("a folder");

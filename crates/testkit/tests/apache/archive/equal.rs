@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use modoai_testkit::apache::{Httpd, Mpm};
+use modoai_testkit::apache::{self, Httpd, Mpm};
 use modoai_testkit::archive::{Shape, Wanted};
 use modoai_testkit::http::{Client, encode};
 use modoai_testkit::process::{self, Server};
@@ -128,6 +128,9 @@ impl Both {
 
 #[test]
 fn an_archive_is_told_as_by_the_standalone_server() {
+    if apache::is_missing() {
+        return;
+    }
     let archive = opened_to_all(Archive::preset("arxiv"));
     archive.write_generated("snapshot.json", Shape::Snapshot, Wanted::of(200));
     archive.import("snapshot.json").done();
@@ -138,6 +141,9 @@ fn an_archive_is_told_as_by_the_standalone_server() {
 
 #[test]
 fn so_are_files_of_documents_and_records_of_other_repositories() {
+    if apache::is_missing() {
+        return;
+    }
     let archive = small();
     let both = Both::of(&archive.catalogue());
     both.compare();

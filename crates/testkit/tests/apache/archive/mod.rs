@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use modoai_testkit::apache::{Httpd, Launch, Mpm, machine};
+use modoai_testkit::apache::{self, Httpd, Launch, Mpm, machine};
 use modoai_testkit::http::Client;
 use modoai_testkit::process;
 use serde_json::{Value, json};
@@ -69,6 +69,9 @@ fn names_in(folder: &Path) -> Vec<String> {
 
 #[test]
 fn imports_show_while_httpd_runs_and_nothing_is_written_but_by_them() {
+    if apache::is_missing() {
+        return;
+    }
     let archive = small();
     let before = names_in(&archive.path(""));
     let httpd = launch(Mpm::Prefork, &archive.catalogue(), "").start();
@@ -102,6 +105,9 @@ fn imports_show_while_httpd_runs_and_nothing_is_written_but_by_them() {
 
 #[test]
 fn what_cannot_be_read_is_waited_for() {
+    if apache::is_missing() {
+        return;
+    }
     let archive = opened_to_all(Archive::configured("repository_identifier = \"example.org\"\n"));
     let httpd = launch(Mpm::Event, &archive.catalogue(), "").start();
     let identify = "/modoai?verb=Identify";
@@ -140,6 +146,9 @@ fn what_cannot_be_read_is_waited_for() {
 
 #[test]
 fn what_holds_no_records_is_refused() {
+    if apache::is_missing() {
+        return;
+    }
     let folder = opened_to_all(Archive::configured(ARCHIVE));
     folder.write("site/a.txt", "a");
     let mut index = Command::new(process::binary());
@@ -154,6 +163,9 @@ fn what_holds_no_records_is_refused() {
 
 #[test]
 fn budgets_hold_across_children_and_where_nothing_can_be_kept_it_serves_all_the_same() {
+    if apache::is_missing() {
+        return;
+    }
     let archive = small();
     let list = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
     let httpd = launch(Mpm::Prefork, &archive.catalogue(), "OAIListDelay 1h").start();
@@ -185,6 +197,9 @@ fn budgets_hold_across_children_and_where_nothing_can_be_kept_it_serves_all_the_
 
 #[test]
 fn a_site_and_an_archive_share_a_host() {
+    if apache::is_missing() {
+        return;
+    }
     let archive = small();
     let hosts = r#"
         OAIIndexDir "${SITE}/index"
