@@ -10,7 +10,8 @@ CARGO ?= cargo
 PREFIX ?= /usr/local
 # How long each fuzz target runs; `make test` only makes sure that none of them has rotted.
 FUZZ_SECONDS ?= 60
-FUZZ_SMOKE_SECONDS ?= 5
+# How often `make test-repeat` runs the tests.
+N ?= 10
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
@@ -30,23 +31,17 @@ module: ## Build the Apache module (target/release/libmod_oai.so)
 tools: ## Install what the tests need and is missing (Debian)
 	tools/install-test-tools
 
-# The first build brings the command that the end-to-end tests start; with all targets it has the same features as the
-# tests, so that nothing is compiled twice.
 .PHONY: test
-test: tools check doc ## Install what is missing, then check and test everything
-	$(CARGO) build --workspace --all-targets
-	MODOAI_BIN=$(abspath $(TARGET))/debug/modoai $(CARGO) test --workspace
-	$(CARGO) test --package modoai-httpd --features bindgen
-	fuzz/run $(FUZZ_SMOKE_SECONDS)
-	MODOAI_PROFILE=debug bench/harvest --quick --no-build --no-peers
-	MODOAI_PROFILE=debug bench/spider --quick --no-build --no-peers
-	MODOAI_PROFILE=debug bench/archive --quick --no-build --no-peers
+test: ## Install what is missing, then check and test everything
+	CARGO="$(CARGO)" tools/test
+
+.PHONY: test-repeat
+test-repeat: ## Run the tests N=10 times, every second time beside a load
+	CARGO="$(CARGO)" tools/test-repeat $(N)
 
 .PHONY: check
 check: ## Formatting, lints, and what may depend on what
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	tools/check-dependencies
+	CARGO="$(CARGO)" tools/test formatting lints dependencies
 
 .PHONY: fmt
 fmt: ## Format the code
@@ -54,7 +49,7 @@ fmt: ## Format the code
 
 .PHONY: doc
 doc: ## Build the API documentation, warnings denied
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	CARGO="$(CARGO)" tools/test documentation
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser of foreign bytes (FUZZ_SECONDS=60 each)
