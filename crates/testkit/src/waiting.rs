@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// How long an event may take before a test gives up on it. Much longer than on any machine that works: the tests run beside
 /// builds and beside each other.
-pub const PATIENCE: Duration = Duration::from_secs(180);
+pub const PATIENCE: Duration = Duration::from_secs(600);
 
 /// How long to pause between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
