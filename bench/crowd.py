@@ -1,7 +1,9 @@
 """Many harvesters at once, each from an address block of its own, all of them well-behaved: they ask for one page after the
 other, and come back when they were told to.
 
-usage: crowd.py URL HARVESTERS SECONDS
+usage: crowd.py URL HARVESTERS SECONDS [one]
+
+With `one`, all of them come from one address.
 
 Prints one JSON object. An answer of 503 must say when to come back, in whole seconds, and whoever does so must be answered;
 anything else but 200 is a failure.
@@ -25,17 +27,17 @@ PATIENCE = 60
 
 
 class Harvester:
-    def __init__(self, number, url, end, counts, failures):
+    def __init__(self, number, url, end, counts, failures, is_one=False):
         parts = urlsplit(url)
         self.host, self.port, self.path = parts.hostname, parts.port, parts.path
         # Everybody in 127.0.0.0/8 is this machine, and a block of addresses is an account.
-        self.source = (f"127.{1 + number // 250}.{number % 250}.1", 0)
+        self.source = ("127.0.0.1", 0) if is_one else (f"127.{1 + number // 250}.{number % 250}.1", 0)
         self.end, self.counts, self.failures = end, counts, failures
         self.reader = self.writer = None
         self.number = number
 
     async def harvest(self):
-        query, waited = QUERY, False
+        query, waited, refusals = QUERY, False, 0
         while time.monotonic() < self.end:
             try:
                 status, headers, tail = await asyncio.wait_for(self.ask(query), PATIENCE)
@@ -47,12 +49,14 @@ class Harvester:
             if status == 200:
                 self.counts["pages"] += 1
                 self.counts["kept promises"] += waited
-                waited = False
+                waited, refusals = False, 0
                 token = TOKEN.search(tail)
                 query = f"verb=ListRecords&resumptionToken={quote(token[1].decode())}" if token else QUERY
                 self.counts["complete lists"] += token is None
             elif status == 503:
                 self.counts["refusals"] += 1
+                refusals += 1
+                self.counts["most refusals"] = max(self.counts["most refusals"], refusals)
                 if waited:
                     self.fail("refused again after waiting as long as it was told to")
                 after = headers.get("retry-after", "")
@@ -122,10 +126,10 @@ class Harvester:
         self.failures[what] += 1
 
 
-async def crowd(url, harvesters, seconds):
+async def crowd(url, harvesters, seconds, is_one):
     counts, failures = Counter(), Counter()
     end = time.monotonic() + seconds
-    everybody = [Harvester(number, url, end, counts, failures) for number in range(harvesters)]
+    everybody = [Harvester(number, url, end, counts, failures, is_one) for number in range(harvesters)]
     tasks = [asyncio.create_task(one.harvest()) for one in everybody]
     done, late = await asyncio.wait(tasks, timeout=seconds + PATIENCE)
     for task in late:
@@ -142,7 +146,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     # What harvesters need of the processor they need elsewhere; here they take what the server and its readers leave.
     os.nice(19)
-    print(json.dumps(asyncio.run(crowd(url, harvesters, seconds))))
+    print(json.dumps(asyncio.run(crowd(url, harvesters, seconds, len(sys.argv) > 4))))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ use crate::settings::Budget;
 use crate::site::Site;
 
 /// Retry-After has whole seconds, and requests take a moment to arrive: clients that were told different fractions of a
-/// second come together. So a list may come this much before its time; the average stays.
-const EARLY: Micros = 2 * SECOND;
+/// second come together, after their times. While clients wait, and this long after, so much unused time is made up for.
+const LATE: Micros = 2 * SECOND;
 
 /// Clients of one account that get times of their own. Further ones are told the last of these times.
 const MAX_WAITING: u64 = 1_000;
@@ -79,10 +79,11 @@ impl Account {
             }
             self.last_list = now;
         }
+        let since = if self.queue + LATE > now { now.saturating_sub(LATE) } else { now };
         if class == RequestClass::List {
-            list_rate(budget).charge(&mut self.list, now, 1);
+            list_rate(budget).charge(&mut self.list, since, 1);
         }
-        request_rate(budget).charge(&mut self.request, now, 1);
+        request_rate(budget).charge(&mut self.request, since, 1);
         Verdict::Admitted
     }
 
@@ -174,11 +175,11 @@ pub(crate) fn turnover(time: Micros, lists: usize) -> Micros {
 }
 
 fn list_rate(budget: &Budget) -> Rate {
-    Rate::every(micros(budget.list_delay), EARLY)
+    Rate::every(micros(budget.list_delay))
 }
 
 fn request_rate(budget: &Budget) -> Rate {
-    Rate::every(micros(budget.request_delay), EARLY)
+    Rate::every(micros(budget.request_delay))
 }
 
 pub(crate) fn micros(time: std::time::Duration) -> Micros {

@@ -26,9 +26,9 @@ impl Rate {
         Self { units, period: HOUR, burst: HOUR }
     }
 
-    /// One unit per `period` on average, and up to `early` before its time; no limit if the period is 0.
-    pub(crate) fn every(period: Micros, early: Micros) -> Self {
-        Self { units: u64::from(period > 0), period, burst: period.saturating_add(early) }
+    /// One unit per `period`, of which nothing is saved; no limit if the period is 0.
+    pub(crate) fn every(period: Micros) -> Self {
+        Self { units: u64::from(period > 0), period, burst: period }
     }
 
     /// The time in which so many units become available.
@@ -79,7 +79,7 @@ mod tests {
         let mut state = 0;
         rate.charge(&mut state, 5, u64::MAX);
         assert_eq!((state, rate.ready_at(state)), (0, 0));
-        assert_eq!(Rate::every(0, SECOND).ready_at(u64::MAX), 0);
+        assert_eq!(Rate::every(0).ready_at(u64::MAX), 0);
     }
 
     proptest! {

@@ -16,9 +16,9 @@ use crate::site::MAX_LISTS;
 /// How much one party may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Least time between two requests for lists, on average.
+    /// Least time between two requests for lists.
     pub list_delay: Duration,
-    /// Least time between two requests of any kind, on average.
+    /// Least time between two requests of any kind.
     pub request_delay: Duration,
     /// Records, headers and sets per hour; 0 for no limit.
     pub records: u64,
@@ -111,13 +111,13 @@ pub const FLOW_SETTINGS: &[Setting<FlowSettings>] = &[
     Setting {
         key: "list_delay",
         default: "0",
-        doc: "Least time between two requests for lists by one harvester, on average, such as \"3s\"; 0 for none. An earlier request gets status 503 with Retry-After.",
+        doc: "Least time between two requests for lists by one harvester, such as \"3s\"; 0 for none. An earlier request gets status 503 with Retry-After.",
         set: |s, v| value::duration(v).map(|time| s.budget.list_delay = time),
     },
     Setting {
         key: "request_delay",
         default: "0",
-        doc: "Least time between two requests of any kind by one harvester, on average; 0 for none.",
+        doc: "Least time between two requests of any kind by one harvester; 0 for none.",
         set: |s, v| value::duration(v).map(|time| s.budget.request_delay = time),
     },
     Setting {

@@ -76,7 +76,7 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     own(c"OAIRescan", c"how often everything is looked at again, such as 15m (15m)", text),
     own(c"OAIReadAhead", c"On or Off: whether files are hashed before anyone asks (On)", flag),
     own(c"OAIMaxVanished", c"more than this share gone at once, in percent, is not believed (50)", number),
-    local(c"OAIListDelay", c"least time between two lists of one harvester, on average, such as 3s (0)", text),
+    local(c"OAIListDelay", c"least time between two lists of one harvester, such as 3s (0)", text),
     local(c"OAIRecordsPerHour", c"records that one harvester gets per hour (0: no limit)", number),
     local(c"OAIBytesPerHour", c"bytes that one harvester gets per hour, such as 4G (0: no limit)", text),
     local(c"OAIListsPerHarvester", c"lists that one harvester may have in progress at the same time (16)", number),

@@ -37,7 +37,7 @@ fn delay_is_kept_by_clients_that_share_an_account() {
     let begun = Instant::now();
     let stories = at_once(server.url(), 6, 2);
     assert!(stories.iter().all(|story| (story.pages, story.records) == (2, 40)), "{stories:?}");
-    // Twelve pages at one second each, of which two may come early.
+    // Twelve pages at one second each, of which some may come together.
     assert!(begun.elapsed() > Duration::from_secs(3), "{:?}: {stories:?}", begun.elapsed());
     assert!(stories.iter().flat_map(|story| &story.waits).count() >= 6, "{stories:?}");
 }
