@@ -31,6 +31,13 @@ pub trait Host {
     /// tombstones, whose existence is as private as the resource was.
     fn sees(&self, item: &Item) -> io::Result<bool>;
 
+    /// Whether a GET of this item by this requester, who sees it, returns another state of the file than the catalogue
+    /// knows, or another file: what the catalogue says of it must then not be told.
+    fn has_changed(&self, item: &Item) -> bool {
+        let _ = item;
+        false
+    }
+
     /// What a GET of this item by this requester returns; `None` if that is not status 200 with a file's bytes.
     fn get(&self, item: &Item) -> io::Result<Option<Representation>>;
 }
@@ -74,4 +81,12 @@ pub struct Representation {
     pub file: File,
     /// The file's state when it was opened.
     pub fingerprint: Fingerprint,
+}
+
+impl Representation {
+    /// The media type that its headers give, without parameters and in lower case.
+    pub(crate) fn media_type(&self) -> Option<String> {
+        let (_, value) = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("Content-Type"))?;
+        value.split(';').next().map(|text| text.trim().to_ascii_lowercase())
+    }
 }

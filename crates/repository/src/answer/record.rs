@@ -33,7 +33,8 @@ fn seen(visit: &Visit<'_>, item: Item) -> Result<Option<Item>, Failure> {
 /// wanted.
 pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>) -> Result<Option<Prepared>, Failure> {
     let Some(item) = seen(visit, item)? else { return Ok(None) };
-    let wants_get = !item.deleted && format.is_some_and(|format| format.needs_get(&item));
+    let wants_get =
+        !item.deleted && format.is_some_and(|format| format.needs_get(&item) || visit.host.has_changed(&item));
     if !wants_get {
         return Ok(Some(Prepared { item, representation: None }));
     }

@@ -46,18 +46,21 @@ impl Format for OaiDc {
 
     fn write(&self, mut subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()> {
         let item = subject.item;
-        let read_now = match subject.representation.take() {
-            Some(representation) => {
-                // A page that cannot be read to its title is described without one; the next request tries again.
-                let title = title::of(&representation.file).ok();
-                if title.is_some() {
-                    subject.learn(&representation, Facts { title: title.clone(), digests: None });
-                }
-                title
+        let (mut title, mut media_type) = (item.facts.title.clone(), Cow::Borrowed(&*item.media_type));
+        let mut fingerprint = item.fingerprint;
+        if let Some(representation) = subject.representation.take() {
+            // The file that a GET returns is described, even if the catalogue does not know this state of it yet.
+            if representation.fingerprint != item.fingerprint {
+                fingerprint = representation.fingerprint;
+                media_type = representation.media_type().map_or(media_type, Cow::Owned);
             }
-            None => None,
-        };
-        let title = read_now.as_deref().or(item.facts.title.as_deref()).filter(|title| !title.is_empty());
+            // A page that cannot be read to its title is described without one; the next request tries again.
+            title = if title::is_in(&media_type) { title::of(&representation.file).ok() } else { None };
+            if title.is_some() {
+                subject.learn(&representation, Facts { title: title.clone(), digests: None });
+            }
+        }
+        let title = title.as_deref().filter(|title| !title.is_empty());
 
         xml.raw("<metadata>").raw(ROOT).raw("<dc:title>");
         match title {
@@ -66,9 +69,9 @@ impl Format for OaiDc {
         };
         xml.raw("</dc:title><dc:identifier>").text(&subject.repository.site_url);
         xml.text(&item.name).raw("</dc:identifier><dc:format>");
-        xml.text(&item.media_type).raw("</dc:format><dc:format>").number(item.fingerprint.size);
-        xml.raw(" bytes</dc:format><dc:date>").datestamp(item.fingerprint.modified_at());
-        match dcmi_type(&item.media_type) {
+        xml.text(&media_type).raw("</dc:format><dc:format>").number(fingerprint.size);
+        xml.raw(" bytes</dc:format><dc:date>").datestamp(fingerprint.modified_at());
+        match dcmi_type(&media_type) {
             Some(kind) => xml.raw("</dc:date><dc:type>").raw(kind).raw("</dc:type></oai_dc:dc></metadata>"),
             None => xml.raw("</dc:date></oai_dc:dc></metadata>"),
         };
