@@ -11,11 +11,13 @@
 //! | `account`, `site` | the decision: budgets and queue of one account, lists in progress of all |
 //! | `ledger` | the file that processes share |
 //! | [`pace`] | the share of the processors that lists get while readers need them |
+//! | [`effort`] | the time spent on items that are hidden from a requester |
 //! | [`log`] | who harvested what |
 //! | [`entry`] | a request as the log records it |
 
 mod account;
 pub mod client;
+pub mod effort;
 pub mod entry;
 pub mod flow;
 mod gcra;
@@ -27,6 +29,7 @@ pub mod settings;
 mod site;
 
 pub use client::Client;
+pub use effort::Effort;
 pub use entry::LogEntry;
 pub use flow::{Flow, Permit, Refusal, RequestClass};
 pub use pace::Processors;

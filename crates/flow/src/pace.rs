@@ -189,7 +189,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A clock that all processes share and nobody sets.
-fn now() -> Micros {
+pub(crate) fn now() -> Micros {
     micros_of(ClockId::Monotonic)
 }
 
