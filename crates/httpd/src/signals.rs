@@ -10,23 +10,23 @@ use std::ptr::null_mut;
 
 use crate::bindings as ap;
 
-/// SIGHUP, SIGUSR1 and SIGTERM.
-const ENDING: [c_int; 3] = [1, 10, 15];
+/// Those by which the parent ends its children.
+const ENDING: [c_int; 3] = [libc::SIGHUP, libc::SIGUSR1, libc::SIGTERM];
 
 /// Signals wait, or come through, for as long as this lives; then it is as it was before.
 pub(crate) struct Signals {
-    before: Option<ap::sigset_t>,
+    before: Option<libc::sigset_t>,
 }
 
 impl Signals {
     /// They wait.
     pub(crate) fn hold() -> Self {
-        Self::mask(BLOCK)
+        Self::mask(libc::SIG_BLOCK)
     }
 
     /// They come through.
     pub(crate) fn let_through() -> Self {
-        Self::mask(UNBLOCK)
+        Self::mask(libc::SIG_UNBLOCK)
     }
 
     fn mask(how: c_int) -> Self {
@@ -40,11 +40,11 @@ impl Signals {
         // SAFETY: a set of signals that is emptied before it is filled, and room for the one before; about this thread
         // only.
         unsafe {
-            ap::sigemptyset(set.as_mut_ptr());
+            libc::sigemptyset(set.as_mut_ptr());
             for signal in ENDING {
-                ap::sigaddset(set.as_mut_ptr(), signal);
+                libc::sigaddset(set.as_mut_ptr(), signal);
             }
-            let masked = ap::pthread_sigmask(how, set.as_ptr(), before.as_mut_ptr());
+            let masked = libc::pthread_sigmask(how, set.as_ptr(), before.as_mut_ptr());
             Self { before: (masked == 0).then(|| before.assume_init()) }
         }
     }
@@ -54,11 +54,7 @@ impl Drop for Signals {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
             // SAFETY: the set that was in force.
-            unsafe { ap::pthread_sigmask(SET, before, null_mut()) };
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, null_mut()) };
         }
     }
 }
-
-const BLOCK: c_int = 0;
-const UNBLOCK: c_int = 1;
-const SET: c_int = 2;

@@ -40,11 +40,12 @@ impl<'a> Table<'a> {
         unsafe { ap::apr_table_unset(self.raw, name.as_ptr()) }
     }
 
-    /// All names and values in order.
-    pub fn entries(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-        // SAFETY: the array's elements are entries, and last as long as the table is not added to; the iterator is used up
-        // by its caller before that. APR marks removed entries by a null key.
-        let entries: &'a [ap::apr_table_entry_t] = unsafe {
+    /// All names and values in order, as they are now: names and values stay in the pool whatever becomes of the table,
+    /// but the array that holds them does not, so it is not kept.
+    pub fn entries(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
+        // SAFETY: the array's elements are entries, and last until the table is added to, which nobody does here. APR marks
+        // removed entries by a null key.
+        let entries: &[ap::apr_table_entry_t] = unsafe {
             let array = &*ap::apr_table_elts(self.raw);
             if array.nelts == 0 {
                 &[]
@@ -53,6 +54,7 @@ impl<'a> Table<'a> {
             }
         };
         // SAFETY: keys and values are C strings in the table's pool.
-        entries.iter().filter_map(|entry| unsafe { Some((text::bytes(entry.key)?, text::bytes(entry.val)?)) })
+        let both = |entry: &ap::apr_table_entry_t| unsafe { Some((text::bytes(entry.key)?, text::bytes(entry.val)?)) };
+        entries.iter().filter_map(both).collect::<Vec<_>>().into_iter()
     }
 }
