@@ -22,6 +22,7 @@ mod recipe {
     use std::process::Command;
 
     const FUNCTIONS: &[&str] = &[
+        "ap_add_module",
         "ap_add_output_filter_handle",
         "ap_allow_options",
         "ap_bucket_error_create",
@@ -34,8 +35,10 @@ mod recipe {
         "ap_get_request_module_loglevel",
         "ap_get_server_module_loglevel",
         "ap_getword_conf",
-        "ap_hook_(check_config|child_init|child_stopping|handler|log_transaction|map_to_storage|post_config)",
-        "ap_hook_(post_perdir_config|test_config|translate_name)",
+        "ap_hook_(check_authn|check_authz|check_config|child_init|child_stopping|error_log|handler|log_transaction)",
+        "ap_hook_(map_to_storage|post_config|post_perdir_config|post_read_request|pre_config|test_config)",
+        "ap_hook_translate_name",
+        "ap_hook_get_(check_user_id|pre_connection)",
         "ap_invoke_handler",
         "ap_log_r?error_",
         "ap_mpm_query",
@@ -55,7 +58,7 @@ mod recipe {
         "apr_brigade_(cleanup|create)",
         "apr_bucket_(alloc|eos|transient)_create",
         "apr_dynamic_fn_retrieve",
-        "apr_file_name_get",
+        "apr_file_(name_get|open)",
         "apr_os_file_get",
         "apr_os_sock_get",
         "apr_palloc",
@@ -67,25 +70,24 @@ mod recipe {
         "apr_table_(copy|elts|get|make|set|unset)",
         "apr_uid_homepath_get",
         "(set|get|end)pwent",
-        "pthread_sigmask",
-        "recv",
-        "sig(addset|emptyset)",
     ];
 
     const VARIABLES: &[&str] = &[
         "ACCESS_CONF",
         "APLOG_(CRIT|DEBUG|ERR|INFO|NOTICE|TRACE1|WARNING)",
         "APR_HOOK_(FIRST|LAST|MIDDLE|REALLY_FIRST)",
+        "APR_FOPEN_WRITE",
+        "AP_AUTH_INTERNAL_PER_CONF",
         "AP_MPMQ_(IS_THREADED|MAX_DAEMONS|MAX_THREADS|MPM_STATE|STOPPING)",
         "AP_SQ_(MAIN_STATE|MS_CREATE_PRE_CONFIG)",
         "AP_WATCHDOG_STATE_(RUNNING|STARTING|STOPPING)",
         "DECLINED",
-        "HTTP_(BAD_GATEWAY|FORBIDDEN|INTERNAL_SERVER_ERROR|OK)",
+        "EXEC_ON_READ",
+        "HTTP_(BAD_GATEWAY|FORBIDDEN|INTERNAL_SERVER_ERROR|OK|UNAUTHORIZED)",
         "MODULE_MAGIC_(COOKIE|NUMBER_MAJOR|NUMBER_MINOR)",
         "M_(GET|POST)",
         "OK",
         "OPT_INCLUDES",
-        "OR_(AUTHCFG|FILEINFO|INDEXES)",
         "REQUEST_CHUNKED_DECHUNK",
         "RSRC_CONF",
         "ap_server_conf",
@@ -95,7 +97,9 @@ mod recipe {
     ];
 
     const TYPES: &[&str] = &[
+        "ap_LINK_(check_user_id|pre_connection)_t",
         "ap_directive_t",
+        "ap_errorlog_info",
         "ap_filter_t",
         "ap_logconf",
         "ap_watchdog_callback_fn_t",
@@ -117,7 +121,8 @@ mod recipe {
     const HEADER: &str = "\
     //! Bindings to httpd and APR, made by bindgen (see build.rs); not edited by hand.
     #![allow(clippy::all, clippy::undocumented_unsafe_blocks, clippy::semicolon_if_nothing_returned, dead_code)]
-    #![allow(missing_docs, non_camel_case_types, non_upper_case_globals, unreachable_pub, unsafe_op_in_unsafe_fn)]
+    #![allow(missing_docs, non_camel_case_types, non_snake_case, non_upper_case_globals, unreachable_pub)]
+    #![allow(unsafe_op_in_unsafe_fn)]
     ";
 
     pub(super) fn follow() {

@@ -221,8 +221,9 @@ fn the_directives_in_the_guide_are_those_of_the_module() {
     let local: BTreeSet<String> = inline_code(local.split("\n\n").next().expect("it has an end")).into_iter().collect();
     let of_a_catalogue = named(&["local"]).into_iter().filter(|name| name != "OAICatalogue");
     assert_eq!(local, of_a_catalogue.collect());
-    let (_, others) = section.split_once("read along: ").expect("those of other modules");
-    let others: BTreeSet<String> = inline_code(others).into_iter().collect();
+    let (_, others) = section.split_once("directives of other modules: ").expect("those of other modules");
+    let others = inline_code(others.split("\n\n").next().expect("it has an end"));
+    let others: BTreeSet<String> = others.into_iter().collect();
     assert_eq!(others, named(&["observed"]).into_iter().collect());
 }
 

@@ -11,14 +11,15 @@ use crate::capture::{self, Captured};
 use crate::module;
 use crate::pool::{self, OwnPool};
 use crate::probe::Probe;
+use crate::realms::Realms;
 use crate::request::Request;
 use crate::stage;
 use crate::table::Table;
 use crate::text;
 
-/// Headers of the requester that are about its own request, or would choose another representation.
+/// Headers of the requester that are about its own request, or would choose another representation. `Accept` is another
+/// case: see [`ANYTHING`].
 const NOT_HANDED_ON: &[&CStr] = &[
-    c"Accept",
     c"Accept-Charset",
     c"Accept-Encoding",
     c"Accept-Language",
@@ -41,11 +42,11 @@ const NOT_HANDED_ON: &[&CStr] = &[
     c"Upgrade",
 ];
 
+/// What a probe accepts if the requester's request has an `Accept` header: that one is about the answer of the repository.
+const ANYTHING: &str = "*/*";
+
 /// By which a requester can be told from others, besides its address.
 const CREDENTIALS: &[&CStr] = &[c"Authorization", c"Cookie", c"Proxy-Authorization"];
-
-/// MSG_PEEK and MSG_DONTWAIT.
-const PEEK: c_int = 0x42;
 
 /// Larger than what any MPM keeps about a connection: the event MPM, the only one that does, some 200 bytes.
 type Blank = [u64; 128];
@@ -71,9 +72,13 @@ pub struct Asker<'r> {
     connection: *mut ap::conn_rec,
     pub(crate) server: *mut ap::server_rec,
     hostname: *const c_char,
+    /// The port in the authority, and its number; null and 0 if it has none.
+    port: (*mut c_char, u16),
     headers: *mut ap::apr_table_t,
-    pub(crate) address: *mut ap::apr_sockaddr_t,
-    pub(crate) ip: *mut c_char,
+    /// The version of HTTP, and its number.
+    protocol: (*mut c_char, c_int),
+    /// What is known of its credentials.
+    pub(crate) realms: Realms,
     /// What the requester's address is called, once that has been looked up.
     called: Cell<Called>,
     slots: usize,
@@ -98,13 +103,39 @@ impl<'r> Asker<'r> {
         // SAFETY: everything here lasts as long as the request, and is this thread's alone.
         unsafe {
             let record = &*request.raw();
-            let headers = ap::apr_table_copy(record.pool, record.headers_in);
-            not_handed_on.iter().for_each(|name| Table::new(headers).unset(name));
-            Table::new(headers).set(c"Host", authority);
-            let hostname = text::copy(record.pool, host_of(authority).as_bytes());
-            let client = (record.useragent_addr, record.useragent_ip);
-            Self::new(record.pool, record.connection, record.server, hostname, headers, client)
+            let headers = ap::apr_table_copy(record.pool, stage::arrived_headers(record));
+            let table = Table::new(headers);
+            not_handed_on.iter().for_each(|name| table.unset(name));
+            if table.get(c"Accept").is_some() {
+                table.set(c"Accept", ANYTHING);
+            }
+            let mut asker = Self::new(record.pool, record.connection, record.server, authority, headers);
+            asker.protocol = (record.protocol, record.proto_num);
+            asker.realms = Realms::new(!record.user.is_null());
+            asker
         }
+    }
+
+    /// The headers that its probes have.
+    pub fn headers(&self) -> Table<'_> {
+        // SAFETY: our own table.
+        unsafe { Table::new(self.headers) }
+    }
+
+    /// Whether a realm of the site refused the requester's credentials as wrong, and none has accepted them so far.
+    pub fn is_refused(&self) -> bool {
+        self.realms.have_refused()
+    }
+
+    /// How many realms of the site have refused the requester's credentials as wrong.
+    pub fn refusals(&self) -> usize {
+        self.realms.refusals()
+    }
+
+    /// Writes to the error log what httpd wrote about these credentials, and gives an answer the challenge of the realm
+    /// that refused them.
+    pub fn report_refusal(&self, request: &Request<'_>) {
+        self.realms.report(request);
     }
 
     /// Whether the client has gone away, so that nobody waits for an answer.
@@ -122,7 +153,7 @@ impl<'r> Asker<'r> {
                 return false;
             }
             let mut byte = 0_u8;
-            ap::recv(descriptor, (&raw mut byte).cast(), 1, PEEK) == 0
+            libc::recv(descriptor, (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) == 0
         }
     }
 
@@ -133,10 +164,17 @@ impl<'r> Asker<'r> {
         pool: *mut ap::apr_pool_t,
         connection: *mut ap::conn_rec,
         server: *mut ap::server_rec,
-        hostname: *const c_char,
+        authority: &str,
         headers: *mut ap::apr_table_t,
-        (address, ip): (*mut ap::apr_sockaddr_t, *mut c_char),
     ) -> Self {
+        let (host, port) = parts_of(authority);
+        // SAFETY: the caller's word.
+        let (hostname, port) = unsafe {
+            Table::new(headers).set(c"Host", authority);
+            let number = port.and_then(|port| port.parse().ok()).unwrap_or(0);
+            let port = port.map_or(null_mut(), |port| text::copy(pool, port.as_bytes()));
+            (text::copy(pool, host.to_ascii_lowercase().as_bytes()), (port, number))
+        };
         let (http2, event) = (module::find(c"mod_http2.c"), module::find(c"event.c"));
         let called = Cell::new(Called { host: null_mut(), double_reverse: 0 });
         Self {
@@ -145,9 +183,10 @@ impl<'r> Asker<'r> {
             connection,
             server,
             hostname,
+            port,
             headers,
-            address,
-            ip,
+            protocol: (c"HTTP/1.1".as_ptr().cast_mut(), 1001),
+            realms: Realms::default(),
             slots: slots(),
             http2,
             event,
@@ -199,15 +238,15 @@ impl<'r> Asker<'r> {
             (*connection).output_filters = null_mut();
             (*connection).keepalive = ap::ap_conn_keepalive_e_AP_CONN_CLOSE;
             (*connection).log = stage::silence();
-            let captured = pool::keep(at, Captured::default());
+            let captured = pool::keep(at, Captured::new(&raw const self.realms));
             ap::ap_add_output_filter_handle(capture::filter(), captured.cast(), null_mut(), connection);
             let request = ap::ap_create_request(connection);
             let record = &mut *request;
-            record.the_request = text::copy(at, format!("GET {path} HTTP/1.1").as_bytes());
+            let version = text::utf8(self.protocol.0).unwrap_or("HTTP/1.1");
+            record.the_request = text::copy(at, format!("GET {path} {version}").as_bytes());
             record.method = c"GET".as_ptr();
             record.method_number = ap::M_GET.cast_signed();
-            record.protocol = c"HTTP/1.1".as_ptr().cast_mut();
-            record.proto_num = 1001;
+            (record.protocol, record.proto_num) = self.protocol;
             record.status = ap::HTTP_OK.cast_signed();
             // A file that changed a moment ago has a weak ETag.
             record.request_time = now();
@@ -215,14 +254,16 @@ impl<'r> Asker<'r> {
             record.server = self.server;
             record.per_dir_config = (*self.server).lookup_defaults;
             record.headers_in = ap::apr_table_copy(at, self.headers);
-            record.useragent_addr = self.address;
-            record.useragent_ip = self.ip;
+            record.useragent_addr = (*connection).client_addr;
+            record.useragent_ip = (*connection).client_ip;
             let Called { host, double_reverse } = self.called.get();
             record.useragent_host = host;
             record.double_reverse = double_reverse;
             record.log = stage::silence();
-            ap::ap_set_module_config(record.request_config, module::raw(), captured.cast());
+            stage::mark(request, captured);
             ap::ap_parse_uri(request, text::copy(at, path.as_bytes()));
+            // As httpd's reader takes it from the Host header.
+            (record.parsed_uri.port_str, record.parsed_uri.port) = self.port;
             Probe::new(request, captured, self, pool)
         }
     }
@@ -241,11 +282,11 @@ impl<'r> Asker<'r> {
     }
 }
 
-/// The host in an authority, without its port.
-pub(crate) fn host_of(authority: &str) -> &str {
+/// The host in an authority, and the port if it has one.
+fn parts_of(authority: &str) -> (&str, Option<&str>) {
     match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
-        _ => authority,
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, Some(port)),
+        _ => (authority, None),
     }
 }
 
@@ -257,14 +298,7 @@ fn now() -> ap::apr_time_t {
 
 /// How many slots a vector of configurations has that may be in use.
 fn slots() -> usize {
-    let mut most = 0;
-    // SAFETY: httpd's list of modules, which only changes while the configuration is read.
-    unsafe {
-        let mut module = ap::ap_top_module;
-        while !module.is_null() {
-            most = most.max((*module).module_index + 1);
-            module = (*module).next;
-        }
-    }
-    usize::try_from(most).unwrap_or_default()
+    // SAFETY: a module that is loaded.
+    let slots = module::all().map(|module| unsafe { (*module).module_index } + 1);
+    usize::try_from(slots.max().unwrap_or_default()).unwrap_or_default()
 }

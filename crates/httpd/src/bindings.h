@@ -18,5 +18,3 @@
 #include <apr_thread_proc.h>
 #include <apr_user.h>
 #include <pwd.h>
-#include <signal.h>
-#include <sys/socket.h>

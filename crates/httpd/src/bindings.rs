@@ -1,6 +1,7 @@
 //! Bindings to httpd and APR, made by bindgen (see build.rs); not edited by hand.
 #![allow(clippy::all, clippy::undocumented_unsafe_blocks, clippy::semicolon_if_nothing_returned, dead_code)]
-#![allow(missing_docs, non_camel_case_types, non_upper_case_globals, unreachable_pub, unsafe_op_in_unsafe_fn)]
+#![allow(missing_docs, non_camel_case_types, non_snake_case, non_upper_case_globals, unreachable_pub)]
+#![allow(unsafe_op_in_unsafe_fn)]
 pub type __dev_t = ::core::ffi::c_ulong;
 pub type __uid_t = ::core::ffi::c_uint;
 pub type __gid_t = ::core::ffi::c_uint;
@@ -12,7 +13,6 @@ pub type dev_t = __dev_t;
 pub type gid_t = __gid_t;
 pub type uid_t = __uid_t;
 pub type off_t = __off_t;
-pub type sigset_t = __sigset_t;
 pub type socklen_t = __socklen_t;
 pub type sa_family_t = ::core::ffi::c_ushort;
 pub type apr_uint16_t = ::core::ffi::c_ushort;
@@ -47,6 +47,9 @@ pub type cmd_how = ::core::ffi::c_uint;
 pub type cmd_parms = cmd_parms_struct;
 pub type command_rec = command_struct;
 pub type module = module_struct;
+pub type ap_HOOK_pre_config_t = ::core::option::Option<
+    unsafe extern "C" fn(pconf: *mut apr_pool_t, plog: *mut apr_pool_t, ptemp: *mut apr_pool_t) -> ::core::ffi::c_int,
+>;
 pub type ap_HOOK_check_config_t = ::core::option::Option<
     unsafe extern "C" fn(
         pconf: *mut apr_pool_t,
@@ -68,6 +71,8 @@ pub type ap_HOOK_post_config_t = ::core::option::Option<
 pub type ap_HOOK_child_init_t =
     ::core::option::Option<unsafe extern "C" fn(pchild: *mut apr_pool_t, s: *mut server_rec)>;
 pub type ap_HOOK_handler_t = ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec) -> ::core::ffi::c_int>;
+pub type ap_HOOK_pre_connection_t =
+    ::core::option::Option<unsafe extern "C" fn(c: *mut conn_rec, csd: *mut ::core::ffi::c_void) -> ::core::ffi::c_int>;
 pub type apr_opt_fn_t = ::core::option::Option<unsafe extern "C" fn()>;
 pub type ap_input_mode_t = ::core::ffi::c_uint;
 pub type ap_out_filter_func =
@@ -83,13 +88,21 @@ pub type ap_in_filter_func = ::core::option::Option<
 >;
 pub type ap_init_filter_func = ::core::option::Option<unsafe extern "C" fn(f: *mut ap_filter_t) -> ::core::ffi::c_int>;
 pub type ap_filter_type = ::core::ffi::c_uint;
+pub type ap_HOOK_error_log_t =
+    ::core::option::Option<unsafe extern "C" fn(info: *const ap_errorlog_info, errstr: *const ::core::ffi::c_char)>;
 pub type apr_os_file_t = ::core::ffi::c_int;
 pub type apr_os_sock_t = ::core::ffi::c_int;
+pub type ap_HOOK_post_read_request_t =
+    ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec) -> ::core::ffi::c_int>;
 pub type ap_HOOK_log_transaction_t =
     ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec) -> ::core::ffi::c_int>;
 pub type ap_HOOK_translate_name_t =
     ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec) -> ::core::ffi::c_int>;
 pub type ap_HOOK_map_to_storage_t =
+    ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec) -> ::core::ffi::c_int>;
+pub type ap_HOOK_check_user_id_t =
+    ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec) -> ::core::ffi::c_int>;
+pub type ap_HOOK_auth_checker_t =
     ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec) -> ::core::ffi::c_int>;
 pub type ap_HOOK_post_perdir_config_t =
     ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec) -> ::core::ffi::c_int>;
@@ -110,11 +123,6 @@ pub struct __BindgenBitfieldUnit<Storage> {
 #[derive(PartialEq, Eq, Copy, Clone, Debug, Hash)]
 #[repr(C, align(8))]
 pub struct __BindgenOpaqueArray8<T>(pub T);
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct __sigset_t {
-    pub __val: [::core::ffi::c_ulong; 16usize],
-}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sockaddr_storage {
@@ -606,6 +614,15 @@ pub struct module_struct {
     pub flags: ::core::ffi::c_int,
 }
 #[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ap_LINK_pre_connection_t {
+    pub pFunc: ap_HOOK_pre_connection_t,
+    pub szName: *const ::core::ffi::c_char,
+    pub aszPredecessors: *const *const ::core::ffi::c_char,
+    pub aszSuccessors: *const *const ::core::ffi::c_char,
+    pub nOrder: ::core::ffi::c_int,
+}
+#[repr(C)]
 #[derive(Debug)]
 pub struct ap_filter_provider_t {
     _unused: [u8; 0],
@@ -659,6 +676,32 @@ pub struct core_server_config {
     pub strict_host_check: ::core::ffi::c_uint,
 }
 #[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ap_errorlog_info {
+    pub s: *const server_rec,
+    pub c: *const conn_rec,
+    pub r: *const request_rec,
+    pub rmain: *const request_rec,
+    pub pool: *mut apr_pool_t,
+    pub file: *const ::core::ffi::c_char,
+    pub line: ::core::ffi::c_int,
+    pub module_index: ::core::ffi::c_int,
+    pub level: ::core::ffi::c_int,
+    pub status: apr_status_t,
+    pub using_syslog: ::core::ffi::c_int,
+    pub startup: ::core::ffi::c_int,
+    pub format: *const ::core::ffi::c_char,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ap_LINK_check_user_id_t {
+    pub pFunc: ap_HOOK_check_user_id_t,
+    pub szName: *const ::core::ffi::c_char,
+    pub aszPredecessors: *const *const ::core::ffi::c_char,
+    pub aszSuccessors: *const *const ::core::ffi::c_char,
+    pub nOrder: ::core::ffi::c_int,
+}
+#[repr(C)]
 #[derive(Debug)]
 pub struct ap_watchdog_t {
     _unused: [u8; 0],
@@ -707,20 +750,20 @@ pub const APR_HOOK_LAST: u32 = 20;
 pub const MODULE_MAGIC_COOKIE: u32 = 1095774772;
 pub const MODULE_MAGIC_NUMBER_MAJOR: u32 = 20120211;
 pub const MODULE_MAGIC_NUMBER_MINOR: u32 = 142;
+pub const APR_FOPEN_WRITE: u32 = 2;
 pub const OK: u32 = 0;
 pub const DECLINED: i32 = -1;
 pub const HTTP_OK: u32 = 200;
+pub const HTTP_UNAUTHORIZED: u32 = 401;
 pub const HTTP_FORBIDDEN: u32 = 403;
 pub const HTTP_INTERNAL_SERVER_ERROR: u32 = 500;
 pub const HTTP_BAD_GATEWAY: u32 = 502;
 pub const M_GET: u32 = 0;
 pub const M_POST: u32 = 2;
 pub const REQUEST_CHUNKED_DECHUNK: u32 = 2;
-pub const OR_FILEINFO: u32 = 4;
-pub const OR_AUTHCFG: u32 = 8;
-pub const OR_INDEXES: u32 = 16;
 pub const ACCESS_CONF: u32 = 64;
 pub const RSRC_CONF: u32 = 128;
+pub const EXEC_ON_READ: u32 = 256;
 pub const OPT_INCLUDES: u32 = 2;
 pub const AP_SQ_MAIN_STATE: u32 = 0;
 pub const AP_SQ_MS_CREATE_PRE_CONFIG: u32 = 2;
@@ -731,6 +774,7 @@ pub const APLOG_NOTICE: u32 = 5;
 pub const APLOG_INFO: u32 = 6;
 pub const APLOG_DEBUG: u32 = 7;
 pub const APLOG_TRACE1: u32 = 8;
+pub const AP_AUTH_INTERNAL_PER_CONF: u32 = 1;
 pub const AP_MPMQ_STOPPING: u32 = 2;
 pub const AP_MPMQ_IS_THREADED: u32 = 2;
 pub const AP_MPMQ_MAX_THREADS: u32 = 6;
@@ -739,12 +783,6 @@ pub const AP_MPMQ_MPM_STATE: u32 = 13;
 pub const AP_WATCHDOG_STATE_STARTING: u32 = 1;
 pub const AP_WATCHDOG_STATE_RUNNING: u32 = 2;
 pub const AP_WATCHDOG_STATE_STOPPING: u32 = 3;
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of __sigset_t"][::core::mem::size_of::<__sigset_t>() - 128usize];
-    ["Alignment of __sigset_t"][::core::mem::align_of::<__sigset_t>() - 8usize];
-    ["Offset of field: __sigset_t::__val"][::core::mem::offset_of!(__sigset_t, __val) - 0usize];
-};
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     ["Size of sockaddr_storage"][::core::mem::size_of::<sockaddr_storage>() - 128usize];
@@ -1304,6 +1342,21 @@ const _: () = {
         [::core::mem::offset_of!(module_struct, register_hooks) - 96usize];
     ["Offset of field: module_struct::flags"][::core::mem::offset_of!(module_struct, flags) - 104usize];
 };
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ap_LINK_pre_connection_t"][::core::mem::size_of::<ap_LINK_pre_connection_t>() - 40usize];
+    ["Alignment of ap_LINK_pre_connection_t"][::core::mem::align_of::<ap_LINK_pre_connection_t>() - 8usize];
+    ["Offset of field: ap_LINK_pre_connection_t::pFunc"]
+        [::core::mem::offset_of!(ap_LINK_pre_connection_t, pFunc) - 0usize];
+    ["Offset of field: ap_LINK_pre_connection_t::szName"]
+        [::core::mem::offset_of!(ap_LINK_pre_connection_t, szName) - 8usize];
+    ["Offset of field: ap_LINK_pre_connection_t::aszPredecessors"]
+        [::core::mem::offset_of!(ap_LINK_pre_connection_t, aszPredecessors) - 16usize];
+    ["Offset of field: ap_LINK_pre_connection_t::aszSuccessors"]
+        [::core::mem::offset_of!(ap_LINK_pre_connection_t, aszSuccessors) - 24usize];
+    ["Offset of field: ap_LINK_pre_connection_t::nOrder"]
+        [::core::mem::offset_of!(ap_LINK_pre_connection_t, nOrder) - 32usize];
+};
 pub const ap_input_mode_t_AP_MODE_READBYTES: ap_input_mode_t = 0;
 pub const ap_input_mode_t_AP_MODE_GETLINE: ap_input_mode_t = 1;
 pub const ap_input_mode_t_AP_MODE_EATCRLF: ap_input_mode_t = 2;
@@ -1392,6 +1445,41 @@ const _: () = {
         [::core::mem::offset_of!(core_server_config, flush_max_pipelined) - 128usize];
     ["Offset of field: core_server_config::strict_host_check"]
         [::core::mem::offset_of!(core_server_config, strict_host_check) - 132usize];
+};
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ap_errorlog_info"][::core::mem::size_of::<ap_errorlog_info>() - 80usize];
+    ["Alignment of ap_errorlog_info"][::core::mem::align_of::<ap_errorlog_info>() - 8usize];
+    ["Offset of field: ap_errorlog_info::s"][::core::mem::offset_of!(ap_errorlog_info, s) - 0usize];
+    ["Offset of field: ap_errorlog_info::c"][::core::mem::offset_of!(ap_errorlog_info, c) - 8usize];
+    ["Offset of field: ap_errorlog_info::r"][::core::mem::offset_of!(ap_errorlog_info, r) - 16usize];
+    ["Offset of field: ap_errorlog_info::rmain"][::core::mem::offset_of!(ap_errorlog_info, rmain) - 24usize];
+    ["Offset of field: ap_errorlog_info::pool"][::core::mem::offset_of!(ap_errorlog_info, pool) - 32usize];
+    ["Offset of field: ap_errorlog_info::file"][::core::mem::offset_of!(ap_errorlog_info, file) - 40usize];
+    ["Offset of field: ap_errorlog_info::line"][::core::mem::offset_of!(ap_errorlog_info, line) - 48usize];
+    ["Offset of field: ap_errorlog_info::module_index"]
+        [::core::mem::offset_of!(ap_errorlog_info, module_index) - 52usize];
+    ["Offset of field: ap_errorlog_info::level"][::core::mem::offset_of!(ap_errorlog_info, level) - 56usize];
+    ["Offset of field: ap_errorlog_info::status"][::core::mem::offset_of!(ap_errorlog_info, status) - 60usize];
+    ["Offset of field: ap_errorlog_info::using_syslog"]
+        [::core::mem::offset_of!(ap_errorlog_info, using_syslog) - 64usize];
+    ["Offset of field: ap_errorlog_info::startup"][::core::mem::offset_of!(ap_errorlog_info, startup) - 68usize];
+    ["Offset of field: ap_errorlog_info::format"][::core::mem::offset_of!(ap_errorlog_info, format) - 72usize];
+};
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of ap_LINK_check_user_id_t"][::core::mem::size_of::<ap_LINK_check_user_id_t>() - 40usize];
+    ["Alignment of ap_LINK_check_user_id_t"][::core::mem::align_of::<ap_LINK_check_user_id_t>() - 8usize];
+    ["Offset of field: ap_LINK_check_user_id_t::pFunc"]
+        [::core::mem::offset_of!(ap_LINK_check_user_id_t, pFunc) - 0usize];
+    ["Offset of field: ap_LINK_check_user_id_t::szName"]
+        [::core::mem::offset_of!(ap_LINK_check_user_id_t, szName) - 8usize];
+    ["Offset of field: ap_LINK_check_user_id_t::aszPredecessors"]
+        [::core::mem::offset_of!(ap_LINK_check_user_id_t, aszPredecessors) - 16usize];
+    ["Offset of field: ap_LINK_check_user_id_t::aszSuccessors"]
+        [::core::mem::offset_of!(ap_LINK_check_user_id_t, aszSuccessors) - 24usize];
+    ["Offset of field: ap_LINK_check_user_id_t::nOrder"]
+        [::core::mem::offset_of!(ap_LINK_check_user_id_t, nOrder) - 32usize];
 };
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2214,19 +2302,6 @@ impl server_rec {
     }
 }
 unsafe extern "C" {
-    pub fn recv(
-        __fd: ::core::ffi::c_int,
-        __buf: *mut ::core::ffi::c_void,
-        __n: usize,
-        __flags: ::core::ffi::c_int,
-    ) -> isize;
-    pub fn sigemptyset(__set: *mut sigset_t) -> ::core::ffi::c_int;
-    pub fn sigaddset(__set: *mut sigset_t, __signo: ::core::ffi::c_int) -> ::core::ffi::c_int;
-    pub fn pthread_sigmask(
-        __how: ::core::ffi::c_int,
-        __newmask: *const __sigset_t,
-        __oldmask: *mut __sigset_t,
-    ) -> ::core::ffi::c_int;
     pub fn apr_allocator_create(allocator: *mut *mut apr_allocator_t) -> apr_status_t;
     pub fn apr_allocator_destroy(allocator: *mut apr_allocator_t);
     pub fn apr_allocator_owner_set(allocator: *mut apr_allocator_t, pool: *mut apr_pool_t);
@@ -2262,6 +2337,13 @@ unsafe extern "C" {
         dirname: *mut *mut ::core::ffi::c_char,
         username: *const ::core::ffi::c_char,
         p: *mut apr_pool_t,
+    ) -> apr_status_t;
+    pub fn apr_file_open(
+        newf: *mut *mut apr_file_t,
+        fname: *const ::core::ffi::c_char,
+        flag: apr_int32_t,
+        perm: apr_fileperms_t,
+        pool: *mut apr_pool_t,
     ) -> apr_status_t;
     pub fn apr_file_name_get(new_path: *mut *const ::core::ffi::c_char, thefile: *mut apr_file_t) -> apr_status_t;
     pub fn apr_socket_create(
@@ -2300,10 +2382,21 @@ unsafe extern "C" {
     pub fn ap_get_server_module_loglevel(s: *const server_rec, index: ::core::ffi::c_int) -> ::core::ffi::c_int;
     pub fn ap_get_request_module_loglevel(r: *const request_rec, index: ::core::ffi::c_int) -> ::core::ffi::c_int;
     pub fn ap_server_root_relative(p: *mut apr_pool_t, fname: *const ::core::ffi::c_char) -> *mut ::core::ffi::c_char;
+    pub fn ap_add_module(
+        m: *mut module,
+        p: *mut apr_pool_t,
+        s: *const ::core::ffi::c_char,
+    ) -> *const ::core::ffi::c_char;
     pub fn ap_find_linked_module(name: *const ::core::ffi::c_char) -> *mut module;
     pub static mut ap_top_module: *mut module;
     pub fn ap_create_conn_config(p: *mut apr_pool_t) -> *mut ap_conf_vector_t;
     pub fn ap_invoke_handler(r: *mut request_rec) -> ::core::ffi::c_int;
+    pub fn ap_hook_pre_config(
+        pf: ap_HOOK_pre_config_t,
+        aszPre: *const *const ::core::ffi::c_char,
+        aszSucc: *const *const ::core::ffi::c_char,
+        nOrder: ::core::ffi::c_int,
+    );
     pub fn ap_hook_check_config(
         pf: ap_HOOK_check_config_t,
         aszPre: *const *const ::core::ffi::c_char,
@@ -2334,6 +2427,7 @@ unsafe extern "C" {
         aszSucc: *const *const ::core::ffi::c_char,
         nOrder: ::core::ffi::c_int,
     );
+    pub fn ap_hook_get_pre_connection() -> *mut apr_array_header_t;
     pub fn apr_dynamic_fn_retrieve(szName: *const ::core::ffi::c_char) -> apr_opt_fn_t;
     pub fn ap_pass_brigade(filter: *mut ap_filter_t, bucket: *mut apr_bucket_brigade) -> apr_status_t;
     pub fn ap_register_output_filter(
@@ -2350,6 +2444,12 @@ unsafe extern "C" {
     ) -> *mut ap_filter_t;
     pub fn ap_allow_options(r: *mut request_rec) -> ::core::ffi::c_int;
     pub fn ap_exists_config_define(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+    pub fn ap_hook_error_log(
+        pf: ap_HOOK_error_log_t,
+        aszPre: *const *const ::core::ffi::c_char,
+        aszSucc: *const *const ::core::ffi::c_char,
+        nOrder: ::core::ffi::c_int,
+    );
     pub fn ap_state_query(query_code: ::core::ffi::c_int) -> ::core::ffi::c_int;
     pub fn ap_log_error_(
         file: *const ::core::ffi::c_char,
@@ -2384,6 +2484,12 @@ unsafe extern "C" {
         bufsiz: apr_size_t,
     ) -> ::core::ffi::c_long;
     pub fn ap_parse_uri(r: *mut request_rec, uri: *const ::core::ffi::c_char);
+    pub fn ap_hook_post_read_request(
+        pf: ap_HOOK_post_read_request_t,
+        aszPre: *const *const ::core::ffi::c_char,
+        aszSucc: *const *const ::core::ffi::c_char,
+        nOrder: ::core::ffi::c_int,
+    );
     pub fn ap_run_post_read_request(r: *mut request_rec) -> ::core::ffi::c_int;
     pub fn ap_hook_log_transaction(
         pf: ap_HOOK_log_transaction_t,
@@ -2412,7 +2518,22 @@ unsafe extern "C" {
         aszSucc: *const *const ::core::ffi::c_char,
         nOrder: ::core::ffi::c_int,
     );
+    pub fn ap_hook_get_check_user_id() -> *mut apr_array_header_t;
     pub fn ap_run_type_checker(r: *mut request_rec) -> ::core::ffi::c_int;
+    pub fn ap_hook_check_authn(
+        pf: ap_HOOK_check_user_id_t,
+        aszPre: *const *const ::core::ffi::c_char,
+        aszSucc: *const *const ::core::ffi::c_char,
+        nOrder: ::core::ffi::c_int,
+        type_: ::core::ffi::c_int,
+    );
+    pub fn ap_hook_check_authz(
+        pf: ap_HOOK_auth_checker_t,
+        aszPre: *const *const ::core::ffi::c_char,
+        aszSucc: *const *const ::core::ffi::c_char,
+        nOrder: ::core::ffi::c_int,
+        type_: ::core::ffi::c_int,
+    );
     pub fn ap_hook_post_perdir_config(
         pf: ap_HOOK_post_perdir_config_t,
         aszPre: *const *const ::core::ffi::c_char,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::bindings as ap;
 use crate::guard::guard;
+use crate::realms::Realms;
 
 /// The filter that takes the place of the network. Set anew whenever httpd registers our hooks.
 static FILTER: AtomicPtr<ap::ap_filter_rec_t> = AtomicPtr::new(null_mut());
@@ -31,8 +32,12 @@ pub(crate) fn filter() -> *mut ap::ap_filter_rec_t {
 /// Room for most heads.
 const HEAD: usize = 512;
 
-/// What reached the network.
+/// What reached the network, and what the hooks need to know of a probe.
 pub(crate) struct Captured {
+    /// What is known of the requester's credentials.
+    pub(crate) realms: *const Realms,
+    /// The log that the request would have; null for that of its server.
+    pub(crate) log: *const ap::ap_logconf,
     /// Whether the way to the file was open, links and all, so that it came to the question who may go it.
     pub(crate) is_on_its_way: bool,
     /// Whether a handler was kept from running.
@@ -43,10 +48,18 @@ pub(crate) struct Captured {
     pub(crate) body: Body,
 }
 
-impl Default for Captured {
-    fn default() -> Self {
-        let head = Vec::with_capacity(HEAD);
-        Self { is_on_its_way: false, is_barred: false, head, head_is_whole: false, body: Body::Nothing }
+impl Captured {
+    /// Nothing yet.
+    pub(crate) fn new(realms: *const Realms) -> Self {
+        Self {
+            realms,
+            log: null(),
+            is_on_its_way: false,
+            is_barred: false,
+            head: Vec::with_capacity(HEAD),
+            head_is_whole: false,
+            body: Body::Nothing,
+        }
     }
 }
 

@@ -3,21 +3,26 @@
 //! httpd hands over the rest of the line; it is split here as httpd itself would, so that a row is nothing but a name, a
 //! place where it may stand, and a function. A name that another module owns may have a row too: httpd calls everyone
 //! who registered a name. That is how the module learns of aliases without looking into private structures.
+//!
+//! Names of other modules are registered after all modules have been loaded and before the first directive is processed.
+//! By then the owner's own entry can be read: the name is registered only if its owner is loaded, and with the contexts
+//! that the owner gives it. So httpd accepts and refuses exactly what it would without this module.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::PathBuf;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
 
 use crate::bindings as ap;
 use crate::guard::guard;
-use crate::module::{self, Module};
-use crate::text;
+use crate::module::{self, Module, Section};
+use crate::{pool, realms, text};
 
 /// One directive of the module `M`.
 pub struct Directive<M: Module> {
     /// Its name.
     pub name: &'static CStr,
-    /// Where it may stand.
+    /// Where it may stand; of another module's directive, the owner decides.
     pub place: Place,
     /// What `httpd -L` says about it.
     pub help: &'static CStr,
@@ -29,7 +34,7 @@ pub struct Directive<M: Module> {
 pub enum Does<M: Module> {
     /// It is ours: takes its arguments, or says what is wrong with them; the name is put before that.
     Set(fn(&mut Setting<'_, M>, &[&str]) -> Result<(), String>),
-    /// It is another module's, such as `mod_alias.c`, which also says what is wrong with it.
+    /// It belongs to another module, such as `mod_alias.c`, which checks its arguments and decides where it may stand.
     Observe(&'static CStr, fn(&mut Setting<'_, M>, &[&str])),
 }
 
@@ -40,12 +45,8 @@ pub enum Place {
     Server,
     /// There, and in `<Directory>` and `<Location>`.
     Section,
-    /// There, and in `.htaccess` with `AllowOverride Indexes`.
-    Indexes,
-    /// There, and in `.htaccess` with `AllowOverride FileInfo`.
-    FileInfo,
-    /// There, and in `.htaccess` with `AllowOverride AuthConfig`.
-    AuthConfig,
+    /// Wherever its owner allows it.
+    Owners,
 }
 
 impl Place {
@@ -53,9 +54,8 @@ impl Place {
         let number = match self {
             Self::Server => ap::RSRC_CONF,
             Self::Section => ap::RSRC_CONF | ap::ACCESS_CONF,
-            Self::Indexes => ap::OR_INDEXES,
-            Self::FileInfo => ap::OR_FILEINFO,
-            Self::AuthConfig => ap::OR_AUTHCFG,
+            // Read from the owner's entry when that is known.
+            Self::Owners => 0,
         };
         number.cast_signed()
     }
@@ -96,26 +96,17 @@ pub struct Commands<const N: usize>([ap::command_rec; N]);
 unsafe impl<const N: usize> Sync for Commands<N> {}
 
 impl<const N: usize> Commands<N> {
-    /// Of a module with one row less than there is room: the last one marks the end.
+    /// The module's own directives; the entry after the last one marks the end.
     pub const fn of<M: Module>() -> Self {
         assert!(M::DIRECTIVES.len() + 1 == N);
-        let end = ap::command_struct {
-            name: std::ptr::null(),
-            func: ap::cmd_func { raw_args: None },
-            cmd_data: null_mut(),
-            req_override: 0,
-            args_how: ap::cmd_how_RAW_ARGS,
-            errmsg: std::ptr::null(),
-        };
-        let mut commands = [end; N];
-        let mut at = 0;
+        let mut commands = [END; N];
+        let (mut at, mut count) = (0, 0);
         while at < M::DIRECTIVES.len() {
             let row = &M::DIRECTIVES[at];
-            commands[at].name = row.name.as_ptr();
-            commands[at].func = ap::cmd_func { raw_args: Some(take::<M>) };
-            commands[at].cmd_data = std::ptr::from_ref(row).cast_mut().cast();
-            commands[at].req_override = row.place.number();
-            commands[at].errmsg = row.help.as_ptr();
+            if let Does::Set(_) = row.does {
+                commands[count] = entry::<M>(row, row.place.number());
+                count += 1;
+            }
             at += 1;
         }
         Self(commands)
@@ -125,6 +116,87 @@ impl<const N: usize> Commands<N> {
     pub const fn as_ptr(&self) -> *const ap::command_rec {
         self.0.as_ptr()
     }
+}
+
+/// Marks the end of a table.
+const END: ap::command_rec = ap::command_struct {
+    name: null(),
+    func: ap::cmd_func { raw_args: None },
+    cmd_data: null_mut(),
+    req_override: 0,
+    args_how: ap::cmd_how_RAW_ARGS,
+    errmsg: null(),
+};
+
+const fn entry<M: Module>(row: &'static Directive<M>, contexts: i32) -> ap::command_rec {
+    ap::command_struct {
+        name: row.name.as_ptr(),
+        func: ap::cmd_func { raw_args: Some(take::<M>) },
+        cmd_data: std::ptr::from_ref(row).cast_mut().cast(),
+        req_override: contexts,
+        errmsg: row.help.as_ptr(),
+        ..END
+    }
+}
+
+/// Registers the directives of other modules that this one observes. To be called when all modules have been loaded and
+/// no directive has been processed yet.
+///
+/// # Safety
+///
+/// The pool is that of the configuration, and no other thread exists.
+pub(crate) unsafe fn observe<M: Module>(at: *mut ap::apr_pool_t) {
+    let mut commands = Vec::new();
+    for row in M::DIRECTIVES {
+        if let Does::Observe(owner, _) = row.does
+            && let Some(theirs) = module::commands(module::find(owner)).find(|theirs| is_named(theirs, row.name))
+        {
+            commands.push(entry::<M>(row, theirs.req_override));
+        }
+    }
+    for theirs in module::all().filter(|other| *other != module::raw()).flat_map(module::commands) {
+        // SAFETY: the name of a directive is a C string.
+        let name = unsafe { CStr::from_ptr(theirs.name) };
+        // A directive that takes effect while the file is read is a server's, not a section's.
+        let is_immediate = theirs.req_override.cast_unsigned() & ap::EXEC_ON_READ != 0;
+        if realms::is_about_authentication(name) && !is_immediate {
+            let func = ap::cmd_func { raw_args: Some(note::<M>) };
+            commands.push(ap::command_struct { name: theirs.name, func, req_override: theirs.req_override, ..END });
+        }
+    }
+    commands.push(END);
+    // SAFETY: the table lives as long as the configuration. httpd adds the directives of a module that it knows already
+    // to its index, and does nothing else while the module has no hooks to register.
+    unsafe {
+        let record = &mut *module::raw();
+        let (own, register) = (record.cmds, record.register_hooks.take());
+        record.cmds = pool::copy(at, &commands);
+        ap::ap_add_module(record, at, null());
+        (record.cmds, record.register_hooks) = (own, register);
+    }
+}
+
+fn is_named(command: &ap::command_rec, name: &CStr) -> bool {
+    // SAFETY: the name of a directive is a C string.
+    unsafe { CStr::from_ptr(command.name) }.to_bytes().eq_ignore_ascii_case(name.to_bytes())
+}
+
+/// A directive about authentication: kept with the section as it is written.
+unsafe extern "C" fn note<M: Module>(
+    parameters: *mut ap::cmd_parms,
+    directory: *mut c_void,
+    line: *const c_char,
+) -> *const c_char {
+    guard((), || {
+        // SAFETY: httpd hands over good parameters, the section's configuration that `module` made, and a C string.
+        unsafe {
+            let name = text::bytes((*(*parameters).cmd).name).unwrap_or_default().to_ascii_lowercase();
+            let written = [&name, text::bytes(line).unwrap_or_default()].join(&b' ');
+            let section = &mut *directory.cast::<Section<M>>();
+            Arc::make_mut(section.authentication.get_or_insert_default()).push(written);
+        }
+    });
+    null()
 }
 
 /// A line of the configuration. Returns null, or what is wrong.
@@ -149,7 +221,7 @@ unsafe extern "C" fn take<M: Module>(
                 if is_htaccess { &raw mut nothing } else { module::config((*parameters.server).module_config).cast() };
             let mut setting = Setting::<M> {
                 server: &mut *server,
-                directory: &mut *directory.cast(),
+                directory: &mut (*directory.cast::<Section<M>>()).own,
                 section: text::utf8(parameters.path),
                 name: row.name.to_str().unwrap_or_default(),
             };
@@ -158,11 +230,6 @@ unsafe extern "C" fn take<M: Module>(
                     set(&mut setting, &arguments).map_err(|problem| message(row.name, &problem))
                 }
                 (Does::Set(_), Err(_)) => Err(message(row.name, "needs UTF-8")),
-                // Without us httpd would not know the name then.
-                (Does::Observe(owner, _), _) if !module::is_loaded(owner) => {
-                    let (name, owner) = (row.name.to_string_lossy(), owner.to_string_lossy());
-                    Err(format!("Invalid command '{name}', perhaps {owner} is not loaded"))
-                }
                 (Does::Observe(_, observe), Ok(arguments)) => {
                     observe(&mut setting, &arguments);
                     Ok(())

@@ -9,6 +9,7 @@
 //! | [`reply`] | an answer as an [`std::io::Write`], in constant memory |
 //! | [`probe`] | what a plain GET of a URL by the same requester would return |
 //! | [`asker`] | on whose behalf a probe is made, and how |
+//! | `realms` | passwords that were checked already |
 //! | [`stage`] | how far a request has come, and how far a probe may go |
 //! | [`stranger`] | the same, asked on behalf of nobody, with no client at hand |
 //! | [`watchdog`] | work in the background, in one process of many |
@@ -38,12 +39,13 @@ pub mod log;
 pub mod module;
 mod pool;
 pub mod probe;
+mod realms;
 pub mod reply;
 pub mod request;
 pub mod server;
 mod signals;
 pub mod stage;
 pub mod stranger;
-mod table;
+pub mod table;
 mod text;
 pub mod watchdog;

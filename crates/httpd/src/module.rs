@@ -4,14 +4,16 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::bindings as ap;
 use crate::capture;
-use crate::directive::Directive;
+use crate::directive::{self, Directive};
 use crate::guard::{guard, log_panics};
 use crate::log::{self, Level};
 use crate::pool;
+use crate::realms;
 use crate::reply::Reply;
 use crate::request::{Outcome, Request};
 use crate::server::Server;
@@ -137,6 +139,44 @@ pub(crate) unsafe fn config(vector: *const ap::ap_conf_vector_t) -> *mut c_void 
     unsafe { ap::ap_get_module_config(vector, raw()) }
 }
 
+/// What is kept for a section, a folder or a `.htaccess`.
+pub(crate) struct Section<M: Module> {
+    /// The module's own.
+    pub(crate) own: M::Directory,
+    /// The directives about authentication that apply here, from the outermost section to the innermost. Two places with
+    /// the same ones ask for the same passwords.
+    pub(crate) authentication: Option<Arc<Vec<Vec<u8>>>>,
+}
+
+/// What is kept for a section.
+///
+/// # Safety
+///
+/// The vector is one of a section or a request, and good for `'a`.
+pub(crate) unsafe fn section<'a, M: Module>(vector: *const ap::ap_conf_vector_t) -> &'a Section<M> {
+    // SAFETY: made by `create_directory` or `merge_directories`.
+    unsafe { &*config(vector).cast() }
+}
+
+/// All modules that are loaded.
+pub(crate) fn all() -> impl Iterator<Item = *mut ap::module> {
+    let some = |module: *mut ap::module| (!module.is_null()).then_some(module);
+    // SAFETY: a list that only changes while the configuration is read, by the thread that asks.
+    let first = unsafe { ap::ap_top_module };
+    // SAFETY: as above; no module in it is null.
+    std::iter::successors(some(first), move |module| some(unsafe { (**module).next }))
+}
+
+/// The directives of a module; none of a null pointer.
+pub(crate) fn commands(module: *mut ap::module) -> impl Iterator<Item = &'static ap::command_rec> {
+    // SAFETY: null, or a module that is loaded.
+    let first = unsafe { module.as_ref() }.map_or(null(), |module| module.cmds);
+    // SAFETY: a table in the module's own memory, which is there as long as the module is loaded. Its last entry has no
+    // name, and nothing behind that one is asked for.
+    let at = move |index: usize| unsafe { first.as_ref().map(|_| &*first.add(index)) };
+    (0..).map_while(at).take_while(|command| !command.name.is_null())
+}
+
 /// Whether another module is there, by the name of its file, such as `mod_alias.c`.
 pub fn is_loaded(file: &CStr) -> bool {
     !find(file).is_null()
@@ -162,6 +202,7 @@ pub fn register<M: Module>(record: *mut ap::module) {
     let (no_order, middle, first) = (null(), ap::APR_HOOK_MIDDLE.cast_signed(), ap::APR_HOOK_FIRST.cast_signed());
     // SAFETY: called by httpd when it is time to register; the functions have the types that the hooks want.
     unsafe {
+        ap::ap_hook_pre_config(Some(loaded::<M>), no_order, no_order, middle);
         ap::ap_hook_check_config(Some(check::<M>), no_order, no_order, middle);
         ap::ap_hook_test_config(Some(tested::<M>), no_order, no_order, middle);
         // Before the watchdog's own hook, which is last: it starts what is known by then.
@@ -172,6 +213,7 @@ pub fn register<M: Module>(record: *mut ap::module) {
         ap::ap_hook_log_transaction(Some(logged::<M>), no_order, no_order, middle);
         capture::register();
         stage::register::<M>();
+        realms::register::<M>();
     }
 }
 
@@ -190,8 +232,9 @@ unsafe extern "C" fn merge_servers<M: Module>(
 }
 
 unsafe extern "C" fn create_directory<M: Module>(at: *mut ap::apr_pool_t, _: *mut c_char) -> *mut c_void {
+    let new = || Section::<M> { own: M::new_directory(), authentication: None };
     // SAFETY: httpd's own pool.
-    guard(null_mut(), || unsafe { pool::keep(at, M::new_directory()) }.cast())
+    guard(null_mut(), || unsafe { pool::keep(at, new()) }.cast())
 }
 
 unsafe extern "C" fn merge_directories<M: Module>(
@@ -199,8 +242,27 @@ unsafe extern "C" fn merge_directories<M: Module>(
     base: *mut c_void,
     own: *mut c_void,
 ) -> *mut c_void {
-    // SAFETY: both were made by `create_directory` or here, and httpd's own pool.
-    guard(null_mut(), || unsafe { pool::keep(at, M::merge_directories(&*base.cast(), &*own.cast())) }.cast())
+    guard(null_mut(), || {
+        // SAFETY: both were made by `create_directory` or here.
+        let (base, inner) = unsafe { (&*base.cast::<Section<M>>(), &*own.cast::<Section<M>>()) };
+        let authentication = match (&base.authentication, &inner.authentication) {
+            (Some(base), Some(inner)) => Some(Arc::new([&base[..], &inner[..]].concat())),
+            (base, inner) => inner.clone().or_else(|| base.clone()),
+        };
+        let merged = Section::<M> { own: M::merge_directories(&base.own, &inner.own), authentication };
+        // SAFETY: httpd's own pool.
+        unsafe { pool::keep(at, merged) }.cast()
+    })
+}
+
+unsafe extern "C" fn loaded<M: Module>(
+    at: *mut ap::apr_pool_t,
+    _: *mut ap::apr_pool_t,
+    _: *mut ap::apr_pool_t,
+) -> c_int {
+    // SAFETY: the pool of the configuration; all modules are loaded, and no directive has been processed.
+    guard((), || unsafe { directive::observe::<M>(at) });
+    ap::OK.cast_signed()
 }
 
 unsafe extern "C" fn check<M: Module>(
@@ -286,8 +348,12 @@ unsafe extern "C" fn handle<M: Module>(request: *mut ap::request_rec) -> c_int {
 }
 
 unsafe extern "C" fn logged<M: Module>(request: *mut ap::request_rec) -> c_int {
-    // SAFETY: a good request, ours until we return.
-    guard((), || M::logged(&unsafe { Request::new(request) }));
+    guard((), || {
+        // It may open the catalogue.
+        let _held = Signals::hold();
+        // SAFETY: a good request, ours until we return.
+        M::logged(&unsafe { Request::new(request) });
+    });
     ap::DECLINED
 }
 

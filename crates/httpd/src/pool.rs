@@ -76,6 +76,20 @@ pub(crate) unsafe fn zeroed<T>(pool: *mut ap::apr_pool_t) -> *mut T {
     }
 }
 
+/// A copy of plain values in a pool.
+///
+/// # Safety
+///
+/// The pool is one that this thread may use.
+pub(crate) unsafe fn copy<T: Copy>(pool: *mut ap::apr_pool_t, values: &[T]) -> *mut T {
+    // SAFETY: APR aligns for every type; the room is as large as the values are.
+    unsafe {
+        let room = ap::apr_palloc(pool, size_of_val(values)).cast::<T>();
+        room.copy_from_nonoverlapping(values.as_ptr(), values.len());
+        room
+    }
+}
+
 /// Puts a value into a pool, which drops it when it goes.
 ///
 /// # Safety

@@ -15,6 +15,7 @@ use std::ffi::c_int;
 use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::ptr::null;
 
@@ -127,10 +128,7 @@ impl<'a> Probe<'a> {
     /// The file itself, opened anew through the descriptor that would have been sent, so that it has a position of its
     /// own.
     pub fn file(&self) -> io::Result<File> {
-        let Body::File { file, .. } = self.captured().body else {
-            // An empty file need not have been passed on at all.
-            return File::open(self.path().ok_or(io::ErrorKind::NotFound)?);
-        };
+        let Body::File { file, .. } = self.captured().body else { return self.empty_file() };
         let mut descriptor = -1;
         // SAFETY: the file was opened in our pool, or for longer; the descriptor is good as long as it is.
         let descriptor = unsafe {
@@ -141,6 +139,23 @@ impl<'a> Probe<'a> {
         };
         let handle = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&descriptor));
         File::open(handle).or_else(|_| Ok(File::from(descriptor.try_clone_to_owned()?)))
+    }
+
+    /// An empty file need not have been passed on at all. It is opened by its name, and must be the one that httpd found
+    /// there.
+    fn empty_file(&self) -> io::Result<File> {
+        let path = self.path().ok_or(io::ErrorKind::NotFound)?;
+        // Were it a pipe by now, opening it would wait for somebody to write.
+        let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+        let (now, found) = (file.metadata()?, &self.record().finfo);
+        let is_same = now.ino() == found.inode && now.dev() == found.device;
+        if is_same && now.is_file() && now.len() == 0 { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    /// Size, modification time, change time (both in microseconds) and inode number of the file, as httpd found them.
+    pub fn found(&self) -> (u64, i64, i64, u64) {
+        let found = &self.record().finfo;
+        (u64::try_from(found.size).unwrap_or_default(), found.mtime, found.ctime, found.inode)
     }
 
     /// Runs every phase before the handler; false if one of them refused.
@@ -158,11 +173,9 @@ impl<'a> Probe<'a> {
         // SAFETY: a whole request, as after reading one from a connection.
         let status = unsafe {
             let read = ap::ap_run_post_read_request(self.request);
-            // The requester is known already; what forwarding proxies said of it may have been used up.
-            (*self.request).useragent_addr = self.asker.address;
-            (*self.request).useragent_ip = self.asker.ip;
             if read == 0 || read == ap::DECLINED { ap::ap_process_request_internal(self.request) } else { read }
         };
+        self.asker.realms.end(status);
         // SAFETY: a good request.
         self.asker.remember_name(unsafe { &*self.request });
         self.verdict = match status {
@@ -182,6 +195,7 @@ impl<'a> Probe<'a> {
             environment.set(c"no-cache", "probe");
             ap::ap_invoke_handler(self.request)
         };
+        self.asker.realms.end(self.record().status);
         self.verdict = self.judge(status);
     }
 

@@ -1,6 +1,8 @@
 //! An answer as a stream: written in pieces, never held whole.
 
+use std::cell::Cell;
 use std::io;
+use std::rc::Rc;
 
 use crate::bindings as ap;
 use crate::request::Request;
@@ -15,7 +17,9 @@ pub struct Reply<'r> {
     brigade: *mut ap::apr_bucket_brigade,
     buffer: Vec<u8>,
     /// Whether anything has been passed on.
-    begun: bool,
+    begun: Rc<Cell<bool>>,
+    /// So much is kept back before anything is passed on.
+    kept_back: usize,
     _request: std::marker::PhantomData<&'r ()>,
 }
 
@@ -26,12 +30,23 @@ impl<'r> Reply<'r> {
         // SAFETY: the brigade lives in the request's pool, and its buckets in the connection's allocator.
         let brigade = unsafe { ap::apr_brigade_create((*raw).pool, (*(*raw).connection).bucket_alloc) };
         let buffer = Vec::with_capacity(PIECE);
-        Self { request: raw, brigade, buffer, begun: false, _request: std::marker::PhantomData }
+        let (begun, kept_back) = (Rc::default(), PIECE);
+        Self { request: raw, brigade, buffer, begun, kept_back, _request: std::marker::PhantomData }
     }
 
     /// Whether nothing has been sent yet, so that the answer can still become an error.
     pub fn is_unsent(&self) -> bool {
-        !self.begun
+        !self.begun.get()
+    }
+
+    /// The same for those who cannot ask the answer itself.
+    pub fn begun(&self) -> Rc<Cell<bool>> {
+        Rc::clone(&self.begun)
+    }
+
+    /// Keeps so many bytes back before the first are sent: for as long, the answer can still become an error.
+    pub fn keep_back(&mut self, bytes: usize) {
+        self.kept_back = bytes;
     }
 
     /// Sends what is left. An answer in one piece gets a Content-Length by that.
@@ -56,7 +71,7 @@ impl<'r> Reply<'r> {
 
     /// Passes on what waited, and these bytes after it.
     fn pass(&mut self, bytes: &[u8], is_last: bool) -> io::Result<()> {
-        self.begun = true;
+        self.begun.set(true);
         // SAFETY: the buckets borrow the bytes, which stay until the brigade is emptied; a filter that keeps them longer
         // makes a copy, as buckets of this kind ask for.
         let status = unsafe {
@@ -84,7 +99,8 @@ impl<'r> Reply<'r> {
 
 impl io::Write for Reply<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.buffer.len() + bytes.len() < PIECE {
+        let least = if self.begun.get() { PIECE } else { self.kept_back };
+        if self.buffer.len() + bytes.len() < least {
             self.buffer.extend_from_slice(bytes);
         } else {
             self.pass(bytes, false)?;

@@ -9,6 +9,7 @@ use crate::bindings as ap;
 use crate::log::{self, Level};
 use crate::module::{self, Module};
 use crate::server::Server;
+use crate::stage;
 use crate::table::Table;
 use crate::text;
 
@@ -142,6 +143,12 @@ impl<'r> Request<'r> {
         unsafe { Table::new(self.record().headers_in) }
     }
 
+    /// Its headers as they arrived, before any module changed them.
+    pub fn arrived_headers(&self) -> Table<'_> {
+        // SAFETY: a table that is kept as long as the request.
+        unsafe { Table::new(stage::arrived_headers(self.raw)) }
+    }
+
     /// The headers of its answer.
     pub fn reply_headers(&self) -> Table<'_> {
         // SAFETY: the request's own table.
@@ -169,7 +176,7 @@ impl<'r> Request<'r> {
     /// This module's configuration at its URL.
     pub fn directory<M: Module>(&self) -> &M::Directory {
         // SAFETY: made by `module`; the merged one of this request.
-        unsafe { &*module::config(self.record().per_dir_config).cast() }
+        unsafe { &module::section::<M>(self.record().per_dir_config).own }
     }
 
     /// `http` or `https`.

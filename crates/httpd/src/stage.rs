@@ -1,7 +1,8 @@
 //! How far a request has come, and how far a probe may go.
 //!
 //! Hooks of ours run in every request, and recognise those that belong to a probe: they keep them out of the error log, and
-//! keep handlers and filters from running that would run a program or talk to the client.
+//! keep handlers and filters from running that would run a program or talk to the client. Of all other requests they keep
+//! the headers as they arrived, before any module changes them: a probe begins with the same ones.
 
 use std::ffi::{CStr, c_int};
 use std::path::Path;
@@ -11,8 +12,21 @@ use crate::bindings as ap;
 use crate::capture::Captured;
 use crate::guard::guard;
 use crate::module::{self, Module};
+use crate::pool;
 use crate::server::Server;
 use crate::text;
+
+/// What is in our slot of a request.
+#[derive(Clone, Copy)]
+enum Slot {
+    /// The request is a probe.
+    Probe(*mut Captured),
+    /// The headers with which a client's request arrived.
+    Arrived(*mut ap::apr_table_t),
+}
+
+/// Earlier than [`ap::APR_HOOK_REALLY_FIRST`], which other modules use to change headers.
+const BEFORE_ALL: c_int = -1_000;
 
 /// A log that takes nothing: what is denied to a probe is no error of anybody.
 struct Silence(ap::ap_logconf);
@@ -41,6 +55,7 @@ pub(crate) unsafe fn register<M: Module>() {
     unsafe {
         // Each walk through the sections of the configuration sets a request's log anew.
         let (first, last) = (ap::APR_HOOK_FIRST.cast_signed(), ap::APR_HOOK_LAST.cast_signed());
+        ap::ap_hook_post_read_request(Some(arrive), null(), null(), BEFORE_ALL);
         ap::ap_hook_translate_name(Some(hush), null(), null(), first);
         ap::ap_hook_map_to_storage(Some(hush), null(), null(), first);
         ap::ap_hook_post_perdir_config(Some(go_on::<M>), null(), null(), last);
@@ -73,7 +88,7 @@ impl<'a> Stage<'a> {
     /// This module's configuration at its URL.
     pub fn directory<M: Module>(&self) -> &'a M::Directory {
         // SAFETY: made by `module`; the merged one of this request.
-        unsafe { &*module::config(self.0.per_dir_config).cast() }
+        unsafe { &module::section::<M>(self.0.per_dir_config).own }
     }
 
     /// The handler that was chosen by name, if it is not the one for files. httpd puts the media type there where none was.
@@ -122,6 +137,81 @@ impl<'a> Stage<'a> {
     }
 }
 
+/// Marks a request as a probe.
+///
+/// # Safety
+///
+/// The request is good, and what is captured lives as long.
+pub(crate) unsafe fn mark(request: *mut ap::request_rec, captured: *mut Captured) {
+    // SAFETY: the slot is ours.
+    unsafe { put(request, Slot::Probe(captured)) }
+}
+
+/// The headers with which the request arrived that this one is, or is part of.
+///
+/// # Safety
+///
+/// The request is good.
+pub(crate) unsafe fn arrived_headers(request: *const ap::request_rec) -> *mut ap::apr_table_t {
+    // SAFETY: a good request and its headers.
+    unsafe {
+        let origin = origin(request);
+        match slot(origin) {
+            Some(Slot::Arrived(headers)) => headers,
+            _ => (*origin).headers_in,
+        }
+    }
+}
+
+/// Keeps the headers of a client's request. First of all hooks.
+unsafe extern "C" fn arrive(request: *mut ap::request_rec) -> c_int {
+    // SAFETY: a good request and its pool. Names and values are never changed in place, so copying the table is enough.
+    unsafe {
+        if (*request).main.is_null() && (*request).prev.is_null() && slot(request).is_none() {
+            put(request, Slot::Arrived(ap::apr_table_copy((*request).pool, (*request).headers_in)));
+        }
+    }
+    ap::DECLINED
+}
+
+/// # Safety
+///
+/// The request is good.
+unsafe fn put(request: *mut ap::request_rec, slot: Slot) {
+    // SAFETY: the slot is ours, and its content lives as long as the request.
+    unsafe {
+        let kept = pool::copy((*request).pool, &[slot]);
+        ap::ap_set_module_config((*request).request_config, module::raw(), kept.cast());
+    }
+}
+
+/// # Safety
+///
+/// The request is good.
+unsafe fn slot(request: *const ap::request_rec) -> Option<Slot> {
+    // SAFETY: only `put` puts something into our slot.
+    unsafe { module::config((*request).request_config).cast::<Slot>().as_ref().copied() }
+}
+
+/// The request that a request within the server came from; of all others, the request itself.
+///
+/// # Safety
+///
+/// The request is good.
+unsafe fn origin(request: *const ap::request_rec) -> *const ap::request_rec {
+    let mut request = request;
+    // SAFETY: a request within the server knows the one it came from.
+    unsafe {
+        loop {
+            let from = if (*request).prev.is_null() { (*request).main } else { (*request).prev };
+            if from.is_null() {
+                return request;
+            }
+            request = from;
+        }
+    }
+}
+
 /// Keeps probes silent.
 unsafe extern "C" fn hush(request: *mut ap::request_rec) -> c_int {
     // SAFETY: a good request.
@@ -137,13 +227,14 @@ unsafe extern "C" fn hush(request: *mut ap::request_rec) -> c_int {
 unsafe extern "C" fn go_on<M: Module>(request: *mut ap::request_rec) -> c_int {
     // SAFETY: a good request, whose sections have just been put together.
     let barred = guard(true, || unsafe {
-        hush(request);
         let captured = captured_of(request);
         if captured.is_null() {
             return false;
         }
+        let log = std::mem::replace(&mut (*request).log, silence());
+        (*captured).log = if std::ptr::eq(log, silence()) { null() } else { log };
         (*captured).is_on_its_way = true;
-        M::bars(&*module::config((*request).per_dir_config).cast())
+        M::bars(&module::section::<M>((*request).per_dir_config).own)
     });
     if barred { ap::HTTP_FORBIDDEN.cast_signed() } else { ap::DECLINED }
 }
@@ -167,16 +258,10 @@ unsafe extern "C" fn stand_guard<M: Module>(request: *mut ap::request_rec) -> c_
 /// # Safety
 ///
 /// The request is good.
-unsafe fn captured_of(request: *const ap::request_rec) -> *mut Captured {
-    let mut request = request;
-    // SAFETY: only we put something into our slot; a request within the server knows the one it came from.
-    unsafe {
-        loop {
-            let from = if (*request).prev.is_null() { (*request).main } else { (*request).prev };
-            if from.is_null() {
-                return module::config((*request).request_config).cast();
-            }
-            request = from;
-        }
+pub(crate) unsafe fn captured_of(request: *const ap::request_rec) -> *mut Captured {
+    // SAFETY: the caller's word.
+    match unsafe { slot(origin(request)) } {
+        Some(Slot::Probe(captured)) => captured,
+        _ => null_mut(),
     }
 }

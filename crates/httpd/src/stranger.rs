@@ -4,11 +4,10 @@
 //! a stranger: somebody without credentials, from an address that belongs to nobody and is not this machine's. What a
 //! stranger is told decides on nobody's access.
 
-use std::ffi::{c_char, c_int};
 use std::io;
 use std::ptr::null_mut;
 
-use crate::asker::{Asker, host_of};
+use crate::asker::Asker;
 use crate::bindings as ap;
 use crate::module;
 use crate::pool::{self, OwnPool};
@@ -27,9 +26,8 @@ pub struct Stranger<'s> {
     pool: OwnPool,
     connection: *mut ap::conn_rec,
     server: Server<'s>,
-    hostname: *mut c_char,
+    authority: String,
     headers: *mut ap::apr_table_t,
-    address: *mut ap::apr_sockaddr_t,
 }
 
 // SAFETY: the pool has an allocator of its own, and whoever has the stranger is the only one to use it.
@@ -58,31 +56,57 @@ impl<'s> Stranger<'s> {
             record.conn_config = ap::ap_create_conn_config(at);
             // The core keeps the socket in its slot; this one is never connected.
             let mut socket = null_mut();
-            let created = ap::apr_socket_create(&raw mut socket, INET, STREAM, 0, at);
+            let created = ap::apr_socket_create(&raw mut socket, libc::AF_INET, libc::SOCK_STREAM, 0, at);
             expect(created, "make a socket")?;
             ap::ap_set_module_config(record.conn_config, module::find(c"core.c"), socket.cast());
-            let hostname = text::copy(at, host_of(authority).as_bytes());
+            introduce(connection, socket.cast());
             let headers = ap::apr_table_make(at, 4);
-            Table::new(headers).set(c"Host", authority);
+            Table::new(headers).set(c"Accept", "*/*");
             Table::new(headers).set(c"User-Agent", "mod_oai");
             // Of the ways to have come by TLS it is the one that can be made up here.
             Table::new(headers).set(c"X-Forwarded-Proto", scheme);
-            Ok(Self { pool, connection, server, hostname, headers, address })
+            Ok(Self { pool, connection, server, authority: authority.to_owned(), headers })
         }
     }
 
     /// The stranger as somebody who asks.
     pub fn asks(&mut self) -> Asker<'_> {
         // SAFETY: everything lives in our pool, which nobody else uses meanwhile.
-        unsafe {
-            let (at, server, ip) = (self.pool.raw(), self.server.raw(), (*self.connection).client_ip);
-            Asker::new(at, self.connection, server, self.hostname, self.headers, (self.address, ip))
-        }
+        unsafe { Asker::new(self.pool.raw(), self.connection, self.server.raw(), &self.authority, self.headers) }
     }
 }
 
-const INET: c_int = 2;
-const STREAM: c_int = 1;
+/// Modules of httpd's own that prepare connections. They do without what they keep for one; with it, they would begin TLS,
+/// or wait for what a proxy sends first.
+const OF_HTTPD: [&[u8]; 11] = [
+    b"core.c",
+    b"http_core.c",
+    b"mod_dumpio.c",
+    b"mod_echo.c",
+    b"mod_http2.c",
+    b"mod_logio.c",
+    b"mod_proxy.c",
+    b"mod_proxy_connect.c",
+    b"mod_remoteip.c",
+    b"mod_reqtimeout.c",
+    b"mod_ssl.c",
+];
+
+/// Lets all other modules prepare the connection: they may expect to find in a request what they keep for its connection.
+unsafe fn introduce(connection: *mut ap::conn_rec, socket: *mut std::ffi::c_void) {
+    // SAFETY: httpd's list of hooks, which does not change once there are children, and a whole connection. Filters that
+    // are added here are not in a probe's way: that has none but ours.
+    unsafe {
+        let Some(hooks) = ap::ap_hook_get_pre_connection().as_ref() else { return };
+        for at in 0..usize::try_from(hooks.nelts).unwrap_or_default() {
+            let hook = &*hooks.elts.cast::<ap::ap_LINK_pre_connection_t>().add(at);
+            let is_of_httpd = text::bytes(hook.szName).is_some_and(|name| OF_HTTPD.contains(&name));
+            if let (Some(prepare), false) = (hook.pFunc, is_of_httpd) {
+                prepare(connection, socket);
+            }
+        }
+    }
+}
 
 unsafe fn socket_address(
     pool: *mut ap::apr_pool_t,
@@ -90,7 +114,7 @@ unsafe fn socket_address(
 ) -> io::Result<*mut ap::apr_sockaddr_t> {
     let mut found = null_mut();
     // SAFETY: a numeric address needs no look-up; the result is in the pool.
-    let status = unsafe { ap::apr_sockaddr_info_get(&raw mut found, address.as_ptr(), INET, 40_000, 0, pool) };
+    let status = unsafe { ap::apr_sockaddr_info_get(&raw mut found, address.as_ptr(), libc::AF_INET, 40_000, 0, pool) };
     expect(status, "make an address")?;
     Ok(found)
 }

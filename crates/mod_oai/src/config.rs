@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use modoai_flow::{FLOW_SETTINGS, FlowSettings, Processors};
+use modoai_flow::{Effort, FLOW_SETTINGS, FlowSettings, Processors};
 use modoai_httpd::server::Server;
 use modoai_repository::settings::{SETTINGS, Settings, Target as _};
 use modoai_repository::site::{Links, SITE_SETTINGS, SiteSettings};
@@ -47,6 +47,8 @@ pub(crate) struct ServerConfig {
     pub(crate) door: Door,
     /// The processors, which all servers share.
     pub(crate) processors: OnceLock<Arc<Processors>>,
+    /// Time spent on items that are hidden from a requester.
+    pub(crate) effort: OnceLock<Arc<Effort>>,
 }
 
 impl ServerConfig {
@@ -70,6 +72,7 @@ impl ServerConfig {
             program_filters: [&self.program_filters[..], &own.program_filters].concat(),
             door: Door::default(),
             processors: OnceLock::new(),
+            effort: OnceLock::new(),
         }
     }
 
@@ -208,6 +211,8 @@ pub(crate) struct DirectoryConfig {
     pub(crate) index_ignore_reset: bool,
     /// Whether a request for something here makes mod_ssl begin its talk with the client anew.
     pub(crate) asks_for_certificate: bool,
+    /// Filters that run a program and are defined here: `LuaOutputFilter`.
+    pub(crate) program_filters: Option<Arc<Vec<CString>>>,
     /// Media types that `Action` hands to a script.
     pub(crate) actions: Option<Arc<Vec<String>>>,
     /// What is served here instead of the site.
@@ -222,6 +227,7 @@ impl DirectoryConfig {
             index_ignore: joined(outer, &own.index_ignore),
             index_ignore_reset: self.index_ignore_reset || own.index_ignore_reset,
             asks_for_certificate: self.asks_for_certificate || own.asks_for_certificate,
+            program_filters: joined(&self.program_filters, &own.program_filters),
             actions: joined(&self.actions, &own.actions),
             catalogue: match (&self.catalogue, &own.catalogue) {
                 (Some(outer), Some(inner)) => Some(Arc::new(outer.overlaid_by(inner))),

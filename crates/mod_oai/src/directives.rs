@@ -37,11 +37,10 @@ const fn local(
 
 const fn observed(
     name: &'static CStr,
-    place: Place,
     owner: &'static CStr,
     observe: fn(&mut Setting<'_, Oai>, Arguments<'_>),
 ) -> Directive<Oai> {
-    Directive { name, place, help: c"(observed by mod_oai)", does: Does::Observe(owner, observe) }
+    Directive { name, place: Place::Owners, help: c"(observed by mod_oai)", does: Does::Observe(owner, observe) }
 }
 
 /// The table.
@@ -89,16 +88,16 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     own(c"modoai_email", c"see OAIAdminEmail", list),
     own(c"modoai_encode_size", c"see OAIByValueLimit", text),
     own(c"modoai_resumption_count", c"see OAIPageSize", number),
-    observed(c"SetHandler", Place::FileInfo, c"core.c", set_handler),
-    observed(c"Alias", Place::Section, c"mod_alias.c", alias),
-    observed(c"UserDir", Place::Server, c"mod_userdir.c", user_dir),
-    observed(c"IndexIgnore", Place::Indexes, c"mod_autoindex.c", index_ignore),
-    observed(c"IndexIgnoreReset", Place::Indexes, c"mod_autoindex.c", index_ignore_reset),
-    observed(c"SSLVerifyClient", Place::AuthConfig, c"mod_ssl.c", asks_for_certificate),
-    observed(c"SSLCipherSuite", Place::AuthConfig, c"mod_ssl.c", asks_for_certificate),
-    observed(c"ExtFilterDefine", Place::Server, c"mod_ext_filter.c", program_filter),
-    observed(c"LuaOutputFilter", Place::Server, c"mod_lua.c", program_filter),
-    observed(c"Action", Place::FileInfo, c"mod_actions.c", action),
+    observed(c"SetHandler", c"core.c", set_handler),
+    observed(c"Alias", c"mod_alias.c", alias),
+    observed(c"UserDir", c"mod_userdir.c", user_dir),
+    observed(c"IndexIgnore", c"mod_autoindex.c", index_ignore),
+    observed(c"IndexIgnoreReset", c"mod_autoindex.c", index_ignore_reset),
+    observed(c"SSLVerifyClient", c"mod_ssl.c", asks_for_certificate),
+    observed(c"SSLCipherSuite", c"mod_ssl.c", asks_for_certificate),
+    observed(c"ExtFilterDefine", c"mod_ext_filter.c", program_filter),
+    observed(c"LuaOutputFilter", c"mod_lua.c", program_filter),
+    observed(c"Action", c"mod_actions.c", action),
 ];
 
 /// Which settings of the repository a directive stands for.
@@ -339,6 +338,8 @@ fn asks_for_certificate(setting: &mut Setting<'_, Oai>, _: Arguments<'_>) {
 }
 
 fn program_filter(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
-    let name = arguments.first().and_then(|name| CString::new(name.to_ascii_lowercase()).ok());
-    setting.server.program_filters.extend(name);
+    let Some(name) = arguments.first().and_then(|name| CString::new(name.to_ascii_lowercase()).ok()) else { return };
+    // In a `.htaccess`, what is noted for the server is lost.
+    Arc::make_mut(setting.directory.program_filters.get_or_insert_default()).push(name.clone());
+    setting.server.program_filters.push(name);
 }

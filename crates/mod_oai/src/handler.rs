@@ -30,6 +30,9 @@ const PANIC: &[u8] = b"verb=Panic";
 /// When to come back to a repository that cannot be opened.
 const CLOSED_SECONDS: u64 = 60;
 
+/// So much of an answer is kept back from a requester whose credentials may turn out to be wrong: it gets status 401 then.
+const KEPT_BACK: usize = 1 << 20;
+
 /// Answers a request, if it is for us.
 pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     if !request.handler().is_some_and(|handler| HANDLERS.contains(&handler)) {
@@ -158,23 +161,29 @@ fn write(
 ) -> Result<Outcome, Outcome> {
     request.set_content_type(if for_people { c"text/html; charset=UTF-8" } else { c"text/xml; charset=UTF-8" });
     let headers = request.reply_headers();
-    headers.set(c"Cache-Control", "no-cache");
-    headers.set(c"Vary", "Accept, Authorization");
+    // Credentials and cookies select what is listed, as they select what a GET returns.
+    let is_personal = request.user().is_some()
+        || [c"Authorization", c"Cookie"].iter().any(|name| request.arrived_headers().get(name).is_some());
+    headers.set(c"Cache-Control", if is_personal { "private, no-cache" } else { "no-cache" });
+    headers.set(c"Vary", "Accept, Authorization, Cookie");
     if for_people {
         headers.set(c"Content-Security-Policy", PAGE_POLICY);
     }
+    let mut reply = Reply::new(request);
     let (asker, nameless);
     let probes;
     let host: &dyn Host = match &desk.site {
         Some((house, address)) => {
             asker = Asker::behind(request, address.authority());
             nameless = Asker::nameless(request, address.authority());
-            probes = ProbeHost::new(request, &asker, &nameless, house);
+            if asker.headers().get(c"Authorization").is_some() && request.user().is_none() {
+                reply.keep_back(KEPT_BACK);
+            }
+            probes = ProbeHost::new(request, &asker, &nameless, house, reply.begun());
             &probes
         }
         None => &CatalogueHost,
     };
-    let mut reply = Reply::new(request);
     let Tally { permit, sent } = tally;
     let mut out = Paced { reply: &mut reply, permit };
     let repository = &desk.repository;
@@ -243,6 +252,7 @@ fn refuse(request: &Request<'_>, failure: &Failure) -> Outcome {
         Failure::Unavailable { retry_after, .. } => come_back(request, retry_after.as_secs()),
         Failure::Catalogue(_) => come_back(request, CLOSED_SECONDS),
         Failure::Io(error) if error.kind() == io::ErrorKind::TimedOut => come_back(request, CLOSED_SECONDS),
+        Failure::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => Outcome::Status(401),
         Failure::Io(_) => Outcome::Status(500),
     }
 }
@@ -252,6 +262,8 @@ fn log(request: &Request<'_>, failure: &Failure) {
         Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             request.log(Level::Debug, "a client left before its answer was complete");
         }
+        // The log says so already, in httpd's own words.
+        Failure::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
         Failure::Io(error) if error.kind() == io::ErrorKind::TimedOut => {
             request.log(Level::Warning, &error.to_string());
         }

@@ -2,37 +2,65 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 use std::io;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use modoai_httpd::asker::Asker;
 use modoai_httpd::probe::{Probe, Verdict};
 use modoai_httpd::request::Request;
 use modoai_httpd::server;
+use modoai_repository::catalogue::{Detail, PageQuery, Selected};
 use modoai_repository::host::{Host, Representation};
-use modoai_repository::item::Item;
+use modoai_repository::item::{Item, Publicity};
 use modoai_repository::site::folder::fingerprint_of;
 use modoai_repository::site::name;
 
+use crate::Oai;
 use crate::house::House;
 
-/// Headers that are about a connection, or about the moment.
-const NOT_OF_THE_FILE: [&str; 5] = ["Connection", "Keep-Alive", "Upgrade", "Transfer-Encoding", "Date"];
+/// Headers that are about a connection, the moment, or the session of the requester.
+const NOT_OF_THE_FILE: [&str; 12] = [
+    "Authentication-Info",
+    "Connection",
+    "Date",
+    "Keep-Alive",
+    "Proxy-Authenticate",
+    "Proxy-Authentication-Info",
+    "Set-Cookie",
+    "Set-Cookie2",
+    "Trailer",
+    "Transfer-Encoding",
+    "Upgrade",
+    "WWW-Authenticate",
+];
 
 /// So often it is asked whether to go on.
 const CHECKED_EVERY: usize = 32;
 
-/// So long a request may go without finding anything to tell: a minute's rest is then better for everybody. Only passwords
-/// that are dear to check make it so long.
-const FRUITLESS: Duration = Duration::from_secs(20);
+/// Items in a row that may be hidden from a requester before the time spent on them counts against its allowance.
+const FREE: usize = 2_000;
+
+/// Items in a row that may be hidden from a requester, and the time that a request may take to pass over them.
+const MOST_HIDDEN: usize = 1_000_000;
+const FRUITLESS: Duration = Duration::from_secs(10);
 
 /// And so long in a child that is to end.
 const STOPPING: Duration = Duration::from_secs(1);
 
+/// So many items of the catalogue, and so long, a realm is looked for that accepts credentials which another one refused.
+const SEARCHED: usize = 20_000;
+const SEARCH: Duration = Duration::from_millis(50);
+
+/// And no longer after so many realms have refused them: several may ask the same directory, which locks accounts.
+const MOST_REFUSALS: usize = 3;
+
 /// The site as one requester sees it.
 pub(crate) struct ProbeHost<'r> {
+    request: &'r Request<'r>,
     asker: &'r Asker<'r>,
     /// The same requester, not telling who it is.
     nameless: &'r Asker<'r>,
@@ -43,13 +71,37 @@ pub(crate) struct ProbeHost<'r> {
     /// When something was last seen, and how many items have been passed over since.
     since: Cell<Instant>,
     passed_over: Cell<usize>,
+    /// When the time spent since then was last counted.
+    counted: Cell<Instant>,
+    /// Whether the answer is on its way, so that it cannot become a 401 any more.
+    begun: Rc<Cell<bool>>,
+    /// Whether it has been found out what the requester's credentials are worth.
+    is_judged: Cell<bool>,
 }
 
 impl<'r> ProbeHost<'r> {
     /// For the requester behind a request.
-    pub(crate) fn new(request: &Request<'_>, asker: &'r Asker<'r>, nameless: &'r Asker<'r>, house: &'r House) -> Self {
-        let (view, last) = (view(request), RefCell::new(None));
-        Self { asker, nameless, house, view, last, since: Cell::new(Instant::now()), passed_over: Cell::new(0) }
+    pub(crate) fn new(
+        request: &'r Request<'r>,
+        asker: &'r Asker<'r>,
+        nameless: &'r Asker<'r>,
+        house: &'r House,
+        begun: Rc<Cell<bool>>,
+    ) -> Self {
+        let now = Cell::new(Instant::now());
+        Self {
+            request,
+            asker,
+            nameless,
+            house,
+            view: view(request, asker),
+            last: RefCell::new(None),
+            since: now.clone(),
+            passed_over: Cell::new(0),
+            counted: now,
+            begun,
+            is_judged: Cell::new(false),
+        }
     }
 
     fn probe(&self, item: &Item) -> Option<Probe<'r>> {
@@ -83,9 +135,60 @@ impl ProbeHost<'_> {
         if self.asker.has_left() {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        if self.since.get().elapsed() > FRUITLESS || (server::is_stopping() && self.since.get().elapsed() > STOPPING) {
+        let now = Instant::now();
+        let (elapsed, uncounted) = (now - self.since.get(), now - self.counted.get());
+        let mut is_enough = passed_over > MOST_HIDDEN || elapsed > FRUITLESS;
+        if passed_over > FREE {
+            self.counted.set(now);
+            let server = self.request.server();
+            let effort = server.config::<Oai>().effort.get();
+            is_enough |= effort.is_some_and(|effort| effort.spend(self.request.address(), uncounted));
+        }
+        if is_enough || (server::is_stopping() && elapsed > STOPPING) {
             let message = format!("gave up after {passed_over} items that are hidden from this requester");
             return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+        }
+        Ok(())
+    }
+
+    /// Says 401 if the requester's credentials are wrong: if a realm of the site refused them and no other one accepts
+    /// them. It is found out once in a request.
+    fn judge(&self) -> io::Result<()> {
+        if self.is_judged.get() || !self.asker.is_refused() {
+            return Ok(());
+        }
+        self.is_judged.set(true);
+        self.look_for_another_realm()?;
+        if !self.asker.is_refused() {
+            return Ok(());
+        }
+        self.asker.report_refusal(self.request);
+        // What has been sent is what everybody may have; it goes on like that.
+        if self.begun.get() { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+    }
+
+    /// Looks for a realm that accepts the requester's credentials, among the items that are not for everybody: by one item
+    /// of each folder, since most realms are folders.
+    fn look_for_another_realm(&self) -> io::Result<()> {
+        let start = Instant::now();
+        let (mut after, mut searched, mut folders) = (None, 0, HashSet::new());
+        while searched < SEARCHED && start.elapsed() < SEARCH {
+            let query = PageQuery { selection: Selected::ALL, after, limit: 500, detail: Detail::Header };
+            let items = self.house.catalogue.page(&query).map_err(io::Error::other)?;
+            let Some(last) = items.last() else { break };
+            after = Some((last.datestamp, last.number));
+            searched += items.len();
+            for item in items.iter().filter(|item| !item.deleted && item.publicity != Publicity::Public) {
+                let folder = item.name.rsplit_once('/').map_or("", |(folder, _)| folder);
+                if !folders.insert(folder.to_owned()) {
+                    continue;
+                }
+                self.asker.enter(&format!("/{}", item.name));
+                let is_over = start.elapsed() > SEARCH || self.asker.refusals() >= MOST_REFUSALS;
+                if is_over || !self.asker.is_refused() {
+                    return Ok(());
+                }
+            }
         }
         Ok(())
     }
@@ -115,13 +218,23 @@ impl Host for ProbeHost<'_> {
         let probe = self.probe(item);
         let seen = probe.is_some();
         if seen {
-            self.since.set(Instant::now());
+            let now = Instant::now();
+            self.since.set(now);
+            self.counted.set(now);
             self.passed_over.set(0);
         } else {
+            self.judge()?;
             self.go_on()?;
         }
         self.last.replace(probe.map(|probe| (item.name.clone(), probe)));
         Ok(seen)
+    }
+
+    fn has_changed(&self, item: &Item) -> bool {
+        let last = self.last.borrow();
+        let Some((_, probe)) = last.as_ref().filter(|(name, _)| *name == item.name) else { return true };
+        let known = &item.fingerprint;
+        probe.found() != (known.size, known.modified.div_euclid(1_000), known.changed.div_euclid(1_000), known.inode)
     }
 
     fn get(&self, item: &Item) -> io::Result<Option<Representation>> {
@@ -138,9 +251,9 @@ impl Host for ProbeHost<'_> {
 }
 
 /// A name for what a requester may see: who asks, from where, and with which headers. Nothing can be read out of it.
-fn view(request: &Request<'_>) -> String {
+fn view(request: &Request<'_>, asker: &Asker<'_>) -> String {
     let mut hasher = DefaultHasher::new();
     (request.address(), request.scheme(), request.user()).hash(&mut hasher);
-    request.headers().entries().for_each(|entry| entry.hash(&mut hasher));
+    asker.headers().entries().for_each(|entry| entry.hash(&mut hasher));
     format!("{:016x}", hasher.finish())
 }

@@ -56,9 +56,8 @@ fn runs_a_program(stage: Stage<'_>) -> bool {
 /// Filters run programs, too: mod_include what a file says, others what the configuration says.
 fn is_filtered_by_a_program(stage: Stage<'_>) -> bool {
     let server = stage.server();
-    let programs = &server.config::<Oai>().program_filters;
-    stage.filters().any(|filter| {
-        (filter == c"includes" && stage.allows_includes())
-            || programs.iter().any(|program| program.as_c_str() == filter)
-    })
+    let of_server = &server.config::<Oai>().program_filters[..];
+    let of_section = stage.directory::<Oai>().program_filters.as_ref().map_or(&[][..], |programs| &programs[..]);
+    let is_program = |filter: &CStr| of_server.iter().chain(of_section).any(|program| program.as_c_str() == filter);
+    stage.filters().any(|filter| (filter == c"includes" && stage.allows_includes()) || is_program(filter))
 }

@@ -1,8 +1,10 @@
-//! Requests that are not for the repository, reported to flow control so that lists yield to them.
+//! What all servers and children share: requests that are not for the repository, reported to flow control so that lists
+//! yield to them; and the time spent on items that are hidden from a requester.
 
 use std::sync::Arc;
 
-use modoai_flow::Processors;
+use modoai_flow::{Effort, Processors};
+use modoai_httpd::log::{self, Level};
 use modoai_httpd::request::Request;
 use modoai_httpd::server::Server;
 
@@ -15,6 +17,19 @@ pub(crate) fn prepare(main: Server<'_>) {
     for server in main.all() {
         // Set once in a configuration's life.
         let _ = server.config::<Oai>().processors.set(processors.clone());
+    }
+    match Effort::new() {
+        Ok(effort) => {
+            let effort = Arc::new(effort);
+            for server in main.all() {
+                // Set once in a configuration's life.
+                let _ = server.config::<Oai>().effort.set(effort.clone());
+            }
+        }
+        Err(error) => {
+            let message = format!("failed to share memory: {error}; time spent on hidden items is limited per request");
+            log::server(Level::Warning, &message);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod access;
 mod any_tree;
 mod apache;
 mod archive;
+mod attack;
 mod count;
 mod crash;
 mod crawl;

@@ -77,6 +77,7 @@ pub struct Launch {
     text: String,
     port: u16,
     tls_port: Option<u16>,
+    without_ours: bool,
 }
 
 impl Launch {
@@ -94,7 +95,7 @@ impl Launch {
         fs::write(folder.path().join("mime.types"), TYPES).expect("a list of types");
         let modules = ORDINARY.iter().map(|&name| name.to_owned()).collect();
         let port = machine::free_port();
-        Self { folder, user, mpm, modules, text: String::new(), port, tls_port: None }
+        Self { folder, user, mpm, modules, text: String::new(), port, tls_port: None, without_ours: false }
     }
 
     /// Load these modules of httpd's own too, such as `mod_rewrite`.
@@ -106,6 +107,20 @@ impl Launch {
     pub fn modules(mut self, names: &[&str]) -> Self {
         self.modules.extend(names.iter().map(|&name| name.to_owned()));
         self
+    }
+
+    /// Leave our own module out, to compare with.
+    #[must_use]
+    pub fn without_ours(mut self) -> Self {
+        self.without_ours = true;
+        self
+    }
+
+    /// Compile a module that is not httpd's own, and load it.
+    #[must_use]
+    pub fn compiled(self, name: &str, source: &str) -> Self {
+        let file = machine::compile(self.path(), name, source);
+        self.text(&format!("LoadModule {name}_module \"{}\"", file.display()))
     }
 
     /// Load the module that runs scripts: one for processes, another one for threads.
@@ -208,7 +223,11 @@ impl Launch {
         for name in [self.mpm.name()].into_iter().chain(self.modules.iter().map(String::as_str)) {
             line(&load(name));
         }
-        line(&format!("LoadModule oai_module \"{}\"", machine::mod_oai().display()));
+        if self.without_ours {
+            line("# One line as well, so that messages name the same ones.");
+        } else {
+            line(&format!("LoadModule oai_module \"{}\"", machine::mod_oai().display()));
+        }
         if let Some(user) = &self.user {
             line(&format!("User {}\nGroup #{}", user.name, user.gid));
         }

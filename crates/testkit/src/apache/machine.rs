@@ -89,6 +89,25 @@ pub fn mod_oai() -> &'static Path {
     MODULE.get_or_init(|| built("MODOAI_MODULE", "mod_oai", "libmod_oai.so"))
 }
 
+/// Compiles a module in C for the httpd that is installed here.
+///
+/// # Panics
+///
+/// If that fails: its headers or a compiler are not installed.
+pub fn compile(folder: &Path, name: &str, source: &str) -> PathBuf {
+    let include = |what: &str| {
+        let done = Command::new("apxs").args(["-q", what]).output().expect("apxs: tools/install-test-tools");
+        format!("-I{}", String::from_utf8_lossy(&done.stdout).trim())
+    };
+    let (file, text) = (folder.join(format!("mod_{name}.so")), folder.join(format!("mod_{name}.c")));
+    fs::write(&text, source).expect("a source file");
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-D_GNU_SOURCE", "-D_LARGEFILE64_SOURCE", "-DLINUX"]).arg(include("INCLUDEDIR"));
+    let done = command.arg(include("APR_INCLUDEDIR")).arg("-o").arg(&file).arg(&text).output().expect("cc can be run");
+    assert!(done.status.success(), "mod_{name}.c: {}", String::from_utf8_lossy(&done.stderr));
+    file
+}
+
 /// A user as the password file has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {

@@ -1,0 +1,202 @@
+//! Guessing passwords through lists: a wrong one is answered as a GET would answer it, with one check, one challenge and
+//! one line in the error log; and what is remembered of a check gives nobody more than a GET does.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::time::{Duration, SystemTime};
+
+use modoai_testkit::apache::{self, Httpd, Launch, Mpm};
+use modoai_testkit::http::{Client, encode};
+use modoai_testkit::lacks;
+
+use crate::oai;
+
+/// Of the members' realm, whose passwords are counted.
+const MEMBERS: &str = "AuthType Basic\nAuthName Members\nAuthBasicProvider counted\nRequire valid-user\n";
+
+/// Of another realm, in which alice is not known.
+const STAFF: &str = "AuthType Basic\nAuthName Staff\nAuthUserFile staff\nRequire valid-user\n";
+
+const LIST: &str = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
+
+fn launch(mpm: Mpm) -> Launch {
+    let launch = Launch::new(mpm).compiled("counted", include_str!("mod_counted.c")).ordinary_site();
+    launch.write("docs/open.txt", "x");
+    launch.write("docs/members/.htaccess", MEMBERS);
+    for number in 0..30 {
+        launch.write(format!("docs/members/{number}.txt"), "x");
+    }
+    launch
+}
+
+fn start(launch: Launch) -> Httpd {
+    let httpd = launch.start();
+    httpd.wait_for_index(&mut httpd.client());
+    httpd
+}
+
+/// How often a password was checked while this was done.
+fn checks(httpd: &Httpd, work: impl FnOnce()) -> usize {
+    let count = || fs::read_to_string(httpd.path().join("run/checks")).unwrap_or_default().lines().count();
+    let before = count();
+    work();
+    count() - before
+}
+
+fn listed(client: &mut Client) -> BTreeSet<String> {
+    let records = oai::harvest(client, "verb=ListIdentifiers&metadataPrefix=oai_dc").into_iter();
+    records.map(|record| record.identifier.splitn(4, '/').nth(3).unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn a_wrong_password_is_checked_once_answered_with_401_and_logged_once() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    for mpm in [Mpm::Event, Mpm::Prefork] {
+        let httpd = start(launch(mpm));
+        let mut wrong = httpd.client().with_password("alice", "guess");
+        let get = wrong.get("/members/1.txt").expect("an answer");
+        assert_eq!(get.status, 401);
+        let id = encode(format!("{}/members/1.txt", httpd.url()));
+        let record = format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={id}");
+        let (list, sets) = ("/modoai?verb=ListRecords&metadataPrefix=oai_didl", "/modoai?verb=ListSets");
+        for target in [LIST, list, sets, &record] {
+            for accepted in ["text/xml", "text/html"] {
+                let before = httpd.error_log().len();
+                let mut answer = None;
+                let checked = checks(&httpd, || answer = wrong.get_with(target, &[("Accept", accepted)]).ok());
+                let answer = answer.expect("an answer");
+                assert_eq!(answer.status, 401, "{target} {accepted}: {}", answer.text());
+                assert_eq!(answer.header("WWW-Authenticate"), get.header("WWW-Authenticate"), "{target}");
+                assert_eq!(checked, 1, "{target} {accepted}");
+                let log = httpd.error_log();
+                let news: Vec<&str> = log[before..].lines().collect();
+                assert_eq!(news.len(), 1, "{target} {accepted}: {news:?}");
+                assert!(news[0].contains("[auth_basic:error]") && news[0].contains("AH01617"), "{}", news[0]);
+                assert!(news[0].contains("user alice: authentication failure for \"/members/"), "{}", news[0]);
+                assert!(news[0].contains("[client 127.0.0.1:"), "{}", news[0]);
+            }
+        }
+        // A user that does not exist, and what does not depend on passwords.
+        let before = httpd.error_log().len();
+        assert_eq!(httpd.client().with_password("mallory", "x").get(LIST).expect("an answer").status, 401);
+        assert_eq!(httpd.error_log()[before..].matches("AH01618").count(), 1);
+        assert_eq!(wrong.get("/modoai?verb=Identify").expect("an answer").status, 200);
+        httpd.expect_clean_log(&["AH01617", "AH01618"]);
+    }
+}
+
+#[test]
+fn a_right_password_is_checked_once_and_authorisation_runs_for_every_file() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    let launch = launch(Mpm::Event);
+    launch.write("docs/members/board/.htaccess", "Require user chair\n");
+    launch.write("docs/members/board/x.txt", "x");
+    // The same realm, described in another place.
+    launch.write("docs/also/.htaccess", MEMBERS);
+    launch.write("docs/also/x.txt", "x");
+    let httpd = start(launch);
+    let mut alice = httpd.client().with_password("alice", "secret");
+    let mut found = BTreeSet::new();
+    let checked = checks(&httpd, || found = listed(&mut alice));
+    assert_eq!(checked, 1, "a password is checked once for a realm");
+    assert_eq!(found.len(), 32, "{found:?}");
+    assert!(found.contains("also/x.txt") && !found.contains("members/board/x.txt"), "{found:?}");
+    httpd.expect_clean_log(&[]);
+}
+
+#[test]
+fn one_realm_of_a_site_says_nothing_about_the_password_for_another() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    let launch = launch(Mpm::Event).text("OAIPageSize 3");
+    // bob: secret
+    launch.write("staff", "bob:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n");
+    launch.write("docs/staff/.htaccess", STAFF);
+    for number in 0..10 {
+        let name = format!("docs/staff/{number}.txt");
+        launch.write(&name, "x");
+        // They come first in every list.
+        let file = File::options().write(true).open(launch.path().join(name)).expect("a file");
+        file.set_modified(SystemTime::now() - Duration::from_secs(100_000)).expect("an older file");
+    }
+    // The same name of the realm, and other passwords.
+    launch.write("docs/namesake/.htaccess", STAFF.replace("Staff", "Members"));
+    launch.write("docs/namesake/x.txt", "x");
+    let httpd = start(launch);
+    let members: BTreeSet<String> = (0..30).map(|number| format!("members/{number}.txt")).collect();
+    let staff: BTreeSet<String> = (0..10).map(|number| format!("staff/{number}.txt")).collect();
+    for (user, expected) in [("alice", members), ("bob", staff)] {
+        let mut client = httpd.client().with_password(user, "secret");
+        let found = listed(&mut client);
+        let closed: Vec<&String> = expected.difference(&found).collect();
+        assert!(closed.is_empty(), "{user}: {closed:?}");
+        for name in &found {
+            assert_eq!(client.get(&format!("/{name}")).expect("an answer").status, 200, "{user}: {name}");
+        }
+    }
+    // Whoever is right somewhere is not reported for where it has no business.
+    httpd.expect_clean_log(&[]);
+    assert_eq!(httpd.client().with_password("bob", "guess").get(LIST).expect("an answer").status, 401);
+}
+
+#[test]
+fn an_answer_under_way_goes_on_without_an_area_that_refuses_the_password() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    let launch = Launch::new(Mpm::Event).compiled("counted", include_str!("mod_counted.c")).ordinary_site();
+    for name in ["a.txt", "b.txt"] {
+        // Together more than what is kept back.
+        launch.write(format!("docs/{name}"), "x".repeat(900_000));
+        let file = File::options().write(true).open(launch.path().join("docs").join(name)).expect("a file");
+        file.set_modified(SystemTime::now() - Duration::from_secs(100_000)).expect("an older file");
+    }
+    launch.write("docs/members/.htaccess", MEMBERS);
+    launch.write("docs/members/x.txt", "x");
+    launch.write("docs/members/y.txt", "x");
+    let httpd = start(launch);
+    let mut wrong = httpd.client().with_password("alice", "guess");
+    let checked = checks(&httpd, || {
+        let records = oai::harvest(&mut wrong, "verb=ListRecords&metadataPrefix=oai_didl");
+        assert_eq!(records.len(), 2);
+    });
+    assert_eq!(checked, 1);
+    assert_eq!(httpd.error_log().matches("AH01617").count(), 1);
+    httpd.expect_clean_log(&["AH01617"]);
+}
+
+#[test]
+fn a_password_for_no_area_is_not_tried_in_many() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    let launch = launch(Mpm::Event);
+    for number in 0..10 {
+        launch.write(format!("docs/{number}/.htaccess"), MEMBERS.replace("Members", &format!("Area{number}")));
+        launch.write(format!("docs/{number}/x.txt"), "x");
+    }
+    let httpd = start(launch);
+    let mut wrong = httpd.client().with_password("alice", "guess");
+    let checked = checks(&httpd, || assert_eq!(wrong.get(LIST).expect("an answer").status, 401));
+    assert!((1..=3).contains(&checked), "{checked}");
+    let mut right = httpd.client().with_password("alice", "secret");
+    assert_eq!(listed(&mut right).len(), 41);
+}
+
+#[test]
+fn a_password_that_is_not_needed_is_not_judged() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    let launch = Launch::new(Mpm::Event).ordinary_site();
+    launch.write("docs/open.txt", "x");
+    let httpd = start(launch);
+    let answer = httpd.client().with_password("alice", "guess").get(LIST).expect("an answer");
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("Cache-Control"), Some("private, no-cache"));
+}

@@ -1,0 +1,32 @@
+/* A provider of passwords that counts how often it is asked: one user, alice, whose password is "secret". */
+#include <stdio.h>
+#include <string.h>
+#include "httpd.h"
+#include "http_config.h"
+#include "http_request.h"
+#include "ap_provider.h"
+#include "mod_auth.h"
+
+static authn_status check(request_rec *r, const char *user, const char *password)
+{
+    FILE *file = fopen(ap_server_root_relative(r->pool, "run/checks"), "a");
+    if (file) {
+        fprintf(file, "%s\n", r->uri);
+        fclose(file);
+    }
+    if (strcmp(user, "alice"))
+        return AUTH_USER_NOT_FOUND;
+    return strcmp(password, "secret") ? AUTH_DENIED : AUTH_GRANTED;
+}
+
+static const authn_provider provider = { &check, NULL };
+
+static void register_hooks(apr_pool_t *p)
+{
+    ap_register_auth_provider(p, AUTHN_PROVIDER_GROUP, "counted", AUTHN_PROVIDER_VERSION, &provider,
+                              AP_AUTH_INTERNAL_PER_CONF);
+}
+
+module AP_MODULE_DECLARE_DATA counted_module = {
+    STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL, register_hooks
+};
