@@ -16,7 +16,7 @@ use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::formats::SCHEMAS;
 use modoai_repository::host::{CatalogueHost, Host};
 use modoai_repository::quality::prefers_html;
-use modoai_repository::{Failure, PAGE_POLICY, Repository, Sent, filled_in, with_causes};
+use modoai_repository::{ANSWER_HEADERS, Failure, PAGE_POLICY, Repository, Sent, filled_in, with_causes};
 
 use crate::address::Address;
 use crate::directives::HANDLERS;
@@ -44,6 +44,9 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     let server = request.server();
     if !server.config::<Oai>().is_enabled() {
         return Outcome::Status(404);
+    }
+    for (name, value) in ANSWER_HEADERS {
+        request.any_reply_headers().set(name, value);
     }
     if !matches!(request.method(), "GET" | "HEAD" | "POST") {
         request.allow_get_and_post();
@@ -167,7 +170,7 @@ fn write(
     headers.set(c"Cache-Control", if is_personal { "private, no-cache" } else { "no-cache" });
     headers.set(c"Vary", "Accept, Authorization, Cookie");
     if for_people {
-        headers.set(c"Content-Security-Policy", PAGE_POLICY);
+        request.any_reply_headers().set(c"Content-Security-Policy", PAGE_POLICY);
     }
     let mut reply = Reply::new(request);
     let (asker, nameless);

@@ -23,14 +23,16 @@ pub mod formats;
 pub mod host;
 pub mod ingest;
 pub mod item;
+mod protection;
 pub mod quality;
 mod repository;
 pub mod settings;
 pub mod site;
 
 pub use answer::{Answer, Sent, SentList};
-pub use browse::{PAGE_POLICY, filled_in};
+pub use browse::filled_in;
 pub use error::Failure;
 pub use modoai_protocol::with_causes;
+pub use protection::{ANSWER_HEADERS, PAGE_POLICY};
 pub use repository::{ArchiveFormats, Repository};
 pub use settings::Settings;

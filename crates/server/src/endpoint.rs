@@ -64,8 +64,7 @@ pub(crate) async fn respond(
 
 /// One of our schemas, published below the repository.
 pub(crate) fn schema(text: &'static str) -> Response<Body> {
-    let response = Response::new(Body::Whole(Bytes::from_static(text.as_bytes())));
-    reply::with(response, CONTENT_TYPE, "application/xml; charset=UTF-8")
+    reply::of("application/xml; charset=UTF-8", Body::Whole(Bytes::from_static(text.as_bytes())))
 }
 
 /// In which form an answer is wanted.
@@ -179,12 +178,10 @@ async fn answer(
             Ok(_) | Err(_) => reply::fault(),
         };
     };
-    let response = Response::new(body);
     let response = if wish.html {
-        let response = reply::with(response, CONTENT_TYPE, "text/html; charset=UTF-8");
-        reply::with(response, CONTENT_SECURITY_POLICY, PAGE_POLICY)
+        reply::with(reply::of("text/html; charset=UTF-8", body), CONTENT_SECURITY_POLICY, PAGE_POLICY)
     } else {
-        reply::with(response, CONTENT_TYPE, "text/xml; charset=UTF-8")
+        reply::of("text/xml; charset=UTF-8", body)
     };
     match wish.encoding.name() {
         Some(encoding) => reply::with(response, CONTENT_ENCODING, encoding),

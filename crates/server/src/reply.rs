@@ -1,16 +1,34 @@
-//! The short responses: refusals, redirects and the like, each one sentence that a person can read.
+//! The responses of the server itself, as opposed to files of the site: the short ones, each one sentence that a person can
+//! read, and the headers that all of them carry.
 
-use hyper::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{
+    ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use hyper::{Response, StatusCode};
+use modoai_repository::ANSWER_HEADERS;
 
 use crate::body::Body;
+
+/// A response of this media type, with the headers that keep a browser from running it.
+pub(crate) fn of(media_type: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    for (name, value) in ANSWER_HEADERS {
+        // Both are constants; a test reads them back from every kind of response.
+        if let Ok(name) = HeaderName::from_bytes(name.to_bytes()) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    }
+    response
+}
 
 /// One sentence as plain text.
 pub(crate) fn text(status: StatusCode, sentence: &str) -> Response<Body> {
     let body = format!("{sentence}\n");
-    let mut response = Response::new(Body::Whole(body.into()));
+    let mut response = of("text/plain; charset=utf-8", Body::Whole(body.into()));
     *response.status_mut() = status;
-    with(response, CONTENT_TYPE, "text/plain; charset=utf-8")
+    response
 }
 
 /// Adds a header. A value that no header can carry is a fault of ours, and the response becomes one.
@@ -33,6 +51,11 @@ pub(crate) fn without_body(mut response: Response<Body>) -> Response<Body> {
         response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     }
     response
+}
+
+/// 400, and the end of the connection: what follows on it may not be what the client, or a proxy, takes it for.
+pub(crate) fn bad_request(sentence: &str) -> Response<Body> {
+    with(text(StatusCode::BAD_REQUEST, sentence), CONNECTION, "close")
 }
 
 pub(crate) fn not_found() -> Response<Body> {

@@ -44,11 +44,6 @@ use crate::repository::Repository;
 use choices::Choices;
 use view::Page;
 
-/// The Content-Security-Policy of pages for people. They show what strangers wrote into files. Should anything of it ever
-/// be taken for markup, the browser is told beforehand that nothing on the page may run, load or be sent elsewhere.
-pub const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; \
-                           base-uri 'none'; frame-ancestors 'none'";
-
 impl Repository {
     /// The answer to a request as a page of HTML. The bare URL shows Identify; to a harvester it would be an error.
     pub fn page_for_people(
