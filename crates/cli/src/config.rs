@@ -156,6 +156,7 @@ pub(crate) fn reference() -> String {
     fn rows<T>(title: &str, table: &[Setting<T>]) -> String {
         let row = |setting: &Setting<T>| {
             let default = if setting.default.is_empty() { "\"…\"" } else { setting.default };
+            let default = default.replace('\n', "\n#");
             format!("{}#{} = {default}\n\n", wrapped(setting.doc), setting.key)
         };
         format!("## {title}\n\n{}", table.iter().map(row).collect::<String>())

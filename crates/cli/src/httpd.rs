@@ -141,6 +141,8 @@ impl From<PrintedServer> for Served {
             max_vanished: printed.max_vanished.unwrap_or(usual.max_vanished),
             // Which links are followed httpd decides, with every request.
             follow_links: Links::Anywhere,
+            // And which files are code: httpd hands them to a program.
+            withhold: Vec::new(),
             ..usual
         };
         let roots = printed.root.into_iter().map(|PrintedRoot { prefix, path }| Root { prefix, path }).collect();

@@ -37,7 +37,7 @@ fn json_is_one_object() {
     let state = desk.at("state");
     assert_eq!(
         summary,
-        serde_json::json!({ "files": 3, "new_or_changed": 3, "deleted": 0, "unsettled": summary["unsettled"], "unknown": 0, "state": state })
+        serde_json::json!({ "files": 3, "new_or_changed": 3, "deleted": 0, "unsettled": summary["unsettled"], "unknown": 0, "withheld": 0, "state": state })
     );
     assert!(summary["unsettled"].is_u64(), "{summary}");
     assert_eq!(printed.lines().count(), 1);
@@ -192,7 +192,7 @@ fn what_httpd_said_of_media_types_is_kept() {
     let summary: serde_json::Value = serde_json::from_str(&run(&["--json"]).printed()).expect("JSON");
     let expected = serde_json::json!({ "servers": [{
         "server": "one", "state": desk.at("index/one_80"), "complete": true, "read": 0,
-        "files": 3, "new_or_changed": 0, "deleted": 1, "unsettled": 0, "unknown": 0,
+        "files": 3, "new_or_changed": 0, "deleted": 1, "unsettled": 0, "unknown": 0, "withheld": 0,
     }]});
     assert_eq!(summary, expected);
 }

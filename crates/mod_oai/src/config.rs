@@ -115,6 +115,8 @@ impl ServerConfig {
         }
         // Which links are followed httpd decides, with every request.
         all.site.follow_links = Links::Anywhere;
+        // And which files are code: it hands them to a program, or refuses them.
+        all.site.withhold = Vec::new();
         all
     }
 

@@ -123,13 +123,17 @@ fn kept_by(whom: &str) -> CliError {
 fn counted(tally: &Tally) -> Value {
     json!({
         "files": tally.files, "new_or_changed": tally.put, "deleted": tally.deleted,
-        "unsettled": tally.unsettled.len(), "unknown": tally.unknown,
+        "unsettled": tally.unsettled.len(), "unknown": tally.unknown, "withheld": tally.withheld,
     })
 }
 
 /// What was found, for a person.
 fn told(tally: &Tally) -> String {
-    format!("{} files, {} new or changed, {} deleted", tally.files, tally.put, tally.deleted)
+    let withheld = match tally.withheld {
+        0 => String::new(),
+        some => format!(", {some} withheld (setting 'withhold')"),
+    };
+    format!("{} files, {} new or changed, {} deleted{withheld}", tally.files, tally.put, tally.deleted)
 }
 
 fn all_looked_at(tally: &Tally) -> Result<(), CliError> {

@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::parts::{Gathered, Parts};
 use super::read_ahead::ReadAhead;
-use super::reconcile::{IngestError, Part, Reconciler};
+use super::reconcile::{IngestError, Part, Reconciler, Tally};
 use super::watch::Watch;
 use crate::catalogue::Catalogue;
 use crate::site::folder::Folder;
@@ -149,6 +149,8 @@ struct Keeping {
     /// What to look at.
     parts: Parts,
     next_rescan: Instant,
+    /// How many withheld files were reported last.
+    withheld: u64,
 }
 
 impl Keeping {
@@ -175,6 +177,7 @@ impl Keeping {
             has_access_files,
             parts: Parts::default(),
             next_rescan: Instant::now(),
+            withheld: 0,
             reconciler,
         })
     }
@@ -278,6 +281,10 @@ impl Keeping {
             let parts = parts.len();
             tracing::debug!(parts, put = tally.put, deleted = tally.deleted, "the catalogue has changed");
         }
+        if parts.contains(&Part::Everything) && tally.withheld != std::mem::replace(&mut self.withheld, tally.withheld)
+        {
+            report_withheld(&tally);
+        }
         if tally.put > 0 && !parts.contains(&Part::Everything) {
             self.read_ahead.changed(tally.put, tally.named);
         }
@@ -333,6 +340,19 @@ impl Keeping {
         let happened = rustix::event::poll(&mut fds, Some(&time)).is_ok_and(|count| count > 0);
         let _ = self.wakened.read(&mut [0; 16]);
         happened
+    }
+}
+
+/// One line when a site holds files that no web server sends as they are. They are a sign that another server with rules of
+/// its own was meant to serve the folder.
+fn report_withheld(tally: &Tally) {
+    if let Some(example) = &tally.withheld_example {
+        tracing::warn!(
+            "{} files or folders look like server-side code, keys, configuration, databases or backups, such as {example}: they \
+             are neither served nor listed (setting 'withhold'). If another web server serves this folder, its access rules \
+             are unknown to modoai; see \"Behind a proxy\" in the guide",
+            tally.withheld
+        );
     }
 }
 

@@ -74,6 +74,11 @@ impl<'a> Merge<'a> {
         }
         match step {
             Step::File(met) => self.file(met),
+            Step::Withheld(name) => {
+                self.tally.withheld += 1;
+                self.tally.withheld_example.get_or_insert(name);
+                Ok(())
+            }
             Step::Unknown { name, error } if name.is_empty() => Err(IngestError::Root(error)),
             Step::Unknown { name, error } => {
                 tracing::warn!(%name, %error, "something cannot be looked at; what is known of it is kept");

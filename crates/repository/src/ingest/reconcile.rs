@@ -53,6 +53,10 @@ pub struct Tally {
     pub deleted: u64,
     /// Files and folders that could not be looked at; what is known of them is kept.
     pub unknown: u64,
+    /// Files and folders that are hidden because of what they look like.
+    pub withheld: u64,
+    /// The first of them.
+    pub withheld_example: Option<String>,
     /// Files that changed so recently that they could change again unnoticed. Look at them a little later.
     pub unsettled: Vec<String>,
     /// Names that were found to stand for files elsewhere, which nobody watches yet.

@@ -6,7 +6,7 @@
 //! | module | decides |
 //! |---|---|
 //! | [`name`] | the one URL of a file |
-//! | [`rules`] | what is hidden |
+//! | [`rules`] | what is hidden, and what is withheld because of what it looks like |
 //! | [`folder`] | which folders are entered, which links are followed, and where they may lead |
 //! | [`roots`] | which folders and files are where on the site |
 //! | `overlay` | what they show together |
@@ -87,8 +87,8 @@ pub enum SiteError {
         /// Which name.
         prefix: String,
     },
-    /// An ignore pattern is not a glob.
-    #[error("setting 'ignore' has a pattern that cannot be used")]
+    /// A pattern is not a glob.
+    #[error("setting 'ignore' or 'withhold' has a pattern that cannot be used")]
     Pattern(#[from] globset::Error),
 }
 
@@ -117,7 +117,7 @@ impl Site {
         let site = Self {
             roots: Roots::new(roots)?,
             links: settings.follow_links,
-            rules: Rules::new(&settings.ignore, settings.show_dotfiles, reserved)?,
+            rules: Rules::new(&settings.ignore, settings.show_dotfiles, reserved)?.withholding(&settings.withhold)?,
             kinds: Kinds::new(&settings.types, &settings.charset),
             index: Some(settings.index.clone()).filter(|index| !index.is_empty()),
             door: Door::default(),

@@ -1,5 +1,6 @@
 //! What is hidden: the same for the site and for the repository.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -10,8 +11,8 @@ use super::name;
 /// Decides on hidden names.
 #[derive(Debug)]
 pub struct Rules {
-    names: GlobSet,
-    paths: GlobSet,
+    ignored: Patterns,
+    withheld: Patterns,
     show_dotfiles: bool,
     reserved: Vec<Vec<Vec<u8>>>,
 }
@@ -19,9 +20,15 @@ pub struct Rules {
 impl Rules {
     /// From glob patterns and the URL paths that the server itself answers.
     pub fn new(ignore: &[String], show_dotfiles: bool, reserved: &[&str]) -> Result<Self, globset::Error> {
-        let (paths, names): (Vec<&String>, Vec<&String>) = ignore.iter().partition(|pattern| pattern.contains('/'));
         let reserved = reserved.iter().filter_map(|path| name::decode(path.trim_matches('/'))).collect();
-        Ok(Self { names: globs(&names)?, paths: globs(&paths)?, show_dotfiles, reserved })
+        let ignored = Patterns::new(ignore, false)?;
+        Ok(Self { ignored, withheld: Patterns::default(), show_dotfiles, reserved })
+    }
+
+    /// Hides what these patterns match, too, in upper and lower case: files that another web server would not send as they
+    /// are.
+    pub fn withholding(self, patterns: &[String]) -> Result<Self, globset::Error> {
+        Ok(Self { withheld: Patterns::new(patterns, true)?, ..self })
     }
 
     /// Whether a path is shown, judging every folder on the way.
@@ -34,21 +41,57 @@ impl Rules {
         let Some(last) = segments.last() else { return true };
         let dotted = last.starts_with(b".") && !self.show_dotfiles;
         let well_known = segments.len() == 1 && last == b".well-known";
-        let ignored = || {
-            let path = || OsStr::from_bytes(&segments.join(&b'/')).to_owned();
-            self.names.is_match(OsStr::from_bytes(last)) || (!self.paths.is_empty() && self.paths.is_match(path()))
-        };
-        (!dotted || well_known) && !ignored() && !self.reserved.iter().any(|reserved| reserved == segments)
+        let hidden = || self.ignored.matches(segments, last) || self.withheld.matches(segments, last);
+        (!dotted || well_known) && !hidden() && !self.reserved.iter().any(|reserved| reserved == segments)
+    }
+
+    /// Whether the last segment of a path is withheld because of what it looks like: to be counted, where it is hidden
+    /// anyway.
+    pub fn withholds_last(&self, segments: &[Vec<u8>]) -> bool {
+        segments
+            .last()
+            .is_some_and(|last| self.withheld.matches(segments, last) && !self.ignored.matches(segments, last))
     }
 }
 
-fn globs(patterns: &[&String]) -> Result<GlobSet, globset::Error> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        // Only `**` crosses folders, as in every other tool with such patterns.
-        set.add(GlobBuilder::new(pattern.trim_matches('/')).literal_separator(true).build()?);
+/// Globs: those without a slash match a name anywhere, the others a path from the root.
+#[derive(Debug, Default)]
+struct Patterns {
+    names: GlobSet,
+    paths: GlobSet,
+    in_any_case: bool,
+}
+
+impl Patterns {
+    fn new(patterns: &[String], in_any_case: bool) -> Result<Self, globset::Error> {
+        let (paths, names): (Vec<&String>, Vec<&String>) = patterns.iter().partition(|pattern| pattern.contains('/'));
+        let globs = |patterns: Vec<&String>, are_paths: bool| {
+            let mut set = GlobSetBuilder::new();
+            for pattern in patterns {
+                let pattern = pattern.trim_matches('/');
+                let pattern = if in_any_case { pattern.to_ascii_lowercase() } else { pattern.to_owned() };
+                // In a path only `**` crosses folders, as in every other tool with such patterns. A name has no slash that
+                // anything could cross; without the rule, `*.html` is looked up by its extension.
+                set.add(GlobBuilder::new(&pattern).literal_separator(are_paths).build()?);
+            }
+            set.build()
+        };
+        Ok(Self { names: globs(names, false)?, paths: globs(paths, true)?, in_any_case })
     }
-    set.build()
+
+    fn matches(&self, segments: &[Vec<u8>], last: &[u8]) -> bool {
+        // In lower case here: globs that ignore case would all be compared as regular expressions.
+        let last = if self.in_any_case { Cow::Owned(last.to_ascii_lowercase()) } else { Cow::Borrowed(last) };
+        let path = || {
+            let mut path = segments.join(&b'/');
+            if self.in_any_case {
+                path.make_ascii_lowercase();
+            }
+            path
+        };
+        self.names.is_match(OsStr::from_bytes(&last))
+            || (!self.paths.is_empty() && self.paths.is_match(OsStr::from_bytes(&path())))
+    }
 }
 
 #[cfg(test)]
@@ -83,6 +126,85 @@ mod tests {
             "deep/a/b/x",
         ] {
             assert!(!shows(hidden), "{hidden}");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_code_keys_or_backups_is_withheld_by_default() {
+        let settings = super::super::SiteSettings { show_dotfiles: true, ..Default::default() };
+        let rules = Rules::new(&settings.ignore, settings.show_dotfiles, &[]).expect("good globs");
+        let rules = rules.withholding(&settings.withhold).expect("good globs");
+        let path = |text: &str| name::decode(text).expect("a path");
+        for withheld in [
+            "index.php",
+            "a/b/INDEX.PHP",
+            "x.php5",
+            "x.phtml",
+            "config.inc",
+            "run.cgi",
+            "cgi-bin/run",
+            "a.asp",
+            "a.aspx",
+            "a.jsp",
+            "a.jspx",
+            "page.shtml",
+            ".env",
+            ".env.production",
+            "prod.env",
+            "id_rsa",
+            "keys/ID_RSA",
+            "server.pem",
+            "server.key",
+            ".htpasswd",
+            "users.htpasswd",
+            ".ssh/authorized_keys",
+            "web.config",
+            "php.ini",
+            "data.sqlite",
+            "data.sqlite3",
+            "data.sqlite-wal",
+            "app.db",
+            "dump.sql",
+            "dump.sql.gz",
+            "page.html.bak",
+            "page.html.old",
+            "page.html.orig",
+            ".git/config",
+            "sub/.git",
+            ".gitignore",
+            ".svn/entries",
+            ".bash_history",
+        ] {
+            let segments = path(withheld);
+            assert!(!rules.shows(&segments), "{withheld}");
+            let counted = (1..=segments.len()).any(|depth| rules.withholds_last(&segments[..depth]));
+            assert!(counted, "{withheld} is hidden, but not counted");
+        }
+        // What the IndexIgnore of Debian's httpd names, and what editors leave.
+        for ignored in ["a~", "a#", "#a#", "RCS/a,v", "CVS/Root", "a,v", "a,t", ".a.swp", "Thumbs.db"] {
+            let segments = path(ignored);
+            assert!(!rules.shows(&segments), "{ignored}");
+            assert!(!rules.withholds_last(&segments[..1]), "{ignored}");
+        }
+        for shown in [
+            "index.html",
+            "htpasswd.html",
+            "id_rsa.pub",
+            "php.html",
+            "sqlite.html",
+            "art_history/a.html",
+            "a.aspect.html",
+            "index.php.html",
+            "key.txt",
+            "environment.html",
+            ".well-known/security.txt",
+            "robots.txt",
+            "a.py",
+            "a.xml",
+            "a.json",
+            "data.csv",
+        ] {
+            assert!(rules.shows(&path(shown)), "{shown}");
         }
     }
 }

@@ -21,6 +21,8 @@ pub enum Links {
 pub struct SiteSettings {
     /// Globs of names that do not exist for the outside.
     pub ignore: Vec<String>,
+    /// Globs of names that look like what no web server sends as it is.
+    pub withhold: Vec<String>,
     /// Whether names that begin with a dot are shown.
     pub show_dotfiles: bool,
     /// Which links are followed.
@@ -43,6 +45,7 @@ impl Default for SiteSettings {
     fn default() -> Self {
         let mut settings = Self {
             ignore: Vec::new(),
+            withhold: Vec::new(),
             show_dotfiles: false,
             follow_links: Links::Inside,
             index: String::new(),
@@ -57,13 +60,37 @@ impl Default for SiteSettings {
     }
 }
 
+/// What is withheld if the settings say nothing. A folder that is served by modoai has often been made for another web
+/// server, which runs these files, or refuses them by rules that modoai does not know. A line for each kind: server-side code;
+/// keys and passwords; configuration; databases; backups; version control.
+const WITHHOLD: &str = r##"[
+  "*.php", "*.php[0-9]", "*.phps", "*.phtml", "*.pht", "*.phar", "*.inc", "*.cgi", "*.fcgi", "cgi-bin",
+  "*.asp", "*.asp[a-z]", "*.asa", "*.asax", "*.ascx", "*.ashx", "*.asmx", "*.cshtml", "*.jsp", "*.jsp[a-z]",
+  "*.cfm", "*.cfc", "*.shtml", "*.rhtml", "*.erb", "*.wsgi", "WEB-INF", "App_Data", "App_Code",
+  "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "authorized_keys", "*.pem", "*.key", "*.ppk", "*.p12", "*.pfx",
+  "*.jks", "*.keystore", "*.kdb", "*.kdbx", "htpasswd", "*.htpasswd", ".htpasswd*", "*.htdigest", ".htdigest*",
+  ".ssh", ".gnupg", ".aws", ".docker", ".netrc", ".pgpass", "credentials.json", "secrets.json", "secrets.y*ml",
+  "*.env", ".env*", "*.ini", ".htaccess", "web.config", "httpd.conf", "apache2.conf", "nginx.conf", "my.cnf",
+  ".my.cnf", "wp-config.*", "config.y*ml", "database.y*ml", "parameters.y*ml", "appsettings*.json",
+  "settings.py", "local_settings.py", "modoai.toml", "docker-compose*.y*ml", "*.tfstate*", "*.tfvars", ".npmrc",
+  "*.sqlite*", "*.db", "*.db3", "*.db-*", "*.mdb", "*.accdb", "*.sql", "*.sql.*", "*.dump",
+  "*.bak", "*.bak.*", "*.backup", "*.old", "*.orig", "*.rej", "*.save", "*.dpkg-*", "*.ucf-*", "*.rpmsave",
+  "*.rpmnew", ".*_history", ".git*", ".svn", ".hg*", ".bzr*", "_darcs",
+]"##;
+
 /// The settings of a folder that is served as a site.
 pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "ignore",
-        default: r##"["*~", "#*#", "*.swp", "*.swo", "CVS", "lost+found", "Thumbs.db"]"##,
+        default: r##"["*~", "*#", "*,v", "*,t", "RCS", "CVS", "*.swp", "*.swo", "lost+found", "Thumbs.db"]"##,
         doc: "Globs of files and folders that are neither served nor listed. A pattern without a slash matches a name anywhere; one with a slash matches a path from the root. Replaces the default list.",
         set: |s, v| value::texts(v).map(|globs| s.ignore = globs),
+    },
+    Setting {
+        key: "withhold",
+        default: WITHHOLD,
+        doc: "Globs, as in ignore but in upper and lower case, of files that look like server-side code, keys, passwords, configuration, databases or backups. They are neither served nor listed. When the folder holds some, the log reports at start how many. Replaces the default list; [] withholds nothing.",
+        set: |s, v| value::texts(v).map(|globs| s.withhold = globs),
     },
     Setting {
         key: "show_dotfiles",

@@ -38,6 +38,8 @@ pub struct Met {
 pub enum Step {
     /// A file.
     File(Met),
+    /// Something that is hidden because of what it looks like; its name.
+    Withheld(String),
     /// Something that could not be looked at, for a reason that is not its permissions. What it is, and what is in it, is
     /// not known, so nothing of it may be taken for gone.
     Unknown {
@@ -137,6 +139,7 @@ struct Entry {
 
 enum EntryThing {
     Unknown(io::Error),
+    Withheld,
     File(Fingerprint),
     Folder(Arc<Task>),
 }
@@ -200,7 +203,7 @@ impl Ahead<'_> {
         state.listed += listing.entries.len();
         let inner = listing.entries.iter().rev().filter_map(|entry| match &entry.thing {
             EntryThing::Folder(task) => Some(task.clone()),
-            EntryThing::File(_) | EntryThing::Unknown(_) => None,
+            EntryThing::File(_) | EntryThing::Withheld | EntryThing::Unknown(_) => None,
         });
         state.waiting.extend(inner);
         // Under the lock, so that a reader who found it running cannot miss the wake-up.
@@ -292,6 +295,8 @@ impl Ahead<'_> {
                 let thing = EntryThing::Folder(Task::new(path.clone()));
                 entries.push(Entry { key: key() + "/", thing });
             }
+        } else if self.site.rules().withholds_last(path) {
+            entries.push(Entry { key: name::encode_segment(name), thing: EntryThing::Withheld });
         }
         path.pop();
     }
@@ -308,6 +313,7 @@ impl Ahead<'_> {
             match entry.thing {
                 EntryThing::File(fingerprint) => each(Step::File(Met { name, fingerprint }))?,
                 EntryThing::Folder(task) => open.push((name, self.take(&task, each)?.into_iter())),
+                EntryThing::Withheld => each(Step::Withheld(name))?,
                 EntryThing::Unknown(error) => each(Step::Unknown { name, error })?,
             }
         }
