@@ -8,6 +8,7 @@ use crate::commands::{
     validate,
 };
 use crate::error::{CliError, EXIT_CODES};
+use crate::place;
 
 /// Make a web site countable, harvestable and maintainable.
 ///
@@ -55,6 +56,9 @@ pub(crate) fn run() -> Result<(), CliError> {
         std::process::exit(if usage { crate::error::Kind::Usage as i32 } else { 0 });
     });
     start_log(app.verbose, app.quiet);
+    if matches!(app.command, Command::Serve(_) | Command::Index(_) | Command::Ask(_)) {
+        place::keep_private();
+    }
     match app.command {
         Command::Serve(command) => command.run(),
         Command::Import(command) => command.run(app.quiet),

@@ -10,6 +10,7 @@ use modoai_server::Areas;
 
 use crate::config::{Config, SiteArgs, shown};
 use crate::error::{CliError, Kind};
+use crate::place::warn_if_readable;
 
 /// A site and its catalogue.
 pub(crate) struct Opened {
@@ -30,6 +31,7 @@ impl Opened {
                 .because(error)
                 .hint("another place can be given with --data")
         })?;
+        warn_if_readable(catalogue.file());
         let root = site.root().map_or_else(|| args.dir.clone(), |root| root.to_path_buf());
         Ok(Self { config, root, site: Arc::new(site), catalogue: Arc::new(catalogue), state_dir })
     }

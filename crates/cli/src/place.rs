@@ -2,9 +2,31 @@
 
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use modoai_fetch::{Credential, Url};
+use rustix::fs::Mode;
+
+use crate::config::shown;
+
+/// From now on, only the owner may read what this process makes. For commands that write nothing but their state: it names
+/// files of protected areas, and holds the key of resumption tokens.
+pub(crate) fn keep_private() {
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
+}
+
+/// Says that others may read a file of the state, made by an earlier version or with rights given on purpose.
+pub(crate) fn warn_if_readable(file: &Path) {
+    let is_open = |metadata: std::fs::Metadata| metadata.permissions().mode() & 0o077 != 0;
+    if file.metadata().is_ok_and(is_open)
+        && let Some(folder) = file.parent()
+        && folder.metadata().is_ok_and(is_open)
+    {
+        let folder = shown(folder);
+        tracing::warn!("other users can read the state in {folder}; to change that, run `chmod -R go= {folder}`");
+    }
+}
 
 /// In the user's state folder, among things of this kind, under a name that tells whose it is. None without a home.
 pub(crate) fn own_place(kind: &str, target: &str) -> Option<PathBuf> {

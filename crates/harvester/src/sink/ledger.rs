@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 
 use super::SinkError;
+use crate::state::private_file;
 
 /// What every ledger has beside its own tables: facts of which there is one each.
 const SCHEMA: &str = "
@@ -30,6 +31,8 @@ impl Ledger {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        // If this fails, SQLite fails, too, and says why.
+        let _ = private_file(&path);
         let open = || -> rusqlite::Result<(Connection, bool)> {
             let connection = Connection::open_with_flags(&path, flags)?;
             let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;

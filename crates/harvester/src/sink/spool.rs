@@ -61,6 +61,7 @@ impl Scratch {
         let path = path.join("tmp");
         let opened = || -> io::Result<OwnedFd> {
             let folder = make_folder(own, b"tmp")?;
+            rustix::fs::fchmod(&folder, Mode::RWXU)?;
             for entry in rustix::fs::Dir::read_from(&folder)? {
                 let entry = entry?;
                 if !matches!(entry.file_name().to_bytes(), b"." | b"..") {

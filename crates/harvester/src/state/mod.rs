@@ -16,8 +16,10 @@ mod lists;
 mod notes;
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{DirBuilder, File, Permissions};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -142,12 +144,18 @@ impl State {
             let path = path.to_path_buf();
             move |source| StateError::Io { activity, path, source }
         };
-        std::fs::create_dir_all(&own).map_err(io("create", &own))?;
+        std::fs::create_dir_all(dir).map_err(io("create", dir))?;
+        // It names records that only the credentials of this harvest may read.
+        DirBuilder::new().recursive(true).mode(0o700).create(&own).map_err(io("create", &own))?;
+        // One of an earlier version is closed, too, unless it belongs to another user.
+        let _ = std::fs::set_permissions(&own, Permissions::from_mode(0o700));
         let lock_path = own.join("lock");
-        let lock = File::create(&lock_path).map_err(io("create", &lock_path))?;
+        let lock = private_file(&lock_path).map_err(io("create", &lock_path))?;
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive)
             .map_err(|_| StateError::Busy { dir: dir.to_path_buf() })?;
-        let mut state = Self::connect(&own.join("harvest.sqlite"), Some(lock), "NORMAL")?;
+        let path = own.join("harvest.sqlite");
+        private_file(&path).map_err(io("create", &path))?;
+        let mut state = Self::connect(&path, Some(lock), "NORMAL")?;
         state.migrate()?;
         Ok(state)
     }
@@ -367,6 +375,13 @@ impl State {
     pub fn set_mark(&mut self, mark: &str) -> Result<()> {
         self.sql(|sql| sql.execute("UPDATE source SET mark = ?", [mark]).map(drop))
     }
+}
+
+/// A file that only its owner may read, made if it is missing; SQLite gives its log the same rights. A link in its place is an
+/// error.
+pub(crate) fn private_file(path: &Path) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+    File::options().write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path)
 }
 
 #[cfg(test)]

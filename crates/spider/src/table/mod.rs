@@ -16,7 +16,8 @@ mod history;
 mod manners;
 mod urls;
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -104,11 +105,13 @@ impl Table {
     pub fn open(path: &Path) -> Result<Self> {
         let io = |source| TableError::Io { path: path.to_path_buf(), source };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(io)?;
+            // It names pages and owners that others need not know.
+            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io)?;
         }
         let mut lock_path = path.as_os_str().to_owned();
         lock_path.push(".lock");
-        let lock = File::create(&lock_path).map_err(io)?;
+        let private = |path: &Path| File::options().write(true).create(true).truncate(false).mode(0o600).open(path);
+        let lock = private(Path::new(&lock_path)).map_err(io)?;
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(
             |error| match error {
                 rustix::io::Errno::WOULDBLOCK => TableError::Busy { path: path.to_path_buf() },
@@ -116,6 +119,8 @@ impl Table {
             },
         )?;
         let engine = |source| TableError::Engine { path: path.to_path_buf(), source };
+        // SQLite gives its log the same rights as the file.
+        private(path).map_err(io)?;
         let db = Connection::open(path).map_err(engine)?;
         Self::prepared(db, path.to_path_buf(), Some(lock))
     }

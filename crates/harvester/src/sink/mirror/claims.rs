@@ -31,7 +31,7 @@ impl Claims {
     pub(super) fn open(own: &OwnedFd, path: &Path) -> Result<Self, SinkError> {
         let path = path.join(NAME);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let file = rustix::fs::openat(own, NAME, flags, Mode::from_raw_mode(0o666)).map(File::from);
+        let file = rustix::fs::openat(own, NAME, flags, Mode::from_raw_mode(0o600)).map(File::from);
         let file = file.map_err(|error| SinkError::io("open", &path)(error.into()))?;
         Ok(Self { file, path, is_empty: false })
     }

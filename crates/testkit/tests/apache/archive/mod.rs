@@ -154,7 +154,11 @@ fn what_holds_no_records_is_refused() {
     let mut index = Command::new(process::binary());
     index.arg("index").arg(folder.path("site")).arg("--data").arg(folder.path("state"));
     assert!(index.output().expect("it can be run").status.success());
+    // Only its owner may read it; here all may.
     set_mode(&folder.path("state"), 0o755);
+    for name in names_in(&folder.path("state")) {
+        set_mode(&folder.path("state").join(name), 0o644);
+    }
     let httpd = launch(Mpm::Event, &folder.path("state"), "").start();
     assert_eq!(httpd.client().get("/modoai?verb=Identify").expect("an answer").status, 503);
     httpd.wait("it is said why", || httpd.error_log().contains("holds the files of a site"));
