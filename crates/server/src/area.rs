@@ -8,6 +8,7 @@
 //! slow by design and a harvester sends them with every request. Wrong ones are not, so they cannot crowd others out.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,9 +18,10 @@ use base64::engine::general_purpose::STANDARD;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use modoai_repository::site::name;
 use sha2::{Digest as _, Sha256};
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, Semaphore};
 
 use crate::htpasswd::{HtpasswdError, Users};
+use crate::origin::Shares;
 use crate::password_file::PasswordFile;
 use crate::settings::AreaSettings;
 
@@ -41,6 +43,9 @@ pub struct Areas {
     secret: [u8; 32],
     /// Whoever tries passwords gets one processor core, and the rest goes on.
     checks: Semaphore,
+    /// Of each address, one password is checked or waits for that at a time: however many one address sends, those of others
+    /// wait for no more than one of them.
+    shares: Shares,
 }
 
 /// Who a request comes from: what its credentials open.
@@ -95,6 +100,7 @@ impl Areas {
             remembered: Mutex::default(),
             secret,
             checks: Semaphore::new(1),
+            shares: Shares::new(1),
         })
     }
 
@@ -125,8 +131,12 @@ impl Areas {
         self.areas.first().map(|area| area.challenge.as_str())
     }
 
-    /// Who a request comes from.
-    pub(crate) async fn identify(self: &Arc<Self>, headers: &HeaderMap) -> Result<Requester, Stranger> {
+    /// Who a request comes from, that was sent from this address.
+    pub(crate) async fn identify(
+        self: &Arc<Self>,
+        address: IpAddr,
+        headers: &HeaderMap,
+    ) -> Result<Requester, Stranger> {
         if self.areas.is_empty() || !headers.contains_key(AUTHORIZATION) {
             return Ok(Requester::anonymous());
         }
@@ -136,7 +146,11 @@ impl Areas {
         if let Some(requester) = self.recall(&key) {
             return Ok(requester);
         }
-        let permit = tokio::time::timeout(PATIENCE, self.checks.acquire()).await;
+        let turn = async {
+            let share = self.shares.of(address).acquire_owned().await?;
+            Ok::<_, AcquireError>((share, self.checks.acquire().await?))
+        };
+        let permit = tokio::time::timeout(PATIENCE, turn).await;
         let _permit = permit.map_err(|_| Stranger::Busy)?.map_err(|_| Stranger::Busy)?;
         let check = move || {
             let confirms = |(index, (users, _)): (usize, &(Arc<Users>, u64))| {
@@ -233,6 +247,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
     const ALICE: &str = "alice:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n";
     const BOB: &str = "bob:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n";
 
@@ -262,8 +277,8 @@ mod tests {
             area("/private/bob", one, &[]),
         ];
         let areas = Arc::new(Areas::open(&areas).expect("good files"));
-        let alice = areas.identify(&headers("alice:secret")).await.expect("known");
-        let bob = areas.identify(&headers("bob:secret")).await.expect("known");
+        let alice = areas.identify(HERE, &headers("alice:secret")).await.expect("known");
+        let bob = areas.identify(HERE, &headers("bob:secret")).await.expect("known");
         assert_eq!(alice.user(), Some("alice"));
         let open = |requester: &Requester, path: &str| areas.closed_to(requester, &segments(path)).is_none();
         for (path, to_nobody, to_alice, to_bob) in [
@@ -290,14 +305,14 @@ mod tests {
         std::fs::write(&file, ALICE).expect("written");
         let areas = Arc::new(Areas::open(&[area("/", file, &[])]).expect("a good file"));
         for wrong in ["alice:wrong", "alice", "eve:secret", ":", "alice:secret\0"] {
-            assert_eq!(areas.identify(&headers(wrong)).await, Err(Stranger::Wrong), "{wrong}");
+            assert_eq!(areas.identify(HERE, &headers(wrong)).await, Err(Stranger::Wrong), "{wrong}");
         }
         let mut twice = headers("alice:secret");
         twice.append(AUTHORIZATION, "Basic x".parse().expect("ASCII"));
-        assert_eq!(areas.identify(&twice).await, Err(Stranger::Wrong));
-        assert_eq!(areas.identify(&HeaderMap::new()).await, Ok(Requester::anonymous()));
+        assert_eq!(areas.identify(HERE, &twice).await, Err(Stranger::Wrong));
+        assert_eq!(areas.identify(HERE, &HeaderMap::new()).await, Ok(Requester::anonymous()));
         let unprotected = Arc::new(Areas::none());
-        assert_eq!(unprotected.identify(&headers("a:b")).await, Ok(Requester::anonymous()));
+        assert_eq!(unprotected.identify(HERE, &headers("a:b")).await, Ok(Requester::anonymous()));
     }
 
     #[tokio::test]
@@ -306,12 +321,12 @@ mod tests {
         let file = folder.path().join("users");
         std::fs::write(&file, ALICE).expect("written");
         let areas = Arc::new(Areas::open(&[area("/", file.clone(), &[])]).expect("a good file"));
-        areas.identify(&headers("alice:secret")).await.expect("known");
+        areas.identify(HERE, &headers("alice:secret")).await.expect("known");
         assert_eq!(lock(&areas.remembered).len(), 1);
-        areas.identify(&headers("alice:secret")).await.expect("remembered");
+        areas.identify(HERE, &headers("alice:secret")).await.expect("remembered");
         std::fs::write(&file, BOB).expect("written");
         lock(&areas.files[0]).look_now();
-        assert_eq!(areas.identify(&headers("alice:secret")).await, Err(Stranger::Wrong));
-        areas.identify(&headers("bob:secret")).await.expect("known");
+        assert_eq!(areas.identify(HERE, &headers("alice:secret")).await, Err(Stranger::Wrong));
+        areas.identify(HERE, &headers("bob:secret")).await.expect("known");
     }
 }

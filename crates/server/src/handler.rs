@@ -95,10 +95,10 @@ impl Handler {
         }
         let hosts = request.headers().get_all(HOST).iter().count();
         if hosts > 1 || (hosts == 0 && request.version() >= Version::HTTP_11) {
-            return reply::text(StatusCode::BAD_REQUEST, "The request needs exactly one Host header.");
+            return reply::bad_request("The request needs exactly one Host header.");
         }
         let Some(path) = uri.path().strip_prefix('/').map(str::to_owned) else {
-            return reply::text(StatusCode::BAD_REQUEST, "The request has no path.");
+            return reply::bad_request("The request has no path.");
         };
         let place = Place::of(&path, &self.base);
         match (request.method(), &place) {
@@ -112,7 +112,7 @@ impl Handler {
             Place::Site if path == "healthz" => return self.health(),
             Place::Base | Place::Site => {}
         }
-        let requester = match (self.served.areas.identify(request.headers()).await, &place) {
+        let requester = match (self.served.areas.identify(address, request.headers()).await, &place) {
             (Ok(requester), _) => requester,
             (Err(Stranger::Busy), _) => return reply::come_back("Too many passwords are being checked.", 10),
             // Whoever shows wrong credentials must not take a shortened list for the whole one.

@@ -20,7 +20,19 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Users and the hashes of their passwords.
 #[derive(Debug, Default)]
-pub(crate) struct Users(HashMap<String, Hash>);
+pub(crate) struct Users {
+    hashes: HashMap<String, Hash>,
+    /// What each check costs, whoever the user is.
+    price: Price,
+}
+
+/// The work that a check of a password takes, as far as it counts: an `{SHA}` hash is free beside these two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Price {
+    apr1: bool,
+    /// The cost of bcrypt: one more is twice the work.
+    bcrypt: Option<u32>,
+}
 
 /// Why a password file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +68,7 @@ impl Users {
     }
 
     fn parse(text: &str) -> Result<Self, (usize, &'static str)> {
-        let mut users = HashMap::new();
+        let mut users = Self::default();
         for (index, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -66,29 +78,45 @@ impl Users {
             let (user, hash) = line.split_once(':').ok_or_else(|| fault("there is no colon after the user name"))?;
             // htpasswd looks for the first line of a user, so later ones have no say here either.
             let hash = Hash::parse(hash).map_err(fault)?;
-            users.entry(user.to_owned()).or_insert(hash);
+            let price = hash.price();
+            users.price.apr1 |= price.apr1;
+            users.price.bcrypt = users.price.bcrypt.max(price.bcrypt);
+            users.hashes.entry(user.to_owned()).or_insert(hash);
         }
-        Ok(Self(users))
+        Ok(users)
     }
 
     /// Whether this is the user's password. May take as long as bcrypt likes: not for async threads.
+    ///
+    /// Every check takes the time of the most expensive user of the file, so that the time does not say whether a user exists.
     pub(crate) fn verify(&self, user: &str, password: &[u8]) -> bool {
-        match self.0.get(user) {
-            Some(hash) => hash.verify(password),
-            None => {
-                // An unknown user costs as much time as a known one, so that the time does not tell them apart.
-                if let Some(decoy) = self.0.values().next() {
-                    decoy.verify(password);
-                }
-                false
-            }
+        let hash = self.hashes.get(user);
+        let is_right = hash.is_some_and(|hash| hash.verify(password));
+        let (decoy_apr1, decoy_costs) = self.rest(hash.map(Hash::price).unwrap_or_default());
+        if decoy_apr1 {
+            std::hint::black_box(apr1(password, b"decoy"));
         }
+        for cost in decoy_costs {
+            std::hint::black_box(bcrypt::bcrypt(cost, [0; 16], b"decoy\0"));
+        }
+        is_right
+    }
+
+    /// What is missing from a check at this price to that of the file: whether an `$apr1$` hash, and bcrypt hashes of which
+    /// costs. Costs n, n, n + 1, … m - 1 together are as much work as one of cost m.
+    fn rest(&self, paid: Price) -> (bool, std::ops::Range<u32>) {
+        let costs = match (paid.bcrypt, self.price.bcrypt) {
+            (_, None) => 0..0,
+            (None, Some(full)) => full..full + 1,
+            (Some(paid), Some(full)) => paid..full,
+        };
+        (self.price.apr1 && !paid.apr1, costs)
     }
 }
 
 #[derive(Debug)]
 enum Hash {
-    Bcrypt(String),
+    Bcrypt { hash: String, cost: u32 },
     Apr1 { salt: String, digest: String },
     Sha1([u8; 20]),
 }
@@ -110,16 +138,24 @@ impl Hash {
         if ["$2y$", "$2a$", "$2b$"].iter().any(|prefix| text.starts_with(prefix)) {
             let parts: bcrypt::HashParts = text.parse().map_err(|_| "the bcrypt hash is damaged")?;
             return match parts.get_cost() {
-                ..=MAX_BCRYPT_COST => Ok(Self::Bcrypt(text.to_owned())),
+                cost @ ..=MAX_BCRYPT_COST => Ok(Self::Bcrypt { hash: text.to_owned(), cost }),
                 _ => Err("the bcrypt hash costs too much; htpasswd allows at most 17"),
             };
         }
         Err("this kind of password hash is not supported; use `htpasswd -B` (bcrypt)")
     }
 
+    fn price(&self) -> Price {
+        match self {
+            Self::Bcrypt { cost, .. } => Price { apr1: false, bcrypt: Some(*cost) },
+            Self::Apr1 { .. } => Price { apr1: true, bcrypt: None },
+            Self::Sha1(_) => Price::default(),
+        }
+    }
+
     fn verify(&self, password: &[u8]) -> bool {
         match self {
-            Self::Bcrypt(hash) => bcrypt::verify(password, hash).unwrap_or(false),
+            Self::Bcrypt { hash, .. } => bcrypt::verify(password, hash).unwrap_or(false),
             Self::Apr1 { salt, digest } => same(apr1(password, salt.as_bytes()).as_bytes(), digest.as_bytes()),
             Self::Sha1(digest) => same(&Sha1::digest(password), digest),
         }
@@ -198,6 +234,36 @@ mod tests {
             assert!(users.verify(user, password.as_bytes()), "{line}");
             assert!(!users.verify(user, b"wrong"), "{line}");
             assert!(!users.verify("nobody", password.as_bytes()), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_check_takes_the_same_work_whoever_the_user_is() {
+        const SHA: &str = "sha:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n";
+        const APR1: &str = "apr1:$apr1$xbRcZiep$maIY6rgrgtBaDy.wgYiiA/\n";
+        const CHEAP: &str = "cheap:$2y$04$I6aGn6YQNKm2UnmsrF0EDeey16CzBpbOJSfW/kAszlx4tMCdY9kgm\n";
+        const DEAR: &str = "dear:$2y$05$7SmHSBxzbspGAWju2sLEVOtDGmuhJjnMfpZSzxcb.BfBzs6PElvZ.\n";
+        const DEARER: &str = "dearer:$2y$07$7SmHSBxzbspGAWju2sLEVOtDGmuhJjnMfpZSzxcb.BfBzs6PElvZ.\n";
+        for (file, apr1s, rounds) in [
+            (SHA.to_owned(), 0, 0),
+            (format!("{SHA}{APR1}"), 1, 0),
+            (format!("{SHA}{CHEAP}"), 0, 16),
+            (format!("{CHEAP}{DEAR}"), 0, 32),
+            (format!("{SHA}{APR1}{CHEAP}{DEAR}{DEARER}"), 1, 128),
+        ] {
+            let users = Users::parse(&file).expect("a good file");
+            for user in ["nobody", "sha", "apr1", "cheap", "dear", "dearer"] {
+                let price = users.hashes.get(user).map(Hash::price).unwrap_or_default();
+                let (decoy, costs) = users.rest(price);
+                let work = |cost: u32| 1 << cost;
+                let bcrypt: u32 = price.bcrypt.map_or(0, work) + costs.map(work).sum::<u32>();
+                assert_eq!((u32::from(price.apr1) + u32::from(decoy), bcrypt), (apr1s, rounds), "{user} of {file}");
+            }
+        }
+        let users = Users::parse(&format!("{SHA}{APR1}{CHEAP}{DEAR}")).expect("a good file");
+        for (user, is_known) in [("sha", true), ("apr1", true), ("cheap", true), ("dear", true), ("nobody", false)] {
+            assert_eq!(users.verify(user, b"secret"), is_known, "{user}");
+            assert!(!users.verify(user, b"wrong"), "{user}");
         }
     }
 

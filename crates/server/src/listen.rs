@@ -2,7 +2,7 @@
 //!
 //! Whatever arrives costs bounded memory: a fixed number of connections, each with a bounded request head, bounded
 //! buffers and a deadline for everything the client has to do. One connection too many is told so; when even telling
-//! becomes too much, it is just closed.
+//! becomes too much, it is just closed. No address may have all connections, unless it is that of a proxy.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -25,6 +25,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::handler::Handler;
 use crate::log::Logged;
+use crate::origin::Shares;
 use crate::settings::ServerSettings;
 use crate::stall::Stall;
 
@@ -45,9 +46,11 @@ const LINGER: Duration = Duration::from_secs(2);
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
 const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 10\r\nConnection: close\r\n\
+    Content-Security-Policy: default-src 'none'; sandbox\r\nX-Content-Type-Options: nosniff\r\n\
     Content-Type: text/plain; charset=utf-8\r\nContent-Length: 42\r\n\r\nThere are too many connections right now.\n";
 
 const TOO_SLOW: &[u8] = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\
+    Content-Security-Policy: default-src 'none'; sandbox\r\nX-Content-Type-Options: nosniff\r\n\
     Content-Type: text/plain; charset=utf-8\r\nContent-Length: 37\r\n\r\nThe request took too long to arrive.\n";
 
 /// Serves until `shutdown` is ready, then lets requests in flight finish for a while.
@@ -58,6 +61,8 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let slots = Arc::new(Semaphore::new(settings.max_connections));
+    let shares = Shares::new(settings.connections_of_one_address());
+    let is_proxy = |peer| settings.trusted_proxies.iter().any(|network| network.contains(peer));
     let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
     let (stop, stopped) = watch::channel(false);
     let (header_timeout, patience) = (settings.header_timeout, settings.stall_timeout);
@@ -75,7 +80,9 @@ pub(crate) async fn serve(
                 }
             },
         };
-        if let Ok(slot) = slots.clone().try_acquire_owned() {
+        let share = if is_proxy(peer) { Ok(None) } else { shares.of(peer).try_acquire_owned().map(Some) };
+        let slot = share.and_then(|share| Ok((share, slots.clone().try_acquire_owned()?)));
+        if let Ok(slot) = slot {
             let service = Connection { handler: handler.clone(), peer };
             let stopped = stopped.clone();
             tasks.spawn(async move {
@@ -182,6 +189,10 @@ mod tests {
             let text = std::str::from_utf8(word).expect("ASCII");
             let (head, body) = text.split_once("\r\n\r\n").expect("a head and a body");
             assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{text}");
+            for (name, value) in modoai_repository::ANSWER_HEADERS {
+                let header = format!("\r\n{}: {value}\r\n", name.to_str().expect("ASCII"));
+                assert!(head.contains(&header), "{header} in {text}");
+            }
         }
     }
 }

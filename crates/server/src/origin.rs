@@ -1,9 +1,12 @@
-//! Where a request comes from, also if a proxy stands in front.
+//! Where a request comes from, also if a proxy stands in front, and which requests come from the same place.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::header::{HeaderMap, HeaderName};
 use modoai_flow::network::Network;
+use tokio::sync::Semaphore;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -24,6 +27,39 @@ pub(crate) fn of(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAd
         }
     }
     found
+}
+
+/// Something of which each address may have a certain number at a time, so that no address can take all there is.
+#[derive(Debug)]
+pub(crate) struct Shares {
+    each: usize,
+    taken: Mutex<Taken>,
+}
+
+/// The shares of which something is taken, and some of which nothing is any more.
+#[derive(Debug, Default)]
+struct Taken {
+    shares: HashMap<Network, Arc<Semaphore>>,
+    /// With so many of them, those that are not needed any more are removed.
+    tidy_at: usize,
+}
+
+impl Shares {
+    pub(crate) fn new(each: usize) -> Self {
+        Self { each, taken: Mutex::default() }
+    }
+
+    /// The share of an address. The addresses that one customer of a provider has in IPv6 have one together.
+    pub(crate) fn of(&self, address: IpAddr) -> Arc<Semaphore> {
+        let network = Network::of(address, if address.to_canonical().is_ipv4() { 32 } else { 56 });
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if taken.shares.len() >= taken.tidy_at {
+            // Whoever has a part of a share, or waits for one, has a handle on it.
+            taken.shares.retain(|_, share| Arc::strong_count(share) > 1);
+            taken.tidy_at = (2 * taken.shares.len()).max(64);
+        }
+        taken.shares.entry(network).or_insert_with(|| Arc::new(Semaphore::new(self.each))).clone()
+    }
 }
 
 /// An address, as proxies write it: some add the port.
@@ -59,5 +95,25 @@ mod tests {
             assert_eq!(found.to_string(), expected, "{peer} {forwarded:?}");
             assert_eq!(of(found, &headers, &[]), found);
         }
+    }
+    #[test]
+    fn an_address_has_its_share_and_no_more() {
+        let shares = Shares::new(2);
+        let take = |address: &str| shares.of(address.parse().expect("an address")).try_acquire_owned().ok();
+        let first = take("192.0.2.1").expect("one");
+        let _second = take("::ffff:192.0.2.1").expect("another");
+        assert!(take("192.0.2.1").is_none());
+        assert!(take("192.0.2.2").is_some());
+        drop(first);
+        assert!(take("192.0.2.1").is_some());
+        let _block = (take("2001:db8::1").expect("one"), take("2001:db8:0:ff::2").expect("another"));
+        assert!(take("2001:db8::3").is_none());
+        assert!(take("2001:db8:0:100::1").is_some());
+        // Addresses that have nothing are forgotten, those that have something are not.
+        for number in 0..10_000_u32 {
+            drop(take(&std::net::Ipv4Addr::from(number).to_string()).expect("one"));
+        }
+        assert!(shares.taken.lock().expect("not poisoned").shares.len() <= 128);
+        assert!(take("2001:db8::3").is_none());
     }
 }

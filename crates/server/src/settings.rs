@@ -22,6 +22,8 @@ pub struct ServerSettings {
     pub area: Vec<AreaSettings>,
     /// Connections at the same time.
     pub max_connections: usize,
+    /// Connections of one address at the same time; 0 for half of all.
+    pub max_connections_per_address: usize,
     /// Patience with the head of a request.
     pub header_timeout: Duration,
     /// Patience with a client that takes or gives no byte.
@@ -65,6 +67,14 @@ impl ServerSettings {
         format!("{}{}", self.site_url(address), self.base_path.trim_start_matches('/'))
     }
 
+    /// How many connections one address may have at the same time.
+    pub(crate) fn connections_of_one_address(&self) -> usize {
+        match self.max_connections_per_address {
+            0 => self.max_connections.div_ceil(2),
+            number => number,
+        }
+    }
+
     /// How many answers of the repository are computed at the same time. They wait for the disk as much as for the
     /// processor, hence two per core.
     pub fn worker_count(&self) -> usize {
@@ -83,6 +93,7 @@ impl Default for ServerSettings {
             base_path: String::new(),
             area: Vec::new(),
             max_connections: 0,
+            max_connections_per_address: 0,
             header_timeout: Duration::ZERO,
             stall_timeout: Duration::ZERO,
             grace: Duration::ZERO,
@@ -155,6 +166,12 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
         default: "2048",
         doc: "Connections at the same time. Further ones are told to come back later (503) and closed.",
         set: |s, v| count(v, 1).map(|number| s.max_connections = number),
+    },
+    Setting {
+        key: "max_connections_per_address",
+        default: "0",
+        doc: "Connections that one address may have at the same time, so that no client can take all of them; 0 means half of max_connections. In IPv6, addresses that share 56 bits count as one. Does not apply to trusted_proxies.",
+        set: |s, v| count(v, 0).map(|number| s.max_connections_per_address = number),
     },
     Setting {
         key: "header_timeout",

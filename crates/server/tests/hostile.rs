@@ -88,7 +88,10 @@ fn floods_of_headers_are_refused() {
 #[test]
 fn a_thousandfold_of_connections_is_bounded() {
     const MOST: usize = 100;
-    let bench = Folder::new(&[("a", "x")]).serve(|settings, _| settings.max_connections = MOST);
+    let bench = Folder::new(&[("a", "x")]).serve(|settings, _| {
+        settings.max_connections = MOST;
+        settings.max_connections_per_address = MOST;
+    });
     let mut crowd: Vec<_> = (0..2000).map(|_| bench.connect()).collect();
     let mut told = 0;
     wait_for("all but so many are sent away", || {
