@@ -1,0 +1,121 @@
+//! Every answer that is not a file of the site tells browsers to run nothing, in both hosts.
+
+use modoai_testkit::http::{Client, Response};
+use modoai_testkit::site::TestSite;
+
+use crate::hosts::Host;
+
+const POLICY: &str = "default-src 'none'; sandbox";
+
+/// What the protecting headers of an answer are, each of them once.
+#[track_caller]
+fn expect_protected(what: &str, answer: &Response, policy: &str) {
+    for (name, expected) in [("Content-Security-Policy", policy), ("X-Content-Type-Options", "nosniff")] {
+        let given = answer.headers.iter().filter(|(given, _)| given.eq_ignore_ascii_case(name));
+        let given: Vec<&str> = given.map(|(_, value)| value.as_str()).collect();
+        assert_eq!(given, [expected], "{name} of {what}: {answer:?}");
+    }
+}
+
+fn every_answer_is_protected(host: Host) {
+    let site = TestSite::with(&[("a.txt", "x"), ("b.html", "<title>x</title>")]);
+    let running = host.serve(&site, &[]);
+    let mut client = running.client();
+    let identifier = format!("{}/a.txt", running.url());
+    for query in [
+        "verb=Identify",
+        "verb=ListMetadataFormats",
+        "verb=ListSets",
+        "verb=ListIdentifiers&metadataPrefix=oai_dc",
+        "verb=ListRecords&metadataPrefix=oai_didl",
+        &format!("verb=GetRecord&metadataPrefix=http_header&identifier={identifier}"),
+        "verb=GetRecord&metadataPrefix=oai_dc&identifier=nothing",
+        "verb=Nonsense",
+        "verb=ListRecords&resumptionToken=x",
+        "",
+    ] {
+        let target = format!("/modoai?{query}");
+        let answer = client.get(&target).expect("an answer");
+        assert!(answer.header("Content-Type").is_some_and(|kind| kind.starts_with("text/xml")), "{answer:?}");
+        expect_protected(&target, &answer, POLICY);
+        expect_protected(&target, &client.head(&target).expect("an answer"), POLICY);
+        expect_protected(&target, &client.post_form("/modoai", query).expect("an answer"), POLICY);
+    }
+    for schema in ["http_header.xsd", "fixity.xsd", "datestamps.xsd"] {
+        let answer = client.get(&format!("/modoai/{schema}")).expect("an answer");
+        assert_eq!(answer.status, 200, "{schema}");
+        expect_protected(schema, &answer, POLICY);
+    }
+    let refused = [
+        ("405", client.send("DELETE", "/modoai?verb=Identify", &[], b"")),
+        ("415", client.send("POST", "/modoai", &[("Content-Type", "text/plain")], b"verb=Identify")),
+        ("413", client.post_form("/modoai", &"a".repeat(100_000))),
+        ("404", client.get("/modoai/nothing.xsd")),
+    ];
+    for (status, answer) in refused {
+        let answer = answer.expect("an answer");
+        assert_eq!(answer.status.to_string(), status);
+        expect_protected(status, &answer, POLICY);
+        client = running.client();
+    }
+    let page = client.get_with("/modoai", &[("Accept", "text/html")]).expect("an answer");
+    assert!(page.header("Content-Type").is_some_and(|kind| kind.starts_with("text/html")), "{page:?}");
+    let policy = page.header("Content-Security-Policy").expect("a policy").to_owned();
+    for part in ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"] {
+        assert!(policy.contains(part), "{policy}");
+    }
+    assert!(!policy.contains("script-src"), "{policy}");
+    expect_protected("the page", &page, &policy);
+
+    // What the site itself sends is the site's business, and what records say of it stays true.
+    let file = client.get("/a.txt").expect("an answer");
+    assert_eq!((file.status, file.header("Content-Security-Policy")), (200, None));
+}
+
+#[test]
+fn every_answer_of_the_server_is_protected() {
+    every_answer_is_protected(Host::Standalone);
+}
+
+#[test]
+fn every_answer_in_httpd_is_protected() {
+    every_answer_is_protected(Host::Apache);
+}
+
+#[test]
+fn refusals_of_the_server_are_protected() {
+    let site = TestSite::with(&[("a.txt", "x"), ("folder/b.txt", "x")]);
+    let running = Host::Standalone.serve(&site, &[]);
+    let mut client = running.client();
+    for (target, status) in
+        [("/missing", 404), ("/folder", 301), ("/", 302), ("/modoai/", 302), ("/healthz", 200), ("/%00", 404)]
+    {
+        let answer = client.get(target).expect("an answer");
+        assert_eq!(answer.status, status, "{target}");
+        expect_protected(target, &answer, POLICY);
+    }
+    let long = client.get(&format!("/{}", "a".repeat(40_000))).expect("an answer");
+    assert_eq!(long.status, 414);
+    expect_protected("a long address", &long, POLICY);
+    let range = client.get_with("/a.txt", &[("Range", "bytes=100-")]).expect("an answer");
+    assert_eq!(range.status, 416);
+    expect_protected("a range", &range, POLICY);
+    let condition = client.get_with("/a.txt", &[("If-Match", "\"x\"")]).expect("an answer");
+    assert_eq!(condition.status, 412);
+    expect_protected("a condition", &condition, POLICY);
+    let twice = client.send("GET", "/a.txt", &[("Host", "a"), ("Host", "b")], b"").expect("an answer");
+    assert_eq!(twice.status, 400);
+    expect_protected("two hosts", &twice, POLICY);
+}
+
+#[test]
+fn a_503_of_the_server_is_protected() {
+    let site = TestSite::with(&[("a.txt", "x")]);
+    let server = modoai_testkit::process::Launch::of(site.path()).set("list_delay", "1h").start();
+    let list = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
+    let mut client = Client::new(server.url());
+    assert_eq!(client.get(list).expect("an answer").status, 200);
+    let refused = client.get(list).expect("an answer");
+    assert_eq!(refused.status, 503);
+    expect_protected("503", &refused, POLICY);
+}
