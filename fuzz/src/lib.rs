@@ -1,8 +1,14 @@
-//! Modules of the archive, fetch, the harvester and the spider that read foreign bytes, compiled on their own. The crates as a whole bring a
+//! Modules of the archive, fetch, the harvester, the repository, the server and the spider that read foreign bytes, compiled on their own. The crates as a whole bring a
 //! database, TLS and a runtime, which would take longer to instrument than everything here takes to run.
 
 #[path = "../../crates/spider/src/anchors.rs"]
 pub mod anchors;
+// By its folder: a module that is named by its file does not find the modules in it.
+#[path = "../../crates/archive/src"]
+mod archive {
+    pub mod record;
+}
+pub mod browse;
 #[path = "../../crates/harvester/src/didl/mod.rs"]
 pub mod didl;
 #[path = "../../crates/spider/src/extract/mod.rs"]
@@ -11,6 +17,9 @@ pub mod extract;
 #[allow(dead_code)]
 #[path = "../../crates/spider/src/foreign.rs"]
 mod foreign;
+pub mod headers;
+#[path = "../../crates/spider/src/count/log.rs"]
+pub mod log;
 #[path = "../../crates/harvester/src/mend/mod.rs"]
 pub mod mend;
 #[path = "../../crates/fetch/src/robots/pattern.rs"]
@@ -26,6 +35,8 @@ pub mod source;
 pub mod task;
 #[path = "../../crates/archive/src/tex/mod.rs"]
 pub mod tex;
+
+pub use archive::record;
 
 /// The rules of robots.txt, which are private to their crate.
 pub mod robots {

@@ -1,0 +1,13 @@
+//! Any JSON is taken for a record or refused, without panic; what was taken can be written and read again as the same.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use modoai_fuzz::record::Record;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Ok(record) = serde_json::from_slice::<Record>(bytes) else { return };
+    let text = serde_json::to_string(&record).expect("a record can be written");
+    let again: Record = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert_eq!(serde_json::to_string(&again).expect("a record can be written"), text);
+});
