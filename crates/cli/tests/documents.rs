@@ -287,8 +287,8 @@ fn document(name: &str) -> Document {
 fn documents() -> Vec<Document> {
     let found = site::files_below(&workspace().join("docs")).expect("there are documents");
     let inner = found.iter().map(|file| Path::new("docs").join(file));
-    let outer =
-        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"].map(PathBuf::from);
+    let outer = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "bench/README.md"]
+        .map(PathBuf::from);
     let all = outer.into_iter().chain(inner.filter(|file| file.extension().is_some_and(|it| it == "md")));
     all.map(|file| document(file.to_str().expect("our own names"))).collect()
 }
