@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use modoai_fetch::{Client, Credential, Manners, Origin, Secret, Trust, Url};
+use modoai_fetch::{Client, Credential, FetchError, Manners, Origin, Secret, Start, Trust, Url};
 
 use crate::config::shown;
 use crate::error::{CliError, Kind};
@@ -48,6 +48,10 @@ pub(crate) struct RemoteArgs {
     /// Trust anybody's certificate. Whoever sits in between can then change what is harvested.
     #[arg(long, conflicts_with = "ca")]
     insecure: bool,
+    /// Connect to private, loopback and link-local addresses, too. By default only public addresses are connected to, and
+    /// the host that was given on the command line if it has no public address.
+    #[arg(long)]
+    pub(crate) allow_private: bool,
 }
 
 impl RemoteArgs {
@@ -58,6 +62,18 @@ impl RemoteArgs {
             None => self.secret()?.zip(Origin::of(url)).map(|(secret, origin)| Credential { origin, secret }),
         };
         self.with(credential.into_iter().collect())
+    }
+
+    /// The same client, restricted to public addresses and to the hosts of these URLs, unless everything is allowed.
+    pub(crate) fn restricted<'a>(
+        &self,
+        client: Client,
+        starts: impl IntoIterator<Item = &'a Url>,
+    ) -> Result<Client, CliError> {
+        if self.allow_private {
+            return Ok(client);
+        }
+        client.restricted_to(starts.into_iter().map(Start::from)).map_err(unusable)
     }
 
     /// Credentials for the webs that begin at these URLs, to be told there only. Those in the URLs are taken out of them.
@@ -96,7 +112,7 @@ impl RemoteArgs {
 
     fn with(&self, credentials: Vec<Credential>) -> Result<Client, CliError> {
         let manners = self.manners(credentials, HARVESTERS_PATIENCE);
-        Client::new(manners).map_err(|error| CliError::new(Kind::Usage, "these options cannot be used").because(error))
+        Client::new(manners).map_err(unusable)
     }
 
     fn manners(&self, credentials: Vec<Credential>, patience: Duration) -> Manners {
@@ -140,6 +156,11 @@ impl RemoteArgs {
         };
         Ok(token.map(Secret::Bearer))
     }
+}
+
+/// The message about options that make no client.
+pub(crate) fn unusable(error: FetchError) -> CliError {
+    CliError::new(Kind::Usage, "these options cannot be used").because(error)
 }
 
 fn kept(variable: &str) -> Option<String> {

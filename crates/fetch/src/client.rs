@@ -1,13 +1,14 @@
 //! One attempt: a turn at the host, a request, redirects, and the answer once its headers are in.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::header::{self, HeaderMap, HeaderValue};
 use reqwest::{NoProxy, Proxy, RequestBuilder, redirect::Policy};
-use url::{Host, Url};
+use rustls::ClientConfig;
+use url::Url;
 
 use crate::body::Body;
 use crate::cookies::Cookies;
@@ -17,7 +18,7 @@ use crate::error::{FetchError, Wait};
 use crate::exchange::{Ask, Fetched, Method, asked_to_wait, expects_text, media_type};
 use crate::host::{Hosts, Lane, OnHold, Place};
 use crate::manners::Manners;
-use crate::reach::{PublicOnly, is_private_literal};
+use crate::reach::{Guard, Guarded, Start, is_this_machine};
 use crate::redirect::{self, Hop};
 use crate::robots::product;
 use crate::room::room_for_connections;
@@ -38,8 +39,8 @@ const WINDOW: u32 = 1024 * 1024;
 pub struct Client {
     inner: Arc<Inner>,
     lane: Lane,
-    /// Where URLs lead is not trusted.
-    wary: Option<Arc<Wary>>,
+    /// Set if only some addresses may be connected to.
+    restriction: Option<Arc<Restriction>>,
 }
 
 struct Inner {
@@ -48,14 +49,15 @@ struct Inner {
     hosts: Hosts,
     manners: Manners,
     counters: Arc<Counters>,
-    wary: OnceLock<Arc<Wary>>,
+    tls: ClientConfig,
 }
 
-/// Connections for URLs that strangers wrote.
-struct Wary {
-    /// Without a proxy, to public addresses only.
+/// Connections to allowed addresses only.
+struct Restriction {
+    guard: Arc<Guard>,
+    /// Connections without a proxy.
     http: reqwest::Client,
-    /// What goes through a proxy, and so through the ordinary connections.
+    /// The URLs that are requested through a proxy, and so through the ordinary connections.
     proxied: Matcher,
 }
 
@@ -84,26 +86,36 @@ impl Client {
             return Err(FetchError::Setup { what, source: None });
         }
         let cookies = Arc::new(Cookies::default());
-        let http = connections(&manners, &cookies, manners.public_only)?;
+        let tls = tls::config(&manners.trust)?;
+        let http = connections(&manners, &cookies, &tls, None)?;
         let in_all = manners.at_once.map(|places| places.min(room_for_connections()));
         let hosts = Hosts::new(manners.per_host, in_all, manners.delay);
-        let inner = Inner { http, cookies, hosts, manners, counters: Arc::default(), wary: OnceLock::new() };
-        Ok(Self { inner: Arc::new(inner), lane: Lane::First, wary: None })
+        let public_only = manners.public_only;
+        let inner = Inner { http, cookies, hosts, manners, counters: Arc::default(), tls };
+        let client = Self { inner: Arc::new(inner), lane: Lane::First, restriction: None };
+        if public_only { client.guarded_by(Guard::default()) } else { Ok(client) }
     }
 
-    /// The same client for URLs that strangers wrote: it asks no host but those on the public internet, whatever URLs and
-    /// redirects say. Where something is asked through a proxy, the proxy has to know which names it resolves; addresses
-    /// that are not public are refused all the same.
-    pub fn wary(&self) -> Result<Self, FetchError> {
-        let wary = match self.inner.wary.get() {
-            Some(wary) => wary,
-            None => {
-                let Inner { manners, cookies, .. } = &*self.inner;
-                let http = connections(manners, cookies, true)?;
-                self.inner.wary.get_or_init(|| Arc::new(Wary { http, proxied: proxied(manners) }))
-            }
-        };
-        Ok(Self { wary: Some(Arc::clone(wary)), ..self.clone() })
+    /// Returns the same client, restricted to public addresses and to those of `starts`, the URLs that the user named. The
+    /// address of each connection decides, whatever URLs, redirects and names say.
+    ///
+    /// A start whose host has no public address may be connected to, and no other private host. A client that is
+    /// [`public_only`](Manners::public_only) stays so. Names that are resolved by a proxy cannot be checked here.
+    pub fn restricted_to(&self, starts: impl IntoIterator<Item = Start>) -> Result<Self, FetchError> {
+        if self.inner.manners.public_only { Ok(self.clone()) } else { self.guarded_by(Guard::of(starts)) }
+    }
+
+    fn guarded_by(&self, guard: Guard) -> Result<Self, FetchError> {
+        let Inner { manners, cookies, tls, .. } = &*self.inner;
+        let guard = Arc::new(guard);
+        let http = connections(manners, cookies, tls, Some(&guard))?;
+        let restriction = Restriction { guard, http, proxied: proxied(manners) };
+        Ok(Self { restriction: Some(Arc::new(restriction)), ..self.clone() })
+    }
+
+    /// Returns the host names of the starts that were found to have a public address, for [`Start::was_public`].
+    pub fn public_starts(&self) -> Vec<String> {
+        self.restriction.as_ref().map(|restriction| restriction.guard.public_starts()).unwrap_or_default()
     }
 
     /// The same client with other places at hosts: for whoever must ask a host while an answer of the same host is still
@@ -132,8 +144,7 @@ impl Client {
         let mut hops: Vec<Hop> = Vec::new();
         let mut was_safe = false;
         loop {
-            let is_wary = self.inner.manners.public_only || self.wary.is_some();
-            if is_wary && (is_private_literal(&url) || is_this_machine(&url)) {
+            if self.restriction.as_ref().is_some_and(|restriction| !restriction.guard.allows_url(&url)) {
                 let host = url.host_str().unwrap_or_default().to_owned();
                 return Err(FetchError::PrivateAddress { host, url: url.into() });
             }
@@ -223,9 +234,11 @@ impl Client {
 
     /// The connections that a URL is asked through.
     fn connections(&self, url: &Url) -> &reqwest::Client {
-        let is_proxied =
-            |wary: &&Arc<Wary>| url.as_str().parse().is_ok_and(|target| wary.proxied.intercept(&target).is_some());
-        self.wary.as_ref().filter(|wary| !is_proxied(wary)).map_or(&self.inner.http, |wary| &wary.http)
+        let is_proxied = |restriction: &&Arc<Restriction>| {
+            url.as_str().parse().is_ok_and(|target| restriction.proxied.intercept(&target).is_some())
+        };
+        let direct = self.restriction.as_ref().filter(|restriction| !is_proxied(restriction));
+        direct.map_or(&self.inner.http, |restriction| &restriction.http)
     }
 
     async fn send(
@@ -284,8 +297,13 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// Connections by these manners; to public addresses only, if so told.
-fn connections(manners: &Manners, cookies: &Arc<Cookies>, public_only: bool) -> Result<reqwest::Client, FetchError> {
+/// Makes connections by these manners. With a guard they use no proxy, and go to allowed addresses only.
+fn connections(
+    manners: &Manners,
+    cookies: &Arc<Cookies>,
+    tls: &ClientConfig,
+    guard: Option<&Arc<Guard>>,
+) -> Result<reqwest::Client, FetchError> {
     let setup = |what: &str, error: reqwest::Error| FetchError::Setup {
         what: what.to_owned(),
         source: Some(error.without_url().into()),
@@ -300,7 +318,7 @@ fn connections(manners: &Manners, cookies: &Arc<Cookies>, public_only: bool) -> 
         own.insert(header::FROM, header("the contact", from)?);
     }
     let mut builder = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls::config(&manners.trust)?)
+        .tls_backend_preconfigured(tls.clone())
         .default_headers(own)
         .redirect(Policy::none())
         .referer(false)
@@ -315,8 +333,8 @@ fn connections(manners: &Manners, cookies: &Arc<Cookies>, public_only: bool) -> 
         .http1_ignore_invalid_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)
         .http1_allow_obsolete_multiline_headers_in_responses(true);
-    if public_only {
-        builder = builder.no_proxy().dns_resolver(Arc::new(PublicOnly));
+    if let Some(guard) = guard {
+        builder = builder.no_proxy().dns_resolver(Arc::new(Guarded(Arc::clone(guard))));
     } else if let Some(proxy) = &manners.proxy {
         let what = format!("the proxy {}", without_userinfo(proxy));
         let proxy = Proxy::all(proxy.clone()).map_err(|error| setup(&what, error))?;
@@ -347,14 +365,4 @@ async fn keep_connection(mut response: reqwest::Response) {
     };
     // Whatever comes of it, the redirect itself is known.
     let _ = tokio::time::timeout(WORTH_WAITING, little).await;
-}
-
-/// Whether a URL leads nowhere else.
-fn is_this_machine(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
 }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use url::Url;
 
 use crate::kind::{causes, is_exhausted, is_no_such_name};
-use crate::reach::NotPublic;
+use crate::reach::NotAllowed;
 
 /// What was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +53,8 @@ pub enum FetchError {
         #[source]
         source: Cause,
     },
-    /// The host is not on the public internet, and only such may be asked. Nothing was sent.
-    #[error("{host} is not on the public internet, so {url} was not asked for")]
+    /// The host has no public address, and was not named by the user. Nothing was sent.
+    #[error("skipped {url}: {host} has no public address, and connecting to its private address is not allowed")]
     PrivateAddress {
         /// Which.
         host: String,
@@ -224,7 +224,7 @@ impl FetchError {
             let is_certificate = matches!(tls, rustls::Error::InvalidCertificate(_));
             return Self::Tls { host, url, reason: tls.to_string(), is_certificate };
         }
-        if causes(&error).any(<dyn Error>::is::<NotPublic>) {
+        if causes(&error).any(<dyn Error>::is::<NotAllowed>) {
             return Self::PrivateAddress { host, url };
         }
         if (error.is_dns() || error.is_connect()) && is_exhausted(&error) {

@@ -17,7 +17,7 @@
 //! | `RedirectLoop`, `RedirectNowhere` | redirects without end, or to where nobody can go |
 //! | `TooLarge` | more than the caller can carry |
 //! | `Held` | the host wants to be left alone; nothing was sent |
-//! | `PrivateAddress` | the host is not on the public internet, and only such may be asked; nothing was sent |
+//! | `PrivateAddress` | the host has no public address, and was not named by the user; nothing was sent |
 //! | `NotAskable` | not an HTTP URL |
 //! | `Ours` | this machine has no files, ports or memory left, its network is down, or its settings are wrong |
 

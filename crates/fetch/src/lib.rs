@@ -12,8 +12,8 @@
 //!   sent before the time is up; a hold too long to sit through is told ([`FetchError::Held`]) and can be remembered.
 //! - *It keeps secrets.* Credentials go to the origin they were given for and nowhere else, whatever a redirect says. No
 //!   message, log line or `Debug` text holds them.
-//! - *It is not led home.* Where strangers write the URLs, it can be told to go nowhere but to the public internet
-//!   ([`Client::wary`], [`Manners::public_only`]).
+//! - *It is not led home.* Where strangers write the URLs, it connects to public addresses and to the hosts that the user
+//!   named ([`Client::restricted_to`]), or to public addresses alone ([`Manners::public_only`]).
 //! - *It believes no label.* Bodies are decoded by what they are. What was labelled wrongly is decoded all the same, and
 //!   told ([`Surprise`]).
 //! - *It never calls a part the whole.* A body that ends before its time is [`FetchError::CutShort`], not an end.
@@ -30,7 +30,7 @@
 //! | [`client`](Client) | one attempt: turn, request, redirects, answer |
 //! | `redirect` | where a redirect leads, and what may go along |
 //! | `host` | places, pauses and holds of hosts |
-//! | `reach` | which addresses are on the public internet, and a resolver that knows no others |
+//! | [`reach`](Start) | which addresses may be connected to, and a resolver that leaves out all others |
 //! | [`room`](room_for_connections) | how many connections there are files for |
 //! | `tls` | whom we trust |
 //! | `cookies` | sessions, kept small |
@@ -83,7 +83,7 @@ pub use error::{FetchError, Wait};
 pub use exchange::{Ask, Fetched, Method};
 pub use kind::Kind;
 pub use manners::{Manners, Trust};
-pub use reach::is_public_host;
+pub use reach::Start;
 pub use redirect::Hop;
 pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 pub use retry::{Next, Patience, retry_after};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use modoai_fetch::{Ask, Client, FetchError, Kind, Manners, Url};
+use modoai_fetch::{Ask, Client, FetchError, Kind, Manners, Start, Url};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::responder::{Reply, Responder, client, closed_port, read};
@@ -157,11 +157,12 @@ async fn only_public_hosts_are_asked_if_so_told() {
 }
 
 #[tokio::test]
-async fn a_wary_client_is_not_led_home_by_urls_or_redirects() {
+async fn a_restricted_client_is_not_led_home_by_urls_or_redirects() {
     let server = Responder::start(|_| Reply::new(200, &[], "secret")).await;
     let secret = format!("http://{}/", server.address);
     let plain = self::client();
-    let wary = plain.wary().expect("a client");
+    let public = Url::parse("http://public.example/").expect("a URL");
+    let wary = plain.restricted_to([Start::from(&public)]).expect("a client");
     let named = format!("http://localhost:{}/", server.address.port());
     for url in [&secret, &named, "http://169.254.169.254/", "http://[::1]/"] {
         assert_eq!(kind(&wary, url).await.0, Kind::PrivateAddress, "{url}");
@@ -177,14 +178,30 @@ async fn a_wary_client_is_not_led_home_by_urls_or_redirects() {
     })
     .await;
     let manners = Manners { proxy: Some(proxy.url("/")), ..Manners::default() };
-    let wary = Client::new(manners).and_then(|client| client.wary()).expect("a client");
-    let url = |text: &str| modoai_fetch::Url::parse(text).expect("a URL");
+    let wary = Client::new(manners).and_then(|client| client.restricted_to([Start::from(&public)])).expect("a client");
+    let url = |text: &str| Url::parse(text).expect("a URL");
     assert_eq!(read(&wary, url("http://public.example/")).await.expect("an answer"), b"public");
     for url in ["http://public.example/led", &secret, &named] {
         assert_eq!(kind(&wary, url).await.0, Kind::PrivateAddress, "{url}");
     }
     assert_eq!(server.seen().len(), 1);
-    for (host, public) in [("127.0.0.1", false), ("[::1]", false), ("localhost", false), ("8.8.8.8", true)] {
-        assert_eq!(modoai_fetch::is_public_host(&url(&format!("http://{host}/"))).await, public, "{host}");
+}
+
+#[tokio::test]
+async fn a_private_start_leads_to_itself_and_not_to_other_private_hosts() {
+    let server = Responder::start(|seen| match seen.target() {
+        "/away" => Reply::new(302, &[("Location", "http://10.255.255.1/")], ""),
+        _ => Reply::new(200, &[], "x"),
+    })
+    .await;
+    for start in [server.url("/"), server.at("localhost", "/")] {
+        let client = self::client().restricted_to([Start::from(&start)]).expect("a client");
+        assert_eq!(read(&client, server.url("/")).await.expect("an answer"), b"x");
+        assert_eq!(read(&client, server.at("localhost", "/")).await.expect("an answer"), b"x");
+        for url in [server.url("/away").as_str(), "http://10.255.255.1/", "http://169.254.169.254/", "http://0.0.0.0/"]
+        {
+            assert_eq!(kind(&client, url).await.0, Kind::PrivateAddress, "{url}");
+        }
+        assert!(client.public_starts().is_empty());
     }
 }

@@ -16,6 +16,8 @@ pub struct Habits {
     pub dates_proven: bool,
     /// What must be mended in answers, as the mender writes it.
     pub remedies: String,
+    /// The host of the base URL, if it had a public address when it was first resolved.
+    pub public_host: Option<String>,
 }
 
 /// How a token is written into a query.

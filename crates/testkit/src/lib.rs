@@ -13,6 +13,7 @@
 //! | [`effort`] | processor time, which does not grow with the load of the machine |
 //! | [`endpoint`] | an OAI-PMH endpoint that does everything wrong that real ones do |
 //! | [`web`] | webs for spiders: every verdict, redirect, way to refer, robots.txt and trap |
+//! | [`network`] | addresses and names of a test's own |
 //! | [`peer`] | repositories made with the libraries of others |
 //! | [`waiting`] | waiting for events, whatever else the machine does |
 //! | [`xsd`] | judgement by the official schemas |
@@ -27,6 +28,7 @@ pub mod dice;
 pub mod effort;
 pub mod endpoint;
 pub mod http;
+pub mod network;
 pub mod pages;
 pub mod peer;
 pub mod process;

@@ -14,7 +14,7 @@ use modoai_spider::count::{Count, Ledger, Place, Source, log};
 use crate::config::{Config, SettingsArgs, shown};
 use crate::error::{CliError, Kind};
 use crate::place::web_url;
-use crate::remote::{RemoteArgs, base_url};
+use crate::remote::{RemoteArgs, base_url, unusable};
 
 /// Count the resources of a site, by everybody who should know: its files, a crawl, its site map, its log.
 ///
@@ -127,7 +127,9 @@ impl CountCommand {
         let credentials = self.remote.credentials_of(self.crawl.iter_mut().chain(&mut self.base))?;
         let manners = self.remote.spiders_manners(credentials);
         let manners = Manners { per_host: connections, at_once: Some(connections), ..manners };
-        Client::new(manners).map_err(|error| CliError::new(Kind::Usage, "these options cannot be used").because(error))
+        let sitemaps: Vec<Url> = self.sitemap.iter().filter_map(|sitemap| web_url(sitemap)).collect();
+        let starts = self.crawl.iter().chain(&self.base).chain(&sitemaps);
+        self.remote.restricted(Client::new(manners).map_err(unusable)?, starts)
     }
 }
 

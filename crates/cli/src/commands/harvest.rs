@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
-use modoai_fetch::{Client, Credential, Patience, Url};
+use modoai_fetch::{Client, Credential, FetchError, Patience, Url};
 use modoai_harvester::gauge::Gauge;
-use modoai_harvester::harvest::{Harvest, HarvestError, Options};
+use modoai_harvester::harvest::{Harvest, HarvestError, Options, Trouble};
 use modoai_harvester::sink::{self, SINKS, SinkError, SinkKind, SinkOptions};
 use modoai_harvester::state::{State, StateError};
 use modoai_harvester::summary::{Gap, Summary};
@@ -192,6 +192,7 @@ impl HarvestCommand {
             },
             moved: self.moved,
             overlap: self.overlap,
+            allow_private: self.remote.allow_private,
             sink: SinkOptions { keep_deleted: self.keep_deleted, catalogue: self.catalogue.clone() },
             ..Options::new(url)
         })
@@ -261,6 +262,9 @@ fn failed(error: HarvestError) -> CliError {
         HarvestError::State(StateError::Busy { .. }) => Some("wait for it, or give another folder with --into"),
         HarvestError::Format { .. } => Some("choose one of these with --format"),
         HarvestError::NoSets { .. } => Some("leave out --set"),
+        HarvestError::NoRepository { source: Trouble::Unreachable(FetchError::PrivateAddress { .. }), .. } => {
+            Some("if you trust the repository with your private network, use --allow-private")
+        }
         HarvestError::NoRepository { .. } => Some("is that the base URL? `modoai validate` tells more"),
         _ => None,
     };

@@ -18,7 +18,7 @@ use modoai_spider::task::Plan;
 use modoai_spider::traverse::{BeginError, Options, Traversal};
 
 use crate::error::{CliError, Kind};
-use crate::remote::RemoteArgs;
+use crate::remote::{RemoteArgs, unusable};
 use ending::{Failing, Failures};
 use progress::Watching;
 use reports::ReportFile;
@@ -127,8 +127,8 @@ pub(crate) struct SpiderCommand {
     /// Do not obey robots.txt. Only for webs that are all your own.
     #[arg(long, help_heading = "How the server is asked")]
     ignore_robots: bool,
-    /// Ask only public hosts: not this machine, nor private networks. For whoever tests what strangers link to.
-    #[arg(long, help_heading = "How the server is asked")]
+    /// Connect to public addresses only, even if TARGET has a private one, and use no proxy.
+    #[arg(long, conflicts_with = "allow_private", help_heading = "How the server is asked")]
     public_only: bool,
     #[command(flatten)]
     remote: RemoteArgs,
@@ -180,7 +180,7 @@ impl SpiderCommand {
             public_only: self.public_only,
             ..manners
         };
-        Client::new(manners).map_err(|error| CliError::new(Kind::Usage, "these options cannot be used").because(error))
+        Client::new(manners).map_err(unusable)
     }
 
     fn options(&self, plan: &Plan) -> Options {
@@ -194,6 +194,7 @@ impl SpiderCommand {
             max_depth: depth.unwrap_or(defaults.max_depth),
             max_pages: self.max_pages,
             robots: !self.ignore_robots,
+            allow_private: self.remote.allow_private,
             ..defaults
         }
     }
@@ -211,6 +212,7 @@ impl SpiderCommand {
 fn not_begun(error: BeginError) -> CliError {
     match error {
         BeginError::Table(error) => table_failed(error),
+        BeginError::Client(error) => unusable(error),
         error @ BeginError::Owners(_) => CliError::new(Kind::Config, "the tasks cannot be used").because(error),
     }
 }

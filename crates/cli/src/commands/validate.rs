@@ -71,6 +71,7 @@ impl Validate {
             ..Options::default()
         };
         let client = self.remote.client(&mut url)?;
+        let client = self.remote.restricted(client, [&url])?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
         let bar = bar(quiet);

@@ -33,12 +33,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
-use modoai_fetch::{Client, FetchError, Url};
+use modoai_fetch::{Client, Start, Url};
 use modoai_protocol::{Datestamp, with_causes};
 
 use crate::clock;
 use crate::desk::Desk;
 use crate::gauge::Gauge;
+use crate::habits::Habits;
 use crate::quirks;
 use crate::repairs::Repairs;
 use crate::sink::{Place, Sink, SinkError, SinkKind, SinkOptions, Source};
@@ -188,11 +189,13 @@ impl Harvest {
         if let Some(wait) = state.wait(host(&options.base_url), clock::now())? {
             return postponed(&mut state, run, &contract, &wait);
         }
+        let habits = state.habits()?;
+        let client = restricted(client, &options, &habits)?;
         let mut talk = Talk {
             client: client.clone(),
             base_url: options.base_url.clone(),
             granularity: Granularity::Seconds,
-            habits: state.habits()?,
+            habits,
             patience: options.patience,
             gauge: gauge.clone(),
             repairs: Repairs::default(),
@@ -210,15 +213,7 @@ impl Harvest {
         state.set_slug(&options.slug)?;
         let source = Source { base_url: contract.base_url, name: identity.name.clone(), slug: options.slug.clone() };
         // While a page is read its host is busy; what its records refer to must not wait for that.
-        let mut client = client.beside();
-        // A repository out there shall not lead us to what only we can reach. One that is at home may refer to its like.
-        if modoai_fetch::is_public_host(&options.base_url).await {
-            let failed = |error: FetchError| HarvestError::NoRepository {
-                url: host(&options.base_url).to_owned(),
-                source: error.into(),
-            };
-            client = client.wary().map_err(failed)?;
-        }
+        let client = client.beside();
         // An earlier run may have left something; and a sink that never had anything is to know that this is all.
         let unsynced = state.unsynced()?.is_some() || state.mark()?.is_none();
         let distrusted = !durable && !survived(&mut state)?;
@@ -295,6 +290,8 @@ impl Work {
         desk.finish()?;
         let state = &mut desk.state;
         state.set_unsynced(None)?;
+        let public = self.talk.client.public_starts().into_iter().next();
+        self.talk.habits.public_host = public.or(self.talk.habits.public_host.take());
         state.set_habits(&self.talk.habits)?;
         Ok(state.add_repairs(&self.talk.repairs.told())?)
     }
@@ -397,6 +394,17 @@ impl Work {
             None => OVERLAP,
         }
     }
+}
+
+/// Restricts a client to public addresses and the host of the base URL, unless everything is allowed.
+fn restricted(client: Client, options: &Options, habits: &Habits) -> Result<Client, HarvestError> {
+    if options.allow_private {
+        return Ok(client);
+    }
+    let was_public = habits.public_host.as_deref() == options.base_url.host_str();
+    let restricted = client.restricted_to([Start { url: options.base_url.clone(), was_public }]);
+    restricted
+        .map_err(|error| HarvestError::NoRepository { url: host(&options.base_url).to_owned(), source: error.into() })
 }
 
 /// Where a harvest goes.

@@ -30,6 +30,8 @@ pub struct Options {
     pub moved: bool,
     /// How far incremental harvests reach back before the last complete one.
     pub overlap: Option<Duration>,
+    /// Connect to private addresses, too. Otherwise only the host of the base URL may have one.
+    pub allow_private: bool,
     /// What was chosen about the sink.
     pub sink: SinkOptions,
     /// A short name for the source, unless the folder has one for it already.
@@ -50,6 +52,7 @@ impl Options {
             patience: Patience::default(),
             moved: false,
             overlap: None,
+            allow_private: false,
             sink: SinkOptions::default(),
             slug,
         }

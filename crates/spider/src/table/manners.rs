@@ -1,4 +1,4 @@
-//! What hosts asked of us, kept between runs: robots.txt for a day, and to be left alone for a while.
+//! What is known of hosts between runs: robots.txt for a day, a request to wait, and which starts had public addresses.
 
 use jiff::Timestamp;
 use modoai_fetch::{Origin, Remembered, Url};
@@ -55,6 +55,18 @@ impl Table {
         self.kept(|db| {
             db.execute("INSERT OR REPLACE INTO hold VALUES (?1, ?2)", params![host, until.as_millisecond()])
         })?;
+        Ok(())
+    }
+    /// Returns true if a host had a public address when a run began there.
+    pub(crate) fn was_public(&self, host: &str) -> Result<bool> {
+        self.kept(|db| {
+            db.query_row("SELECT EXISTS (SELECT 1 FROM public_host WHERE host = ?1)", [host], |row| row.get(0))
+        })
+    }
+
+    /// Keeps one.
+    pub(crate) fn keep_public(&self, host: &str) -> Result<()> {
+        self.kept(|db| db.execute("INSERT OR IGNORE INTO public_host VALUES (?1)", [host]))?;
         Ok(())
     }
 }

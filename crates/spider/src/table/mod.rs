@@ -8,7 +8,7 @@
 //! | `mod` | opening, runs, commits |
 //! | `urls` | URLs and what came of testing them; pages |
 //! | `history` | what was wrong before |
-//! | `manners` | robots.txt and hosts on hold |
+//! | `manners` | robots.txt, hosts on hold, public hosts |
 //! | `codec` | the references of a page as bytes |
 
 pub(crate) mod codec;
@@ -148,7 +148,9 @@ impl Table {
             VERSION => {}
             _ => return Err(TableError::Foreign { path }),
         }
-        db.execute_batch("BEGIN").map_err(engine)?;
+        // Tables of earlier versions have none.
+        let public_host = "CREATE TABLE IF NOT EXISTS public_host (host TEXT PRIMARY KEY) WITHOUT ROWID";
+        db.execute_batch(&format!("{public_host}; BEGIN")).map_err(engine)?;
         Ok(Self { db, path, committed: Instant::now(), _lock: lock })
     }
 

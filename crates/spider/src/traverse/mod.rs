@@ -40,7 +40,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use modoai_fetch::{Client, Gate, Traffic};
+use modoai_fetch::{Client, FetchError, Gate, Start, Traffic};
 use tokio::task::JoinSet;
 
 use crate::anchors::Fragment;
@@ -102,6 +102,9 @@ pub enum BeginError {
     /// The table cannot be used.
     #[error(transparent)]
     Table(#[from] TableError),
+    /// The client cannot be restricted to public addresses.
+    #[error(transparent)]
+    Client(#[from] FetchError),
     /// A pattern of owners makes no sense.
     #[error("the owners make no sense")]
     Owners(#[from] OwnersError),
@@ -148,6 +151,7 @@ impl Traversal {
             return Err(table.damaged().into());
         }
         table.holds(now, |host, until| client.hold(host, until.into()))?;
+        let client = restricted(client, &plan, &options, &table)?;
         let visitor = Visitor::new(client, &options);
         if let Some(gate) = &visitor.gate {
             table.robots(now - ROBOTS_LIVE, |remembered| gate.remember(remembered))?;
@@ -224,7 +228,7 @@ impl Traversal {
             self.progress.traffic = self.visitor.client.traffic();
             watch(&self.progress);
             if visits.is_empty() && self.frontier.waiting() == 0 && self.recalled.is_empty() {
-                self.keep_robots()?;
+                self.keep_hosts()?;
                 self.table.commit()?;
                 self.remark_limits();
                 return Ok(None);
@@ -234,7 +238,7 @@ impl Traversal {
                 biased;
                 why = &mut stop => {
                     visits.abort_all();
-                    self.keep_robots()?;
+                    self.keep_hosts()?;
                     self.table.commit()?;
                     return Ok(Some(why));
                 }
@@ -253,8 +257,9 @@ impl Traversal {
         }
     }
 
-    /// What was learnt of robots.txt, for the next run.
-    fn keep_robots(&self) -> Result<(), TableError> {
+    /// Keeps what was learnt of hosts for the next run: robots.txt, and which starts are public.
+    fn keep_hosts(&self) -> Result<(), TableError> {
+        self.visitor.client.public_starts().iter().try_for_each(|host| self.table.keep_public(host))?;
         let news = self.visitor.gate.as_ref().map(Gate::news).unwrap_or_default();
         news.iter().try_for_each(|remembered| self.table.keep_robots(remembered))
     }
@@ -268,6 +273,19 @@ impl Traversal {
             self.remarks.push("the limit of pages was reached: further documents were tested, but not read".to_owned());
         }
     }
+}
+
+/// Restricts a client to public addresses and the hosts of the tops, unless everything is allowed.
+fn restricted(client: Client, plan: &Plan, options: &Options, table: &Table) -> Result<Client, BeginError> {
+    if options.allow_private {
+        return Ok(client);
+    }
+    let mut starts = Vec::with_capacity(plan.tasks.len());
+    for task in &plan.tasks {
+        let was_public = table.was_public(task.top.host_str().unwrap_or_default())?;
+        starts.push(Start { url: task.top.clone(), was_public });
+    }
+    Ok(client.restricted_to(starts)?)
 }
 
 /// What a run is to do, as a number: only the same can be resumed.

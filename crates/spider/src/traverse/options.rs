@@ -26,6 +26,8 @@ pub struct Options {
     /// Whether an [`Observer`](super::Observer) gets the resources of all tasks: leaves are then asked for by GET, and so many
     /// bytes of each are read at most.
     pub bodies: Option<usize>,
+    /// Connect to private addresses, too. Otherwise only the hosts of the tops may have one.
+    pub allow_private: bool,
 }
 
 impl Default for Options {
@@ -42,6 +44,7 @@ impl Default for Options {
             robots: true,
             sitemaps: true,
             bodies: None,
+            allow_private: false,
         }
     }
 }

@@ -62,6 +62,16 @@ impl Endpoint {
     pub fn start(script: Script) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let url = format!("http://{}/oai", listener.local_addr().expect("it is bound"));
+        Self::answering(script, listener, url)
+    }
+
+    /// Starts to answer on port 80 of an address, where it is known by this name. For networks of a test's own.
+    pub fn start_at(script: Script, address: &str, name: &str) -> Self {
+        let listener = TcpListener::bind((address, 80)).expect("an address of this machine");
+        Self::answering(script, listener, format!("http://{name}/oai"))
+    }
+
+    fn answering(script: Script, listener: TcpListener, url: String) -> Self {
         let world = Arc::new(World {
             url,
             holdings: Mutex::new(script.holdings.clone()),

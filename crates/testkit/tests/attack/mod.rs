@@ -17,6 +17,7 @@
 //! | `server_state` | the state folders, by other users of the machine |
 //! | `server_withheld` | sources, keys and backups in the folder that is served |
 
+mod client_addresses;
 mod httpd_contexts;
 mod httpd_headers;
 mod httpd_passwords;

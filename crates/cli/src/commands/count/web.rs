@@ -33,7 +33,8 @@ impl CountCommand {
                 Ok(())
             }
         });
-        let options = HarvestOptions { headers_only: true, ..HarvestOptions::new(url) };
+        let options =
+            HarvestOptions { headers_only: true, allow_private: self.remote.allow_private, ..HarvestOptions::new(url) };
         let summary = Harvest::new(client, options).into_sink(None, "list", "oai_dc", sink).await;
         let summary = summary.map_err(|error| CliError::failed("the repository could not be listed").because(error))?;
         if !summary.complete {
@@ -69,6 +70,7 @@ impl CountCommand {
                 robots: !self.ignore_robots,
                 max_depth: self.depth.unwrap_or(Options::default().max_depth),
                 sitemaps: false,
+                allow_private: self.remote.allow_private,
                 ..Options::default()
             };
             let begun = Traversal::begin(plan, options, table, client.clone(), jiff::Timestamp::now());

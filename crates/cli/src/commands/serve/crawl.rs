@@ -22,6 +22,7 @@ use crate::config::{Config, shown};
 use crate::error::{CliError, Kind};
 use crate::output;
 use crate::place::own_place;
+use crate::remote::unusable;
 use crawler::{Crawler, State, Status};
 
 /// No resource is held in memory that is larger; beyond, it goes by reference, whatever the settings say.
@@ -87,7 +88,7 @@ impl Crawl {
         let connections = usize::from(self.manner.per_host);
         let at_once = Some(make_room_for_connections().min(connections));
         let manners = Manners { per_host: connections, at_once, ..manners };
-        Client::new(manners).map_err(|error| CliError::new(Kind::Usage, "these options cannot be used").because(error))
+        Client::new(manners).map_err(unusable)
     }
 
     fn plan(&self) -> Plan {
@@ -106,6 +107,7 @@ impl Crawl {
             max_depth: self.manner.depth.unwrap_or(defaults.max_depth),
             max_pages: self.manner.max_pages,
             robots: !self.manner.ignore_robots,
+            allow_private: self.manner.remote.allow_private,
             bodies: Some(usize::try_from(most).unwrap_or(usize::MAX)),
             ..defaults
         }
