@@ -40,6 +40,7 @@
 //! | [`retry`](Patience) | how long to wait before the next attempt; pure |
 //! | [`robots`](Robots) | robots.txt by RFC 9309: rules, paths, and a copy of each origin's |
 //! | [`error`](FetchError) | what can go wrong |
+//! | [`foreign`](is_invisible) | characters in foreign text that must not be shown |
 //! | [`kind`](Kind) | of what sort that is, and whether it is ours |
 //!
 //! ```no_run
@@ -64,6 +65,7 @@ mod decode;
 mod engine;
 mod error;
 mod exchange;
+mod foreign;
 mod host;
 mod kind;
 mod manners;
@@ -81,6 +83,7 @@ pub use credentials::{Credential, Origin, Secret};
 pub use decode::Surprise;
 pub use error::{FetchError, Wait};
 pub use exchange::{Ask, Fetched, Method};
+pub use foreign::{is_invisible, is_joiner, is_senseless};
 pub use kind::Kind;
 pub use manners::{Manners, Trust};
 pub use reach::Start;

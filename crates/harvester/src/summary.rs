@@ -21,6 +21,8 @@ pub struct Summary {
     pub unchanged: u64,
     /// Records and deletions that came, and were left to the source of the same catalogue that had them first.
     pub elsewhere: u64,
+    /// Records that a mirror did not write because of the names of their resources. They are among the missing ones.
+    pub refused: u64,
     /// Bytes received.
     pub bytes: u64,
     /// Requests sent.

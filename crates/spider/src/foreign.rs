@@ -5,26 +5,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Whether a character shows nothing, but changes what is shown or hides something: controls, directions of writing, spaces
-/// without width, separators of lines, tags, and what Unicode keeps for programs' own use. [Joiners](is_joiner) are not
-/// among them.
-pub(crate) fn is_invisible(c: char) -> bool {
-    is_senseless(c)
-        || matches!(c,
-            '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// Controls, and what Unicode keeps for programs' own use: much of it may not stand in XML in any way.
-fn is_senseless(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
-}
-
-/// The soft hyphen and the two joiners: words of Persian and Hindi are spelt with them, so prose keeps them. In an address
-/// they would hide a difference.
-pub(crate) fn is_joiner(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}')
-}
+use modoai_fetch::is_senseless;
+pub(crate) use modoai_fetch::{is_invisible, is_joiner};
 
 /// Text on one line for terminals, plain files and templates that escape: a line break becomes a space, and whatever is
 /// [invisible](is_invisible) becomes U+FFFD, so that one sees that something was there.

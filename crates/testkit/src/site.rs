@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -135,6 +135,21 @@ pub fn awkward(root: &Path) -> io::Result<Vec<OsString>> {
             Ok(name)
         })
         .collect()
+}
+
+/// Returns true for a name that a mirror writes. It refuses control characters, and names that begin with `-`.
+pub fn is_mirrored(name: &Path) -> bool {
+    let bytes = name.as_os_str().as_bytes();
+    !bytes.iter().any(u8::is_ascii_control) && !bytes.split(|byte| *byte == b'/').any(|part| part.starts_with(b"-"))
+}
+
+/// Removes the files that a mirror refuses, so that a mirror of what is left is complete.
+pub fn remove_unmirrored(root: &Path) -> io::Result<()> {
+    let refused = files_below(root)?.into_iter().filter(|name| !is_mirrored(name));
+    for name in refused {
+        fs::remove_file(root.join(name))?;
+    }
+    Ok(())
 }
 
 /// Writes a random tree: `files` files of all kinds, sizes from nothing to 100 kB, names from plain to awkward, folders

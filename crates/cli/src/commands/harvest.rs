@@ -64,7 +64,7 @@ pub(crate) struct HarvestCommand {
     #[arg(long, value_name = "DATE", value_parser = date)]
     until: Option<Bound>,
     /// Print the identifiers (for a site: its URLs), one per line, and get nothing else.
-    #[arg(long, conflicts_with_all = ["sink", "all", "json", "verify", "keep_deleted", "catalogue"])]
+    #[arg(long, conflicts_with_all = ["sink", "all", "json", "verify", "keep_deleted", "allow_dotfiles", "catalogue"])]
     list_only: bool,
     /// Compare all identifiers, and the files of a mirror: get what was overlooked or altered, delete what has vanished.
     #[arg(long)]
@@ -78,6 +78,10 @@ pub(crate) struct HarvestCommand {
     /// With mirror: keep what was deleted, in .modoai/deleted.
     #[arg(long)]
     keep_deleted: bool,
+    /// With mirror: write files and directories whose names begin with a dot, such as .htaccess. Web servers, git and shells
+    /// read settings from such files, so use it only with repositories that you trust.
+    #[arg(long)]
+    allow_dotfiles: bool,
     /// With catalogue: the file to write, which several sources can share; as before if the folder is known.
     #[arg(long, value_name = "FILE")]
     catalogue: Option<PathBuf>,
@@ -161,9 +165,11 @@ impl HarvestCommand {
     fn kind(&self, dir: &Path) -> Result<&'static SinkKind, CliError> {
         let known = || State::look(dir).and_then(|state| state.contract()).ok().flatten().map(|known| known.sink);
         let kind = self.sink.clone().or_else(known).and_then(|name| sink::named(&name)).unwrap_or(&SINKS[0]);
-        for (is_given, option, sink) in
-            [(self.catalogue.is_some(), "--catalogue", "catalogue"), (self.keep_deleted, "--keep-deleted", "mirror")]
-        {
+        for (is_given, option, sink) in [
+            (self.catalogue.is_some(), "--catalogue", "catalogue"),
+            (self.keep_deleted, "--keep-deleted", "mirror"),
+            (self.allow_dotfiles, "--allow-dotfiles", "mirror"),
+        ] {
             if is_given && kind.name != sink {
                 let what = format!("{option} is for --sink {sink}, and the sink here is {}", kind.name);
                 return Err(CliError::new(Kind::Usage, what));
@@ -193,7 +199,11 @@ impl HarvestCommand {
             moved: self.moved,
             overlap: self.overlap,
             allow_private: self.remote.allow_private,
-            sink: SinkOptions { keep_deleted: self.keep_deleted, catalogue: self.catalogue.clone() },
+            sink: SinkOptions {
+                keep_deleted: self.keep_deleted,
+                catalogue: self.catalogue.clone(),
+                allow_dotfiles: self.allow_dotfiles,
+            },
             ..Options::new(url)
         })
     }
@@ -247,6 +257,9 @@ fn incomplete(summary: &Summary) -> CliError {
     let error = CliError::new(Kind::Incomplete, format!("the harvest is incomplete: {first}{more}"));
     match &summary.next.not_before {
         Some(date) => error.hint(format!("run the same command again after {date}; it goes on where it was")),
+        None if summary.refused == count as u64 => {
+            error.hint("names that begin with a dot are written with --allow-dotfiles; other special names are not")
+        }
         None => error.hint("run the same command again; it goes on where it was"),
     }
 }

@@ -42,7 +42,7 @@ use crate::gauge::Gauge;
 use crate::habits::Habits;
 use crate::quirks;
 use crate::repairs::Repairs;
-use crate::sink::{Place, Sink, SinkError, SinkKind, SinkOptions, Source};
+use crate::sink::{NOT_WRITTEN, Place, Sink, SinkError, SinkKind, SinkOptions, Source};
 use crate::state::{Contract, Identity, State, Wait};
 use crate::summary::{Gap, NextRun, Summary};
 use crate::window::Granularity;
@@ -345,6 +345,7 @@ impl Work {
             deleted: Gauge::read(&gauge.deleted),
             unchanged: Gauge::read(&gauge.unchanged),
             elsewhere: Gauge::read(&gauge.elsewhere),
+            refused: state.missing_because(NOT_WRITTEN)?,
             bytes: Gauge::read(&gauge.bytes),
             requests: Gauge::read(&gauge.requests),
             complete: missing.is_empty(),

@@ -65,6 +65,9 @@ pub const SINKS: &[SinkKind] = &[
     },
 ];
 
+/// What the reasons have in common why a mirror does not write resources because of their names.
+pub(crate) const NOT_WRITTEN: &str = "is not written as a file";
+
 /// The sink of that name.
 pub fn named(name: &str) -> Option<&'static SinkKind> {
     SINKS.iter().find(|kind| kind.name == name)
@@ -122,6 +125,8 @@ pub struct SinkOptions {
     pub keep_deleted: bool,
     /// The catalogue to write, if it is not the folder's own: many sources can share one. The folder remembers it.
     pub catalogue: Option<PathBuf>,
+    /// Let a mirror write names that begin with a dot. Web servers, git and shells read settings from such files.
+    pub allow_dotfiles: bool,
 }
 
 /// Where a page of records comes from.

@@ -33,7 +33,7 @@ pub(super) fn make_folder(parent: impl AsFd, name: &[u8]) -> rustix::io::Result<
     match open_folder(&parent, name) {
         Err(rustix::io::Errno::NOENT) => {
             // Someone else may have been faster; the folder is what counts.
-            match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
+            match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o755)) {
                 Ok(()) | Err(rustix::io::Errno::EXIST) => open_folder(parent, name),
                 Err(error) => Err(error),
             }
@@ -77,7 +77,8 @@ impl Scratch {
     fn create(&self) -> Result<Temporary, SinkError> {
         let name = self.next.fetch_add(1, Ordering::Relaxed).to_string();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let file = rustix::fs::openat(&self.folder, &name, flags, Mode::from_raw_mode(0o666))
+        // Never executable, and never for others to write, whatever the umask is.
+        let file = rustix::fs::openat(&self.folder, &name, flags, Mode::from_raw_mode(0o644))
             .map_err(|error| SinkError::io("create a temporary file in", &self.path)(error.into()))?;
         Ok(Temporary { folder: self.folder.clone(), name, file: File::from(file), kept: false })
     }

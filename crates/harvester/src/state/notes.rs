@@ -109,6 +109,13 @@ impl State {
         Ok(count.cast_unsigned())
     }
 
+    /// How many records are missing for a reason that contains this text.
+    pub fn missing_because(&self, reason: &str) -> Result<u64> {
+        let select = "SELECT count(*) FROM missing WHERE instr(reason, ?) > 0";
+        let count: i64 = self.sql(|sql| sql.query_row(select, [reason], |row| row.get(0)))?;
+        Ok(count.cast_unsigned())
+    }
+
     /// Adds to the remedies that were applied.
     pub fn add_repairs(&mut self, repairs: &[Repair]) -> Result<()> {
         let insert = "INSERT INTO repair VALUES (?, ?, ?)

@@ -67,6 +67,7 @@ fn a_mirror_is_exactly_the_site_by_value_and_by_reference() {
         let (site, mirror) = (TestSite::default(), TempDir::new().expect("a folder"));
         site::awkward(site.path()).expect("a site");
         site::varied(site.path(), 7, 60).expect("a site");
+        site::remove_unmirrored(site.path()).expect("a site");
         let server = Launch::of(site.path()).set("by_value_limit", by_value_limit).set("show_dotfiles", "true").start();
         let base_url = format!("{}/modoai", server.url());
         let mut desk = Desk::open("mirror", mirror.path(), None, &base_url, &SinkOptions::default());
@@ -113,7 +114,7 @@ fn what_contradicts_its_record_is_not_kept() {
 fn deletions_take_files_and_empty_folders_with_them() {
     for keep_deleted in [false, true] {
         let mirror = TempDir::new().expect("a folder");
-        let options = SinkOptions { keep_deleted, catalogue: None };
+        let options = SinkOptions { keep_deleted, ..SinkOptions::default() };
         let mut desk = Desk::open("mirror", mirror.path(), None, BASE_URL, &options);
         for name in ["a/b/c.txt", "a/d.txt"] {
             assert_eq!(desk.put(&format!("http://site.example/{name}"), name.as_bytes()), Kept::Yes);
@@ -587,7 +588,7 @@ proptest! {
         symlink(&canary, mirror.join("link")).expect("a link");
         symlink("../canary", mirror.join("b")).expect("a link");
         symlink("../../canary/a", mirror.join("a/a")).expect("a link");
-        let options = SinkOptions { keep_deleted, catalogue: None };
+        let options = SinkOptions { keep_deleted, ..SinkOptions::default() };
         let mut desk = Desk::open("mirror", &mirror, None, BASE_URL, &options);
         for name in &names {
             // XML carries no such characters; identifiers of broken servers do.

@@ -98,6 +98,7 @@ fn endpoint() -> Source {
 fn site() -> (TestSite, Server) {
     let folder = TestSite::default();
     site::varied(folder.path(), 4_711, 400).expect("room for it");
+    site::remove_unmirrored(folder.path()).expect("a site");
     let server = Server::of(folder.path());
     (folder, server)
 }

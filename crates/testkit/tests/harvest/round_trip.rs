@@ -18,6 +18,7 @@ fn a_mirror_of_modoai_serve_is_the_site() {
     let folder = TestSite::default();
     site::varied(folder.path(), 2_006, 300).expect("room for it");
     site::awkward(folder.path()).expect("a file system that takes any bytes");
+    site::remove_unmirrored(folder.path()).expect("a site");
     let server = Server::of(folder.path());
     mirror_twice(&format!("{}/modoai", server.url()), &folder);
 }
@@ -29,6 +30,7 @@ fn a_mirror_of_apache_is_the_site() {
     }
     let folder = TestSite::default();
     site::varied(folder.path(), 2_007, 150).expect("room for it");
+    site::remove_unmirrored(folder.path()).expect("a site");
     open_to_all(folder.path());
     let httpd = apache::Launch::new(Mpm::Event).site_at(folder.path()).start();
     httpd.wait_for_index(&mut httpd.client());

@@ -36,6 +36,10 @@ pub(super) fn text(summary: &Summary) -> String {
     if summary.elsewhere > 0 {
         let _ = writeln!(out, "  left     {} to the sources of the catalogue that had them first", summary.elsewhere);
     }
+    if summary.refused > 0 {
+        let refused = counted(summary.refused, "record was", "records were");
+        let _ = writeln!(out, "  refused  {refused} not written because of special names; each is named as missing");
+    }
     for repair in &summary.repaired {
         let remedy = Quirk::named(&repair.quirk).map_or("", |quirk| quirk.remedy);
         let _ = writeln!(out, "  repaired {} ({}×): {remedy}", repair.quirk, repair.count);

@@ -162,7 +162,8 @@ impl Mirror {
             self.index.set_site(&site.to_text())?;
             self.site = Some(site);
         }
-        place(self.site.as_ref(), url, component.header("Content-Location")).map_err(Undone::Refused)
+        let location = component.header("Content-Location");
+        place(self.site.as_ref(), url, location, self.allow_dotfiles).map_err(Undone::Refused)
     }
 
     /// Gets what is only referred to; `None` if it is still what is there.

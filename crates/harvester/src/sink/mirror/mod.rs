@@ -69,6 +69,7 @@ struct Mirror {
     site: Option<Site>,
     getter: Getter,
     keep_deleted: bool,
+    allow_dotfiles: bool,
     /// Whether names that differ in case only are one file here.
     folds: bool,
     /// Whether a page was committed since one was taken back: until then, that one is still to be asked for again.
@@ -107,6 +108,7 @@ impl Mirror {
             base_url: place.source.base_url.clone(),
             getter: Getter::new(place.client, place.gauge),
             keep_deleted: place.options.keep_deleted,
+            allow_dotfiles: place.options.allow_dotfiles,
             folds,
             is_settled: false,
             record: None,

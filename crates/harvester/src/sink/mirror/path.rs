@@ -2,11 +2,14 @@
 //!
 //! A mirror is the site's folder again: what is at `http://HOST/a/b.html` is in `a/b.html`, file names being the bytes that
 //! the URL's escapes stand for. URLs of other hosts are below a folder of the host's name. Names come from strangers:
-//! whatever could lead out of the folder, or could not be a file, is refused with a reason, never bent into something
-//! else. The one exception are the device names of Windows, which are escaped: a mirror may be carried there.
+//! whatever could lead out of the folder, could not be a file, or is a name that programs treat specially (`special`)
+//! is refused with a reason, never bent into something else. The one exception are the device names of Windows, which are
+//! escaped: a mirror may be carried there.
 
+use modoai_fetch::{is_invisible, is_joiner};
 use percent_encoding::percent_decode_str;
 
+use crate::sink::NOT_WRITTEN;
 use crate::state::OWN_FOLDER;
 
 /// Longest name and path that Linux and most others can hold.
@@ -155,14 +158,48 @@ impl Site {
 
 /// Where the resource with this URL, or this identifier if it has none, belongs. A URL that ends with a slash is that of an
 /// index file, whose name `location` may tell (as `Content-Location` does).
-pub(super) fn place(site: Option<&Site>, name: &str, location: Option<&str>) -> Result<Path, String> {
-    try_place(site, name, location).map_err(|reason| format!("'{name}' cannot be a file: {reason}"))
+pub(super) fn place(
+    site: Option<&Site>,
+    name: &str,
+    location: Option<&str>,
+    allow_dotfiles: bool,
+) -> Result<Path, String> {
+    let special = |path: Path| match path.0.iter().find_map(|name| special(name, allow_dotfiles)) {
+        Some(reason) => Err(reason),
+        None => Ok(path),
+    };
+    let placed = try_place(site, name, location).and_then(special);
+    placed.map_err(|reason| format!("'{name}' {NOT_WRITTEN}: {reason}"))
+}
+
+/// Returns the reason why a name is refused although a file could have it: a shell, a web server or git treats it
+/// specially, or a terminal does not show what it is.
+fn special(name: &[u8], allow_dotfiles: bool) -> Option<&'static str> {
+    let text = String::from_utf8_lossy(name);
+    // Some file systems ignore these characters in names, so that '.git' can be written with one before the dot.
+    let shown: String = text.chars().filter(|c| !is_invisible(*c) && !is_joiner(*c)).collect();
+    let lower = shown.trim_end_matches(['.', ' ']).to_lowercase();
+    let is_short_name = lower.strip_prefix("git~").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    // Text that shows in another order than it is written: embeddings, overrides and isolates.
+    let reorders = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    Some(match shown.as_bytes() {
+        _ if name.iter().any(u8::is_ascii_control) || text.contains(char::is_control) => {
+            "a name in its path has a control character"
+        }
+        _ if text.contains(reorders) => "a name in its path has characters that reverse text",
+        // Commands take such a name for an option: `rm *`.
+        [b'-', ..] => "a name in its path begins with '-'",
+        // Shells replace these by the home directory, or by other directories. `~alice` is the usual URL of a user's pages.
+        [b'~'] | [b'~', b'+' | b'-' | b'0'..=b'9', ..] => "a name in its path is '~' or begins with '~+', '~-' or '~0'",
+        // .htaccess and .user.ini configure web servers, .git/config runs programs, .ssh and .bashrc belong to an account.
+        [b'.', ..] if !allow_dotfiles && shown != ".well-known" => "a name in its path begins with a dot",
+        _ if is_short_name => "a name in its path stands for '.git' on Windows",
+        _ if lower == "web.config" => "a name in its path is that of a web server's configuration",
+        _ => return None,
+    })
 }
 
 fn try_place(site: Option<&Site>, name: &str, location: Option<&str>) -> Result<Path, &'static str> {
-    if name.chars().any(char::is_control) {
-        return Err("it has a control character");
-    }
     let mut names = Vec::new();
     let url = WebUrl::split(name);
     let is_url = url.is_some();
@@ -219,7 +256,7 @@ mod tests {
 
     fn placed(base_url: &str, name: &str) -> Result<String, String> {
         let site = Site::of(base_url, name);
-        place(site.as_ref(), name, None).map(|path| path.display())
+        place(site.as_ref(), name, None, false).map(|path| path.display())
     }
 
     #[test]
@@ -235,11 +272,15 @@ mod tests {
             ("http://h/modoai", "http://h/nul.txt", "%6Eul.txt"),
             ("http://h/modoai", "http://h/a/COM1/b", "a/%43OM1/b"),
             ("http://h/modoai", "oai:h:a/b", "oai:h:a/b"),
+            ("http://h/modoai", "http://h/.well-known/security.txt", ".well-known/security.txt"),
+            ("http://h/modoai", "http://h/~alice/a-b.html", "~alice/a-b.html"),
+            ("http://h/modoai", "http://h/a.git/x", "a.git/x"),
+            ("http://h/modoai", "http://h/%E2%80%8Cx%D9%85%DB%8C%E2%80%8C", "\u{200c}xمی\u{200c}"),
         ] {
             assert_eq!(placed(base_url, name).as_deref(), Ok(path), "{name}");
         }
         let site = Site::of("http://h/modoai", "http://h/x");
-        let named = |location| place(site.as_ref(), "http://h/a/", Some(location)).map(|path| path.display());
+        let named = |location| place(site.as_ref(), "http://h/a/", Some(location), false).map(|path| path.display());
         assert_eq!(named("start.htm").as_deref(), Ok("a/start.htm"));
         assert_eq!(named("http://h/a/start.htm").as_deref(), Ok("a/start.htm"));
         assert!(named("..").is_err());
@@ -272,5 +313,53 @@ mod tests {
         ] {
             assert!(placed("http://h/modoai", name).is_err(), "{name}");
         }
+    }
+    #[test]
+    fn names_that_programs_treat_specially_are_refused() {
+        let special = [
+            "http://h/.htaccess",
+            "http://h/%2Ehtaccess",
+            "http://h/a/.user.ini",
+            "http://h/.ssh/authorized_keys",
+            "http://h/.git/config",
+            "http://h/.GIT/config",
+            "http://h/a/.git",
+            "http://h/.well-known./x",
+            "http://h/.Well-Known/x",
+            "http://h/...",
+            "http://h/%E2%80%8C.git/config",
+            "http://h/%EF%BB%BF.htaccess",
+            "http://h/.?query",
+            "http://.git/config",
+        ];
+        let other = [
+            "http://h/GIT~1/config",
+            "http://h/git~12",
+            "http://h/-rf",
+            "http://h/a/--checkpoint-action=exec=sh%20x",
+            "http://h/-",
+            "http://h/~",
+            "http://h/~+/x",
+            "http://h/~1",
+            "http://h/a%0ab",
+            "http://h/%1b%5B2J",
+            "http://h/a%7f",
+            "http://h/%C2%9B2J",
+            "http://h/x%E2%80%AEgpj.exe",
+            "http://h/Web.Config",
+            "http://h/web.config.",
+        ];
+        for name in special.into_iter().chain(other) {
+            assert!(placed("http://h/modoai", name).is_err(), "{name}");
+        }
+        let site = Site::of("http://h/modoai", "http://h/x");
+        for name in special {
+            assert!(place(site.as_ref(), name, None, true).is_ok(), "{name}, if dotfiles are allowed");
+        }
+        for name in other.into_iter().chain(["http://h/.modoai/x", "http://h/..", "http://h/."]) {
+            assert!(place(site.as_ref(), name, None, true).is_err(), "{name}, also if dotfiles are allowed");
+        }
+        let named = |location| place(site.as_ref(), "http://h/a/", Some(location), false);
+        assert!(named(".htaccess").is_err() && named("-x").is_err(), "by Content-Location");
     }
 }
