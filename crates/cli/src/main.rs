@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod error;
 mod httpd;
+mod limits;
 mod open;
 mod output;
 mod place;

@@ -76,7 +76,7 @@ fn a_full_disk_is_told_as_the_reason() {
         return;
     }
     for sink in ["records", "jsonl", "catalogue"] {
-        let harvest = format!("modoai harvest {} --into disk/copy --sink {sink}", endpoint.url());
+        let harvest = format!("modoai harvest {} --into disk/copy --sink {sink} --min-free 0", endpoint.url());
         let told = on_small_disk(&format!("{harvest} || echo exit code $?; modoai status disk/copy"));
         assert!(told.stdout.contains("exit code 1\n"), "{sink}: {told:?}");
         let run = told.stdout.lines().find(|line| line.starts_with("  run ")).unwrap_or_default();

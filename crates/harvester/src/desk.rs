@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::gauge::Gauge;
+use crate::limits::Budget;
 use crate::page::PageError;
 use crate::sink::{Sink, SinkError};
 use crate::state::State;
@@ -15,6 +16,8 @@ pub struct Desk {
     pub sink: Box<dyn Sink>,
     /// How far it is.
     pub gauge: Arc<Gauge>,
+    /// How much may be stored.
+    pub budget: Arc<Budget>,
     /// Whether anything was committed that the sink has not yet made safe.
     pub unsynced: bool,
 }

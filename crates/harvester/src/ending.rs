@@ -4,7 +4,7 @@
 //! that was seen before is followed as long as pages bring something new (there are servers whose tokens never change),
 //! and an end is believed if the counts agree with it.
 
-use crate::page::PageReport;
+use crate::page::{PageReport, Purpose};
 use crate::quirks::{self, Quirk};
 use crate::state::Progress;
 
@@ -13,6 +13,40 @@ const MOST_EMPTY: u32 = 10;
 
 /// Pages in a row without anything new, after which a list is taken to run in circles whatever its tokens.
 const MOST_STALE: u32 = 3;
+
+/// Pages in a row that are either empty or bring nothing new, after which a list is taken to go on for ever. Servers that
+/// mix the two are not known, so this is far more than an honest one needs.
+const MOST_IDLE: u32 = 50;
+
+/// Pages without anything new that a run may have, and how many more for each page that brought something. Lists
+/// that cannot be trusted are counted, divided and asked for again, which brings nothing new and costs several times as
+/// much as the list itself. What goes far beyond that is made to keep us busy.
+const IDLE_PAGES: u64 = 200;
+const IDLE_PAGES_EACH: u64 = 20;
+
+/// What the pages of a run brought, over all its lists and windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Yield {
+    /// Pages with something that was not seen in this pass before.
+    pub productive: u64,
+    /// Pages without, although they announce more.
+    pub idle: u64,
+}
+
+impl Yield {
+    /// Counts a page. Returns false if the run should end. A page that announces no further one costs nothing more.
+    pub fn take(&mut self, purpose: Purpose, page: &PageReport) -> bool {
+        let is_idle = match purpose {
+            Purpose::One => false,
+            // A list of identifiers is compared with what is here, so that it need not bring anything new to be useful.
+            Purpose::Compare => page.fresh == 0,
+            Purpose::Keep | Purpose::Headers => page.news == 0,
+        };
+        self.productive += u64::from(purpose.makes_progress() && !is_idle);
+        self.idle += u64::from(is_idle && page.token.as_deref().is_some_and(|token| !token.trim().is_empty()));
+        self.idle <= IDLE_PAGES + IDLE_PAGES_EACH * self.productive
+    }
+}
 
 /// What comes after a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +72,8 @@ pub enum How {
     Cycle,
     /// It goes on, and brings nothing.
     Empty,
+    /// It goes on with pages that are empty or bring nothing new.
+    Idle,
 }
 
 impl How {
@@ -81,6 +117,7 @@ impl Progress {
         };
         self.empty = if records == 0 { self.empty + 1 } else { 0 };
         self.stale = if records > 0 && fresh == 0 { self.stale + 1 } else { 0 };
+        self.idle = if fresh == 0 { self.idle + 1 } else { 0 };
         let itself = asked == Some(token);
         let hash = xxhash_rust::xxh3::xxh3_64(token.as_bytes());
         let back = self.milestone.is_some_and(|(milestone, _)| milestone == hash);
@@ -96,6 +133,9 @@ impl Progress {
         if self.empty >= MOST_EMPTY || self.empty > 1 && (itself || back) {
             return Step::Ended(How::Empty);
         }
+        if self.idle >= MOST_IDLE {
+            return Step::Ended(How::Idle);
+        }
         Step::GoOn(token.to_owned())
     }
 
@@ -108,6 +148,7 @@ impl Progress {
             How::SelfLoop => Some(quirks::TOKEN_SELF_LOOP),
             How::Cycle => Some(quirks::TOKEN_CYCLE),
             How::Empty => Some(quirks::TOKEN_TO_EMPTY_PAGE),
+            How::Idle => Some(quirks::TOKEN_CYCLE),
         };
         let believed = repair.map_or(Verdict::Complete, Verdict::Repaired);
         match self.credible_size() {
@@ -159,6 +200,32 @@ mod tests {
             }
         }
         (None, progress)
+    }
+
+    #[test]
+    fn pages_that_are_empty_or_stale_in_turn_come_to_an_end() {
+        let tokens: Vec<String> = (0..200).map(|number| number.to_string()).collect();
+        let pages: Vec<_> =
+            tokens.iter().enumerate().map(|(at, token)| (at as u64 % 2, 0, Some(token.as_str()))).collect();
+        let (how, progress) = follow(&pages, None);
+        assert_eq!((how, progress.pages), (Some(How::Idle), u64::from(MOST_IDLE)));
+        assert_eq!(progress.judge(How::Idle, false), Verdict::Doubtful(quirks::TOKEN_CYCLE));
+    }
+
+    #[test]
+    fn a_run_that_brings_nothing_new_ends_and_a_long_one_does_not() {
+        let idle = page(5, 0, Some("more"), None);
+        let (last, news) = (page(5, 0, Some(""), None), PageReport { news: 1, ..idle.clone() });
+        let idle_pages = |run: &mut Yield| (1..).find(|_| !run.take(Purpose::Keep, &idle)).expect("an end");
+        let mut run = Yield::default();
+        assert_eq!(idle_pages(&mut run), IDLE_PAGES + 1);
+        assert!(run.take(Purpose::Keep, &news), "something came after all");
+        assert_eq!(idle_pages(&mut run), IDLE_PAGES_EACH);
+        let mut run = Yield::default();
+        assert!((0..10_000).all(|_| run.take(Purpose::Keep, &last)), "many lists of one page");
+        let compared = page(5, 5, Some("more"), None);
+        assert!((0..10_000).all(|_| run.take(Purpose::Compare, &compared)), "a long list of identifiers");
+        assert!((0..10_000).all(|_| run.take(Purpose::One, &idle)), "records by name");
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! | [`habits`], [`page`] | how a server wants to be asked; one page, read as it arrives |
 //! | [`quirks`], [`repairs`], [`mend`] | what servers get wrong, and what is done about it |
 //! | [`didl`] | resources inside MPEG-21 DIDL, read as they arrive |
+//! | [`limits`] | how much a server can make us store |
 //! | [`summary`], [`gauge`] | how a run went, and how far it is |
 //! | [`desk`] | state, sink and counters, as they change together |
 //! | [`validate`] | judges a repository: is it conformant, and where not |
@@ -46,6 +47,7 @@ pub mod ending;
 pub mod gauge;
 pub mod habits;
 pub mod harvest;
+pub mod limits;
 pub mod mend;
 pub mod page;
 pub mod quirks;

@@ -13,10 +13,11 @@ use crate::clock;
 use crate::desk::Desk;
 use crate::ending::Step;
 use crate::gauge::Gauge;
+use crate::limits::size;
 use crate::mend::Mender;
 use crate::quirks;
 use crate::record::{Header, Novelty};
-use crate::sink::{Kept, Origin, Part};
+use crate::sink::{Kept, Origin, Part, SinkError};
 use crate::state::Sight;
 use crate::window::{Granularity, read_date};
 pub use report::{Order, PageError, PageReport, Purpose};
@@ -58,6 +59,10 @@ struct Open {
     skipped: bool,
     /// The header of another item came inside it: nobody knows which parts are whose.
     mixed: bool,
+    /// Bytes of it that were counted as stored.
+    size: u64,
+    /// It is larger than a record may be: the sink has abandoned it.
+    too_large: bool,
 }
 
 #[derive(Default)]
@@ -81,9 +86,16 @@ impl Tally {
     }
 }
 
+/// What a header takes in the state and in the sink, about.
+fn header_size(header: &Header) -> u64 {
+    const ROW: usize = 64;
+    (header.identifier.len() + header.datestamp.len() + header.sets.iter().map(String::len).sum::<usize>() + ROW) as u64
+}
+
 impl<'a> PageReader<'a> {
     /// Begins a page.
     pub fn new(desk: &'a mut Desk, order: &'a Order, mender: Option<Mender>) -> Result<Self, PageError> {
+        desk.budget.check_free().map_err(SinkError::from)?;
         desk.state.begin()?;
         let misses = desk.state.misses_any()?;
         Ok(Self {
@@ -237,11 +249,8 @@ impl<'a> PageReader<'a> {
                 }
             }
             Event::PartStart { kind, namespaces } => self.part(kind, namespaces)?,
-            Event::PartBytes(bytes) if self.record.as_ref().is_some_and(|record| !record.skipped) => {
-                self.hash.update(bytes);
-                self.desk.sink.bytes(bytes)?;
-            }
-            Event::PartEnd if self.record.as_ref().is_some_and(|record| !record.skipped) => {
+            Event::PartBytes(bytes) if self.is_wanted() => self.part_bytes(bytes)?,
+            Event::PartEnd if self.is_wanted() => {
                 self.desk.sink.part_end()?;
             }
             Event::RecordEnd => self.record_end()?,
@@ -257,6 +266,25 @@ impl<'a> PageReader<'a> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns true if there is a record, and its parts go to the sink.
+    fn is_wanted(&self) -> bool {
+        self.record.as_ref().is_some_and(|record| !record.skipped && !record.too_large)
+    }
+
+    fn part_bytes(&mut self, bytes: &[u8]) -> Result<(), PageError> {
+        let (budget, length) = (&self.desk.budget, bytes.len() as u64);
+        let Some(record) = &mut self.record else { return Ok(()) };
+        if record.size + length > budget.limits().size {
+            record.too_large = true;
+            budget.give_back(record.size);
+            return Ok(self.desk.sink.abandon()?);
+        }
+        budget.take(length).map_err(SinkError::from)?;
+        record.size += length;
+        self.hash.update(bytes);
+        Ok(self.desk.sink.bytes(bytes)?)
     }
 
     fn begin_record(&mut self) {
@@ -336,6 +364,8 @@ impl<'a> PageReader<'a> {
                 self.hash.update(text.as_bytes());
                 self.hash.update(&[0, u8::from(header.deleted)]);
             }
+            record.size = header_size(&header);
+            self.desk.budget.take(record.size).map_err(SinkError::from)?;
             self.desk.sink.record(&header)?;
         }
         record.header = Some(header);
@@ -355,7 +385,8 @@ impl<'a> PageReader<'a> {
             return Ok(());
         }
         self.misses = true;
-        Ok(self.desk.state.miss(&header.identifier, MIXED)?)
+        self.desk.state.miss(&header.identifier, MIXED, self.order.window.number)?;
+        Ok(())
     }
 
     fn part(&mut self, kind: PartKind, namespaces: &[(&str, &str)]) -> Result<(), PageError> {
@@ -368,7 +399,7 @@ impl<'a> PageReader<'a> {
         // Without a header there is nobody it could belong to; of two metadata elements, which the schema forbids, both
         // are kept.
         record.skipped |= record.header.is_none();
-        if record.skipped {
+        if record.skipped || record.too_large {
             return Ok(());
         }
         record.parts += u32::from(part == Part::Metadata);
@@ -396,16 +427,18 @@ impl<'a> PageReader<'a> {
         self.report.records += 1;
         self.tally.received += 1;
         let identifier = &header.identifier;
+        if record.too_large {
+            let most = size(self.desk.budget.limits().size);
+            return self.miss(identifier, &format!("the record is larger than {most} (--max-size)"));
+        }
         let bare = record.parts == 0 && !header.deleted && self.order.purpose != Purpose::Headers;
         if record.mixed || bare {
             self.desk.sink.abandon()?;
-            self.report.fresh += 1;
-            self.misses = true;
             let reason = if record.mixed { MIXED } else { "it came without metadata" };
             if !record.mixed {
                 self.report.repairs.note(quirks::METADATA_MISSING, identifier);
             }
-            return Ok(self.desk.state.miss(identifier, reason)?);
+            return self.miss(identifier, reason);
         }
         let sight = Sight {
             identifier,
@@ -416,6 +449,7 @@ impl<'a> PageReader<'a> {
         };
         let seen = self.desk.state.note(&sight, self.order.pass)?;
         self.report.fresh += u64::from(seen.fresh);
+        self.report.news += u64::from(seen.news);
         if !seen.fresh {
             self.report.repairs.note(quirks::DUPLICATES, identifier);
         }
@@ -423,6 +457,9 @@ impl<'a> PageReader<'a> {
             Kept::Yes => {
                 if self.misses {
                     self.desk.state.found(identifier)?;
+                }
+                if seen.novelty == Novelty::Same {
+                    self.desk.budget.give_back(record.size);
                 }
                 match (seen.novelty, header.deleted) {
                     (Novelty::Same, _) if seen.elsewhere => self.tally.elsewhere += 1,
@@ -433,11 +470,23 @@ impl<'a> PageReader<'a> {
                 self.tally.note_elsewhere(self.desk)?;
             }
             Kept::No(reason) => {
+                self.desk.budget.give_back(record.size);
                 self.desk.state.forget(identifier)?;
-                self.desk.state.miss(identifier, &reason)?;
-                self.misses = true;
+                // It counts once, although nothing of it is remembered as received.
+                self.report.fresh -= u64::from(seen.fresh);
+                self.report.news -= u64::from(seen.news);
+                self.miss(identifier, &reason)?;
             }
         }
+        Ok(())
+    }
+
+    /// Names a record of the page as missing. A list that goes on with the same one brings nothing new.
+    fn miss(&mut self, identifier: &str, reason: &str) -> Result<(), PageError> {
+        self.misses = true;
+        let seen = self.desk.state.miss(identifier, reason, self.order.window.number)?;
+        self.report.fresh += u64::from(seen != Some(self.order.window.number));
+        self.report.news += u64::from(seen.is_none_or(|seen| seen < self.order.pass));
         Ok(())
     }
 
@@ -460,11 +509,10 @@ impl<'a> PageReader<'a> {
         match state.mark_listed(&header.identifier, header.deleted, stamp, self.order.window.number)? {
             Some(fresh) => self.report.fresh += u64::from(fresh),
             None => {
-                self.report.fresh += 1;
                 self.report.unknown += 1;
                 let reason = if header.deleted { "its deletion was not told" } else { "only its header was listed" };
-                state.miss(&header.identifier, reason)?;
-                self.misses = true;
+                self.desk.budget.take(header_size(&header)).map_err(SinkError::from)?;
+                self.miss(&header.identifier, reason)?;
             }
         }
         if self.order.verb == Verb::ListRecords {

@@ -162,7 +162,13 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, reading: Reading) -> Out
     let window = OpenWindow::new(number, Window::ALL, reading.set);
     let before = window.clone();
     let gauge = Arc::new(Gauge::default());
-    let mut desk = Desk { state, sink: Box::new(sink.clone()), gauge: gauge.clone(), unsynced: false };
+    let mut desk = Desk {
+        state,
+        sink: Box::new(sink.clone()),
+        gauge: gauge.clone(),
+        budget: std::sync::Arc::default(),
+        unsynced: false,
+    };
     let origin = Origin {
         base_url: "http://endpoint.example/oai".to_owned(),
         prefix: "oai_dc".to_owned(),

@@ -24,6 +24,7 @@ use modoai_harvester::window::Window;
 use modoai_protocol::Bound;
 
 use crate::error::{CliError, Kind};
+use crate::limits::LimitArgs;
 use crate::remote::{RemoteArgs, base_url, seconds};
 use footprints::Footprints;
 use progress::Watching;
@@ -101,6 +102,8 @@ pub(crate) struct HarvestCommand {
     /// End with one JSON object on standard output.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
     #[command(flatten)]
     remote: RemoteArgs,
 }
@@ -199,6 +202,7 @@ impl HarvestCommand {
             moved: self.moved,
             overlap: self.overlap,
             allow_private: self.remote.allow_private,
+            limits: self.limits.limits(),
             sink: SinkOptions {
                 keep_deleted: self.keep_deleted,
                 catalogue: self.catalogue.clone(),

@@ -117,13 +117,16 @@ impl Work {
     /// Every set. Those in others are listed too: not every server counts their records as the wider set's.
     pub(super) async fn sets(&mut self) -> Vec<String> {
         const MOST_PAGES: usize = 1000;
+        const MOST_BYTES: usize = 64 << 20;
         let mut sets = Vec::new();
+        let mut size = 0;
         let mut token = None;
         for _ in 0..MOST_PAGES {
             let Ok(response) = self.talk.describe(&Question::Sets { token: token.clone() }).await else { break };
             sets.extend(response.sets.iter().map(|set| set.spec.trim().to_owned()));
+            size += response.sets.iter().map(|set| set.spec.len() + size_of::<String>()).sum::<usize>();
             let next = response.token.map(|token| token.value).filter(|next| !next.is_empty());
-            if next.is_none() || next == token {
+            if next.is_none() || next == token || size > MOST_BYTES {
                 break;
             }
             token = next;

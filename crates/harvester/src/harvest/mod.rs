@@ -38,8 +38,10 @@ use modoai_protocol::{Datestamp, with_causes};
 
 use crate::clock;
 use crate::desk::Desk;
+use crate::ending::Yield;
 use crate::gauge::Gauge;
 use crate::habits::Habits;
+use crate::limits::Budget;
 use crate::quirks;
 use crate::repairs::Repairs;
 use crate::sink::{NOT_WRITTEN, Place, Sink, SinkError, SinkKind, SinkOptions, Source};
@@ -71,6 +73,7 @@ pub struct Harvest {
     options: Options,
     gauge: Arc<Gauge>,
     stop: Arc<AtomicBool>,
+    budget: Option<Arc<Budget>>,
 }
 
 /// A harvest that is under way.
@@ -104,6 +107,7 @@ struct Work {
     looked_down: bool,
     /// Whether a token that needs encoding was understood as it is sent now.
     token_style_proven: bool,
+    yield_of_run: Yield,
 }
 
 /// Whether to go on after something went wrong.
@@ -130,7 +134,7 @@ const OVERLAP: Duration = Duration::from_secs(86_400);
 impl Harvest {
     /// A harvest that nobody watches and nobody stops.
     pub fn new(client: Client, options: Options) -> Self {
-        Self { client, options, gauge: Arc::default(), stop: Arc::default() }
+        Self { client, options, gauge: Arc::default(), stop: Arc::default(), budget: None }
     }
 
     /// The same, telling how far it is.
@@ -143,14 +147,19 @@ impl Harvest {
         Self { stop, ..self }
     }
 
+    /// The same within a budget that several harvests share.
+    pub fn within(self, budget: Arc<Budget>) -> Self {
+        Self { budget: Some(budget), ..self }
+    }
+
     /// Harvests into a folder, through one of the sinks.
     pub async fn into_folder(self, dir: &Path, kind: &'static SinkKind) -> Result<Summary, HarvestError> {
         let state = State::open(dir)?;
         let dir = dir.to_path_buf();
         let open = Box::new(move |opening: Opening| {
-            let Opening { mark, distrusted, source, client, gauge, options } = opening;
+            let Opening { mark, distrusted, source, client, gauge, budget, options } = opening;
             let (dir, source, options) = (&dir, &source, &options);
-            let place = Place { dir, mark: mark.as_deref(), distrusted, source, client, gauge, options };
+            let place = Place { dir, mark: mark.as_deref(), distrusted, source, client, gauge, budget, options };
             let mut sink = (kind.open)(place)?;
             // From here on whatever is there is this harvest's own, also if no page is ever whole.
             let begun = if mark.is_none() { Some(sink.commit()?) } else { None };
@@ -174,12 +183,17 @@ impl Harvest {
     }
 
     async fn run(self, mut state: State, target: Target<'_>) -> Result<Summary, HarvestError> {
-        let Self { client, mut options, gauge, stop } = self;
+        let Self { client, mut options, gauge, stop, budget } = self;
         let Target { sink, format, durable, open } = target;
         let run = state.begin_run(clock::now())?;
         if options.sink.catalogue.is_none() {
             options.sink.catalogue = state.catalogue()?;
         }
+        let budget = budget.unwrap_or_else(|| {
+            let mut places = vec![state.dir().to_path_buf()];
+            places.extend(options.sink.catalogue.as_ref().and_then(|file| file.parent()).map(Path::to_path_buf));
+            Arc::new(Budget::new(options.limits, places, 0))
+        });
         if let Some(slug) = state.slug()? {
             options.slug = slug;
         }
@@ -218,7 +232,15 @@ impl Harvest {
         let unsynced = state.unsynced()?.is_some() || state.mark()?.is_none();
         let distrusted = !durable && !survived(&mut state)?;
         let (mark, gauge_of_sink) = (state.mark()?, gauge.clone());
-        let opening = Opening { mark, distrusted, source, client, gauge: gauge_of_sink, options: options.sink.clone() };
+        let opening = Opening {
+            mark,
+            distrusted,
+            source,
+            client,
+            gauge: gauge_of_sink,
+            budget: budget.clone(),
+            options: options.sink.clone(),
+        };
         let opened = tokio::task::spawn_blocking(move || open(opening)).await;
         let opened = opened.unwrap_or_else(|panic| Err(lost(&panic.to_string())));
         let (opened, begun) = opened.map_err(|error| failed(&mut state, run, &options, error.into()))?;
@@ -238,7 +260,7 @@ impl Harvest {
             options,
             sink,
             talk,
-            desk: Some(Box::new(Desk { state, sink: opened, gauge, unsynced: unsynced || !intact })),
+            desk: Some(Box::new(Desk { state, sink: opened, gauge, budget, unsynced: unsynced || !intact })),
             identity,
             prefix: contract.prefix,
             gaps: Vec::new(),
@@ -253,6 +275,7 @@ impl Harvest {
             dates_heeded: None,
             looked_down: false,
             token_style_proven: false,
+            yield_of_run: Yield::default(),
         };
         let outcome = match work.everything().await {
             Ok(()) | Err(Stop::Run) => Ok(()),
@@ -367,6 +390,7 @@ impl Work {
     /// Ends the run for a reason that is not the list's own.
     fn stop(&mut self, trouble: Trouble) -> Stop {
         let reason = match trouble {
+            Trouble::Sink(SinkError::Limit(reached)) => reached.to_string(),
             Trouble::Sink(error) => return error.into(),
             Trouble::State(error) => return error.into(),
             Trouble::Postponed(wait) => match self.postpone(wait) {
@@ -426,6 +450,7 @@ pub(crate) struct Opening {
     pub(crate) source: Source,
     pub(crate) client: Client,
     pub(crate) gauge: Arc<Gauge>,
+    pub(crate) budget: Arc<Budget>,
     pub(crate) options: SinkOptions,
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use modoai_fetch::{Patience, Url};
 
 use super::{Trouble, host};
+use crate::limits::Limits;
 use crate::sink::{SinkError, SinkOptions};
 use crate::state::StateError;
 use crate::window::Window;
@@ -32,6 +33,8 @@ pub struct Options {
     pub overlap: Option<Duration>,
     /// Connect to private addresses, too. Otherwise only the host of the base URL may have one.
     pub allow_private: bool,
+    /// How much may be stored. A [shared](super::Harvest::within) budget goes before it.
+    pub limits: Limits,
     /// What was chosen about the sink.
     pub sink: SinkOptions,
     /// A short name for the source, unless the folder has one for it already.
@@ -53,6 +56,7 @@ impl Options {
             moved: false,
             overlap: None,
             allow_private: false,
+            limits: Limits::default(),
             sink: SinkOptions::default(),
             slug,
         }

@@ -75,7 +75,8 @@ impl Work {
         };
         let parts = self.parts(&open).await;
         // Where both lists go on for ever, parts of them do, too.
-        let endless = how == How::Empty && counted == Some(How::Empty);
+        let is_endless = |how| matches!(how, How::Empty | How::Idle);
+        let endless = is_endless(how) && counted.is_some_and(is_endless);
         if !parts.is_empty() && !endless {
             return Ok(self.divide_into(list, &open, parts, quirk, &why)?);
         }

@@ -153,7 +153,7 @@ fn note_altered(desk: &mut Desk, after: &str) -> Result<Option<Inspected>, Harve
     let altered = inspected.iter().flat_map(|inspected| &inspected.altered);
     desk.state.begin()?;
     for (identifier, reason) in altered {
-        desk.state.miss(identifier, reason)?;
+        desk.state.miss(identifier, reason, 0)?;
         desk.state.doubt(identifier)?;
     }
     desk.state.commit()?;

@@ -234,6 +234,9 @@ impl Work {
         };
         let report = self.talk.page(&mut self.desk, &order, &question).await?;
         self.looked_down = false;
+        if !self.yield_of_run.take(purpose, &report) {
+            return Err(Trouble::Endless(self.yield_of_run.idle));
+        }
         // An error says when it was made, too, and an empty list is nothing but an error.
         if let (true, Some(list), Some(desk)) = (purpose.makes_progress(), order.list, self.desk.as_mut()) {
             desk.state.began(list, report.response_date.unwrap_or(order.asked).min(order.asked))?;

@@ -69,6 +69,8 @@ pub struct PageReport {
     pub records: u64,
     /// Of which not seen in this window before.
     pub fresh: u64,
+    /// Of which not seen in this pass before.
+    pub news: u64,
     /// Headers of items that are not here.
     pub unknown: u64,
     /// The oldest and the newest datestamp on it.

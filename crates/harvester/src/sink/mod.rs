@@ -24,6 +24,7 @@ use std::sync::Arc;
 use modoai_protocol::Datestamp;
 
 use crate::gauge::Gauge;
+use crate::limits::{Budget, Reached};
 use crate::record::{Header, Novelty};
 
 /// Every sink.
@@ -103,6 +104,8 @@ pub struct Place<'a> {
     pub client: modoai_fetch::Client,
     /// Where that is counted.
     pub gauge: Arc<Gauge>,
+    /// How much may be stored.
+    pub budget: Arc<Budget>,
     /// What the user chose.
     pub options: &'a SinkOptions,
 }
@@ -265,6 +268,9 @@ pub enum SinkError {
     /// The catalogue failed.
     #[error("failed to write the catalogue")]
     Catalogue(#[from] modoai_repository::catalogue::CatalogueError),
+    /// A limit was reached. What was committed stays, and the next run goes on.
+    #[error(transparent)]
+    Limit(#[from] Reached),
     /// A defect of ours: neither the disk nor the server is at fault.
     #[error("a defect of ours: {0}")]
     Internal(String),

@@ -11,6 +11,7 @@ use super::SinkError;
 use super::spool::{Scratch, Spool};
 use crate::clock;
 use crate::gauge::Gauge;
+use crate::limits::{Budget, size};
 
 /// What is known of a resource already.
 #[derive(Clone, Copy, Default)]
@@ -68,14 +69,15 @@ impl From<SinkError> for Trouble {
 pub(super) struct Getter {
     client: Client,
     gauge: Arc<Gauge>,
+    budget: Arc<Budget>,
     /// Where GETs are waited for.
     runtime: Option<Handle>,
 }
 
 impl Getter {
     /// To be made where sinks are opened.
-    pub(super) fn new(client: Client, gauge: Arc<Gauge>) -> Self {
-        Self { client, gauge, runtime: Handle::try_current().ok() }
+    pub(super) fn new(client: Client, gauge: Arc<Gauge>, budget: Arc<Budget>) -> Self {
+        Self { client, gauge, budget, runtime: Handle::try_current().ok() }
     }
 
     /// Gets a resource into the spool, unless it is still what is known. A connection that breaks is taken up where it
@@ -136,7 +138,7 @@ impl Getter {
         let resume = begun.condition().filter(|_| spool.len() > 0);
         let ask = match &resume {
             None => {
-                spool.clear();
+                self.discard(spool);
                 ask.since(known.etag, known.modified)
             }
             Some(condition) => {
@@ -156,7 +158,7 @@ impl Getter {
                 return Err(lasting(url, "it comes compressed only"));
             }
             200 => {
-                spool.clear();
+                self.discard(spool);
                 *begun = Validators::of(&answer);
             }
             206 if resume.is_some() && begins_at(&answer) == Some(spool.len()) => {}
@@ -170,18 +172,39 @@ impl Getter {
             }
             status => return Err(lasting(url, &format!("status {status}"))),
         }
-        let received = receive(&mut answer.body, spool, scratch).await;
+        if length(&answer).is_some_and(|length| length > self.budget.limits().size.saturating_sub(spool.len())) {
+            return Err(self.too_large(url));
+        }
+        let received = self.receive(url, &mut answer.body, spool, scratch).await;
         Gauge::add(&self.gauge.bytes, answer.body.wire_bytes());
         received?;
         Ok(Got::Whole(begun.clone()))
     }
+
+    async fn receive(&self, url: &Url, body: &mut Body, spool: &mut Spool, scratch: &Scratch) -> Result<(), Trouble> {
+        while let Some(bytes) = body.chunk().await? {
+            if spool.len() + bytes.len() as u64 > self.budget.limits().size {
+                self.discard(spool);
+                return Err(self.too_large(url));
+            }
+            self.budget.take(bytes.len() as u64).map_err(SinkError::from)?;
+            spool.push(&bytes, scratch)?;
+        }
+        Ok(())
+    }
+
+    fn discard(&self, spool: &mut Spool) {
+        self.budget.give_back(spool.len());
+        spool.clear();
+    }
+
+    fn too_large(&self, url: &Url) -> Trouble {
+        lasting(url, &format!("it is larger than {} (--max-size)", size(self.budget.limits().size)))
+    }
 }
 
-async fn receive(body: &mut Body, spool: &mut Spool, scratch: &Scratch) -> Result<(), Trouble> {
-    while let Some(bytes) = body.chunk().await? {
-        spool.push(&bytes, scratch)?;
-    }
-    Ok(())
+fn length(answer: &Fetched) -> Option<u64> {
+    answer.headers.get("content-length")?.to_str().ok()?.trim().parse().ok()
 }
 
 fn lasting(url: &Url, what: &str) -> Trouble {

@@ -27,6 +27,8 @@ pub struct Seen {
     pub novelty: Novelty,
     /// Whether it was not yet seen in this window.
     pub fresh: bool,
+    /// Whether it was not yet seen in this pass.
+    pub news: bool,
     /// Whether it is the same, and was left to somebody else.
     pub elsewhere: bool,
 }
@@ -42,7 +44,7 @@ impl State {
         self.sql(|sql| {
             let insert = "INSERT OR IGNORE INTO item (identifier, hash, seen, stamp, gone) VALUES (?, ?, ?, ?, ?)";
             if sql.prepare_cached(insert)?.execute(params![identifier, hash, window, stamp, gone])? == 1 {
-                return Ok(Seen { novelty: Novelty::New, fresh: true, elsewhere: false });
+                return Ok(Seen { novelty: Novelty::New, fresh: true, news: true, elsewhere: false });
             }
             let mut select =
                 sql.prepare_cached("SELECT hash, seen, stamp, elsewhere FROM item WHERE identifier = ?")?;
@@ -60,7 +62,7 @@ impl State {
             }
             let novelty = if old == hash || outdated { Novelty::Same } else { Novelty::Changed };
             let elsewhere = elsewhere && novelty == Novelty::Same;
-            Ok(Seen { novelty, fresh: seen != window, elsewhere })
+            Ok(Seen { novelty, fresh: seen != window, news: seen < pass, elsewhere })
         })
     }
 
@@ -142,7 +144,7 @@ mod tests {
     #[test]
     fn records_are_new_changed_or_the_same() {
         let mut state = State::in_memory().expect("a state");
-        let seen = |novelty, fresh| Seen { novelty, fresh, elsewhere: false };
+        let seen = |novelty, fresh| Seen { novelty, fresh, news: novelty == Novelty::New, elsewhere: false };
         let mut note = |hash, window, stamp| {
             let sight = Sight { identifier: "oai:x:1", hash, stamp: Some(stamp), gone: false, window };
             state.note(&sight, 1).expect("noted")

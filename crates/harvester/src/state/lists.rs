@@ -74,6 +74,8 @@ pub struct Progress {
     pub empty: u32,
     /// Pages in a row that held nothing that was not seen in this window.
     pub stale: u32,
+    /// Pages in a row that were empty, or held nothing that was not seen in this window.
+    pub idle: u32,
     /// The oldest and the newest datestamp that came.
     pub span: Option<(i64, i64)>,
     /// Whether the headers of the first page name the set that was asked for.

@@ -34,11 +34,14 @@ pub use notes::{Missing, Repair, Run, Wait};
 /// The folder of our own in every folder that is harvested into.
 pub const OWN_FOLDER: &str = ".modoai";
 
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// What brings a state of each version to the next, beginning with the first.
-const MIGRATIONS: &[&str] = &["ALTER TABLE source ADD COLUMN slug TEXT; ALTER TABLE source ADD COLUMN catalogue BLOB;
-                             ALTER TABLE item ADD COLUMN elsewhere INTEGER NOT NULL DEFAULT 0;"];
+const MIGRATIONS: &[&str] = &[
+    "ALTER TABLE source ADD COLUMN slug TEXT; ALTER TABLE source ADD COLUMN catalogue BLOB;
+     ALTER TABLE item ADD COLUMN elsewhere INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE missing ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;",
+];
 
 /// What a harvest remembers.
 pub struct State {
@@ -225,7 +228,7 @@ impl State {
     }
 
     /// The folder that is harvested into.
-    fn dir(&self) -> &Path {
+    pub(crate) fn dir(&self) -> &Path {
         self.path.parent().and_then(Path::parent).unwrap_or(&self.path)
     }
 
@@ -435,15 +438,22 @@ mod tests {
     }
 
     #[test]
-    fn a_state_of_the_first_version_is_understood() {
-        let dir = tempfile::tempdir().expect("a folder");
-        drop(State::open(dir.path()).expect("a new state"));
-        let path = dir.path().join(OWN_FOLDER).join("harvest.sqlite");
-        let first = "ALTER TABLE source DROP COLUMN slug; ALTER TABLE source DROP COLUMN catalogue; ALTER TABLE item DROP COLUMN elsewhere;
-                     PRAGMA user_version = 1;";
-        Connection::open(path).and_then(|sql| sql.execute_batch(first)).expect("as it was");
-        assert_eq!(State::look(dir.path()).and_then(|state| state.catalogue()).expect("readable"), None);
-        let counts = State::look(dir.path()).and_then(|state| state.elsewhere()).expect("readable");
-        assert_eq!(counts, (0, 0));
+    fn states_of_earlier_versions_are_understood() {
+        let second = "ALTER TABLE missing DROP COLUMN seen;";
+        let first = "ALTER TABLE source DROP COLUMN slug; ALTER TABLE source DROP COLUMN catalogue;
+                     ALTER TABLE item DROP COLUMN elsewhere;";
+        for (version, undone) in [(2, second.to_owned()), (1, format!("{second} {first}"))] {
+            let dir = tempfile::tempdir().expect("a folder");
+            drop(State::open(dir.path()).expect("a new state"));
+            let path = dir.path().join(OWN_FOLDER).join("harvest.sqlite");
+            let undone = format!("{undone} PRAGMA user_version = {version};");
+            Connection::open(path).and_then(|sql| sql.execute_batch(&undone)).expect("as it was");
+            assert_eq!(State::look(dir.path()).and_then(|state| state.catalogue()).expect("readable"), None);
+            let counts = State::look(dir.path()).and_then(|state| state.elsewhere()).expect("readable");
+            assert_eq!(counts, (0, 0));
+            let mut state = State::open(dir.path()).expect("a state");
+            assert_eq!(state.miss("a", "why", 7).expect("noted"), None);
+            assert_eq!(state.miss("a", "why", 8).expect("noted"), Some(7));
+        }
     }
 }

@@ -57,21 +57,24 @@ pub struct Run {
 const RESERVE: usize = 64 * 1024;
 
 impl State {
-    /// Names a record as missing.
-    pub fn miss(&mut self, identifier: &str, reason: &str) -> Result<()> {
-        self.note_missing(identifier, reason, false)
+    /// Names a record as missing. Returns the window or pass that it was last listed in, if it was missing already.
+    pub fn miss(&mut self, identifier: &str, reason: &str, window: i64) -> Result<Option<i64>> {
+        let seen = "SELECT seen FROM missing WHERE identifier = ?";
+        let seen = self.sql(|sql| sql.prepare_cached(seen)?.query_row([identifier], |row| row.get(0)).optional())?;
+        self.note_missing(identifier, reason, false, window)?;
+        Ok(seen)
     }
 
     /// Tells where a record was that came without an identifier. Only the next complete harvest can make up for it.
     pub fn miss_nameless(&mut self, place: &str, reason: &str) -> Result<()> {
-        self.note_missing(place, reason, true)
+        self.note_missing(place, reason, true, 0)
     }
 
-    fn note_missing(&mut self, identifier: &str, reason: &str, nameless: bool) -> Result<()> {
-        let insert = "INSERT INTO missing (identifier, reason, nameless, since) VALUES (?, ?, ?, ?)
-                      ON CONFLICT (identifier) DO UPDATE SET reason = excluded.reason";
-        let since = crate::clock::now().unix();
-        self.sql(|sql| sql.prepare_cached(insert)?.execute(params![identifier, reason, nameless, since]).map(drop))
+    fn note_missing(&mut self, identifier: &str, reason: &str, nameless: bool, window: i64) -> Result<()> {
+        let insert = "INSERT INTO missing (identifier, reason, nameless, since, seen) VALUES (?, ?, ?, ?, ?)
+                      ON CONFLICT (identifier) DO UPDATE SET reason = excluded.reason, seen = excluded.seen";
+        let values = params![identifier, reason, nameless, crate::clock::now().unix(), window];
+        self.sql(|sql| sql.prepare_cached(insert)?.execute(values).map(drop))
     }
 
     /// A record was asked for in vain.

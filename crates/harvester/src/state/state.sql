@@ -70,7 +70,9 @@ CREATE TABLE missing (
     nameless    INTEGER NOT NULL,
     -- How often it was asked for in vain.
     tries       INTEGER NOT NULL DEFAULT 0,
-    since       INTEGER NOT NULL
+    since       INTEGER NOT NULL,
+    -- The window or identifier pass it was last listed in.
+    seen        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE repair (

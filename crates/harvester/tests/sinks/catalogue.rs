@@ -41,7 +41,16 @@ impl Aggregator {
         let options = SinkOptions { catalogue: Some(self.file()), ..SinkOptions::default() };
         let client = Client::new(Manners::default()).expect("a client");
         let (dir, source, options, gauge) = (self.0.path(), &source, &options, Arc::default());
-        let place = Place { dir, mark: None, distrusted: false, source, client, gauge, options };
+        let place = Place {
+            dir,
+            mark: None,
+            distrusted: false,
+            source,
+            client,
+            gauge,
+            budget: std::sync::Arc::default(),
+            options,
+        };
         (sink::named("catalogue").expect("it is registered").open)(place).unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -551,6 +560,7 @@ fn the_folder_has_a_catalogue_of_its_own_unless_told_otherwise() {
         source: &source,
         client,
         gauge: Arc::default(),
+        budget: std::sync::Arc::default(),
         options: &SinkOptions::default(),
     };
     drop((sink::named("catalogue").expect("it is registered").open)(place));

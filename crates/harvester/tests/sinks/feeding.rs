@@ -46,7 +46,16 @@ impl Desk {
         let source = Source { base_url: base_url.to_owned(), name: "A site".to_owned(), slug: "site".to_owned() };
         let client = Client::new(Manners::default()).expect("a client");
         let gauge = Arc::default();
-        let place = Place { dir, mark, distrusted: false, source: &source, client, gauge, options };
+        let place = Place {
+            dir,
+            mark,
+            distrusted: false,
+            source: &source,
+            client,
+            gauge,
+            budget: std::sync::Arc::default(),
+            options,
+        };
         let origin = Origin {
             base_url: base_url.to_owned(),
             prefix: kind.format.to_owned(),

@@ -18,6 +18,7 @@
 //! | `server_withheld` | sources, keys and backups in the folder that is served |
 
 mod client_addresses;
+mod client_limits;
 mod client_mirror;
 mod httpd_contexts;
 mod httpd_headers;

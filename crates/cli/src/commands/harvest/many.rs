@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use modoai_fetch::Client;
 use modoai_harvester::gauge::Gauge;
 use modoai_harvester::harvest::{Harvest, Options};
+use modoai_harvester::limits::Budget;
 use modoai_harvester::sink::SinkKind;
 use modoai_harvester::state::State;
 use modoai_harvester::summary::Summary;
@@ -45,6 +45,8 @@ pub(super) async fn run(
     let sources: Vec<_> = sources.into_iter().map(|options| (options, Arc::new(Gauge::default()))).collect();
     let gauges = sources.iter().map(|(options, gauge)| (options.slug.clone(), gauge.clone())).collect();
     let watching = Watching::start(gauges, quiet || command.json);
+    let places = [Some(into.as_path()), catalogue.parent()].into_iter().flatten().map(Path::to_path_buf).collect();
+    let budget = Arc::new(Budget::new(command.limits.limits(), places, 0));
     let mut hosts = by_host(sources, |(options, _)| &options.base_url);
     let mut running = JoinSet::new();
     loop {
@@ -59,7 +61,8 @@ pub(super) async fn run(
             if kind.name == "catalogue" && options.sink.catalogue.is_none() {
                 options.sink.catalogue = remembered_catalogue(&dir).or_else(|| Some(catalogue.clone()));
             }
-            let harvest = harvested(client.clone(), options, gauge, stop.clone(), dir, kind);
+            let harvest = Harvest::new(client.clone(), options).watched_by(gauge).stopped_by(stop.clone());
+            let harvest = harvested(harvest.within(budget.clone()), dir, kind);
             running.spawn(async move {
                 // In a task of its own: if it panics, the others on this host still get their turn.
                 let result = tokio::spawn(harvest).await;
@@ -104,16 +107,8 @@ fn remembered_catalogue(dir: &Path) -> Option<PathBuf> {
     State::look(dir).and_then(|state| state.catalogue()).ok().flatten()
 }
 
-async fn harvested(
-    client: Client,
-    options: Options,
-    gauge: Arc<Gauge>,
-    stop: Arc<AtomicBool>,
-    dir: PathBuf,
-    kind: &'static SinkKind,
-) -> Result<Summary, CliError> {
+async fn harvested(harvest: Harvest, dir: PathBuf, kind: &'static SinkKind) -> Result<Summary, CliError> {
     // A folder stays whatever comes of it: the file says that it is wanted, and `modoai status` is to tell how it went.
-    let harvest = Harvest::new(client, options).watched_by(gauge).stopped_by(stop);
     harvest.into_folder(&dir, kind).await.map_err(failed)
 }
 

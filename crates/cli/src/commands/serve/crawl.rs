@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use modoai_fetch::{Client, Manners, make_room_for_connections};
 use modoai_flow::Flow;
+use modoai_harvester::limits::Limits;
 use modoai_repository::Repository;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
@@ -76,6 +77,9 @@ impl Crawl {
             table: folder.join("crawl.table"),
             intake: Arc::new(Mutex::new(intake)),
             catalogue: catalogue.clone(),
+            shelf: shelf.clone(),
+            kept: folder.join("kept"),
+            limits: Limits { size: self.manner.max_size, total: self.manner.max_total, free: self.manner.min_free },
             every: self.manner.crawl_every,
             status: Arc::new(Status::default()),
         };
@@ -99,7 +103,7 @@ impl Crawl {
 
     fn options(&self, config: &Config) -> Options {
         let defaults = Options::default();
-        let most = config.repository.by_value_limit.min(MOST_BY_VALUE);
+        let most = config.repository.by_value_limit.min(MOST_BY_VALUE).min(self.manner.max_size);
         Options {
             connections: self.manner.per_host.into(),
             per_host: self.manner.per_host.into(),

@@ -9,6 +9,7 @@ use modoai_fetch::Url;
 use modoai_repository::settings::value;
 
 use crate::config::SettingsArgs;
+use crate::limits::bytes;
 use crate::remote::{RemoteArgs, base_url};
 use crate::source::Source;
 
@@ -52,6 +53,15 @@ pub(crate) struct CrawlArgs {
     /// How many documents are read at most.
     #[arg(long, value_name = "N", requires = "top")]
     pub(crate) max_pages: Option<u64>,
+    /// Largest resource to store. Larger ones are listed by reference.
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = bytes, requires = "top")]
+    pub(crate) max_size: u64,
+    /// Most bytes to store of the site. A crawl stops there; what is stored is served.
+    #[arg(long, value_name = "SIZE", default_value = "100G", value_parser = bytes, requires = "top")]
+    pub(crate) max_total: u64,
+    /// Free disk space to keep. A crawl stops when less is free.
+    #[arg(long, value_name = "SIZE", default_value = "500M", value_parser = bytes, requires = "top")]
+    pub(crate) min_free: u64,
     /// Do not obey robots.txt. Only for a site that is your own.
     #[arg(long, requires = "top")]
     pub(crate) ignore_robots: bool,

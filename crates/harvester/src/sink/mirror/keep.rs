@@ -220,9 +220,9 @@ mod tests {
         let source = Source { base_url: "http://h/modoai".to_owned(), ..Source::default() };
         let client = modoai_fetch::Client::new(modoai_fetch::Manners::default()).expect("a client");
         let options = SinkOptions::default();
-        let gauge = std::sync::Arc::default();
+        let (gauge, budget) = (std::sync::Arc::default(), std::sync::Arc::default());
         let (dir, source, options) = (dir.path(), &source, &options);
-        let place = Place { dir, mark: None, distrusted: false, source, client, gauge, options };
+        let place = Place { dir, mark: None, distrusted: false, source, client, gauge, budget, options };
         let mut mirror = Mirror::open(place).expect("a mirror");
         assert!(!mirror.folds);
         mirror.folds = true;

@@ -106,7 +106,7 @@ impl Mirror {
             own_path,
             index,
             base_url: place.source.base_url.clone(),
-            getter: Getter::new(place.client, place.gauge),
+            getter: Getter::new(place.client, place.gauge, place.budget),
             keep_deleted: place.options.keep_deleted,
             allow_dotfiles: place.options.allow_dotfiles,
             folds,

@@ -97,7 +97,7 @@ impl Warc {
             index,
             scratch: Scratch::open(&own, &own_path)?,
             source: place.source.clone(),
-            getter: Getter::new(place.client, place.gauge),
+            getter: Getter::new(place.client, place.gauge, place.budget),
             date: Datestamp::from_unix(0),
             committed: at,
             record: None,

@@ -2,15 +2,17 @@
 //!
 //! It has a runtime of its own: what it writes must not hold up whoever is being answered.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use modoai_fetch::Client;
+use modoai_harvester::limits::{Budget, Limits};
 use modoai_repository::catalogue::Catalogue;
-use modoai_repository::crawled::{Intake, Sent, Taken, fit_headers};
+use modoai_repository::crawled::{Intake, Sent, Shelf, Taken, fit_headers};
 use modoai_repository::with_causes;
 use modoai_spider::survey::Survey;
 use modoai_spider::table::Table;
@@ -18,6 +20,7 @@ use modoai_spider::task::Plan;
 use modoai_spider::traverse::{Observer, Options, Progress, Sight, Traversal};
 use tokio::sync::watch;
 
+use crate::config::shown;
 use crate::error::CliError;
 
 /// How soon a crawl that failed is tried again.
@@ -34,6 +37,10 @@ pub(super) struct Crawler {
     pub(super) table: PathBuf,
     pub(super) intake: Arc<Mutex<Intake>>,
     pub(super) catalogue: Arc<dyn Catalogue>,
+    pub(super) shelf: Arc<Shelf>,
+    /// The folder of the shelf.
+    pub(super) kept: PathBuf,
+    pub(super) limits: Limits,
     pub(super) every: Duration,
     pub(super) status: Arc<Status>,
 }
@@ -128,15 +135,24 @@ impl Crawler {
     /// One crawl; nothing, if it was stopped.
     async fn crawl(&self, mut stopped: watch::Receiver<bool>) -> Result<Option<Taken>, String> {
         let table = Table::open(&self.table).map_err(|error| with_causes(&error))?;
+        let stored = size_below(&self.kept);
+        let stored = stored.map_err(|error| format!("failed to read {}: {error}", shown(&self.kept)))?;
+        let budget = Budget::new(self.limits, vec![self.kept.clone()], stored);
+        budget.check_free().map_err(|reached| reached.to_string())?;
         let intake = || self.intake.lock().unwrap_or_else(PoisonError::into_inner);
         intake().begin();
         let now = Timestamp::now();
         let (plan, options) = (self.plan.clone(), self.options.clone());
         let traversal = Traversal::begin(plan, options, table, self.client.clone(), now);
-        let mut traversal =
-            traversal.map_err(|error| with_causes(&error))?.observed_by(Box::new(Onlooker(self.intake.clone())));
+        let (full, mut reached) = watch::channel(None);
+        let onlooker = Onlooker { intake: self.intake.clone(), shelf: self.shelf.clone(), budget, full };
+        let mut traversal = traversal.map_err(|error| with_causes(&error))?.observed_by(Box::new(onlooker));
+        let mut limit = reached.clone();
         let stop = async move {
-            let _ = stopped.wait_for(|stopped| *stopped).await;
+            tokio::select! {
+                _ = stopped.wait_for(|stopped| *stopped) => {}
+                _ = limit.wait_for(Option::is_some) => {}
+            }
             "it was stopped".to_owned()
         };
         let mut told = Instant::now();
@@ -148,6 +164,11 @@ impl Crawler {
             }
         };
         let cut_short = traversal.run(stop, &mut watch).await.map_err(|error| with_causes(&error))?;
+        if let Some(reached) = reached.borrow_and_update().clone() {
+            // What was stored is served, and nothing is taken for gone.
+            intake().finish(true).map_err(|error| with_causes(&error))?;
+            return Err(reached);
+        }
         if cut_short.is_some() {
             return Ok(None);
         }
@@ -174,17 +195,42 @@ impl Crawler {
     }
 }
 
-/// Tells the intake what the traversal sees.
-struct Onlooker(Arc<Mutex<Intake>>);
+/// Tells the intake what the traversal sees, as long as there is room for it.
+struct Onlooker {
+    intake: Arc<Mutex<Intake>>,
+    shelf: Arc<Shelf>,
+    budget: Budget,
+    /// Set when a limit is reached.
+    full: watch::Sender<Option<String>>,
+}
+
+/// What the headers of a resource take on the disk, about.
+const HEAD: u64 = 1024;
+
+impl Onlooker {
+    /// Returns true if a resource of this size may be stored in the place of the one that is there.
+    fn has_room(&self, url: &str, size: u64) -> bool {
+        let old = self.shelf.get(url).ok().flatten().map(|old| old.file.metadata().map_or(0, |file| file.len()));
+        if let Err(reached) = self.budget.take(size + HEAD) {
+            self.full.send_if_modified(|full| full.replace(reached.to_string()).is_none());
+            return false;
+        }
+        self.budget.give_back(old.map_or(0, |old| old + HEAD));
+        true
+    }
+}
 
 impl Observer for Onlooker {
     fn has(&mut self, url: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).has(url)
+        self.intake.lock().unwrap_or_else(PoisonError::into_inner).has(url)
     }
 
     fn saw(&mut self, url: &str, sight: Sight<'_>) {
-        let mut intake = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut intake = self.intake.lock().unwrap_or_else(PoisonError::into_inner);
         match sight {
+            Sight::Came { body, is_whole, .. } if !self.has_room(url, if is_whole { body.len() as u64 } else { 0 }) => {
+                intake.untested(url, false);
+            }
             Sight::Came { headers, body, is_whole } => {
                 let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
                 let headers = fit_headers(headers, is_whole.then_some(body.len()));
@@ -195,4 +241,15 @@ impl Observer for Onlooker {
             Sight::Untested { is_blind } => intake.untested(url, is_blind),
         }
     }
+}
+
+/// Returns the size of all files below a folder.
+fn size_below(folder: &Path) -> io::Result<u64> {
+    let mut size = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.metadata()?;
+        size += if kind.is_dir() { size_below(&entry.path())? } else { kind.len() };
+    }
+    Ok(size)
 }
