@@ -8,6 +8,7 @@ use crate::commands::{
     validate,
 };
 use crate::error::{CliError, EXIT_CODES};
+use crate::output::PlainStderr;
 use crate::place;
 
 /// Make a web site countable, harvestable and maintainable.
@@ -88,7 +89,8 @@ fn start_log(verbose: u8, quiet: bool) {
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(ansi).init();
+    let writer = move || PlainStderr { has_colours: ansi };
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(ansi).init();
 }
 
 #[cfg(test)]

@@ -190,5 +190,5 @@ fn wrapped(doc: &str) -> String {
 /// The site's folder as a name in messages.
 pub(crate) fn shown(path: &Path) -> String {
     let text = path.display().to_string();
-    if text.chars().any(char::is_control) { name::encode_segment(text.as_bytes()) } else { text }
+    if text.contains(modoai_fetch::is_invisible) { name::encode_segment(text.as_bytes()) } else { text }
 }

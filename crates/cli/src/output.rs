@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use modoai_fetch::is_invisible;
 
 use crate::error::CliError;
 
@@ -29,14 +30,40 @@ pub(crate) fn tolerate_broken_pipe(result: io::Result<()>) -> Result<(), CliErro
     }
 }
 
-/// Text that others have said: a terminal must not be told what to do by it.
+/// Makes foreign text safe for a terminal: whatever is invisible, such as control characters and characters that reverse
+/// text, becomes U+FFFD.
 pub(crate) fn plain(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
+    text.replace(is_invisible, "\u{fffd}")
 }
 
 /// The same for text of several lines.
 pub(crate) fn plain_lines(text: &str) -> String {
-    text.replace(|character: char| character.is_control() && !matches!(character, '\n' | '\t'), "\u{fffd}")
+    text.replace(|character: char| is_invisible(character) && !matches!(character, '\n' | '\t'), "\u{fffd}")
+}
+
+/// Prints a message on standard error. It may quote others.
+pub(crate) fn warn(message: &str) {
+    eprintln!("{}", plain_lines(message));
+}
+
+/// Standard error for log records, which may quote others. Colours are the log's own: it escapes those of messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlainStderr {
+    pub(crate) has_colours: bool,
+}
+
+impl io::Write for PlainStderr {
+    fn write(&mut self, record: &[u8]) -> io::Result<usize> {
+        let is_unwanted =
+            |c: char| is_invisible(c) && !matches!(c, '\n' | '\t') && !(c == '\u{1b}' && self.has_colours);
+        let text = String::from_utf8_lossy(record).replace(is_unwanted, "\u{fffd}");
+        io::stderr().write_all(text.as_bytes())?;
+        Ok(record.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// Shows a count that grows while something works, until it is dropped.
@@ -117,5 +144,7 @@ mod tests {
     fn foreign_text_says_nothing_to_a_terminal() {
         assert_eq!(plain("user \u{1b}[2Jbob\u{9b}\n"), "user \u{fffd}[2Jbob\u{fffd}\u{fffd}");
         assert_eq!(plain_lines("one\u{7}\n\ttwo"), "one\u{fffd}\n\ttwo");
+        assert_eq!(plain("gpj\u{202e}exe \u{2066}\u{200b}x"), "gpj\u{fffd}exe \u{fffd}\u{fffd}x");
+        assert_eq!(plain("Zoë שלום می\u{200c}خواهم"), "Zoë שלום می\u{200c}خواهم", "spelling is kept");
     }
 }

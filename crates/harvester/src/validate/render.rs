@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use modoai_fetch::is_invisible;
 use modoai_protocol::xml::writer::escaped;
 use serde::Serialize;
 
@@ -119,7 +120,7 @@ fn detail(out: &mut String, outcome: &Outcome, paint: &Paint) {
 fn readable(text: &str) -> String {
     let mut out = String::new();
     for character in text.chars() {
-        if character.is_control() {
+        if is_invisible(character) {
             out.extend(character.escape_default());
         } else {
             out.push(character);

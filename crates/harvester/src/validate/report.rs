@@ -1,5 +1,6 @@
 //! What was found: for each check a grade, and for what is wrong the request that shows it and the offending bytes.
 
+use modoai_fetch::is_invisible;
 use serde::Serialize;
 
 use super::checks::Check;
@@ -55,7 +56,7 @@ impl Excerpt {
         let mut text = String::new();
         for piece in bytes[start..end].utf8_chunks() {
             for character in piece.valid().chars() {
-                if character.is_control() {
+                if is_invisible(character) {
                     text.extend(character.escape_default());
                 } else {
                     text.push(character);

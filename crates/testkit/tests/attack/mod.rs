@@ -19,6 +19,7 @@
 
 mod client_addresses;
 mod client_limits;
+mod client_messages;
 mod client_mirror;
 mod httpd_contexts;
 mod httpd_headers;

@@ -125,7 +125,7 @@ impl Total {
     /// A line that is not a repository.
     fn leave_out(&mut self, line: &str, reason: &str, as_json: bool) -> Result<(), CliError> {
         self.failed += 1;
-        eprintln!("modoai: {line}: {reason}");
+        output::warn(&format!("modoai: {line}: {reason}"));
         if as_json {
             return output::print(&format!("{}\n", json!({ "line": line, "failed": reason })));
         }
@@ -140,7 +140,7 @@ impl Total {
                 if as_json {
                     return output::print(&format!("{}\n", json!({ "slug": slug, "failed": error.to_string() })));
                 }
-                eprintln!("{slug}: {error}");
+                output::warn(&format!("{slug}: {error}"));
                 return Ok(());
             }
         };

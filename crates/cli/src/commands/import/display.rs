@@ -12,7 +12,7 @@ use modoai_archive::source::{Fault, Place};
 
 use crate::config::shown;
 use crate::error::CliError;
-use crate::output::counted;
+use crate::output::{self, counted};
 
 /// Faults named on standard error; a file can have them all.
 const MOST_NAMED: u64 = 100;
@@ -45,7 +45,7 @@ impl Grumbler {
         }
         if self.named < MOST_NAMED {
             self.named += 1;
-            eprintln!("modoai: {place}: {fault}");
+            output::warn(&format!("modoai: {place}: {fault}"));
         } else {
             self.unnamed += 1;
         }
