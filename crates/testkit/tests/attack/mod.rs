@@ -18,9 +18,11 @@
 //! | `server_withheld` | sources, keys and backups in the folder that is served |
 
 mod client_addresses;
+mod client_injection;
 mod client_limits;
 mod client_messages;
 mod client_mirror;
+mod client_parsers;
 mod httpd_contexts;
 mod httpd_headers;
 mod httpd_passwords;
