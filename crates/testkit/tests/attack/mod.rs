@@ -2,6 +2,12 @@
 //!
 //! | file | what is attacked |
 //! |---|---|
+//! | `client_addresses` | private addresses, by URLs, redirects and names that resolve to something else later |
+//! | `client_injection` | files and reports, by text that becomes lines, records, markup or formulas; passwords, by redirects |
+//! | `client_limits` | the disk and the time of a client, by bombs and lists without an end |
+//! | `client_messages` | terminals and logs, by text that moves the cursor or shows reversed |
+//! | `client_mirror` | the folder of a mirror, by names of files and by links |
+//! | `client_parsers` | parsers, by compression bombs, entities and endless elements |
 //! | `httpd_contexts` | a server's configuration is accepted as it is without the module |
 //! | `httpd_headers` | probes see a request as a GET would |
 //! | `httpd_passwords` | guessing passwords through lists |
