@@ -1,7 +1,7 @@
 //! Lines out of files that may be damaged, in bounded memory.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::line::Line;
@@ -15,7 +15,11 @@ pub(super) fn lines(folder: &Path, mut see: impl FnMut(&Line<'_>)) -> io::Result
     let mut unreadable = 0;
     for path in files(folder)? {
         match File::open(path) {
-            Ok(file) => unreadable += read(BufReader::with_capacity(128 << 10, file), &mut see)?,
+            // What is appended meanwhile is not read: it might come faster than it is read.
+            Ok(file) => {
+                let length = file.metadata()?.len();
+                unreadable += read(BufReader::with_capacity(128 << 10, file.take(length)), &mut see)?;
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
