@@ -48,7 +48,7 @@ pub struct State {
     connection: Connection,
     path: PathBuf,
     /// Held for as long as the harvest runs: two at once would undo each other's pages.
-    lock: Option<File>,
+    lock: Option<Lock>,
 }
 
 /// What is harvested into a folder, once and for all.
@@ -139,6 +139,18 @@ pub enum StateError {
 
 type Result<T> = std::result::Result<T, StateError>;
 
+/// An exclusive lock. Dropping it unlocks the file, also while a child process that has just been forked still holds a copy
+/// of the descriptor.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // It would also end with the last copy of the descriptor.
+        let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
+    }
+}
+
 impl State {
     /// Opens or creates the state of a folder, for one harvest at a time.
     pub fn open(dir: &Path) -> Result<Self> {
@@ -158,7 +170,7 @@ impl State {
             .map_err(|_| StateError::Busy { dir: dir.to_path_buf() })?;
         let path = own.join("harvest.sqlite");
         private_file(&path).map_err(io("create", &path))?;
-        let mut state = Self::connect(&path, Some(lock), "NORMAL")?;
+        let mut state = Self::connect(&path, Some(Lock(lock)), "NORMAL")?;
         state.migrate()?;
         Ok(state)
     }
@@ -189,7 +201,7 @@ impl State {
         Ok(state)
     }
 
-    fn connect(path: &Path, lock: Option<File>, locking: &str) -> Result<Self> {
+    fn connect(path: &Path, lock: Option<Lock>, locking: &str) -> Result<Self> {
         let engine = |source| StateError::Engine { path: path.to_path_buf(), source };
         let connection = Connection::open(path).map_err(engine)?;
         connection.busy_timeout(Duration::from_secs(30)).map_err(engine)?;

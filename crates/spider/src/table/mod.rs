@@ -41,7 +41,7 @@ pub struct Table {
     path: PathBuf,
     committed: Instant,
     /// Held for as long as the run lasts: two at once would overwrite each other.
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 /// A run that has begun, or goes on.
@@ -100,6 +100,18 @@ pub enum TableError {
 
 type Result<T> = std::result::Result<T, TableError>;
 
+/// An exclusive lock. Dropping it unlocks the file, also while a child process that has just been forked still holds a copy
+/// of the descriptor.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // It would also end with the last copy of the descriptor.
+        let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
+    }
+}
+
 impl Table {
     /// Opens or creates a table, for one run at a time.
     pub fn open(path: &Path) -> Result<Self> {
@@ -122,7 +134,7 @@ impl Table {
         // SQLite gives its log the same rights as the file.
         private(path).map_err(io)?;
         let db = Connection::open(path).map_err(engine)?;
-        Self::prepared(db, path.to_path_buf(), Some(lock))
+        Self::prepared(db, path.to_path_buf(), Some(Lock(lock)))
     }
 
     /// A table that nobody keeps. It is on disc all the same, since webs may be larger than memory.
@@ -132,7 +144,7 @@ impl Table {
         Self::prepared(db, path, None)
     }
 
-    fn prepared(db: Connection, path: PathBuf, lock: Option<File>) -> Result<Self> {
+    fn prepared(db: Connection, path: PathBuf, lock: Option<Lock>) -> Result<Self> {
         let prepare = || -> rusqlite::Result<i64> {
             db.pragma_update(None, "journal_mode", "WAL")?;
             db.pragma_update(None, "synchronous", "NORMAL")?;

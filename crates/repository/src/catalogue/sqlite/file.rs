@@ -55,6 +55,18 @@ pub(super) struct DatabaseFile {
     only_read: bool,
 }
 
+/// An exclusive lock. Dropping it unlocks the file, also while a child process that has just been forked still holds a copy
+/// of the descriptor.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // It would also end with the last copy of the descriptor.
+        let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
+    }
+}
+
 impl DatabaseFile {
     /// The file at a path: the path itself, or [`DEFAULT_NAME`] below it. A path that does not exist yet means a
     /// directory unless it has an extension.
@@ -140,7 +152,7 @@ impl DatabaseFile {
     }
 
     /// Becomes the only writer for as long as the handle lives. The kernel frees the lock of a process that dies.
-    pub(super) fn lock(&self) -> Result<File, CatalogueError> {
+    pub(super) fn lock(&self) -> Result<Lock, CatalogueError> {
         if self.only_read {
             return Err(self.failing_io("write")(io::Error::new(
                 io::ErrorKind::ReadOnlyFilesystem,
@@ -150,7 +162,7 @@ impl DatabaseFile {
         let file = File::options().create(true).truncate(false).write(true).open(self.beside("-lock"));
         let file = file.map_err(self.failing_io("open the lock file"))?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(file),
+            Ok(()) => Ok(Lock(file)),
             Err(rustix::io::Errno::WOULDBLOCK) => Err(CatalogueError::Locked { place: self.place() }),
             Err(errno) => Err(self.failing_io("lock")(errno.into())),
         }

@@ -12,7 +12,6 @@
 //! If the writer dies in between, the announcement holds readers back until the next writer comes: stale, never wrong.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::sync::Arc;
 
 use modoai_protocol::SetSpec;
@@ -20,7 +19,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::batch::{Batch, Ledger};
-use super::file::Role;
+use super::file::{Lock, Role};
 use super::names::{EVERYTHING, publicity_from};
 use super::{Shared, fill, read};
 use crate::catalogue::{CatalogueError, Change, Known, Writer};
@@ -32,7 +31,7 @@ pub(super) struct SqliteWriter {
     /// What is known of the tables; gone after a failure, and then read anew.
     ledger: Option<Ledger>,
     /// Held, not used.
-    _lock: File,
+    _lock: Lock,
 }
 
 impl SqliteWriter {
