@@ -25,6 +25,7 @@ mod recipe {
         "ap_add_module",
         "ap_add_output_filter_handle",
         "ap_allow_options",
+        "ap_auth_name",
         "ap_bucket_error_create",
         "ap_create_conn_config",
         "ap_create_request",

@@ -5,10 +5,12 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr::null_mut;
+use std::rc::Rc;
 
 use crate::bindings as ap;
 use crate::capture::{self, Captured};
 use crate::module;
+use crate::partial;
 use crate::pool::{self, OwnPool};
 use crate::probe::Probe;
 use crate::realms::Realms;
@@ -60,31 +62,39 @@ struct Roomy {
 
 /// A look-up of the requester's name is dear and the same for all probes.
 #[derive(Clone, Copy)]
-struct Called {
-    host: *mut c_char,
+pub(crate) struct Called {
+    pub(crate) host: *mut c_char,
     /// As httpd notes whether the name leads back to the address.
-    double_reverse: c_int,
+    pub(crate) double_reverse: c_int,
 }
 
 /// On whose behalf probes are made.
 pub struct Asker<'r> {
-    pool: *mut ap::apr_pool_t,
-    connection: *mut ap::conn_rec,
+    pub(crate) pool: *mut ap::apr_pool_t,
+    pub(crate) connection: *mut ap::conn_rec,
     pub(crate) server: *mut ap::server_rec,
-    hostname: *const c_char,
+    pub(crate) hostname: *const c_char,
     /// The port in the authority, and its number; null and 0 if it has none.
-    port: (*mut c_char, u16),
-    headers: *mut ap::apr_table_t,
+    pub(crate) port: (*mut c_char, u16),
+    pub(crate) headers: *mut ap::apr_table_t,
     /// The version of HTTP, and its number.
-    protocol: (*mut c_char, c_int),
+    pub(crate) protocol: (*mut c_char, c_int),
     /// What is known of its credentials.
-    pub(crate) realms: Realms,
+    pub(crate) realms: Rc<Realms>,
+    /// The same for probes with part of its attributes: what these refuse is not the requester's error.
+    pub(crate) partial_realms: Rc<Realms>,
     /// What the requester's address is called, once that has been looked up.
-    called: Cell<Called>,
-    slots: usize,
-    http2: *mut ap::module,
-    event: *mut ap::module,
-    _request: PhantomData<&'r ()>,
+    pub(crate) called: Cell<Called>,
+    /// The address of the requester, if it does not follow from the connection and the headers.
+    pub(crate) client: Option<(*mut ap::apr_sockaddr_t, *mut c_char)>,
+    /// True if that is the address of the connection, too.
+    pub(crate) is_elsewhere: bool,
+    /// True if probes hide the TLS state of the connection.
+    pub(crate) is_plain: bool,
+    pub(crate) slots: usize,
+    pub(crate) http2: *mut ap::module,
+    pub(crate) event: *mut ap::module,
+    pub(crate) _request: PhantomData<&'r ()>,
 }
 
 impl<'r> Asker<'r> {
@@ -111,7 +121,8 @@ impl<'r> Asker<'r> {
             }
             let mut asker = Self::new(record.pool, record.connection, record.server, authority, headers);
             asker.protocol = (record.protocol, record.proto_num);
-            asker.realms = Realms::new(!record.user.is_null());
+            asker.realms = Rc::new(Realms::new(!record.user.is_null()));
+            asker.partial_realms = Rc::new(Realms::after(&asker.realms));
             asker
         }
     }
@@ -179,6 +190,9 @@ impl<'r> Asker<'r> {
         let called = Cell::new(Called { host: null_mut(), double_reverse: 0 });
         Self {
             called,
+            client: None,
+            is_elsewhere: false,
+            is_plain: false,
             pool,
             connection,
             server,
@@ -186,7 +200,8 @@ impl<'r> Asker<'r> {
             port,
             headers,
             protocol: (c"HTTP/1.1".as_ptr().cast_mut(), 1001),
-            realms: Realms::default(),
+            realms: Rc::default(),
+            partial_realms: Rc::default(),
             slots: slots(),
             http2,
             event,
@@ -231,6 +246,14 @@ impl<'r> Asker<'r> {
             if !self.event.is_null() {
                 ap::ap_set_module_config(config, self.event, pool::zeroed::<Blank>(at).cast());
             }
+            if let (true, Some((address, ip))) = (self.is_elsewhere, self.client) {
+                (*connection).client_addr = address;
+                (*connection).client_ip = ip;
+                (*connection).remote_host = null_mut();
+            }
+            if self.is_plain {
+                partial::remove_tls(&mut *connection, config);
+            }
             (*connection).pool = at;
             (*connection).conn_config = config;
             (*connection).notes = ap::apr_table_copy(at, (*connection).notes);
@@ -238,7 +261,7 @@ impl<'r> Asker<'r> {
             (*connection).output_filters = null_mut();
             (*connection).keepalive = ap::ap_conn_keepalive_e_AP_CONN_CLOSE;
             (*connection).log = stage::silence();
-            let captured = pool::keep(at, Captured::new(&raw const self.realms));
+            let captured = pool::keep(at, Captured::new(Rc::as_ptr(&self.realms)));
             ap::ap_add_output_filter_handle(capture::filter(), captured.cast(), null_mut(), connection);
             let request = ap::ap_create_request(connection);
             let record = &mut *request;

@@ -2444,6 +2444,7 @@ unsafe extern "C" {
     ) -> *mut ap_filter_t;
     pub fn ap_allow_options(r: *mut request_rec) -> ::core::ffi::c_int;
     pub fn ap_exists_config_define(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+    pub fn ap_auth_name(r: *mut request_rec) -> *const ::core::ffi::c_char;
     pub fn ap_hook_error_log(
         pf: ap_HOOK_error_log_t,
         aszPre: *const *const ::core::ffi::c_char,

@@ -10,6 +10,7 @@
 //! | [`probe`] | what a plain GET of a URL by the same requester would return |
 //! | [`asker`] | on whose behalf a probe is made, and how |
 //! | `realms` | passwords that were checked already |
+//! | [`partial`] | probes with part of a requester's attributes |
 //! | [`stage`] | how far a request has come, and how far a probe may go |
 //! | [`stranger`] | the same, asked on behalf of nobody, with no client at hand |
 //! | [`watchdog`] | work in the background, in one process of many |
@@ -37,6 +38,7 @@ pub mod directive;
 mod guard;
 pub mod log;
 pub mod module;
+pub mod partial;
 mod pool;
 pub mod probe;
 mod realms;

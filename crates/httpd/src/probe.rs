@@ -116,6 +116,16 @@ impl<'a> Probe<'a> {
         }
     }
 
+    /// The realm and name of the user that httpd authenticated for this probe.
+    pub fn user(&self) -> Option<(&[u8], &[u8])> {
+        let record = self.record();
+        // SAFETY: a question about a good request; both are C strings that last as long as it does.
+        unsafe {
+            let user = text::bytes(record.user).filter(|_| !matches!(self.verdict, Verdict::Refused(_)))?;
+            Some((text::bytes(ap::ap_auth_name(std::ptr::from_ref(record).cast_mut())).unwrap_or_default(), user))
+        }
+    }
+
     /// The headers of the answer, in the order they would be sent.
     pub fn headers(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let lines = self.captured().head.split(|byte| *byte == b'\n').skip(1);
@@ -173,6 +183,10 @@ impl<'a> Probe<'a> {
         // SAFETY: a whole request, as after reading one from a connection.
         let status = unsafe {
             let read = ap::ap_run_post_read_request(self.request);
+            if let Some((address, ip)) = self.asker.client {
+                (*self.request).useragent_addr = address;
+                (*self.request).useragent_ip = ip;
+            }
             if read == 0 || read == ap::DECLINED { ap::ap_process_request_internal(self.request) } else { read }
         };
         self.asker.realms.end(status);

@@ -13,6 +13,7 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr::{null, null_mut};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::bindings as ap;
@@ -75,6 +76,8 @@ pub(crate) struct Realms {
     pending: RefCell<Option<Pending>>,
     /// Whether the request itself was authenticated: then the credentials are right somewhere.
     is_proven: Cell<bool>,
+    /// Checks of the same credentials for other probes.
+    others: Option<Rc<Self>>,
 }
 
 /// Credentials, and the directives by which they are checked.
@@ -118,6 +121,11 @@ impl Realms {
     /// Nothing is known yet but whether the request itself was authenticated.
     pub(crate) fn new(is_proven: bool) -> Self {
         Self { is_proven: Cell::new(is_proven), ..Self::default() }
+    }
+
+    /// Uses the results of `others`, and adds none to them.
+    pub(crate) fn after(others: &Rc<Self>) -> Self {
+        Self { others: Some(Rc::clone(others)), ..Self::default() }
     }
 
     /// Whether a realm refused the credentials as wrong, and none has accepted them.
@@ -180,7 +188,11 @@ impl Realms {
     /// The request is good.
     unsafe fn recall(&self, realm: &Realm, request: *mut ap::request_rec) -> Option<c_int> {
         let known = self.known.borrow();
-        match known.iter().find_map(|(other, outcome)| (other == realm).then_some(outcome))? {
+        let Some(outcome) = known.iter().find_map(|(other, outcome)| (other == realm).then_some(outcome)) else {
+            // SAFETY: the caller's word.
+            return unsafe { self.others.as_ref()?.recall(realm, request) };
+        };
+        match outcome {
             Outcome::Refused { status, .. } => Some(*status),
             Outcome::Accepted { .. } if !are_all_known() => None,
             Outcome::Accepted { user, kind, environment } => {

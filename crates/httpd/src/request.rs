@@ -215,6 +215,12 @@ impl<'r> Request<'r> {
         unsafe { text::bytes(self.record().user) }
     }
 
+    /// The name of the authentication realm at its URL.
+    pub fn realm(&self) -> Option<&'r [u8]> {
+        // SAFETY: a question about a good request; a C string of its configuration.
+        unsafe { text::bytes(ap::ap_auth_name(self.raw)) }
+    }
+
     /// Reads a body of up to `most` bytes; `None` if there is more.
     pub fn body(&mut self, most: usize) -> io::Result<Option<Vec<u8>>> {
         let mut body = Vec::new();

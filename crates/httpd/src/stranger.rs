@@ -4,6 +4,7 @@
 //! a stranger: somebody without credentials, from an address that belongs to nobody and is not this machine's. What a
 //! stranger is told decides on nobody's access.
 
+use std::ffi::c_char;
 use std::io;
 use std::ptr::null_mut;
 
@@ -20,6 +21,9 @@ const ADDRESS: &std::ffi::CStr = c"192.0.2.1";
 
 /// Of the same kind, and another one: the stranger does not ask from the server itself.
 const SERVER_ADDRESS: &std::ffi::CStr = c"192.0.2.2";
+
+/// The User-Agent of the anonymous prober.
+pub(crate) const AGENT: &str = "mod_oai";
 
 /// Somebody about whom nothing is known. For one thread at a time.
 pub struct Stranger<'s> {
@@ -62,7 +66,7 @@ impl<'s> Stranger<'s> {
             introduce(connection, socket.cast());
             let headers = ap::apr_table_make(at, 4);
             Table::new(headers).set(c"Accept", "*/*");
-            Table::new(headers).set(c"User-Agent", "mod_oai");
+            Table::new(headers).set(c"User-Agent", AGENT);
             // Of the ways to have come by TLS it is the one that can be made up here.
             Table::new(headers).set(c"X-Forwarded-Proto", scheme);
             Ok(Self { pool, connection, server, authority: authority.to_owned(), headers })
@@ -74,6 +78,16 @@ impl<'s> Stranger<'s> {
         // SAFETY: everything lives in our pool, which nobody else uses meanwhile.
         unsafe { Asker::new(self.pool.raw(), self.connection, self.server.raw(), &self.authority, self.headers) }
     }
+}
+
+/// The address of the anonymous prober, as structure and as text.
+///
+/// # Safety
+///
+/// This thread may use the pool.
+pub(crate) unsafe fn client(pool: *mut ap::apr_pool_t) -> io::Result<(*mut ap::apr_sockaddr_t, *mut c_char)> {
+    // SAFETY: ensured by the caller.
+    unsafe { Ok((socket_address(pool, ADDRESS)?, text::copy(pool, ADDRESS.to_bytes()))) }
 }
 
 /// Modules of httpd's own that prepare connections. They do without what they keep for one; with it, they would begin TLS,

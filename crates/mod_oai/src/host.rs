@@ -13,6 +13,7 @@ use modoai_httpd::asker::Asker;
 use modoai_httpd::probe::{Probe, Verdict};
 use modoai_httpd::request::Request;
 use modoai_httpd::server;
+use modoai_repository::audience::Audience;
 use modoai_repository::catalogue::{Detail, PageQuery, Selected};
 use modoai_repository::host::{Host, Representation};
 use modoai_repository::item::{Item, Publicity};
@@ -20,6 +21,7 @@ use modoai_repository::site::folder::fingerprint_of;
 use modoai_repository::site::name;
 
 use crate::Oai;
+use crate::audience::Requester;
 use crate::house::House;
 
 /// Headers that are about a connection, the moment, or the session of the requester.
@@ -65,6 +67,7 @@ pub(crate) struct ProbeHost<'r> {
     /// The same requester, not telling who it is.
     nameless: &'r Asker<'r>,
     house: &'r House,
+    requester: Requester<'r>,
     view: String,
     /// The last item that was seen, and its probe: what is seen is often wanted next.
     last: RefCell<Option<(String, Probe<'r>)>>,
@@ -94,6 +97,7 @@ impl<'r> ProbeHost<'r> {
             asker,
             nameless,
             house,
+            requester: Requester::new(request, asker, &house.digests),
             view: view(request, asker),
             last: RefCell::new(None),
             since: now.clone(),
@@ -115,9 +119,9 @@ impl<'r> ProbeHost<'r> {
 }
 
 impl ProbeHost<'_> {
-    /// Whether a resource that is gone, and was not for everybody, would have been for this requester. Only the way to it
-    /// can tell now, and only while it is still guarded: rules that went with it let everybody through. So it is told to
-    /// those whose credentials make the difference.
+    /// Whether a resource that is gone, and was not for everybody, would have been for this requester, where its audiences were
+    /// not recorded. Only the way to it can tell, and only while it is still guarded: rules that went with it let
+    /// everybody through. So it is told to those whose credentials make the difference.
     fn could_have_seen(&self, item: &Item) -> bool {
         let path = format!("/{}", item.name);
         let probe = self.asker.enter(&path);
@@ -217,7 +221,8 @@ impl Host for ProbeHost<'_> {
         }
         let probe = self.probe(item);
         let seen = probe.is_some();
-        if seen {
+        if let Some(probe) = &probe {
+            self.requester.note(item, probe);
             let now = Instant::now();
             self.since.set(now);
             self.counted.set(now);
@@ -235,6 +240,27 @@ impl Host for ProbeHost<'_> {
         let Some((_, probe)) = last.as_ref().filter(|(name, _)| *name == item.name) else { return true };
         let known = &item.fingerprint;
         probe.found() != (known.size, known.modified.div_euclid(1_000), known.changed.div_euclid(1_000), known.inode)
+    }
+
+    fn has_audiences(&self) -> bool {
+        true
+    }
+
+    fn audiences(&self, item: &Item, secret: &[u8; 32]) -> io::Result<Vec<Audience>> {
+        self.requester.audiences(item, secret)
+    }
+
+    fn belongs_to(&self, audience: &Audience, item: &Item, secret: &[u8; 32]) -> io::Result<bool> {
+        let belongs = self.requester.belongs_to(audience, item, secret);
+        if belongs {
+            let now = Instant::now();
+            self.since.set(now);
+            self.counted.set(now);
+            self.passed_over.set(0);
+        } else if item.deleted {
+            self.go_on()?;
+        }
+        Ok(belongs)
     }
 
     fn get(&self, item: &Item) -> io::Result<Option<Representation>> {

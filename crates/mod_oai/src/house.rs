@@ -14,6 +14,7 @@ use modoai_flow::Flow;
 use modoai_httpd::directive::server_root_relative;
 use modoai_httpd::log::{self, Level};
 use modoai_httpd::server::{self, Server};
+use modoai_repository::audience::Digests;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, system_clock};
 use modoai_repository::site::SiteSettings;
@@ -61,6 +62,8 @@ pub(crate) struct House {
     pub(crate) site: SiteSettings,
     /// How much each harvester may take.
     pub(crate) flow: Arc<Flow>,
+    /// Digests of the attributes of requesters.
+    pub(crate) digests: Digests,
     settings: Settings,
     repositories: Repositories<()>,
 }
@@ -174,8 +177,8 @@ impl House {
         let path = folder.join("catalogue.sqlite");
         let catalogue = Arc::new(Sqlite::open(&path, system_clock()).map_err(|error| with_causes(&error))?);
         let flow = Flow::beside(&path, flow, lists_at_once(), server.config::<Oai>().processors());
-        let repositories = Repositories::default();
-        Ok(Self { folder: folder.to_owned(), catalogue, rules, site, flow, settings, repositories })
+        let (digests, repositories) = (Digests::default(), Repositories::default());
+        Ok(Self { folder: folder.to_owned(), catalogue, rules, site, flow, digests, settings, repositories })
     }
 
     /// The repository at a URL, for a site at another.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `directives` | the table of directives |
 //! | `config` | what they amount to for a server and for a folder |
+//! | `audience` | the attributes that httpd requires of a requester, for reports of deletions |
 //! | `address` | the public URL of a site |
 //! | `roots`, `users` | where the files of a server are, and under which URLs |
 //! | `house` | what a child keeps open for a server: its catalogue, its repository |
@@ -25,6 +26,7 @@
 
 mod address;
 mod archive;
+mod audience;
 mod config;
 mod describer;
 mod directives;

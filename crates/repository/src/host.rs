@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 
+use crate::audience::Audience;
 use crate::item::{Fingerprint, Item};
 
 /// A site as one requester sees it.
@@ -36,6 +37,23 @@ pub trait Host {
     fn has_changed(&self, item: &Item) -> bool {
         let _ = item;
         false
+    }
+
+    /// Returns true if access rules can be deleted together with an item. Then the deletion of an item that was never public
+    /// is reported to the audiences that the item was listed for (decision 016), and [`sees`](Self::sees) decides only where
+    /// these were not recorded.
+    fn has_audiences(&self) -> bool {
+        false
+    }
+
+    /// The audiences to record when an item is listed for this requester. The secret is the key of their digests.
+    fn audiences(&self, _item: &Item, _secret: &[u8; 32]) -> io::Result<Vec<Audience>> {
+        Ok(Vec::new())
+    }
+
+    /// Returns true if this requester belongs to an audience that an item was listed for.
+    fn belongs_to(&self, _audience: &Audience, _item: &Item, _secret: &[u8; 32]) -> io::Result<bool> {
+        Ok(false)
     }
 
     /// What a GET of this item by this requester returns; `None` if that is not status 200 with a file's bytes.

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use modoai_protocol::{Datestamp, SetSpec};
 
+use crate::audience::Audience;
 use crate::catalogue::stored::{Body, Holding};
 
 /// One resource, present or gone.
@@ -20,6 +21,8 @@ pub struct Item {
     pub deleted: bool,
     /// Whether its existence is a secret.
     pub publicity: Publicity,
+    /// The audiences it was listed for while it was not public.
+    pub listed_for: ListedFor,
     /// The narrowest sets it belongs to; wider ones follow from these.
     pub sets: Arc<[Arc<SetSpec>]>,
     /// Its media type without parameters, such as `text/html`.
@@ -44,6 +47,15 @@ pub enum Publicity {
     Public,
     /// Everybody could once, and at the last look no longer. To whoever cannot GET it now, it is deleted.
     Withdrawn,
+}
+
+/// The audiences that an item was listed for (decision 016).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedFor {
+    /// The recorded audiences.
+    pub audiences: Arc<[Arc<Audience>]>,
+    /// True if there may be others: the catalogue had the item before it recorded audiences, or the limit was reached.
+    pub and_others: bool,
 }
 
 /// One state of a file. Two equal fingerprints of the same path mean the same bytes: the inode's change time cannot be

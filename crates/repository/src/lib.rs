@@ -9,12 +9,14 @@
 //! | [`ingest`] | keeping the catalogue equal to the site |
 //! | [`crawled`] | a site that somebody else serves, as a crawl saw it |
 //! | [`catalogue`] | what the site holds and held, and when that changed |
+//! | [`audience`] | the kinds of requester that private items were listed for |
 //! | [`host`] | what the provider asks whoever serves the site |
 //! | [`formats`] | items in XML |
 //! | [`quality`] | what a client prefers |
 //! | [`Repository`] | one request in, one answer out |
 
 mod answer;
+pub mod audience;
 mod browse;
 pub mod catalogue;
 pub mod crawled;

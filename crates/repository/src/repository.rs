@@ -1,5 +1,6 @@
 //! The repository: one request in, one answer out.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,10 +8,12 @@ use modoai_protocol::query::{Arguments, QueryError};
 use modoai_protocol::{ErrorCode, Listing, ProtocolError, Request, TokenKey};
 
 use crate::answer::{Answer, Body, SetsSeen, describe, list, record};
+use crate::audience::Listing as Listed;
 use crate::catalogue::{Catalogue, Learned, Standing};
 use crate::error::Failure;
 use crate::formats::{self, Format, Formats};
 use crate::host::Host;
+use crate::item::{Item, Publicity};
 use crate::settings::{Settings, is_local_identifier};
 
 /// How long a harvester is asked to wait while the catalogue is filled for the first time.
@@ -161,7 +164,7 @@ impl Repository {
             Offer::Stored => formats::of_records(self.catalogue.formats()?),
             Offer::Archive(formats) => formats.as_of(&standing, &*self.catalogue)?,
         };
-        let visit = Visit { repository: self, host, standing, formats };
+        let visit = Visit { repository: self, host, standing, formats, listed: RefCell::default() };
         let parsed = arguments
             .map_err(|error| vec![ProtocolError::new(ErrorCode::BadArgument, error.to_string())])
             .and_then(|arguments| Request::parse(&arguments));
@@ -205,6 +208,8 @@ pub(crate) struct Visit<'a> {
     pub(crate) host: &'a dyn Host,
     pub(crate) standing: Standing,
     pub(crate) formats: Formats,
+    /// Items of this response that no audience of this requester was recorded for.
+    listed: RefCell<Vec<Listed>>,
 }
 
 impl<'a> Visit<'a> {
@@ -214,6 +219,36 @@ impl<'a> Visit<'a> {
 
     pub(crate) fn token_key(&self) -> TokenKey {
         TokenKey::new(self.standing.secret)
+    }
+
+    /// Returns true if an item that is not public was listed for an audience of this requester. If the item is deleted and
+    /// its audiences were not recorded, the host decides.
+    pub(crate) fn was_listed(&self, item: &Item) -> Result<bool, Failure> {
+        if !self.host.has_audiences() {
+            return Ok(self.host.sees(item)?);
+        }
+        for audience in &*item.listed_for.audiences {
+            if self.host.belongs_to(audience, item, &self.standing.secret)? {
+                return Ok(true);
+            }
+        }
+        Ok(item.deleted && item.listed_for.and_others && self.host.sees(item)?)
+    }
+
+    /// Notes that an item is listed for this requester, unless the item is public: then its deletion is reported to every
+    /// requester.
+    pub(crate) fn note_listing(&self, item: &Item) -> Result<(), Failure> {
+        let is_private = !item.deleted && item.publicity == Publicity::Untold;
+        if is_private && self.host.has_audiences() && !self.was_listed(item)? {
+            let audiences = self.host.audiences(item, &self.standing.secret)?;
+            self.listed.borrow_mut().push(Listed { number: item.number, audiences });
+        }
+        Ok(())
+    }
+
+    /// Records the audiences that the items of this response are listed for.
+    pub(crate) fn record_listings(&self) -> Result<(), Failure> {
+        Ok(self.repository.catalogue.record_audiences(&self.listed.take())?)
     }
 
     /// Remembers what was found out on the way. The answer is good without.

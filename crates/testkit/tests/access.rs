@@ -6,7 +6,7 @@ use std::fs;
 use modoai_testkit::http::{Client, encode};
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
-use modoai_testkit::waiting::wait_until;
+use modoai_testkit::waiting::{wait_for, wait_until};
 
 use crate::oai;
 
@@ -116,6 +116,31 @@ fn a_deleted_private_file_stays_private() {
     };
     wait_until("the deletion is listed", || deleted(&mut alice));
     assert!(!deleted(&mut Client::new(guarded.server.url())));
+}
+
+#[test]
+fn deletions_in_a_removed_area_are_reported_to_its_users_only() {
+    let guarded = guarded();
+    let url = guarded.server.url();
+    let (mut nobody, mut alice, mut bob) = (
+        Client::new(url),
+        Client::new(url).with_password("alice", "secret"),
+        Client::new(url).with_password("bob", "hidden"),
+    );
+    fs::remove_dir_all(guarded.site.path().join("private")).expect("a folder");
+    let deleted = |client: &mut Client| -> BTreeSet<String> {
+        let records = oai::harvest(client, "verb=ListIdentifiers&metadataPrefix=oai_dc").into_iter();
+        let gone = records.filter(|record| record.deleted).map(|record| record.identifier);
+        gone.filter_map(|identifier| Some(identifier.strip_prefix(url)?.to_owned())).collect()
+    };
+    let all = ["/private/a.txt", "/private/deeper/bob.txt", "/private/only.pdf"].map(str::to_owned);
+    wait_for("bob sees the deletions", || {
+        let paths = deleted(&mut bob);
+        if paths == BTreeSet::from(all.clone()) { Ok(()) } else { Err(format!("{paths:?}")) }
+    });
+    // alice had no access to bob's directory.
+    assert_eq!(deleted(&mut alice), BTreeSet::from([all[0].clone(), all[2].clone()]));
+    assert_eq!(deleted(&mut nobody), BTreeSet::new());
 }
 
 #[test]

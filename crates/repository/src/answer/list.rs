@@ -107,7 +107,7 @@ pub(crate) fn write(
     let (token, size) = loop {
         match verb {
             ListVerb::Identifiers => {
-                record::write_header(visit, &next.item, xml);
+                record::write_header(visit, &next.item, xml)?;
                 xml.raw("\n").relieve()?;
             }
             ListVerb::Records => record::write(visit, next, &*format, &mut desk, xml)?,

@@ -94,21 +94,32 @@ impl Answer<'_> {
             envelope::errors(xml, date, base_url, &echo, errors);
         } else {
             envelope::open(xml, date, base_url, &echo);
-            match body {
-                Body::Errors(_) => {}
-                Body::Identify => describe::write_identify(&visit, xml),
-                Body::Formats(formats) => describe::write_formats(base_url, &formats, xml),
-                Body::Sets(sets) => describe::write_sets(&sets, xml, sent)?,
-                Body::Record(prepared, format) => {
-                    sent.records = 1;
-                    record::write_answer(&visit, prepared, &*format, xml)?;
-                }
-                Body::List(listed) => list::write(&visit, listed, xml, sent)?,
-            }
+            let written = write_body(&visit, body, xml, sent);
+            // Before the response is complete, so that deletions are reported to every requester that has a complete one.
+            // Also after an error: part of the response may have been sent.
+            let recorded = visit.record_listings();
+            written?;
+            recorded?;
             envelope::close(xml);
         }
         Ok(())
     }
+}
+
+/// Writes the part of a response that depends on the verb.
+fn write_body(visit: &Visit<'_>, body: Body, xml: &mut XmlWriter<'_>, sent: &mut Sent) -> Result<(), Failure> {
+    match body {
+        Body::Errors(_) => {}
+        Body::Identify => describe::write_identify(visit, xml),
+        Body::Formats(formats) => describe::write_formats(&visit.repository.base_url, &formats, xml),
+        Body::Sets(sets) => describe::write_sets(&sets, xml, sent)?,
+        Body::Record(prepared, format) => {
+            sent.records = 1;
+            record::write_answer(visit, prepared, &*format, xml)?;
+        }
+        Body::List(listed) => list::write(visit, listed, xml, sent)?,
+    }
+    Ok(())
 }
 
 /// A `setSpec` element.

@@ -19,8 +19,9 @@ pub(crate) struct Prepared {
 /// An item as this requester sees it; `None` if it is not for this requester's eyes. That something public was there is
 /// no secret: whoever may not see it any more is told that it is deleted.
 fn seen(visit: &Visit<'_>, item: Item) -> Result<Option<Item>, Failure> {
-    if item.deleted && item.publicity != Publicity::Untold {
-        return Ok(Some(item));
+    if item.deleted {
+        let is_reported = item.publicity != Publicity::Untold || visit.was_listed(&item)?;
+        return Ok(is_reported.then_some(item));
     }
     Ok(match visit.host.sees(&item)? {
         true => Some(item),
@@ -124,7 +125,7 @@ pub(crate) fn write(
 ) -> Result<(), Failure> {
     let Prepared { item, representation } = prepared;
     xml.raw("<record>");
-    write_header(visit, &item, xml);
+    write_header(visit, &item, xml)?;
     if !item.deleted {
         let subject = Subject { item: &item, repository: visit.repository, representation, host: visit.host, desk };
         format.write(subject, xml)?;
@@ -134,8 +135,9 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Writes a header.
-pub(crate) fn write_header(visit: &Visit<'_>, item: &Item, xml: &mut XmlWriter<'_>) {
+/// Writes a header, and notes that the item is listed for this requester.
+pub(crate) fn write_header(visit: &Visit<'_>, item: &Item, xml: &mut XmlWriter<'_>) -> Result<(), Failure> {
+    visit.note_listing(item)?;
     xml.raw(if item.deleted { "<header status=\"deleted\"><identifier>" } else { "<header><identifier>" });
     xml.text(&visit.repository.identifier_prefix).text(&item.name).raw("</identifier><datestamp>");
     xml.datestamp(item.datestamp).raw("</datestamp>");
@@ -143,4 +145,5 @@ pub(crate) fn write_header(visit: &Visit<'_>, item: &Item, xml: &mut XmlWriter<'
         write_set_spec(set, xml);
     }
     xml.raw("</header>");
+    Ok(())
 }

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use modoai_protocol::{Datestamp, Range, SetSpec};
 
 use self::stored::{Packed, StoredFormat};
+use crate::audience::Listing;
 use crate::item::{Facts, Fingerprint, Item, Publicity};
 
 /// Tells the time. Passed in, so that tests can step it backwards.
@@ -83,6 +84,10 @@ pub trait Catalogue: Send + Sync {
     /// Remembers facts about items, each only if the item still has that fingerprint. Facts are a cache: when the
     /// catalogue is busy they may be dropped, and that is not an error. Datestamps do not move.
     fn learn(&self, facts: &[Learned]) -> Result<(), CatalogueError>;
+
+    /// Records durably for which audiences items were listed. Any process may call it, also while a [`Writer`] writes. Above
+    /// the limit of audiences, only [`ListedFor::and_others`](crate::item::ListedFor::and_others) is recorded.
+    fn record_audiences(&self, listed: &[Listing]) -> Result<(), CatalogueError>;
 
     /// The one who may write. A second writer, in whatever process, gets [`CatalogueError::Locked`].
     fn writer(&self) -> Result<Box<dyn Writer>, CatalogueError>;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use modoai_protocol::Datestamp;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, Clock, Detail, PageQuery, Selected};
+use modoai_repository::item::ListedFor;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -193,4 +194,45 @@ fn an_older_catalogue_is_not_upgraded_by_those_who_read() {
     let reason = refusal(Sqlite::open_to_read(&file, clock.clock()), &file);
     assert!(reason.contains("modoai import"), "{reason}");
     assert_eq!(older.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)), Ok(1));
+}
+
+/// The migrations of version 6, the last one without audiences.
+const VERSION_6: [&str; 6] = [
+    include_str!("../../src/catalogue/sqlite/001-catalogue.sql"),
+    include_str!("../../src/catalogue/sqlite/002-publicity.sql"),
+    include_str!("../../src/catalogue/sqlite/003-stored.sql"),
+    include_str!("../../src/catalogue/sqlite/004-descriptions.sql"),
+    include_str!("../../src/catalogue/sqlite/005-archive.sql"),
+    include_str!("../../src/catalogue/sqlite/006-stamps.sql"),
+];
+
+#[test]
+fn upgrade_from_version_6_marks_existing_items_as_listed_for_unrecorded_audiences() {
+    let directory = Directory::new();
+    let clock = HandClock::at(10_000);
+    let file = directory.path().join("catalogue.sqlite");
+    let older = Connection::open(&file).expect("a database");
+    older.execute_batch(&VERSION_6.concat()).expect("tables");
+    older
+        .execute_batch(
+            "PRAGMA application_id = 0x6d6f6169; PRAGMA user_version = 6;
+             UPDATE standing SET ready = 1;
+             INSERT INTO media VALUES (1, 'text/html');
+             INSERT INTO record (number, datestamp, deleted, media, size, modified, changed, inode, sets, name)
+             VALUES (1, 5, 1, 1, 1, 1, 1, 1, '', 'gone'), (2, 6, 0, 1, 1, 1, 1, 1, '', 'here');
+             INSERT INTO name VALUES ('gone', 1), ('here', 2);
+             INSERT INTO member VALUES (0, 5, 1), (0, 6, 2);
+             INSERT INTO counter VALUES (0, 0, 2);
+             UPDATE setname SET live = 1 WHERE set_id = 0;",
+        )
+        .expect("rows");
+    drop(older);
+    let catalogue = directory.opened(&clock);
+    assert_eq!(everything(&*catalogue).len(), 2);
+    assert!(item(&*catalogue, "gone").listed_for.and_others && item(&*catalogue, "gone").deleted);
+    assert!(item(&*catalogue, "here").listed_for.and_others);
+    // Only items that existed before the upgrade keep the mark.
+    apply(&*catalogue, &[put("new", 1, &["x"]), put("here", 2, &["x"])]);
+    assert_eq!(item(&*catalogue, "new").listed_for, ListedFor::default());
+    assert!(item(&*catalogue, "here").listed_for.and_others);
 }

@@ -22,6 +22,7 @@
 //! | `server_requests` | the HTTP parser, resumption tokens and the health check |
 //! | `server_state` | the state folders, by other users of the machine |
 //! | `server_withheld` | sources, keys and backups in the folder that is served |
+//! | `tombstones` | names of deleted private files; and deletions that are lost |
 
 mod client_addresses;
 mod client_injection;
@@ -43,3 +44,4 @@ mod server_paths;
 mod server_requests;
 mod server_state;
 mod server_withheld;
+mod tombstones;

@@ -141,10 +141,12 @@ impl<'a> Batch<'a> {
         self.count_live(&kind, 1);
         self.leave(&present)?;
         self.enter(&kind, datestamp, present.number);
-        // The very same state has the same bytes, whatever else is said of it now; a title it has as one kind only.
+        // The very same state has the same bytes, whatever else is said of it now; a title it has as one kind only. An
+        // item that was public and is created again as a private one is withdrawn: any harvester may have its old record.
         let mut update = self.transaction.prepare_cached(
             "UPDATE record SET datestamp = ?2, deleted = 0, media = ?3, size = ?4, modified = ?5, changed = ?6,
-                    inode = ?7, sets = ?8, publicity = ?9,
+                    inode = ?7, sets = ?8,
+                    publicity = CASE WHEN ?9 = 0 AND publicity <> 0 THEN 2 ELSE ?9 END,
                     title = CASE WHEN (size, modified, changed, inode, media) = (?4, ?5, ?6, ?7, ?3) THEN title END,
                     sha256 = CASE WHEN (size, modified, changed, inode) = (?4, ?5, ?6, ?7) THEN sha256 END,
                     md5 = CASE WHEN (size, modified, changed, inode) = (?4, ?5, ?6, ?7) THEN md5 END
@@ -313,8 +315,9 @@ impl<'a> Batch<'a> {
             self.enter(&fresh.kind, fresh.datestamp, fresh.number);
         }
         let records = "INSERT INTO record
-                       (number, datestamp, deleted, media, size, modified, changed, inode, publicity, sets, name) VALUES";
-        insert_all(self.transaction, records, "(?,?,?,?,?,?,?,?,?,?,?)", &fresh, |fresh, statement, first| {
+                       (number, datestamp, deleted, media, size, modified, changed, inode, publicity, sets, name, audience)
+                       VALUES";
+        insert_all(self.transaction, records, "(?,?,?,?,?,?,?,?,?,?,?,'')", &fresh, |fresh, statement, first| {
             let Fingerprint { size, modified, changed, inode } = fresh.fingerprint;
             let Fresh { number, datestamp, deleted, media, publicity, .. } = *fresh;
             let (size, inode) = (size as i64, inode as i64);

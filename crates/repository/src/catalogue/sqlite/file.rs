@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("004-descriptions.sql"),
     include_str!("005-archive.sql"),
     include_str!("006-stamps.sql"),
+    include_str!("007-audiences.sql"),
 ];
 
 /// How long a writer, or whoever creates the file, waits for others. Nobody holds the database longer than one batch.
@@ -43,6 +44,8 @@ pub(super) enum Role {
     Reader,
     /// Remembers facts.
     Learner,
+    /// Records audiences.
+    Recorder,
     /// Applies changes.
     Writer,
 }
@@ -136,6 +139,11 @@ impl DatabaseFile {
             Role::Learner => {
                 connection.busy_timeout(LEARNER_PATIENCE)?;
                 connection.pragma_update(None, "synchronous", "NORMAL")?;
+                connection.pragma_update(None, "cache_size", -1024)?;
+            }
+            Role::Recorder => {
+                connection.busy_timeout(PATIENCE)?;
+                connection.pragma_update(None, "synchronous", "FULL")?;
                 connection.pragma_update(None, "cache_size", -1024)?;
             }
             Role::Writer => {

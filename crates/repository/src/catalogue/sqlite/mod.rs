@@ -10,6 +10,7 @@
 //! | `handed_out` | the latest moment a harvester was told |
 //! | `read` | the queries behind answers |
 //! | `learn` | remembering facts |
+//! | `audiences` | recording the audiences that items were listed for |
 //! | `write` | the one writer, and the protocol by which changes are stamped |
 //! | `batch` | one batch of changes on its way into the tables |
 //! | `fill` | the first filling, which is mostly about speed |
@@ -20,6 +21,7 @@
 //! | `store` | records that came as XML |
 //! | `describe` | documents of an archive |
 
+mod audiences;
 mod batch;
 mod describe;
 mod file;
@@ -48,6 +50,7 @@ use super::stored::StoredFormat;
 use super::{
     Catalogue, CatalogueError, Clock, Detail, Learned, PageQuery, Selected, SetTitle, Standing, State, Unread, Writer,
 };
+use crate::audience::Listing;
 use crate::item::Item;
 
 /// Idle readers kept for later: more than this many requests at once are rare, and each keeps a cache.
@@ -207,6 +210,16 @@ impl Catalogue for Sqlite {
             }
             learnt => learnt.map_err(self.shared.file.failing("remember facts")),
         }
+    }
+
+    fn record_audiences(&self, listed: &[Listing]) -> Result<(), CatalogueError> {
+        if listed.is_empty() {
+            return Ok(());
+        }
+        // Once for each item and audience: rare enough to open a connection.
+        let connection = self.shared.file.connect(Role::Recorder);
+        let recorded = connection.and_then(|mut connection| audiences::record(&mut connection, listed));
+        recorded.map_err(self.shared.file.failing("record audiences"))
     }
 
     fn writer(&self) -> Result<Box<dyn Writer>, CatalogueError> {

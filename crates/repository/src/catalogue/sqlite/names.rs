@@ -1,4 +1,4 @@
-//! Set specs, media types and formats as small numbers, as readers see them.
+//! Set specs, media types, formats and audiences as small numbers, as readers see them.
 //!
 //! They are never forgotten and their numbers only grow, so they are kept in memory, and only what is new is read.
 
@@ -7,8 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use modoai_protocol::SetSpec;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use crate::audience::Audience;
 use crate::catalogue::stored::{Holding, StoredFormat};
-use crate::item::Publicity;
+use crate::item::{ListedFor, Publicity};
 
 /// The set that holds everything.
 pub(super) const EVERYTHING: i64 = 0;
@@ -39,10 +40,11 @@ impl KnownNames {
 #[derive(Clone, Default)]
 pub(super) struct Names {
     /// The greatest numbers there were when they were read.
-    newest: [Option<i64>; 3],
+    newest: [Option<i64>; 4],
     sets: Vec<(i64, Arc<SetSpec>)>,
     media: Vec<(i64, Arc<str>)>,
     formats: Vec<(i64, Arc<StoredFormat>)>,
+    audiences: Vec<(i64, Arc<Audience>)>,
 }
 
 /// What a `record.sets` means: the sets of an item, and the formats it has records in.
@@ -81,6 +83,13 @@ impl Names {
             let format = StoredFormat { prefix: row.get(1)?, schema: row.get(2)?, namespace: row.get(3)? };
             names.formats.push((row.get(0)?, Arc::new(format)));
         }
+        let audiences = "SELECT number, needs, digest FROM audience WHERE number > ?1 ORDER BY number";
+        let mut audiences = reader.prepare_cached(audiences)?;
+        let mut rows = audiences.query([last(names.audiences.last().map(|(id, _)| *id))])?;
+        while let Some(row) = rows.next()? {
+            let audience = Audience { needs: row.get(1)?, digest: row.get(2)? };
+            names.audiences.push((row.get(0)?, Arc::new(audience)));
+        }
         Ok(names)
     }
 
@@ -108,13 +117,28 @@ impl Names {
         }
         Some(Grouping { sets: sets.into(), formats: formats.into(), gone_in: gone_in.into() })
     }
+
+    /// The audiences of a `record.audience`.
+    pub(super) fn listed_for(&self, text: &str) -> Option<ListedFor> {
+        let (mut audiences, mut and_others) = (Vec::new(), false);
+        for word in text.split_ascii_whitespace() {
+            match word {
+                OTHERS => and_others = true,
+                number => audiences.push(numbered(&self.audiences, number.parse().unwrap_or(-1))?),
+            }
+        }
+        Some(ListedFor { audiences: audiences.into(), and_others })
+    }
 }
 
-/// The greatest numbers of sets, media types and formats.
-fn newest(reader: &Connection) -> rusqlite::Result<[Option<i64>; 3]> {
+/// The word in `record.audience` for audiences that were not recorded.
+pub(super) const OTHERS: &str = "*";
+
+/// The greatest numbers of sets, media types, formats and audiences.
+fn newest(reader: &Connection) -> rusqlite::Result<[Option<i64>; 4]> {
     let newest = "SELECT (SELECT max(set_id) FROM setname), (SELECT max(media_id) FROM media),
-                         (SELECT max(format_id) FROM format)";
-    reader.prepare_cached(newest)?.query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))
+                         (SELECT max(format_id) FROM format), (SELECT max(number) FROM audience)";
+    reader.prepare_cached(newest)?.query_row([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))
 }
 
 fn numbered<T: Clone>(names: &[(i64, T)], id: i64) -> Option<T> {

@@ -15,7 +15,7 @@ use super::names::{EVERYTHING, Grouping, KnownNames, Names, format_number, list_
 use super::store::FORMATS;
 use crate::catalogue::stored::{Body, Place, StoredFormat};
 use crate::catalogue::{Detail, PageQuery, Selected, SetTitle, Standing, State, Unread};
-use crate::item::{Digests, Facts, Fingerprint, Item};
+use crate::item::{Digests, Facts, Fingerprint, Item, ListedFor};
 
 /// The number that no format has: they are counted from one.
 const NO_FORMAT: i64 = 0;
@@ -27,7 +27,7 @@ const ROOM: usize = 1000;
 /// one format.
 macro_rules! item_columns {
     (Header, $datestamp:literal) => {
-        concat!("r.number, ", $datestamp, ", r.deleted, r.sets, r.name, r.publicity")
+        concat!("r.number, ", $datestamp, ", r.deleted, r.sets, r.name, r.publicity, r.audience")
     };
     (Description, $datestamp:literal) => {
         concat!(item_columns!(Header, $datestamp), ", r.media, r.size, r.modified, r.changed, r.inode, r.title")
@@ -222,7 +222,7 @@ pub(super) fn described(
     let mut resolve = Resolve::new(reader, names);
     let items = query.query_map(params![after, limit, body, FORMATS, gone], |row| {
         let item = item_from(row, &mut resolve, Detail::Record, None)?;
-        Ok(Item { fingerprint: fingerprint_from(row, 9)?, ..item })
+        Ok(Item { fingerprint: fingerprint_from(row, 10)?, ..item })
     })?;
     items.collect()
 }
@@ -328,13 +328,16 @@ pub(super) struct Resolve<'a> {
     names: Arc<Names>,
     /// Groupings already looked up: most rows of a page have the same as some row before.
     groupings: HashMap<String, Grouping>,
+    /// Audiences already looked up.
+    audiences: HashMap<String, ListedFor>,
     /// Stands where none is wanted.
     no_media_type: Arc<str>,
 }
 
 impl<'a> Resolve<'a> {
     pub(super) fn new(reader: &'a Connection, known: &'a KnownNames) -> Self {
-        Self { reader, known, names: known.current(), groupings: HashMap::new(), no_media_type: "".into() }
+        let (groupings, audiences) = (HashMap::new(), HashMap::new());
+        Self { reader, known, names: known.current(), groupings, audiences, no_media_type: "".into() }
     }
 
     pub(super) fn media_type(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<Arc<str>> {
@@ -350,6 +353,16 @@ impl<'a> Resolve<'a> {
         let grouping = self.name(column, |names| names.grouping(text))?;
         self.groupings.insert(text.to_owned(), grouping.clone());
         Ok(grouping)
+    }
+
+    fn listed_for(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<ListedFor> {
+        let text = row.get_ref(column)?.as_str()?;
+        if let Some(known) = self.audiences.get(text) {
+            return Ok(known.clone());
+        }
+        let audiences = self.name(column, |names| names.listed_for(text))?;
+        self.audiences.insert(text.to_owned(), audiences.clone());
+        Ok(audiences)
     }
 
     fn name<T>(&mut self, column: usize, look_up: impl Fn(&Names) -> Option<T>) -> rusqlite::Result<T> {
@@ -378,14 +391,15 @@ fn item_from(row: &Row<'_>, resolve: &mut Resolve<'_>, detail: Detail, format: O
         formats: grouping.formats,
         name: row.get(4)?,
         publicity: publicity_from(row.get(5)?),
-        media_type: if described { resolve.media_type(row, 6)? } else { Arc::clone(&resolve.no_media_type) },
-        fingerprint: if described { fingerprint_from(row, 7)? } else { Fingerprint::default() },
+        listed_for: resolve.listed_for(row, 6)?,
+        media_type: if described { resolve.media_type(row, 7)? } else { Arc::clone(&resolve.no_media_type) },
+        fingerprint: if described { fingerprint_from(row, 8)? } else { Fingerprint::default() },
         facts: match detail {
             Detail::Header | Detail::Stored | Detail::Record => Facts::default(),
-            Detail::Description => Facts { title: row.get(11)?, digests: None },
-            Detail::Whole => facts_from(row, 11)?,
+            Detail::Description => Facts { title: row.get(12)?, digests: None },
+            Detail::Whole => facts_from(row, 12)?,
         },
-        body: if matches!(detail, Detail::Stored | Detail::Record) { body_from(row, 6)? } else { None },
+        body: if matches!(detail, Detail::Stored | Detail::Record) { body_from(row, 7)? } else { None },
     })
 }
 
