@@ -25,6 +25,7 @@ use rustix::fs::{AtFlags, CWD, Gid, Mode, Uid};
 use crate::archive::Slot;
 use crate::config::{All, ServerConfig};
 use crate::repositories::Repositories;
+use crate::traffic::Visited;
 use crate::{Oai, archive, roots};
 
 /// Where programs of this system keep what must last, by the names httpd has on different systems.
@@ -36,11 +37,18 @@ pub(crate) struct Door {
     folder: OnceLock<PathBuf>,
     opened: Mutex<Option<Arc<House>>>,
     said: Mutex<Option<String>>,
+    /// The URLs that visitors requested.
+    pub(crate) visited: Visited,
     /// Catalogues that are served without a site.
     pub(crate) archives: Mutex<Vec<Slot>>,
 }
 
 impl Door {
+    /// The directory of its catalogue.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.get().map(PathBuf::as_path)
+    }
+
     /// Writes to the error log, unless it was the last thing said about this server: it would be said with every
     /// request.
     pub(crate) fn say_once(&self, message: String) {

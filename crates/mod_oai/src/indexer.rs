@@ -35,6 +35,7 @@ struct Kept {
     server: Server<'static>,
     keeper: Keeper,
     site: Arc<Site>,
+    house: Arc<House>,
     found: Found,
 }
 
@@ -96,7 +97,7 @@ fn keep(server: Server<'static>) -> Result<Option<Kept>, String> {
     let reconciler = Reconciler::new(site.clone(), writer, house.site.max_vanished).described_by(describer);
     let keeper = Keeper::start(reconciler, house.catalogue.clone(), pace(&server, &house));
     let keeper = keeper.map_err(|error| error.to_string())?;
-    Ok(Some(Kept { server, keeper, site, found }))
+    Ok(Some(Kept { server, keeper, site, house, found }))
 }
 
 /// A link may lead anywhere; where httpd does not follow it there is nothing to find.
@@ -122,7 +123,10 @@ fn pace(server: &Server<'_>, house: &House) -> Pace {
 impl Kept {
     /// Takes in URLs that visitors know.
     fn learn(&mut self) {
-        let Self { keeper, site, found, .. } = self;
+        let Self { keeper, site, house, found, .. } = self;
+        if let Err(error) = found.empty_queue(house) {
+            tracing::debug!(%error, "failed to read the queue of visited URLs");
+        }
         found.each_new(|name, path| {
             if site.point(name, path) {
                 keeper.look_at(name);

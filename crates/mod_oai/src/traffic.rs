@@ -1,31 +1,109 @@
 //! URLs that visitors know and we do not.
 //!
 //! Rewriting, content negotiation and the like give files URLs that nobody can guess from the files. Where `OAITraffic`
-//! is on, a URL that was answered with a plain file is noted, if the catalogue does not know it: the path alone, with
-//! neither the query nor who asked. Children append to a file; the child that keeps the catalogue reads it. Whether such
-//! a URL is listed is decided as for every other one, with every request.
+//! is on, a URL that was answered with a plain file is noted: the path alone, with neither the query nor who asked. Whether
+//! such a URL is listed is decided as for every other one, with every request.
+//!
+//! Requests of visitors must not become slower. A child only appends the path to a queue file, and skips paths that it
+//! appended recently. The keeper empties the queue every second, looks the paths up in the catalogue, and moves unknown ones to a
+//! second file, which is permanent.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use modoai_httpd::request::Request;
 use modoai_repository::site::name;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
 use crate::Oai;
-use crate::house;
+use crate::house::{House, lock};
 
-/// The file, in the folder of a server.
+/// The queue file, in the directory of a server.
+const QUEUE: &str = "visited-urls";
+
+/// The file of paths that the catalogue did not have.
 const FILE: &str = "found-urls";
+
+/// Maximum size of the queue. The keeper processes it in less than 100 ms.
+const MAX_QUEUE_BYTES: u64 = 256 << 10;
 
 /// The file does not grow beyond this: a site with more such URLs has none that could be counted.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Notes the URL of a request that has been answered, if it is news.
+/// Number of recent paths that a child skips, 8 bytes each. A path that was evicted is appended again.
+const RECENT: usize = 16 << 10;
+
+/// Slots in which the hash of a path may be: those of one cache line.
+const BUCKET: usize = 8;
+
+/// Seconds after which a path is appended again: the catalogue may have lost it since.
+const RECENT_SECONDS: u64 = 600;
+
+/// Attempts of the keeper to lock the queue, one millisecond apart.
+const LOCK_ATTEMPTS: u32 = 50;
+
+/// The state of a child for a server.
+#[derive(Default)]
+pub(crate) struct Visited {
+    /// Hashes of recent paths, in buckets.
+    recent: OnceLock<Box<[AtomicU64]>>,
+    queue: Mutex<Option<File>>,
+}
+
+impl Visited {
+    /// The slot and hash of a path; `None` if the path was appended recently.
+    fn slot_for(&self, path: &[u8]) -> Option<(&AtomicU64, u64)> {
+        let recent = self.recent.get_or_init(|| (0..RECENT).map(|_| AtomicU64::new(0)).collect());
+        let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let mut hasher = DefaultHasher::new();
+        (path, seconds / RECENT_SECONDS).hash(&mut hasher);
+        let hash = hasher.finish();
+        let number = usize::try_from(hash % (RECENT / BUCKET) as u64).unwrap_or_default();
+        let bucket = recent.chunks_exact(BUCKET).nth(number)?;
+        if bucket.iter().any(|slot| slot.load(Ordering::Relaxed) == hash) {
+            return None;
+        }
+        let is_free = |slot: &&AtomicU64| slot.load(Ordering::Relaxed) == 0;
+        let slot = bucket.iter().find(is_free).or_else(|| bucket.get((hash >> 60) as usize % BUCKET))?;
+        Some((slot, hash))
+    }
+
+    /// Appends a line to the queue. Never waits for a lock.
+    fn append(&self, folder: &Path, line: &str) -> io::Result<()> {
+        let mut open = lock(&self.queue);
+        // After an error the file is closed, which releases the lock.
+        let mut queue = match open.take() {
+            Some(queue) => queue,
+            None => open_to_append(&folder.join(QUEUE))?,
+        };
+        // The keeper holds an exclusive lock between reading and truncating.
+        flock(&queue, FlockOperation::NonBlockingLockShared)?;
+        if queue.metadata()?.len() >= MAX_QUEUE_BYTES {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        // In one write, so that lines of several children do not mix.
+        queue.write_all(line.as_bytes())?;
+        flock(&queue, FlockOperation::Unlock)?;
+        *open = Some(queue);
+        Ok(())
+    }
+}
+
+/// Opens a file of paths for appending.
+fn open_to_append(path: &Path) -> io::Result<File> {
+    File::options().create(true).append(true).mode(0o600).open(path)
+}
+
+/// Appends the path of a request to the queue, if its response was a plain file.
 pub(crate) fn notice(request: &Request<'_>) {
     let server = request.server();
     let config = server.config::<Oai>();
@@ -38,27 +116,16 @@ pub(crate) fn notice(request: &Request<'_>) {
         && request.is_original()
         && last.is_file()
         && last.path_info().is_empty();
-    let (true, Some(file)) = (is_plain, last.file()) else { return };
+    let (true, Some(file), Some(folder)) = (is_plain, last.file(), config.door.folder()) else { return };
+    let Some((slot, hash)) = config.door.visited.slot_for(request.sent_path()) else { return };
     // A folder's URL ends with a slash, and so is no name.
     let path = std::str::from_utf8(request.sent_path()).ok().and_then(|path| path.strip_prefix('/'));
     let Some(segments) = path.filter(|path| !path.is_empty()).and_then(name::decode) else { return };
-    let item_name = name::encode(&segments);
-    let Ok(house) = house::of(&server) else { return };
-    let is_news = house.rules.shows(&segments)
-        && house.catalogue.item(&item_name).is_ok_and(|item| item.is_none_or(|item| item.deleted));
-    if is_news {
-        // A URL that could not be noted will be asked for again.
-        let _ = note(&house.folder, &item_name, file);
+    let line = format!("{} {}\n", name::encode(&segments), written(file));
+    // A URL that could not be noted will be asked for again.
+    if config.door.visited.append(folder, &line).is_ok() {
+        slot.store(hash, Ordering::Relaxed);
     }
-}
-
-fn note(folder: &Path, item_name: &str, file: &Path) -> std::io::Result<()> {
-    let mut notes = File::options().create(true).append(true).open(folder.join(FILE))?;
-    if notes.metadata()?.len() > MOST_BYTES {
-        return Ok(());
-    }
-    // In one write, so that lines of several children do not mix.
-    notes.write_all(format!("{item_name} {}\n", written(file)).as_bytes())
 }
 
 /// One file has no more names than this by traffic: with a rule for all URLs of a folder, visitors could make up as many as
@@ -77,6 +144,43 @@ impl Found {
     /// In the folder of a server.
     pub(crate) fn of(folder: &Path) -> Self {
         Self { path: folder.join(FILE), read: 0, names: HashMap::new() }
+    }
+
+    /// Empties the queue, and stores the paths that the catalogue does not have.
+    pub(crate) fn empty_queue(&self, house: &House) -> io::Result<()> {
+        let queue = house.folder.join(QUEUE);
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(mut queue) = rustix::fs::open(&queue, flags, Mode::empty()).map(File::from) else { return Ok(()) };
+        if queue.metadata()?.len() == 0 {
+            return Ok(());
+        }
+        // Children hold their locks for microseconds.
+        let mut attempts = 0;
+        while let Err(error) = flock(&queue, FlockOperation::NonBlockingLockExclusive) {
+            attempts += 1;
+            if attempts > LOCK_ATTEMPTS {
+                return Err(error.into());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let mut lines = Vec::new();
+        (&mut queue).take(2 * MAX_QUEUE_BYTES).read_to_end(&mut lines)?;
+        queue.set_len(0)?;
+        drop(queue);
+        let lines = String::from_utf8_lossy(&lines);
+        let is_news = |line: &&str| {
+            let name = line.split(' ').next().unwrap_or_default();
+            name::decode(name).is_some_and(|segments| house.rules.shows(&segments))
+                && house.catalogue.item(name).is_ok_and(|item| item.is_none_or(|item| item.deleted))
+        };
+        // Several children may have appended the same path.
+        let lines: BTreeSet<&str> = lines.lines().collect();
+        let news: String = lines.into_iter().filter(is_news).flat_map(|line| [line, "\n"]).collect();
+        if news.is_empty() {
+            return Ok(());
+        }
+        let mut file = open_to_append(&self.path)?;
+        if file.metadata()?.len() < MOST_BYTES { file.write_all(news.as_bytes()) } else { Ok(()) }
     }
 
     /// Calls for every URL noted since the last time: its name, and the file it leads to.

@@ -1,6 +1,7 @@
 //! URLs that only visitors know: no file has that name, and yet httpd answers with a file. They are learnt from what
 //! visitors get, and nothing is learnt about the visitors.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -76,6 +77,19 @@ fn urls_that_visitors_get_are_learnt_and_nothing_about_the_visitors() {
             |name: &str| records.iter().any(|record| record.identifier.ends_with(name) && record.datestamp > until);
         names.iter().all(|name| late(name))
     });
+    let read = |name: &str| {
+        let files = files_below(&httpd.path().join("index")).into_iter();
+        let texts = files.filter(|file| file.ends_with(name)).map(|file| fs::read_to_string(file).expect("readable"));
+        texts.collect::<String>()
+    };
+    // Known URLs are queued, too, and dropped by the keeper.
+    for _ in 0..3 {
+        assert_eq!(httpd.client().get("/real.html").expect("an answer").status, 200);
+    }
+    httpd.wait("the queue is empty", || read("visited-urls").is_empty());
+    let stored: BTreeSet<String> =
+        read("found-urls").lines().filter_map(|line| Some(line.split_once(' ')?.0.to_owned())).collect();
+    assert_eq!(stored, paths(["handed-on.html", "match/x.txt", "straight.html"]));
     for file in files_below(&httpd.path().join("index")) {
         let bytes = fs::read(&file).expect("readable");
         let kept = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
