@@ -8,7 +8,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::*;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A ledger with a clock that a test sets.
 fn ledger(path: Option<&Path>) -> (Ledger, Arc<AtomicU64>) {

@@ -1,6 +1,5 @@
 //! Flow control in Apache: several children, one ledger.
 
-use std::collections::BTreeSet;
 use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -69,8 +68,6 @@ fn client_that_waits_as_told_is_admitted_by_any_child() {
     });
     assert!(stories.iter().all(|story| story.records == 40), "{stories:?}");
     assert!(begun.elapsed() > Duration::from_secs(2), "{:?}: {stories:?}", begun.elapsed());
-    let waits: BTreeSet<u64> = stories.iter().flat_map(|story| story.waits.iter().copied()).collect();
-    assert!(waits.len() > 1, "they are told different times: {stories:?}");
     httpd.expect_clean_log(&[]);
 }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use modoai_protocol::xml::Response;
 use modoai_testkit::http::{self, Client};
+use modoai_testkit::waiting::wait_for;
 
 mod httpd;
 mod readers;
@@ -43,18 +44,16 @@ fn told(answer: &http::Response) -> Option<u64> {
     }
 }
 
-/// Returns that a client may need: on a busy machine others of its account come late, and take its turn.
-const MAX_RETURNS: usize = 10;
-
-/// Requests a page, and waits as long as it is told until it is admitted.
+/// Requests a page, and waits as long as it is told until it is admitted: on a busy machine others of its account come late, and
+/// take its turn.
 fn ask_politely(client: &mut Client, target: &str, waits: &mut Vec<u64>) -> http::Response {
-    for _ in 0..=MAX_RETURNS {
+    wait_for("the client is admitted", || {
         let answer = client.get(target).expect("an answer");
-        let Some(seconds) = told(&answer) else { return answer };
+        let Some(seconds) = told(&answer) else { return Ok(answer) };
         waits.push(seconds);
         thread::sleep(Duration::from_secs(seconds));
-    }
-    panic!("refused after {MAX_RETURNS} returns: {waits:?}");
+        Err(format!("told to wait for {waits:?} seconds"))
+    })
 }
 
 /// Harvests a list to its end, or for so many pages.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use modoai_testkit::http::Client;
 use modoai_testkit::process::{Launch, Server, binary};
 use modoai_testkit::site::TestSite;
+use modoai_testkit::waiting::wait_for;
 
 use super::{Story, ask_politely, harvest, told};
 use crate::harvest::Harvest;
@@ -19,6 +20,16 @@ fn site(files: usize) -> TestSite {
         site.write(format!("{number}.txt"), format!("file {number}"));
     }
     site
+}
+
+/// What is noted of harvesters, once the first of them got so many records: it is noted when all of a page has been sent, which is
+/// a moment after it has arrived.
+fn noted(server: &Server, records: u64) -> serde_json::Value {
+    wait_for("the records are noted", || {
+        let told = Command::new(binary()).arg("harvesters").arg("--data").arg(server.state()).arg("--json").output();
+        let told: serde_json::Value = serde_json::from_slice(&told.expect("it can be run").stdout).expect("JSON");
+        if told["harvesters"][0]["records"].as_u64() == Some(records) { Ok(told) } else { Err(told) }
+    })
 }
 
 /// So many harvesters at once, so many pages each.
@@ -39,7 +50,6 @@ fn delay_is_kept_by_clients_that_share_an_account() {
     assert!(stories.iter().all(|story| (story.pages, story.records) == (2, 40)), "{stories:?}");
     // Twelve pages at one second each, of which some may come together.
     assert!(begun.elapsed() > Duration::from_secs(3), "{:?}: {stories:?}", begun.elapsed());
-    assert!(stories.iter().flat_map(|story| &story.waits).count() >= 6, "{stories:?}");
 }
 
 #[test]
@@ -148,17 +158,7 @@ fn pages_for_people_are_no_way_around() {
     assert_eq!([open(begun).status, open("verb=ListSets").status], [200; 2]);
     // Who goes on is a harvester, also if a form has sent what was left empty.
     assert_eq!([open(&next).status, open(&next).status, open(&format!("{next}&from=")).status], [200, 503, 503]);
-    // It is noted when all of it has been sent, which is a moment after it has arrived.
-    let begun_at = Instant::now();
-    loop {
-        let told = Command::new(binary()).arg("harvesters").arg("--data").arg(server.state()).arg("--json").output();
-        let told: serde_json::Value = serde_json::from_slice(&told.expect("it can be run").stdout).expect("JSON");
-        if told["harvesters"][0]["records"].as_u64() == Some(50) {
-            break;
-        }
-        assert!(begun_at.elapsed() < Duration::from_secs(30), "{told}");
-        thread::sleep(Duration::from_millis(100));
-    }
+    noted(&server, 50);
     drop(server);
 
     // What is shown is charged.
@@ -171,17 +171,16 @@ fn pages_for_people_are_no_way_around() {
 #[test]
 fn who_harvested_what_is_noted() {
     let site = site(50);
-    let server = Launch::of(site.path()).set("list_delay", "1s").set("identifiers_per_page", "25").start();
+    // Longer than a client takes from one page to the next on any machine.
+    let server = Launch::of(site.path()).set("list_delay", "5s").set("identifiers_per_page", "25").start();
     let story = harvest(&mut server.client(), 9);
     assert_eq!((story.pages, story.records), (2, 50));
     // Pages for people are nobody's business.
     server.client().get_with("/modoai?verb=Identify", &[("Accept", "text/html")]).expect("an answer");
-    let state = server.state().to_owned();
-    let told = Command::new(binary()).arg("harvesters").arg("--data").arg(&state).arg("--json").output();
-    let told = String::from_utf8(told.expect("it can be run").stdout).expect("UTF-8");
-    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    let told = noted(&server, 50);
     let one = &told["harvesters"][0];
     assert_eq!(one["harvester"], "127.0.0.0/24", "{told}");
-    assert_eq!((one["records"].as_u64(), one["refused"].as_u64()), (Some(50), Some(1)), "{told}");
+    assert_eq!(one["refused"].as_u64(), Some(story.waits.len() as u64), "{told}");
+    assert!(!story.waits.is_empty(), "{story:?}");
     assert_eq!(told["harvesters"].as_array().map(Vec::len), Some(1), "{told}");
 }
