@@ -1,6 +1,9 @@
 //! Modules of the archive, fetch, the harvester, the repository, the server and the spider that read foreign bytes, compiled on their own. The crates as a whole bring a
 //! database, TLS and a runtime, which would take longer to instrument than everything here takes to run.
 
+// The spider takes what it needs of fetch from here.
+extern crate self as modoai_fetch;
+
 #[path = "../../crates/spider/src/anchors.rs"]
 pub mod anchors;
 // By its folder: a module that is named by its file does not find the modules in it.
@@ -18,6 +21,8 @@ pub mod extract;
 #[path = "../../crates/spider/src/foreign.rs"]
 mod foreign;
 pub mod headers;
+#[path = "../../crates/fetch/src/foreign.rs"]
+mod invisible;
 #[path = "../../crates/spider/src/count/log.rs"]
 pub mod log;
 #[path = "../../crates/harvester/src/mend/mod.rs"]
@@ -37,6 +42,7 @@ pub mod task;
 pub mod tex;
 
 pub use archive::record;
+pub use invisible::{is_invisible, is_joiner, is_senseless};
 
 /// The rules of robots.txt, which are private to their crate.
 pub mod robots {
