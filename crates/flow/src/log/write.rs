@@ -87,7 +87,7 @@ impl Writing {
         }
         let Some(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
         // In one write: pieces would be torn apart by the lines of other processes.
-        if file.write(line)? == line.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+        if file.write(line)? == line.len() { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
     }
 
     /// Opens the file unless it is the one that is open.

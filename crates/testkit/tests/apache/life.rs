@@ -378,7 +378,7 @@ fn a_full_disk_stops_the_index_and_nothing_else() {
         let answer = client.get("/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc").expect("an answer");
         answer.status == 200 && listed(&mut client).len() == 3_050
     });
-    httpd.expect_clean_log(&["full"]);
+    httpd.expect_clean_log(&["failed to write the catalogue", "failed to write the harvest log"]);
 }
 
 /// The file of this name in the index of the only server.
