@@ -1,6 +1,6 @@
 //! Who harvested what: the table, the numbers for programs, and where the log is looked for.
 
-use modoai_flow::log::{Event, FOLDER, Log, Outcome};
+use modoai_harvest_log::{Event, FOLDER, Log, Outcome};
 use modoai_protocol::Datestamp;
 use modoai_testkit::process::Launch;
 use modoai_testkit::waiting::wait_until;

@@ -6,11 +6,6 @@ use std::net::IpAddr;
 use crate::network::Network;
 use crate::settings::{Budget, FlowSettings, HarvesterSettings};
 
-/// Leading bits of an address that make an account: the networks that one institution, and one customer of a provider,
-/// usually has.
-const IPV4_BITS: u8 = 24;
-const IPV6_BITS: u8 = 56;
-
 /// Where a request comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct Client<'a> {
@@ -38,7 +33,8 @@ pub(crate) struct Party {
 impl Party {
     pub(crate) fn of(client: &Client<'_>, settings: &FlowSettings) -> Self {
         let address = client.address.to_canonical();
-        let block = Network::of(address, if address.is_ipv4() { IPV4_BITS } else { IPV6_BITS });
+        // The networks that one institution, or one customer of a provider, usually has.
+        let block = Network::of(address, if address.is_ipv4() { 24 } else { 56 });
         if let Some(row) = settings.harvester.iter().find(|row| row.matches(client)) {
             let is_proven = !row.user.is_empty() || !row.networks.is_empty();
             let key =

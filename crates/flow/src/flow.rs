@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use modoai_harvest_log::{FOLDER, Log, LogEntry};
 use modoai_protocol::{Listing, Request};
 use rustix::rand::{GetRandomFlags, getrandom};
 use xxhash_rust::xxh3::xxh3_64;
@@ -16,7 +17,6 @@ use crate::account::{Arrival, Verdict, micros};
 use crate::client::{Client, Party};
 use crate::gcra::{Micros, SECOND};
 use crate::ledger::{Clock, Ledger, since_boot};
-use crate::log::{self, Log};
 use crate::pace::{Pace, Processors};
 use crate::settings::{Budget, FlowSettings};
 use crate::site::MAX_LISTS;
@@ -87,7 +87,7 @@ impl Refusal {
 pub struct Flow {
     settings: FlowSettings,
     ledger: Ledger,
-    log: Option<Log>,
+    log: Option<Arc<Log>>,
     processors: Arc<Processors>,
     lists_at_once: usize,
     next_lease: AtomicU64,
@@ -104,7 +104,7 @@ impl Flow {
     pub fn beside(catalogue: &Path, settings: FlowSettings, suits: usize, processors: Arc<Processors>) -> Arc<Self> {
         let mut ledger = catalogue.as_os_str().to_owned();
         ledger.push("-flow");
-        let log = catalogue.parent().map(|folder| Log::open(folder.join(log::FOLDER)));
+        let log = catalogue.parent().map(|folder| Arc::new(Log::open(folder.join(FOLDER))));
         Self::new(settings, Some(Path::new(&ledger)), log, suits, processors, since_boot())
     }
 
@@ -116,7 +116,7 @@ impl Flow {
     pub(crate) fn new(
         mut settings: FlowSettings,
         file: Option<&Path>,
-        log: Option<Log>,
+        log: Option<Arc<Log>>,
         suits: usize,
         processors: Arc<Processors>,
         clock: Clock,
@@ -134,13 +134,10 @@ impl Flow {
         Arc::new(Self { settings, ledger: Ledger::open(file, clock), log, processors, lists_at_once, next_lease })
     }
 
-    /// Whose account a client is on, as the log has it.
-    pub(crate) fn account_name(&self, client: &Client<'_>) -> String {
-        Party::of(client, &self.settings).name
-    }
-
-    pub(crate) fn log(&self) -> Option<&Log> {
-        self.log.as_ref()
+    /// The entry of a request in the harvest log, if there is one. `request` is `None` if the request is not valid.
+    pub fn log_entry(&self, client: &Client<'_>, request: Option<&Request>) -> Option<LogEntry> {
+        let account = || Party::of(client, &self.settings).name;
+        self.log.as_ref().map(|log| LogEntry::new(log.clone(), account(), client.agent, request))
     }
 
     /// The processors, which a host tells about readers.

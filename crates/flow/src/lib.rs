@@ -12,17 +12,13 @@
 //! | `ledger` | the file that processes share |
 //! | [`pace`] | the share of the processors that lists get while readers need them |
 //! | [`effort`] | the time spent on items that are hidden from a requester |
-//! | [`log`] | who harvested what |
-//! | [`entry`] | a request as the log records it |
 
 mod account;
 pub mod client;
 pub mod effort;
-pub mod entry;
 pub mod flow;
 mod gcra;
 mod ledger;
-pub mod log;
 pub mod network;
 pub mod pace;
 pub mod settings;
@@ -30,7 +26,6 @@ mod site;
 
 pub use client::Client;
 pub use effort::Effort;
-pub use entry::LogEntry;
 pub use flow::{Flow, Permit, Refusal, RequestClass};
 pub use pace::Processors;
 pub use settings::{Budget, FLOW_SETTINGS, FlowSettings, HARVESTER_SETTINGS, HarvesterSettings};

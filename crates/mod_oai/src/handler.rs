@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
-use modoai_flow::{Client, Flow, LogEntry, Permit, RequestClass};
+use modoai_flow::{Client, Flow, Permit, RequestClass};
 use modoai_httpd::asker::Asker;
 use modoai_httpd::log::Level;
 use modoai_httpd::reply::Reply;
@@ -135,13 +135,13 @@ fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, Q
     let client = Client { user: user.as_deref(), address, agent: &agent, from: &from };
     let class = RequestClass::of(asked.as_ref(), for_people);
     // What people look at is not logged; a client that follows a list is a harvester.
-    let entry = (class == RequestClass::List || !for_people).then(|| LogEntry::new(flow, &client, asked.as_ref()));
+    let entry = (class == RequestClass::List || !for_people).then(|| flow.log_entry(&client, asked.as_ref())).flatten();
     // A request that waited for room would hold a worker.
     let permit = match flow.admit(&client, class) {
         Ok(permit) => permit,
         Err(refusal) => {
             if let Some(entry) = entry {
-                entry.refused(flow);
+                entry.refused();
             }
             return come_back(request, refusal.seconds);
         }
@@ -149,7 +149,7 @@ fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, Q
     let mut tally = Tally { permit, sent: Sent::default() };
     let outcome = write(request, desk, arguments, for_people, &mut tally);
     if let Some(entry) = entry {
-        entry.served(flow, &tally.sent, outcome.is_ok());
+        entry.served(&tally.sent, outcome.is_ok());
     }
     outcome.unwrap_or_else(|outcome| outcome)
 }

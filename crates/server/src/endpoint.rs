@@ -15,7 +15,7 @@ use hyper::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, FROM, HeaderName, USER_AGENT, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
-use modoai_flow::{Client, LogEntry, RequestClass};
+use modoai_flow::{Client, RequestClass};
 use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::host::{CatalogueHost, Host};
@@ -126,12 +126,13 @@ async fn answer(
     let Sender { address, agent, from } = &sender;
     let client = Client { user: requester.user(), address: *address, agent, from };
     // What people look at is not logged; a client that follows a list is a harvester.
-    let entry = (class == RequestClass::List || !wish.html).then(|| LogEntry::new(flow, &client, request.as_ref()));
+    let entry =
+        (class == RequestClass::List || !wish.html).then(|| flow.log_entry(&client, request.as_ref())).flatten();
     let place = match handler.lists.enter(&client, class).await {
         Ok(place) => place,
         Err(refusal) => {
             if let Some(entry) = entry {
-                entry.refused(flow);
+                entry.refused();
             }
             return reply::come_back(refusal.sentence(), refusal.seconds);
         }
@@ -148,7 +149,7 @@ async fn answer(
             Ok(admitted) => admitted,
             Err(_) => {
                 if let Some(entry) = entry {
-                    entry.refused(flow);
+                    entry.refused();
                 }
                 return reply::come_back("The repository is busy.", BUSY_SECONDS);
             }
@@ -164,7 +165,7 @@ async fn answer(
             let written = |()| write(&handler, arguments, &requester, wish, writer, &mut tally);
             let result = begun.map_err(Failure::Io).and_then(written);
             if let Some(entry) = entry {
-                entry.served(&handler.served.flow, &tally.sent, result.is_ok());
+                entry.served(&tally.sent, result.is_ok());
             }
             result.inspect_err(log)
         }

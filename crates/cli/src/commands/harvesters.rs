@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use modoai_flow::log::{self, FOLDER, Harvester};
+use modoai_harvest_log::{FOLDER, Harvester, summary};
 use modoai_protocol::{Bound, Datestamp};
 use modoai_repository::settings::value;
 
@@ -113,7 +113,7 @@ impl HarvestersCommand {
                     .hint("give with --data what `modoai serve` was given; the log is beside the catalogue"));
             }
             let folder = state_dir.join(FOLDER);
-            let mut summary = log::summary(&folder, since).map_err(|error| {
+            let mut summary = summary(&folder, since).map_err(|error| {
                 CliError::failed(format!("failed to read the harvest log {}", shown(&folder))).because(error)
             })?;
             self.sort.apply(&mut summary.harvesters);

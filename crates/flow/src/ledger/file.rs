@@ -21,17 +21,17 @@ use crate::account::{Account, Typical};
 use crate::gcra::Micros;
 use crate::site::{Lease, Leases, MAX_LISTS, Site};
 
-const FORMAT: &str = "modoai flow control 2\n";
+const FORMAT: &str = "modoai flow control 3\n";
 const SITE_AT: u64 = 4096;
 const ACCOUNTS_AT: u64 = 24_576;
 const GROUPS: u64 = 2048;
-const SLOTS: usize = 8;
-const SLOT: usize = 128;
-/// Numbers of the site before its leases, and of one lease.
-const SITE_HEAD: usize = 3;
-const LEASE: usize = 4;
-/// Pause between two attempts to lock the file.
-const PAUSE: Duration = Duration::from_micros(200);
+
+/// What all accounts share, or one lease.
+type Row = [u64; 4];
+/// One account.
+type Slot = [u64; 16];
+/// The slots in which an account may be.
+type Group = [Slot; 8];
 
 /// An open ledger.
 pub(super) struct File(std::fs::File);
@@ -78,16 +78,14 @@ impl File {
         // 0 marks a free slot.
         let key = key.max(1);
         let lock = self.lock(patience)?;
-        let head = self.numbers(SITE_AT, SITE_HEAD)?;
-        let leases = usize::try_from(head[2]).unwrap_or(0).min(MAX_LISTS);
-        let leases = self.numbers(SITE_AT + (SITE_HEAD * 8) as u64, leases * LEASE)?;
-        let site =
-            Site { queue: head[0], time: head[1], leases: Leases(leases.chunks_exact(LEASE).map(lease).collect()) };
-        let group_at = ACCOUNTS_AT + key % GROUPS * (SLOTS * SLOT) as u64;
-        let group = self.numbers(group_at, SLOTS * SLOT / 8)?;
-        let slots = group.chunks_exact(SLOT / 8).enumerate();
+        let [queue, time, leases, _] = self.rows::<4>(SITE_AT, 1)?[0];
+        let leases = usize::try_from(leases).unwrap_or(0).min(MAX_LISTS);
+        let leases = self.rows::<4>(SITE_AT + size_of::<Row>() as u64, leases)?;
+        let site = Site { queue, time, leases: Leases(leases.iter().map(lease).collect()) };
+        let group_at = ACCOUNTS_AT + key % GROUPS * size_of::<Group>() as u64;
+        let group = self.rows::<16>(group_at, size_of::<Group>() / size_of::<Slot>())?;
         // The account's own slot, else a free one, else the one used least recently.
-        let rank = |slot: &[u64]| {
+        let rank = |slot: &Slot| {
             if slot[0] == key {
                 (0, 0)
             } else if slot[0] == 0 {
@@ -96,9 +94,9 @@ impl File {
                 (2, slot[1])
             }
         };
-        let (number, slot) = slots.min_by_key(|(_, slot)| rank(slot)).unwrap_or((0, &[0; SLOT / 8]));
+        let (number, slot) = group.iter().enumerate().min_by_key(|(_, slot)| rank(slot)).expect("eight slots");
         let account = if slot[0] == key { account(slot) } else { Account::default() };
-        let slot_at = group_at + (number * SLOT) as u64;
+        let slot_at = group_at + (number * size_of::<Slot>()) as u64;
         Ok(Page { lock, before: (site.clone(), account), site, account, key, slot_at })
     }
 
@@ -108,7 +106,7 @@ impl File {
             match flock(&self.0, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Lock(&self.0)),
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if begun.elapsed() < patience => {
-                    std::thread::sleep(PAUSE);
+                    std::thread::sleep(Duration::from_micros(200));
                 }
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {
                     return Err(io::Error::new(io::ErrorKind::TimedOut, "another process keeps it locked"));
@@ -118,9 +116,9 @@ impl File {
         }
     }
 
-    /// So many numbers; zeros where the file ends.
-    fn numbers(&self, at: u64, count: usize) -> io::Result<Vec<u64>> {
-        let mut bytes = vec![0; count * 8];
+    /// So many rows of `N` numbers; zeros where the file ends.
+    fn rows<const N: usize>(&self, at: u64, count: usize) -> io::Result<Vec<[u64; N]>> {
+        let mut bytes = vec![0; count * size_of::<[u64; N]>()];
         let mut done = 0;
         while done < bytes.len() {
             match self.0.read_at(&mut bytes[done..], at + done as u64) {
@@ -130,7 +128,8 @@ impl File {
                 Err(error) => return Err(error),
             }
         }
-        Ok(bytes.as_chunks().0.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect())
+        let numbers: Vec<u64> = bytes.as_chunks().0.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect();
+        Ok(numbers.as_chunks().0.to_vec())
     }
 }
 
@@ -147,7 +146,7 @@ impl Page<'_> {
         }
         if self.site != self.before.0 {
             let Site { queue, time, leases } = &self.site;
-            let mut numbers = vec![*queue, *time, leases.0.len() as u64];
+            let mut numbers = vec![*queue, *time, leases.0.len() as u64, 0];
             for Lease { account, number, process, namespace, until } in &leases.0 {
                 numbers.extend([*account, *number, u64::from(*process) << 32 | u64::from(*namespace), *until]);
             }
@@ -157,7 +156,7 @@ impl Page<'_> {
     }
 }
 
-fn account(slot: &[u64]) -> Account {
+fn account(slot: &Slot) -> Account {
     Account {
         terms: slot[2],
         list: slot[3],
@@ -170,7 +169,7 @@ fn account(slot: &[u64]) -> Account {
     }
 }
 
-fn lease(numbers: &[u64]) -> Lease {
+fn lease(numbers: &Row) -> Lease {
     let (process, namespace) = ((numbers[2] >> 32) as u32, numbers[2] as u32);
     Lease { account: numbers[0], number: numbers[1], process, namespace, until: numbers[3] }
 }

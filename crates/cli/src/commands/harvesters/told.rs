@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use indicatif::{HumanBytes, HumanCount};
-use modoai_flow::log::{Harvester, Summary};
+use modoai_harvest_log::{Harvester, Summary};
 use modoai_protocol::Datestamp;
 use serde_json::{Map, Value, json};
 

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use modoai_protocol::Datestamp;
 
-use super::Outcome;
-use super::line::Line;
-use super::list::List;
-use super::read;
-use super::runs::{Page, Run, Runs};
+use crate::Outcome;
+use crate::line::Line;
+use crate::list::List;
+use crate::read;
+use crate::runs::{Page, Run, Runs};
 
 /// Harvesters that are told of. When there are twice as many, the lesser half is put together.
 const MOST: usize = 10_000;
@@ -257,8 +257,8 @@ impl Harvester {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Event, Log};
     use super::*;
+    use crate::{Event, Log};
 
     fn event(at: i64, who: &str, list: &str, outcome: Outcome) -> Event {
         Event {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::{Event, Outcome};
+use crate::{Event, Outcome};
 
 /// How long repetitions are counted before they are written, in seconds.
 const SPAN: u64 = 10;
@@ -16,7 +16,7 @@ const MAX_COUNTED: usize = 1024;
 
 /// What is counted.
 #[derive(Debug, Default)]
-pub(super) struct Repeats {
+pub(crate) struct Repeats {
     of: HashMap<(String, Outcome), Repeated>,
     /// When it was last looked for counts that are due.
     swept: i64,
@@ -33,7 +33,7 @@ struct Repeated {
 
 impl Repeats {
     /// What is to be written now that this happened, with the number of requests that each line stands for.
-    pub(super) fn note(&mut self, event: &Event) -> Vec<(Event, u64)> {
+    pub(crate) fn note(&mut self, event: &Event) -> Vec<(Event, u64)> {
         let now = event.at.unix();
         let mut lines = Vec::new();
         if self.swept.abs_diff(now) >= SPAN {
@@ -64,7 +64,7 @@ impl Repeats {
     }
 
     /// Everything that was counted and not yet written.
-    pub(super) fn rest(&mut self) -> Vec<(Event, u64)> {
+    pub(crate) fn rest(&mut self) -> Vec<(Event, u64)> {
         let rest = self.of.drain().map(|(_, it)| (it.event, it.times));
         rest.filter(|(_, times)| *times > 0).collect()
     }

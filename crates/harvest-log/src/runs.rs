@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use modoai_protocol::Datestamp;
 
-use super::list::List;
+use crate::list::List;
 
 /// Lists that one harvester may have open. Who begins more and ends none is followed in the latest.
 const MOST: usize = 32;
@@ -42,23 +42,23 @@ struct Key {
 
 /// The open lists of one harvester.
 #[derive(Debug, Default)]
-pub(super) struct Runs {
+pub(crate) struct Runs {
     open: HashMap<Key, Run>,
 }
 
 /// A page that was sent.
-pub(super) struct Page {
-    pub(super) at: Datestamp,
-    pub(super) headers_only: bool,
-    pub(super) list: List,
-    pub(super) is_last: bool,
-    pub(super) records: u64,
-    pub(super) bytes: u64,
+pub(crate) struct Page {
+    pub(crate) at: Datestamp,
+    pub(crate) headers_only: bool,
+    pub(crate) list: List,
+    pub(crate) is_last: bool,
+    pub(crate) records: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Runs {
     /// Takes a page in; returns its list as it stands now.
-    pub(super) fn page(&mut self, page: Page) -> Run {
+    pub(crate) fn page(&mut self, page: Page) -> Run {
         let Page { at, headers_only, list, is_last, records, bytes } = page;
         let (from_start, everything) = (list.is_first(), list.is_first() && list.is_everything());
         let key = Key { headers_only, prefix: list.prefix, set: list.set, from: list.from };

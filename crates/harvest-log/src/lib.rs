@@ -1,11 +1,12 @@
-//! Who harvested what.
+//! The harvest log: who harvested what.
 //!
-//! A folder of files with a line of JSON for each request, written by every process that answers requests ([`Log`]) and
-//! read by whoever wants to know ([`summary`]). The log is for the people who run a repository: it decides nothing, and
-//! when it cannot be written, requests are answered all the same.
+//! A folder of files with a line of JSON for each request. Every process that answers requests writes to it ([`Log`],
+//! [`LogEntry`]), and `modoai harvesters` reads it ([`summary`]). The log is for the people who run a repository: it
+//! decides nothing, and requests are answered also if it cannot be written.
 //!
 //! | module | what it owns |
 //! |---|---|
+//! | `entry` | [`LogEntry`]: a request whose outcome is not yet known |
 //! | `write` | [`Log`]: one line for each request, whatever happens |
 //! | `repeats` | refusals that come too fast to be worth a line each |
 //! | `line` | a line of the log, written and read |
@@ -16,6 +17,7 @@
 //! | `summary` | [`summary`]: one account for each harvester |
 
 mod agent;
+mod entry;
 mod line;
 mod list;
 mod read;
@@ -28,6 +30,7 @@ use modoai_protocol::Datestamp;
 use serde::{Deserialize, Serialize};
 
 pub use agent::product;
+pub use entry::LogEntry;
 pub use list::List;
 pub use runs::Run;
 pub use summary::{Format, Harvester, Summary, summary};

@@ -16,39 +16,39 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Outcome};
+use crate::{Event, Outcome};
 
 /// Names are cut to this many bytes, and lists to twice as many: a line stays a line whatever somebody asks for.
 const LONGEST: usize = 200;
 
 /// With this every line begins. It cannot occur within one, because quotation marks inside of texts are escaped.
-pub(super) const BEGINNING: &[u8] = b"{\"t\":";
+pub(crate) const BEGINNING: &[u8] = b"{\"t\":";
 
 /// What a line says.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// First, see [`BEGINNING`].
-    pub(super) t: i64,
+    pub(crate) t: i64,
     #[serde(borrow)]
-    pub(super) w: Cow<'a, str>,
+    pub(crate) w: Cow<'a, str>,
     #[serde(borrow, default, skip_serializing_if = "str::is_empty")]
-    pub(super) a: Cow<'a, str>,
+    pub(crate) a: Cow<'a, str>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub(super) v: Option<Cow<'a, str>>,
+    pub(crate) v: Option<Cow<'a, str>>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub(super) l: Option<Cow<'a, str>>,
-    pub(super) o: Outcome,
+    pub(crate) l: Option<Cow<'a, str>>,
+    pub(crate) o: Outcome,
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) n: u64,
+    pub(crate) n: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) b: u64,
+    pub(crate) b: u64,
     #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub(super) k: u64,
+    pub(crate) k: u64,
 }
 
 impl<'a> Line<'a> {
     /// The line of an event that stands for so many.
-    pub(super) fn of(event: &'a Event, times: u64) -> Self {
+    pub(crate) fn of(event: &'a Event, times: u64) -> Self {
         Self {
             t: event.at.unix(),
             w: Cow::Borrowed(cut(&event.who, LONGEST)),
@@ -63,14 +63,14 @@ impl<'a> Line<'a> {
     }
 
     /// The line with its end; empty if it cannot be JSON, which no text is.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec(self).unwrap_or_default();
         bytes.push(b'\n');
         bytes
     }
 
     /// Reads a line. What a process left unfinished when it was killed may stand before it.
-    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         if let Ok(line) = serde_json::from_slice(bytes) {
             return Some(line);
         }

@@ -7,7 +7,7 @@ const LONGEST: usize = 48;
 /// everybody claims to be a browser, the name that follows `compatible;` is the product.
 ///
 /// ```
-/// # use modoai_flow::log::product;
+/// # use modoai_harvest_log::product;
 /// assert_eq!(product("OAI-Harvester/2.0 (somebody@example.org)"), "OAI-Harvester/2.0");
 /// assert_eq!(product("Mozilla/5.0 (compatible; ABot/1.0; +https://example.org/bot)"), "ABot/1.0");
 /// ```

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::line::Line;
-use super::repeats::Repeats;
-use super::{Event, FILE};
+use crate::line::Line;
+use crate::repeats::Repeats;
+use crate::{Event, FILE};
 
 /// How often the file is looked up by its name, and how long it is left alone after a failure.
 const LOOKUP: Duration = Duration::from_secs(1);
@@ -109,8 +109,8 @@ mod tests {
 
     use modoai_protocol::Datestamp;
 
-    use super::super::{Outcome, summary};
     use super::*;
+    use crate::{Outcome, summary};
 
     fn event(who: &str, at: i64) -> Event {
         Event {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use modoai_flow::log::{Event, Log, Outcome, summary};
+use modoai_harvest_log::{Event, Log, Outcome, summary};
 use modoai_protocol::Datestamp;
 
 /// Names the folder to a process that is to write.

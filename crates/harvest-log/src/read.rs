@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::line::Line;
+use crate::line::Line;
 
 /// Far longer than any line of ours; what is longer is skipped.
 const LONGEST: usize = 64 << 10;
 
 /// Reads all lines of a folder, oldest file first; returns how many could not be understood. A file that is removed
 /// meanwhile is skipped.
-pub(super) fn lines(folder: &Path, mut see: impl FnMut(&Line<'_>)) -> io::Result<u64> {
+pub(crate) fn lines(folder: &Path, mut see: impl FnMut(&Line<'_>)) -> io::Result<u64> {
     let mut unreadable = 0;
     for path in files(folder)? {
         match File::open(path) {
