@@ -108,6 +108,19 @@ fn budgets_hold_across_processes_and_restarts() {
     assert_eq!(again.harvest("192.0.2.1", LIST, 60), Ok(()), "as told by a process that has ended");
 }
 
+/// The kernel's clock cannot be set; a machine that is restored from a snapshot shows an earlier time all the same.
+#[test]
+fn after_a_clock_that_goes_back_a_told_time_is_true() {
+    let bench = Bench::new("list_delay = '3s'\nrecords_per_hour = 100", None);
+    assert_eq!(bench.harvest("192.0.2.1", LIST, 100), Ok(()));
+    bench.clock.fetch_sub(900 * SECOND, Ordering::Relaxed);
+    assert!(bench.admit("192.0.3.1", LIST).is_ok(), "other accounts are not affected");
+    let seconds = bench.harvest("192.0.2.1", LIST, 1).expect_err("used up");
+    assert!((900..=940).contains(&seconds), "{seconds}");
+    bench.wait(seconds);
+    assert_eq!(bench.harvest("192.0.2.1", LIST, 1), Ok(()));
+}
+
 #[test]
 fn lists_in_progress_are_bounded_for_one_harvester_and_for_all() {
     let bench = Bench::new("lists_at_once = 4", None);

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `server` | `modoai serve`: many clients, restarts, proxies, the log |
 //! | `httpd` | the same in Apache, whose children share one ledger |
+//! | `foreign` | harvesters of others, which wait as they are told |
 //! | `readers` | harvests while visitors read the site and the processors are busy |
 
 use std::thread;
@@ -13,6 +14,7 @@ use modoai_protocol::xml::Response;
 use modoai_testkit::http::{self, Client};
 use modoai_testkit::waiting::wait_for;
 
+mod foreign;
 mod httpd;
 mod readers;
 mod server;
