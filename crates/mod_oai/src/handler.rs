@@ -183,6 +183,7 @@ fn write(
                 reply.keep_back(KEPT_BACK);
             }
             probes = ProbeHost::new(request, &asker, &nameless, house, reply.begun());
+            probes.judge_again().map_err(|error| refuse(request, &Failure::Io(error)))?;
             &probes
         }
         None => &CatalogueHost,

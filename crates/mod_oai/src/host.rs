@@ -155,16 +155,44 @@ impl ProbeHost<'_> {
         Ok(())
     }
 
-    /// Says 401 if the requester's credentials are wrong: if a realm of the site refused them and no other one accepts
-    /// them. It is found out once in a request.
-    fn judge(&self) -> io::Result<()> {
+    /// Says 401 if the same request was refused a moment ago because its credentials are wrong, and they still are. Called
+    /// before a list is begun.
+    pub(crate) fn judge_again(&self) -> io::Result<()> {
+        let refused = &self.house.refused;
+        if let Some(path) = refused.key(self.request).and_then(|key| refused.place(key)) {
+            self.asker.enter(&path);
+            if self.asker.is_refused() {
+                self.asker.report_refusal(self.request);
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Says 401 if the requester's credentials are wrong: if a realm of the site, that of this item, refused them and no
+    /// other one accepts them. It is found out once in a request.
+    fn judge(&self, item: &Item) -> io::Result<()> {
         if self.is_judged.get() || !self.asker.is_refused() {
             return Ok(());
         }
         self.is_judged.set(true);
+        // The searches of all requesters share one budget of time: passwords can be tried from many addresses.
+        let server = self.request.server();
+        let spend = |time| {
+            let effort = server.config::<Oai>().effort.get();
+            effort.is_some_and(|effort| effort.spend("wrong passwords", time))
+        };
+        if spend(Duration::ZERO) {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "too many wrong passwords are being tried"));
+        }
+        let start = Instant::now();
         self.look_for_another_realm()?;
         if !self.asker.is_refused() {
             return Ok(());
+        }
+        spend(start.elapsed());
+        if let Some(key) = self.house.refused.key(self.request) {
+            self.house.refused.remember(key, &format!("/{}", item.name));
         }
         self.asker.report_refusal(self.request);
         // What has been sent is what everybody may have; it goes on like that.
@@ -228,7 +256,7 @@ impl Host for ProbeHost<'_> {
             self.counted.set(now);
             self.passed_over.set(0);
         } else {
-            self.judge()?;
+            self.judge(item)?;
             self.go_on()?;
         }
         self.last.replace(probe.map(|probe| (item.name.clone(), probe)));

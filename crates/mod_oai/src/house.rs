@@ -24,6 +24,7 @@ use rustix::fs::{AtFlags, CWD, Gid, Mode, Uid};
 
 use crate::archive::Slot;
 use crate::config::{All, ServerConfig};
+use crate::refused::Refused;
 use crate::repositories::Repositories;
 use crate::traffic::Visited;
 use crate::{Oai, archive, roots};
@@ -72,6 +73,8 @@ pub(crate) struct House {
     pub(crate) flow: Arc<Flow>,
     /// Digests of the attributes of requesters.
     pub(crate) digests: Digests,
+    /// Requests that were refused for their passwords.
+    pub(crate) refused: Refused,
     settings: Settings,
     repositories: Repositories<()>,
 }
@@ -185,8 +188,8 @@ impl House {
         let path = folder.join("catalogue.sqlite");
         let catalogue = Arc::new(Sqlite::open(&path, system_clock()).map_err(|error| with_causes(&error))?);
         let flow = Flow::beside(&path, flow, lists_at_once(), server.config::<Oai>().processors());
-        let (digests, repositories) = (Digests::default(), Repositories::default());
-        Ok(Self { folder: folder.to_owned(), catalogue, rules, site, flow, digests, settings, repositories })
+        let (digests, refused, repositories) = (Digests::default(), Refused::default(), Repositories::default());
+        Ok(Self { folder: folder.to_owned(), catalogue, rules, site, flow, digests, refused, settings, repositories })
     }
 
     /// The repository at a URL, for a site at another.

@@ -15,6 +15,7 @@
 //! | `repositories` | repositories that were made, by their URLs |
 //! | `handler` | a request to the repository |
 //! | `host` | what the repository asks about items, answered by probes |
+//! | `refused` | requests that were refused for their passwords a moment ago |
 //! | `policy` | what is not listed although a GET would return it, and what no probe may run |
 //! | `indexer` | keeping the catalogues current, in one child of all |
 //! | `describer` | what the indexer asks httpd |
@@ -37,6 +38,7 @@ mod indexer;
 mod logging;
 mod policy;
 mod readers;
+mod refused;
 mod repositories;
 mod roots;
 mod traffic;

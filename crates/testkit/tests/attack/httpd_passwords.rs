@@ -88,6 +88,30 @@ fn a_wrong_password_is_checked_once_answered_with_401_and_logged_once() {
 }
 
 #[test]
+fn a_wrong_password_that_is_sent_again_is_refused_by_one_check() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    let httpd = start(launch(Mpm::Event));
+    let list = "/modoai?verb=ListRecords&metadataPrefix=oai_dc";
+    let mut wrong = httpd.client().with_password("alice", "guess");
+    for _ in 0..50 {
+        let checked = checks(&httpd, || assert_eq!(wrong.get(list).expect("an answer").status, 401));
+        assert_eq!(checked, 1);
+    }
+    assert_eq!(httpd.error_log().matches("AH01617").count(), 50);
+    // What the same requester may have is not refused, nor is the right password.
+    let record = format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={}/open.txt", encode(httpd.url()));
+    assert_eq!(wrong.get(&record).expect("an answer").status, 200);
+    let mut right = httpd.client().with_password("alice", "secret");
+    assert_eq!(right.get(list).expect("an answer").status, 200);
+    // A realm that is opened to everybody refuses nobody.
+    fs::remove_file(httpd.path().join("docs/members/.htaccess")).expect("a file");
+    assert_eq!(wrong.get(list).expect("an answer").status, 200);
+    httpd.expect_clean_log(&["AH01617"]);
+}
+
+#[test]
 fn a_right_password_is_checked_once_and_authorisation_runs_for_every_file() {
     if apache::is_missing() || lacks(&["apxs", "cc"]) {
         return;
