@@ -235,7 +235,11 @@ impl Permit {
     /// request the next one at once, and must find this one booked.
     pub fn settle(&mut self, records: u64, bytes: u64) {
         let Some(key) = self.key.take() else { return };
-        let lease = self.lease.take();
+        let mut lease = self.lease.take();
+        if let Some(lease) = &mut lease {
+            // The next list waits for what this one has used since its last step.
+            lease.pace.charge();
+        }
         let time = micros(self.begun.elapsed());
         self.flow.ledger.update(key, SETTLE_PATIENCE, |now, site, account| {
             account.charge(now, &self.budget, records, bytes);

@@ -37,7 +37,7 @@ const BUSY: u64 = 60;
 const STEP: usize = 32 << 10;
 
 /// The longest pause for one step; a harvester must see that the list continues.
-const LONGEST_PAUSE: Micros = 2 * SECOND;
+const LONGEST_PAUSE: Micros = 5 * SECOND;
 
 /// Places in the shared file.
 const LAST_READER: u64 = 0;
@@ -159,27 +159,28 @@ impl Pace {
         Self { processors, share, written: 0, used: None }
     }
 
-    /// Pauses if the list has used more than its share while readers need the processors.
+    /// To be called on the list's thread when it has written so much: pauses if all lists together have used more than
+    /// their share while readers need the processors. The first call pauses for what earlier lists have used.
     pub(crate) fn wrote(&mut self, bytes: usize) {
         self.written += bytes;
-        if self.written < STEP {
+        if self.used.is_some() && self.written < STEP {
             return;
         }
         self.written = 0;
-        if self.share >= 100 || !self.processors.are_wanted() {
-            self.used = None;
-            return;
+        let mut wait = self.charge();
+        while wait > 0 && self.processors.are_wanted() {
+            let step = wait.min(SAMPLE);
+            sleep(Duration::from_micros(step));
+            wait -= step;
         }
-        let used = thread_time();
-        if let Some(before) = self.used {
-            let mut wait = self.processors.charge(used.saturating_sub(before), self.share);
-            while wait > 0 && self.processors.are_wanted() {
-                let step = wait.min(SAMPLE);
-                sleep(Duration::from_micros(step));
-                wait -= step;
-            }
-        }
-        self.used = Some(thread_time());
+    }
+
+    /// Charges what the thread has used since the last call, if readers need the processors; returns how long to sleep.
+    pub(crate) fn charge(&mut self) -> Micros {
+        let now = thread_time();
+        // A list that is given up ends on another thread, whose time says nothing about it.
+        let used = now.saturating_sub(self.used.replace(now).unwrap_or(now)).min(SAMPLE);
+        if self.share < 100 && self.processors.are_wanted() { self.processors.charge(used, self.share) } else { 0 }
     }
 }
 
