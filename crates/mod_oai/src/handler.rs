@@ -13,10 +13,10 @@ use modoai_httpd::reply::Reply;
 use modoai_httpd::request::{Outcome, Request};
 use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
+use modoai_repository::browser::Signs;
 use modoai_repository::formats::SCHEMAS;
 use modoai_repository::host::{CatalogueHost, Host};
-use modoai_repository::quality::prefers_html;
-use modoai_repository::{ANSWER_HEADERS, Failure, PAGE_POLICY, Repository, Sent, filled_in, with_causes};
+use modoai_repository::{ANSWER_HEADERS, Failure, PAGE_POLICY, Repository, Sent, XML_NAME, filled_in, with_causes};
 
 use crate::address::Address;
 use crate::directives::HANDLERS;
@@ -54,11 +54,12 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     }
     let path = String::from_utf8_lossy(request.path()).into_owned();
     let base = base_path(request, &path);
-    match path.strip_prefix(base.as_str()).unwrap_or_default() {
+    let for_people = match path.strip_prefix(base.as_str()).unwrap_or_default().trim_start_matches('/') {
         // Where a folder of this name exists, mod_dir sends everybody to the slash.
-        "" | "/" => {}
-        rest => return schema(request, rest.trim_start_matches('/')),
-    }
+        "" => is_browser(request),
+        XML_NAME => false,
+        name => return schema(request, name),
+    };
     let address = Address::of(request);
     let base_url = format!("{}{base}", address.url().trim_end_matches('/'));
     let catalogue = request.directory::<Oai>().catalogue.clone();
@@ -77,7 +78,7 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     // Why not is logged where it was found out.
     let Some(desk) = desk else { return come_back(request, CLOSED_SECONDS) };
     match arguments(request) {
-        Ok(arguments) => answer(request, &desk, arguments),
+        Ok(arguments) => answer(request, &desk, arguments, for_people),
         Err(outcome) => outcome,
     }
 }
@@ -124,8 +125,24 @@ fn arguments(request: &mut Request<'_>) -> Result<Result<Arguments, QueryError>,
     }
 }
 
-fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, QueryError>) -> Outcome {
-    let for_people = prefers_html([header(request, c"Accept").as_str()]);
+fn is_browser(request: &Request<'_>) -> bool {
+    let value = |name| request.headers().get(name).map(|value| String::from_utf8_lossy(value).into_owned());
+    let [accept, fetch_mode, fetch_dest] = [c"Accept", c"Sec-Fetch-Mode", c"Sec-Fetch-Dest"].map(value);
+    let signs = Signs {
+        method: request.method(),
+        accept: &[accept.as_deref().unwrap_or_default()],
+        fetch_mode: fetch_mode.as_deref(),
+        fetch_dest: fetch_dest.as_deref(),
+    };
+    signs.is_browser()
+}
+
+fn answer(
+    request: &mut Request<'_>,
+    desk: &Desk,
+    arguments: Result<Arguments, QueryError>,
+    for_people: bool,
+) -> Outcome {
     let arguments = if for_people { arguments.map(filled_in) } else { arguments };
     let flow = &desk.flow;
     let asked = arguments.as_ref().ok().and_then(|arguments| protocol::Request::parse(arguments).ok());
@@ -168,7 +185,7 @@ fn write(
     let is_personal = request.user().is_some()
         || [c"Authorization", c"Cookie"].iter().any(|name| request.arrived_headers().get(name).is_some());
     headers.set(c"Cache-Control", if is_personal { "private, no-cache" } else { "no-cache" });
-    headers.set(c"Vary", "Accept, Authorization, Cookie");
+    headers.set(c"Vary", "Accept, Sec-Fetch-Mode, Sec-Fetch-Dest, Authorization, Cookie");
     if for_people {
         request.any_reply_headers().set(c"Content-Security-Policy", PAGE_POLICY);
     }

@@ -12,12 +12,14 @@
 //! | [`audience`] | the kinds of requester that private items were listed for |
 //! | [`host`] | what the provider asks whoever serves the site |
 //! | [`formats`] | items in XML |
+//! | [`browser`] | which clients get a page instead of XML |
 //! | [`quality`] | what a client prefers |
 //! | [`Repository`] | one request in, one answer out |
 
 mod answer;
 pub mod audience;
 mod browse;
+pub mod browser;
 pub mod catalogue;
 pub mod crawled;
 mod error;
@@ -32,7 +34,7 @@ pub mod settings;
 pub mod site;
 
 pub use answer::{Answer, Sent, SentList};
-pub use browse::filled_in;
+pub use browse::{XML_NAME, filled_in};
 pub use error::Failure;
 pub use modoai_protocol::with_causes;
 pub use protection::{ANSWER_HEADERS, PAGE_POLICY};

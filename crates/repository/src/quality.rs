@@ -1,4 +1,4 @@
-//! Lists with quality values, as in Accept and Accept-Encoding, and what follows from Accept for an answer.
+//! Lists with quality values, as in Accept and Accept-Encoding.
 
 /// A quality value in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,41 +37,9 @@ pub fn list<'a>(values: impl IntoIterator<Item = &'a str>) -> Vec<(String, Quali
     values.into_iter().flat_map(|value| value.split(',').filter_map(entry)).collect()
 }
 
-/// Whether a request with these Accept headers comes from a person's browser: it names HTML and prefers it over XML.
-/// Harvesters send no Accept, or `*/*`, or some XML, and must always get XML.
-pub fn prefers_html<'a>(accept: impl IntoIterator<Item = &'a str>) -> bool {
-    let asked = list(accept);
-    let named = |name: &str| asked.iter().find(|(given, _)| given == name).map(|(_, quality)| *quality);
-    let by_range = |name: &str, range: &str| named(name).or(named(range)).or(named("*/*"));
-    let xml = by_range("text/xml", "text/*").max(by_range("application/xml", "application/*"));
-    let html = named("text/html").or(named("application/xhtml+xml"));
-    html.is_some_and(|html| html > xml.unwrap_or(Quality::ZERO))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_browsers_get_html() {
-        assert!(!prefers_html([]));
-        for (accept, html) in [
-            ("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8", true),
-            ("text/html, text/plain, text/sgml, */*;q=0.01", true),
-            ("text/html", true),
-            ("TEXT/HTML; charset=utf-8", true),
-            ("*/*", false),
-            ("text/*", false),
-            ("text/xml", false),
-            ("application/xml, text/html", false),
-            ("text/html;q=0.5, */*", false),
-            ("text/html;q=0", false),
-            ("text/html;q=2", false),
-            ("", false),
-        ] {
-            assert_eq!(prefers_html([accept]), html, "{accept}");
-        }
-    }
 
     #[test]
     fn qualities_are_read_strictly() {

@@ -12,14 +12,16 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, FROM, HeaderName, USER_AGENT, VARY,
+    ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, FROM, HeaderMap, HeaderName,
+    USER_AGENT, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use modoai_flow::{Client, RequestClass};
 use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
+use modoai_repository::browser::Signs;
 use modoai_repository::host::{CatalogueHost, Host};
-use modoai_repository::{Failure, PAGE_POLICY, Sent, filled_in, quality, with_causes};
+use modoai_repository::{Failure, PAGE_POLICY, Sent, filled_in, with_causes};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -37,12 +39,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// When it is asked to come back.
 const BUSY_SECONDS: u64 = 15;
 
-/// Answers a request to the repository.
+/// Answers a request to the repository; with `as_xml`, in XML whatever the client is.
 pub(crate) async fn respond(
     handler: &Arc<Handler>,
     address: IpAddr,
     request: Request<Incoming>,
     requester: Requester,
+    as_xml: bool,
 ) -> Response<Body> {
     let header = |name: HeaderName| {
         let value = request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -50,7 +53,7 @@ pub(crate) async fn respond(
     };
     let sender = Sender { address, agent: header(USER_AGENT), from: header(FROM) };
     let wish = Wish {
-        html: quality::prefers_html(request.headers().get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok())),
+        html: !as_xml && is_browser(request.method(), request.headers()),
         encoding: Encoding::asked_by(request.headers()),
         only_head: request.method() == Method::HEAD,
     };
@@ -58,8 +61,21 @@ pub(crate) async fn respond(
         Ok(arguments) => answer(handler, arguments, sender, requester, wish).await,
         Err(refusal) => refusal,
     };
-    let response = reply::with(response, VARY, "Accept, Accept-Encoding, Authorization");
+    let response =
+        reply::with(response, VARY, "Accept, Sec-Fetch-Mode, Sec-Fetch-Dest, Accept-Encoding, Authorization");
     reply::with(response, CACHE_CONTROL, "no-cache")
+}
+
+fn is_browser(method: &Method, headers: &HeaderMap) -> bool {
+    let accept: Vec<&str> = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
+    let value = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let signs = Signs {
+        method: method.as_str(),
+        accept: &accept,
+        fetch_mode: value("Sec-Fetch-Mode"),
+        fetch_dest: value("Sec-Fetch-Dest"),
+    };
+    signs.is_browser()
 }
 
 /// One of our schemas, published below the repository.

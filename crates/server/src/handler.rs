@@ -14,6 +14,7 @@ use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, HOST, LOCATION};
 use hyper::{Method, Request, Response, StatusCode, Version};
 use modoai_flow::network::Network;
+use modoai_repository::XML_NAME;
 use modoai_repository::formats::SCHEMAS;
 use modoai_repository::site::{Site, name};
 use tokio::sync::Semaphore;
@@ -102,29 +103,29 @@ impl Handler {
         };
         let place = Place::of(&path, &self.base);
         match (request.method(), &place) {
-            (&Method::GET | &Method::HEAD, _) | (&Method::POST, Place::Base) => {}
-            (_, Place::Base) => return reply::not_allowed("GET, HEAD, POST"),
+            (&Method::GET | &Method::HEAD, _) | (&Method::POST, Place::Base { .. }) => {}
+            (_, Place::Base { .. }) => return reply::not_allowed("GET, HEAD, POST"),
             _ => return reply::not_allowed("GET, HEAD"),
         }
         match &place {
             Place::Schema(schema) => return endpoint::schema(schema),
             Place::BaseWithSlash => return self.redirect_to_base(uri.query()),
             Place::Site if path == "healthz" => return self.health(),
-            Place::Base | Place::Site => {}
+            Place::Base { .. } | Place::Site => {}
         }
         let requester = match (self.served.areas.identify(address, request.headers()).await, &place) {
             (Ok(requester), _) => requester,
             (Err(Stranger::Busy), _) => return reply::come_back("Too many passwords are being checked.", 10),
             // Whoever shows wrong credentials must not take a shortened list for the whole one.
-            (Err(Stranger::Wrong), Place::Base) => {
+            (Err(Stranger::Wrong), Place::Base { .. }) => {
                 return reply::unauthorized(self.served.areas.challenge().unwrap_or_default());
             }
             (Err(Stranger::Wrong), _) => Requester::anonymous(),
         };
         let user = requester.user().map(|user| User(user.to_owned()));
         let mut response = match (place, self.served.areas.closed_to(&requester, &self.base)) {
-            (Place::Base, Some(challenge)) => reply::unauthorized(challenge),
-            (Place::Base, None) => endpoint::respond(&self, address, request, requester).await,
+            (Place::Base { .. }, Some(challenge)) => reply::unauthorized(challenge),
+            (Place::Base { as_xml }, None) => endpoint::respond(&self, address, request, requester, as_xml).await,
             _ => match self.served.site.clone() {
                 Some(site) => self.clone().site(site, request, requester).await,
                 None if path.is_empty() => self.redirect_to_base(None),
@@ -183,7 +184,10 @@ impl Handler {
 
 /// Which part of the server a path belongs to.
 enum Place {
-    Base,
+    /// The repository, or its answers as XML for a person who follows the link on a page.
+    Base {
+        as_xml: bool,
+    },
     BaseWithSlash,
     Schema(&'static str),
     Site,
@@ -194,7 +198,8 @@ impl Place {
         let (inner, slash) = path.strip_suffix('/').map_or((path, false), |inner| (inner, true));
         let segments = name::decode(inner).unwrap_or_default();
         match (segments.strip_prefix(base), slash) {
-            (Some([]), false) => Self::Base,
+            (Some([]), false) => Self::Base { as_xml: false },
+            (Some([name]), false) if name == XML_NAME.as_bytes() => Self::Base { as_xml: true },
             (Some([]), true) => Self::BaseWithSlash,
             (Some([file]), false) => {
                 let schema = SCHEMAS.iter().find(|(name, _)| name.as_bytes() == file);

@@ -83,6 +83,9 @@ pub struct Client {
     connection: Option<BufReader<TcpStream>>,
 }
 
+/// The header by which a browser is known over plain HTTP.
+pub const BROWSER: (&str, &str) = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+
 /// What a server answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {

@@ -5,6 +5,7 @@ mod any_tree;
 mod apache;
 mod archive;
 mod attack;
+mod clients;
 mod count;
 mod crash;
 mod crawl;

@@ -1,7 +1,7 @@
 //! Every row of the protocol's rule sheet, through HTTP, in both hosts, with each kind of answer judged by the official
 //! schemas.
 
-use modoai_testkit::http::{Client, encode};
+use modoai_testkit::http::{BROWSER, Client, encode};
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
 use modoai_testkit::xsd;
@@ -336,8 +336,7 @@ fn people_get_a_page_and_machines_get_xml(host: Host) {
     let site = small_site();
     let server = host.serve(&site, &[]);
     let mut client = server.client();
-    let browser = ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
-    let page = client.get_with("/modoai", &[browser]).expect("an answer");
+    let page = client.get_with("/modoai", &[BROWSER]).expect("an answer");
     assert!(page.header("Content-Type").is_some_and(|kind| kind.starts_with("text/html")));
     assert!(page.text().contains("ListSets"), "there are links to go on");
     for accept in ["*/*", "text/xml", "application/xml, text/xml"] {

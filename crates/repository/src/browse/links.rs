@@ -1,9 +1,11 @@
 //! Requests as links, and which links are followed.
 //!
-//! Links hold only a query, so that they lead back to wherever the page was opened: behind a proxy or a tunnel that is
-//! not the URL the repository knows itself by.
+//! Links hold only a query, or a path, so that they lead back to wherever the page was opened: behind a proxy or a tunnel
+//! that is not the URL the repository knows itself by.
 
 use modoai_protocol::query;
+
+use super::XML_NAME;
 
 /// The page of a request.
 pub(super) fn page(arguments: &[(&str, &str)]) -> String {
@@ -14,6 +16,18 @@ pub(super) fn page(arguments: &[(&str, &str)]) -> String {
 pub(super) fn web(text: &str) -> Option<String> {
     let has_scheme = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     (has_scheme("http://") || has_scheme("https://")).then(|| text.to_owned())
+}
+
+/// The answer to a request as XML, for a browser too. None for a request that could not be read.
+pub(super) fn xml(base_url: &str, arguments: &[(String, String)]) -> Option<String> {
+    if arguments.is_empty() {
+        return None;
+    }
+    let host_and_path = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
+    let path = host_and_path.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');
+    let slash = if path.is_empty() { "" } else { "/" };
+    let pairs = arguments.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Some(format!("/{path}{slash}{XML_NAME}?{}", query::render(pairs)))
 }
 
 /// A command that fetches an answer as harvesters get it, safe to paste into a shell. None for a request that could not
@@ -39,6 +53,19 @@ mod tests {
         for text in ["javascript:alert(1)//http://", " http://a/", "data:text/html,x", "oai:example.org:a", "é", ""] {
             assert_eq!(web(text), None);
         }
+    }
+
+    #[test]
+    fn the_link_to_xml_is_a_path_below_the_base() {
+        let arguments = [("verb".to_owned(), "a&b".to_owned())];
+        for (base, link) in [
+            ("https://example.org/modoai", "/modoai/xml?verb=a%26b"),
+            ("https://example.org/a/b/", "/a/b/xml?verb=a%26b"),
+            ("https://example.org", "/xml?verb=a%26b"),
+        ] {
+            assert_eq!(xml(base, &arguments).as_deref(), Some(link));
+        }
+        assert_eq!(xml("https://example.org/modoai", &[]), None);
     }
 
     #[test]

@@ -77,6 +77,10 @@ impl Repository {
     }
 }
 
+/// The name below the base URL at which every client gets XML: the link "as XML" on each page leads there. It is a
+/// path because OAI-PMH forbids further arguments.
+pub const XML_NAME: &str = "xml";
+
 /// What a person means: a form sends the fields that were left empty, too.
 pub fn filled_in(arguments: Arguments) -> Arguments {
     arguments.into_iter().filter(|(_, value)| !value.is_empty()).collect()

@@ -35,8 +35,10 @@ pub(super) struct Page<'a> {
     /// What the list is narrowed to.
     narrowed: Vec<(&'static str, &'a str)>,
     form: Form<'a>,
-    /// How to get the answer as XML.
+    /// A command that gets the answer as XML.
     command: Option<String>,
+    /// A link to the answer as XML.
+    xml: Option<String>,
     /// The template that places the answer itself.
     template: &'static str,
     answer: Answer<'a>,
@@ -119,6 +121,7 @@ impl<'a> Page<'a> {
             narrowed: if is_list { narrowed(choices) } else { Vec::new() },
             form: Form::new(choices),
             command: links::command(base_url, &choices.asked),
+            xml: links::xml(base_url, &choices.asked),
             template: template(verb),
             answer,
         }

@@ -1,6 +1,6 @@
 //! Every answer that is not a file of the site tells browsers to run nothing, in both hosts.
 
-use modoai_testkit::http::{Client, Response};
+use modoai_testkit::http::{BROWSER, Client, Response};
 use modoai_testkit::site::TestSite;
 
 use crate::hosts::Host;
@@ -58,7 +58,7 @@ fn every_answer_is_protected(host: Host) {
         expect_protected(status, &answer, POLICY);
         client = running.client();
     }
-    let page = client.get_with("/modoai", &[("Accept", "text/html")]).expect("an answer");
+    let page = client.get_with("/modoai", &[BROWSER]).expect("an answer");
     assert!(page.header("Content-Type").is_some_and(|kind| kind.starts_with("text/html")), "{page:?}");
     let policy = page.header("Content-Security-Policy").expect("a policy").to_owned();
     for part in ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"] {

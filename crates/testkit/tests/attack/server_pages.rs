@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use modoai_testkit::http::{Client, encode};
+use modoai_testkit::http::{BROWSER, Client, encode};
 use modoai_testkit::process::Server;
 use modoai_testkit::site::TestSite;
 
@@ -44,7 +44,7 @@ fn expect_harmless(what: &str, page: &str) {
 
 /// A page as a browser gets it.
 fn page(client: &mut Client, target: &str) -> String {
-    let answer = client.get_with(target, &[("Accept", "text/html")]).expect("an answer");
+    let answer = client.get_with(target, &[BROWSER]).expect("an answer");
     assert!(answer.header("Content-Type").is_some_and(|kind| kind.starts_with("text/html")), "{target}: {answer:?}");
     answer.text()
 }

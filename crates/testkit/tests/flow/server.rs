@@ -4,7 +4,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use modoai_testkit::http::Client;
+use modoai_testkit::http::{BROWSER, Client};
 use modoai_testkit::process::{Launch, Server, binary};
 use modoai_testkit::site::TestSite;
 use modoai_testkit::waiting::wait_for;
@@ -144,7 +144,6 @@ fn a_proxy_is_believed_if_it_is_trusted_and_rows_are_heeded() {
 
 #[test]
 fn pages_for_people_are_no_way_around() {
-    const BROWSER: (&str, &str) = ("Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     let site = site(120);
     let server = Launch::of(site.path()).set("list_delay", "1h").start();
     let mut client = server.client();
@@ -176,7 +175,7 @@ fn who_harvested_what_is_noted() {
     let story = harvest(&mut server.client(), 9);
     assert_eq!((story.pages, story.records), (2, 50));
     // Pages for people are nobody's business.
-    server.client().get_with("/modoai?verb=Identify", &[("Accept", "text/html")]).expect("an answer");
+    server.client().get_with("/modoai?verb=Identify", &[BROWSER]).expect("an answer");
     let told = noted(&server, 50);
     let one = &told["harvesters"][0];
     assert_eq!(one["harvester"], "127.0.0.0/24", "{told}");

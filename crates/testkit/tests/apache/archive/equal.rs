@@ -4,7 +4,7 @@ use std::path::Path;
 
 use modoai_testkit::apache::{self, Httpd, Mpm};
 use modoai_testkit::archive::{Shape, Wanted};
-use modoai_testkit::http::{Client, encode};
+use modoai_testkit::http::{BROWSER, Client, encode};
 use modoai_testkit::process::{self, Server};
 
 use super::{launch, opened_to_all, small};
@@ -88,7 +88,7 @@ impl Both {
     /// Everything that can be asked, and some things that cannot.
     fn compare(&self) {
         let form = [("Content-Type", "application/x-www-form-urlencoded")];
-        let person = [("Accept", "text/html")];
+        let person = [BROWSER];
         let sample = oai::ask(&mut self.server.client(), "verb=ListIdentifiers&metadataPrefix=oai_dc");
         let sample = encode(&sample.answer.records[0].identifier);
         let formats = oai::ask(&mut self.server.client(), "verb=ListMetadataFormats").answer.formats;
