@@ -52,7 +52,7 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     own(c"OAISiteURL", c"the public URL of the site, if it is not what ServerName says", site_url),
     local(c"OAIPageSize", c"records or headers in one page of a list (500 and 2000)", number),
     local(c"OAIPageBytes", c"a page of records ends after so many bytes (2M)", text),
-    local(c"OAIByValueLimit", c"files up to this size travel inside their oai_didl record (16M)", text),
+    local(c"OAIByValueLimit", c"files up to this size travel inside their oai_didl record (7M)", text),
     own(c"OAIRepositoryIdentifier", c"a domain name: identifiers become oai:NAME:PATH instead of URLs", text),
     local(c"OAISampleIdentifier", c"an identifier to show in Identify, without oai:NAME: (index.html)", text),
     local(c"OAIMetadataRights", c"URLs of the licences that the metadata is under, told in Identify", list),

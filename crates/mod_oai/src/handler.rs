@@ -106,7 +106,7 @@ fn base_path(request: &Request<'_>, path: &str) -> String {
     }
 }
 
-/// The arguments: of the query for GET, of the body alone for POST.
+/// The arguments: of the query for GET, of the body for POST.
 fn arguments(request: &mut Request<'_>) -> Result<Result<Arguments, QueryError>, Outcome> {
     if request.method() != "POST" {
         return Ok(query::parse(request.query()));
@@ -119,7 +119,7 @@ fn arguments(request: &mut Request<'_>) -> Result<Result<Arguments, QueryError>,
         return Err(Outcome::Status(415));
     }
     match request.body(query::MAX_BYTES) {
-        Ok(Some(form)) => Ok(query::parse(&form)),
+        Ok(Some(form)) => Ok(query::parse_post(request.query(), &form)),
         Ok(None) => Err(Outcome::Status(413)),
         Err(_) => Err(Outcome::Status(400)),
     }

@@ -15,6 +15,7 @@
 //! | [`datestamp`] | UTC datestamps, the two granularities, inclusive ranges |
 //! | [`names`] | set specs and metadata prefixes |
 //! | [`token`] | resumption tokens that need no server state and cannot be forged |
+//! | [`uri`] | which identifiers a response can repeat |
 //! | [`xml`] | writing responses, and reading them back without losing a byte |
 //!
 //! ```
@@ -33,6 +34,7 @@ pub mod names;
 pub mod query;
 pub mod request;
 pub mod token;
+pub mod uri;
 pub mod verb;
 pub mod xml;
 

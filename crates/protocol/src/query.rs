@@ -23,6 +23,9 @@ pub enum QueryError {
     /// More arguments than any verb has.
     #[error("the request has more than {MAX_PAIRS} arguments")]
     TooMany,
+    /// A POST with arguments in its URL. They would have to be ignored, or mixed with those of the body.
+    #[error("a POST request has its arguments in the body, and this one has a query in its URL")]
+    InPost,
     /// A name or value is not UTF-8 after percent-decoding.
     #[error("the request is not UTF-8 after percent-decoding")]
     NotUtf8,
@@ -44,6 +47,11 @@ pub fn parse(query: &[u8]) -> Result<Arguments, QueryError> {
         pairs.push((decode(&piece[..equals])?, decode(value)?));
     }
     Ok(pairs)
+}
+
+/// The arguments of a POST: those of its body, unless its URL has a query as well.
+pub fn parse_post(query: &[u8], body: &[u8]) -> Result<Arguments, QueryError> {
+    if query.is_empty() { parse(body) } else { Err(QueryError::InPost) }
 }
 
 /// Writes pairs as a query string that [`parse`] reads back to the same pairs.
@@ -84,6 +92,14 @@ mod tests {
     #[test]
     fn a_broken_escape_is_kept_as_it_is() {
         assert_eq!(parse(b"a=%zz").expect("readable"), [("a".to_owned(), "%zz".to_owned())]);
+    }
+
+    #[test]
+    fn a_post_has_its_arguments_in_one_place() {
+        assert_eq!(parse_post(b"", b"a=1"), parse(b"a=1"));
+        for query in [&b"a=1"[..], b"&", b"verb=Identify"] {
+            assert_eq!(parse_post(query, b"a=1"), Err(QueryError::InPost));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use modoai_protocol::query::{Arguments, QueryError};
-use modoai_protocol::{ErrorCode, Listing, ProtocolError, Request, TokenKey};
+use modoai_protocol::{ErrorCode, Listing, ProtocolError, Request, TokenKey, uri};
 
 use crate::answer::{Answer, Body, SetsSeen, describe, list, record};
 use crate::audience::Listing as Listed;
@@ -172,7 +172,11 @@ impl Repository {
             Ok(request) => request,
             Err(errors) => return Ok(visit.errors(Arguments::new(), errors)),
         };
-        let echo = request.arguments();
+        let mut echo = request.arguments();
+        // The schema wants a URI in this attribute. An aggregated record may be known by something else.
+        let is_uri = |(name, value): &(String, String)| name != "identifier" || uri::is_any_uri(value);
+        let is_legal = echo.iter().all(is_uri);
+        echo.retain(is_uri);
         let body = match request {
             Request::Identify => Ok(Body::Identify),
             Request::ListMetadataFormats { identifier } => describe::formats(&visit, identifier.as_deref())?,
@@ -183,7 +187,8 @@ impl Repository {
         };
         Ok(match body {
             Ok(body) => Answer { visit, echo, body },
-            Err(errors) => visit.errors(echo, errors),
+            Err(errors) if is_legal => visit.errors(echo, errors),
+            Err(errors) => visit.errors(echo, errors.into_iter().map(not_a_uri).collect()),
         })
     }
 
@@ -260,6 +265,14 @@ impl<'a> Visit<'a> {
 
     fn errors(self, echo: Arguments, errors: Vec<ProtocolError>) -> Answer<'a> {
         Answer { visit: self, echo, body: Body::Errors(errors) }
+    }
+}
+
+/// An identifier that no item has, and that none can have.
+fn not_a_uri(error: ProtocolError) -> ProtocolError {
+    match error.code {
+        ErrorCode::IdDoesNotExist => ProtocolError::new(ErrorCode::BadArgument, "the identifier is not a URI"),
+        _ => error,
     }
 }
 

@@ -223,8 +223,8 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     },
     Setting {
         key: "by_value_limit",
-        default: "\"16M\"",
-        doc: "Resources up to this size travel inside their oai_didl record; larger ones by reference only.",
+        default: "\"7M\"",
+        doc: "Resources up to this size are contained in their oai_didl record, in base64; larger ones are given by reference only. Clients based on libxml2 (lxml, PHP, xmllint) reject or lose records with more than 7M unless they allow huge documents.",
         set: |s, v| value::bytes(v).map(|bytes| s.by_value_limit = bytes),
     },
     Setting {

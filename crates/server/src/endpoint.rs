@@ -91,7 +91,7 @@ struct Wish {
     only_head: bool,
 }
 
-/// The arguments: of the query for GET, of the body alone for POST.
+/// The arguments: of the query for GET, of the body for POST.
 async fn arguments(
     request: Request<Incoming>,
     patience: Duration,
@@ -109,12 +109,13 @@ async fn arguments(
         return Err(reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, sentence));
     }
     let too_large = || reply::text(StatusCode::PAYLOAD_TOO_LARGE, "The form is too large.");
+    let query = request.uri().query().unwrap_or_default().as_bytes().to_vec();
     let body = request.into_body();
     if body.size_hint().lower() > query::MAX_BYTES as u64 {
         return Err(too_large());
     }
     match timeout(patience, Limited::new(body, query::MAX_BYTES).collect()).await {
-        Ok(Ok(form)) => Ok(query::parse(&form.to_bytes())),
+        Ok(Ok(form)) => Ok(query::parse_post(&query, &form.to_bytes())),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(reply::text(StatusCode::BAD_REQUEST, "The form did not arrive whole.")),
         Err(_) => Err(reply::text(StatusCode::REQUEST_TIMEOUT, "The form took too long to arrive.")),

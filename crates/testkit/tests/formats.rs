@@ -1,5 +1,7 @@
 //! What records say is what a GET returns.
 
+use std::process::Command;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use modoai_protocol::xml::document::Record;
@@ -78,6 +80,32 @@ fn large_resources_go_by_reference_and_pages_end_by_bytes() {
         assert_eq!(by_value, !record.identifier.ends_with("large.bin"), "{}", record.identifier);
     }
     xsd::expect_all_valid(pages.iter().map(|page| (page.query.as_str(), page.xml.as_slice())));
+}
+
+#[test]
+fn what_goes_by_value_by_default_can_be_read_by_libxml2() {
+    const LARGEST: usize = 7 << 20;
+    let folder = TestSite::with(&[("a.txt", "x"), ("z.txt", "x")]);
+    folder.write("fits.bin", vec![1; LARGEST]);
+    folder.write("large.bin", vec![2; LARGEST + 1]);
+    let server = Server::of(folder.path());
+    let pages = oai::pages(&mut server.client(), "verb=ListRecords&metadataPrefix=oai_didl");
+    let scratch = tempfile::TempDir::new().expect("a temporary folder");
+    for (number, page) in pages.iter().enumerate() {
+        let file = scratch.path().join(format!("{number}.xml"));
+        std::fs::write(&file, &page.xml).expect("a file");
+        // Without --huge, as most programs read.
+        let read = Command::new("xmllint").arg("--noout").arg(&file).output().expect("xmllint is installed");
+        assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+    }
+    let records: Vec<_> = pages.iter().flat_map(|page| &page.answer.records).collect();
+    assert_eq!(records.len(), 4);
+    for record in records {
+        let package = metadata(record);
+        assert!(package.contains(" ref=\""), "{}", record.identifier);
+        let by_value = package.contains(" encoding=\"base64\"");
+        assert_eq!(by_value, !record.identifier.ends_with("large.bin"), "{}", record.identifier);
+    }
 }
 
 #[test]

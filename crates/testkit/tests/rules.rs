@@ -36,6 +36,7 @@ in_both_hosts! {
     identifiers_come_from_settings_and_never_from_the_host_header,
     people_get_a_page_and_machines_get_xml,
     other_methods_are_refused_and_head_is_get_without_a_body,
+    a_post_with_a_query_in_its_url_is_refused,
 }
 
 fn small_site() -> TestSite {
@@ -104,6 +105,13 @@ fn every_illegal_request_gets_its_proper_error_with_status_200(host: Host) {
         ),
         ("verb=GetRecord&identifier=http://elsewhere/a.txt&metadataPrefix=oai_dc".into(), &["idDoesNotExist"]),
         ("verb=GetRecord&identifier=%00%01&metadataPrefix=oai_dc".into(), &["idDoesNotExist"]),
+        // What is no URI cannot be repeated in the response.
+        ("verb=GetRecord&identifier=%&metadataPrefix=oai_dc".into(), &["badArgument"]),
+        ("verb=GetRecord&identifier=%25zz&metadataPrefix=marcxml".into(), &["badArgument", "cannotDisseminateFormat"]),
+        ("verb=GetRecord&identifier=a%23b%23c&metadataPrefix=oai_dc".into(), &["badArgument"]),
+        ("verb=GetRecord&identifier=http://%5B/&metadataPrefix=oai_dc".into(), &["badArgument"]),
+        ("verb=GetRecord&identifier=:a&metadataPrefix=oai_dc".into(), &["badArgument"]),
+        ("verb=ListMetadataFormats&identifier=%25".into(), &["badArgument"]),
         (format!("verb=ListMetadataFormats&identifier={id}x"), &["idDoesNotExist"]),
         ("verb=ListRecords&metadataPrefix=oai_dc&set=mime:video".into(), &["noRecordsMatch"]),
         ("verb=ListRecords&metadataPrefix=oai_dc&set=unknown".into(), &["noRecordsMatch"]),
@@ -348,6 +356,27 @@ fn people_get_a_page_and_machines_get_xml(host: Host) {
     }
 }
 
+fn a_post_with_a_query_in_its_url_is_refused(host: Host) {
+    let site = small_site();
+    let server = host.serve(&site, &[]);
+    let mut client = server.client();
+    for (target, form) in [
+        ("/modoai?verb=Identify", "verb=Identify"),
+        ("/modoai?verb=Identify", ""),
+        ("/modoai?junk", "verb=ListSets"),
+        ("/modoai?metadataPrefix=oai_dc", "verb=ListRecords"),
+    ] {
+        let answer = client.post_form(target, form).expect("an answer");
+        assert_eq!(answer.status, 200);
+        let text = answer.text();
+        assert!(text.contains("<error code=\"badArgument\">"), "{target} {form}: {text}");
+        assert!(text.contains("<request>"), "nothing is repeated: {text}");
+        xsd::expect_valid(target, &text);
+    }
+    let empty = client.post_form("/modoai?", "verb=Identify").expect("an answer");
+    assert!(empty.text().contains("<Identify>"), "{}", empty.text());
+}
+
 #[test]
 fn sets_come_in_pages_too() {
     let site = small_site();
@@ -368,10 +397,6 @@ fn other_methods_are_refused_and_head_is_get_without_a_body(host: Host) {
     }
     let other = [("Content-Type", "text/xml")];
     assert_eq!(client.send("POST", "/modoai", &other, b"verb=Identify").expect("an answer").status, 415);
-    // Arguments of a POST are in its body, and there alone.
-    let answer = client.post_form("/modoai?verb=Identify", "verb=ListSets").expect("an answer");
-    let answer = modoai_protocol::xml::Response::read(&answer.body).expect("well-formed");
-    assert!(answer.errors.is_empty() && answer.identify.is_empty() && !answer.sets.is_empty());
     let (head, get) = (client.head(target).expect("an answer"), client.get(target).expect("an answer"));
     assert_eq!((head.status, head.header("Content-Type")), (get.status, get.header("Content-Type")));
 }
