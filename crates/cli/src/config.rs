@@ -17,7 +17,7 @@ pub(crate) struct SiteArgs {
     /// The folder that is the site.
     pub(crate) dir: PathBuf,
     /// Where the catalogue is kept; by default below the user's state folder, one place per site.
-    #[arg(long, value_name = "STATE_DIR")]
+    #[arg(long, value_name = "STATE_DIR", value_parser = crate::place::path())]
     data: Option<PathBuf>,
     #[command(flatten)]
     settings: SettingsArgs,

@@ -5,10 +5,17 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use modoai_fetch::{Credential, Url};
+use modoai_repository::catalogue::location::expect_path;
 use rustix::fs::Mode;
 
 use crate::config::shown;
+
+/// Reads the path of something that a command makes or opens, and refuses a URL.
+pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| expect_path(&path).map(|()| path))
+}
 
 /// From now on, only the owner may read what this process makes. For commands that write nothing but their state: it names
 /// files of protected areas, and holds the key of resumption tokens.

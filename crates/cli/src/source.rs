@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use modoai_archive::holdings::{self, Holdings};
 use modoai_repository::Repository;
 use modoai_repository::catalogue::sqlite::Sqlite;
@@ -12,6 +12,7 @@ use modoai_repository::catalogue::{Catalogue, system_clock};
 
 use crate::config::{Config, SettingsArgs, SiteArgs, shown};
 use crate::error::CliError;
+use crate::place;
 
 /// A folder, or a catalogue of records.
 #[derive(Debug)]
@@ -72,7 +73,7 @@ impl Args for Source {
         let catalogue = Arg::new("catalogue")
             .long("catalogue")
             .value_name("FILE")
-            .value_parser(value_parser!(PathBuf))
+            .value_parser(place::path())
             .help("A catalogue of imported or harvested records, instead of a folder");
         SiteArgs::augment_args(command).mut_arg("dir", |dir| dir.required(false)).arg(catalogue)
     }

@@ -9,6 +9,7 @@ mod harvest;
 mod harvesters;
 mod index;
 mod judged;
+mod locations;
 mod records;
 mod remembered;
 mod rules;

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use modoai_httpd::directive::{Directive, Does, Place, Setting};
+use modoai_repository::catalogue::location::expect_path;
 use toml::{Table, Value};
 
 use crate::{Oai, roots};
@@ -253,13 +254,16 @@ fn catalogue(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken 
     }
     let (path, section) = (setting.path(written)?, setting.section.map(str::to_owned));
     setting.server.catalogues.push((section.clone(), path.clone()));
+    expect_path(Path::new(written))?;
     let catalogue = Arc::make_mut(setting.directory.catalogue.get_or_insert_default());
     (catalogue.path, catalogue.section) = (Some(path), section);
     Ok(())
 }
 
 fn index_dir(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
-    setting.server.index_dir = Some(setting.path(one(arguments)?)?);
+    let written = one(arguments)?;
+    expect_path(Path::new(written))?;
+    setting.server.index_dir = Some(setting.path(written)?);
     Ok(())
 }
 

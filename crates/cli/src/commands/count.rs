@@ -58,10 +58,10 @@ pub(crate) struct CountCommand {
     #[arg(long, help_heading = "Reports")]
     json: bool,
     /// Write each list into a file of its own in this folder.
-    #[arg(long, value_name = "DIR", help_heading = "Reports")]
+    #[arg(long, value_name = "DIR", help_heading = "Reports", value_parser = crate::place::path())]
     lists: Option<PathBuf>,
     /// Write a page with the table, a picture and the lists.
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    #[arg(long, value_name = "FILE", help_heading = "Reports", value_parser = crate::place::path())]
     html: Option<PathBuf>,
 
     #[command(flatten)]

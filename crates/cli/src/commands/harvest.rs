@@ -47,7 +47,7 @@ pub(crate) struct HarvestCommand {
     #[arg(value_name = "BASE_URL", value_parser = base_url, required_unless_present = "all")]
     base_url: Option<Url>,
     /// The folder to harvest into. It remembers where the harvest stands.
-    #[arg(long, value_name = "DIR", required_unless_present = "list_only")]
+    #[arg(long, value_name = "DIR", required_unless_present = "list_only", value_parser = crate::place::path())]
     into: Option<PathBuf>,
     /// Where records go: as before if the folder is known, else `records`.
     #[arg(long, value_name = "SINK", value_parser = sinks())]
@@ -84,7 +84,7 @@ pub(crate) struct HarvestCommand {
     #[arg(long)]
     allow_dotfiles: bool,
     /// With catalogue: the file to write, which several sources can share; as before if the folder is known.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = crate::place::path())]
     catalogue: Option<PathBuf>,
     /// The repository is the one that the folder was begun with, and has moved here.
     #[arg(long)]

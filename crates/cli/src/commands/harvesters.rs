@@ -32,10 +32,10 @@ pub(crate) struct HarvestersCommand {
     /// The folder that is the site, or the URL of the site that is crawled.
     dir: Option<PathBuf>,
     /// Where the catalogue is kept, if that was given to `modoai serve`; that of one server of an Apache httpd.
-    #[arg(long, value_name = "STATE_DIR", conflicts_with_all = ["catalogue", "apache"])]
+    #[arg(long, value_name = "STATE_DIR", conflicts_with_all = ["catalogue", "apache"], value_parser = crate::place::path())]
     data: Option<PathBuf>,
     /// A catalogue of records.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["dir", "apache"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dir", "apache"], value_parser = crate::place::path())]
     catalogue: Option<PathBuf>,
     /// All repositories of an Apache httpd that has mod_oai.
     #[arg(long, conflicts_with = "dir")]

@@ -38,7 +38,7 @@ pub(crate) struct ImportCommand {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// The catalogue: a folder, or a file. Made if it is not there.
-    #[arg(long, value_name = "CATALOGUE")]
+    #[arg(long, value_name = "CATALOGUE", value_parser = crate::place::path())]
     into: PathBuf,
     /// The archive's configuration. Without --config and --preset, the one that the catalogue remembers holds.
     #[arg(long, value_name = "FILE")]
@@ -71,7 +71,7 @@ pub(crate) struct ImportCommand {
     #[arg(long)]
     json: bool,
     /// Write the place and the fault of every bad entry to a file; on standard error only the first hundred are named.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = crate::place::path())]
     faults: Option<PathBuf>,
 }
 

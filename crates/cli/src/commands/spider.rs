@@ -46,17 +46,17 @@ pub(crate) struct SpiderCommand {
     #[arg(long)]
     tree: bool,
     /// Where everything tested is kept between runs. By default in the user's state folder, one table for each target.
-    #[arg(long, value_name = "FILE", conflicts_with = "no_table")]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_table", value_parser = crate::place::path())]
     table: Option<PathBuf>,
     /// Keep nothing: every run is the first.
     #[arg(long)]
     no_table: bool,
 
     /// Write the index document of a URL's site here, as HTML; tasks say themselves where theirs go.
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    #[arg(long, value_name = "FILE", help_heading = "Reports", value_parser = crate::place::path())]
     html: Option<PathBuf>,
     /// Write an interactive map of the web here, as one HTML page. With several tasks, their names are added.
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    #[arg(long, value_name = "FILE", help_heading = "Reports", value_parser = crate::place::path())]
     map: Option<PathBuf>,
     #[arg(
         long = "report",

@@ -13,6 +13,7 @@
 //!
 //! Both traits are synchronous: httpd's threads call them directly, the standalone server from blocking threads.
 
+pub mod location;
 pub mod sqlite;
 pub mod stored;
 

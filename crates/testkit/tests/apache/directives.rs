@@ -40,6 +40,8 @@ const WRONG: &[(&str, &str)] = &[
     ("OAICatalogue", "argument"),
     ("OAICatalogue \"\"", "the path of a catalogue"),
     ("OAICatalogue a b", "quotes"),
+    ("OAICatalogue postgres://db/oai", "a URL of the kind postgres:"),
+    ("OAIIndexDir s3://bucket/oai", "a URL of the kind s3:"),
     ("OAICatalogue docs/catalogue.sqlite", "outside every document root"),
     ("OAICatalogue mime.types", "not a catalogue"),
     ("OAICatalogue /dev/null", "neither a file nor a folder"),
