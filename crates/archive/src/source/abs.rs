@@ -25,7 +25,7 @@ pub(super) struct Abs {
 
 impl Abs {
     pub(super) fn new(options: &Options) -> Self {
-        Self { tex: options.tex != Some(false), fingerprint: options.fingerprint(Kind::Abs, 1) }
+        Self { tex: options.tex != Some(false), fingerprint: options.fingerprint(Kind::Abs, 2) }
     }
 
     fn text(&self, text: &str) -> String {

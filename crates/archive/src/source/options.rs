@@ -97,6 +97,8 @@ impl Options {
         // What only decides which bytes are read does not change how.
         let reading = Self { kind: None, longest_line: None, longest_file: None, ..self.clone() };
         let options = serde_json::to_string(&reading).expect("options are plain data");
-        xxh3_64(format!("{kind} {version} {options}").as_bytes())
+        // Where TeX is converted only on demand, records that have none need not be read again when that changes.
+        let tex = if self.tex == Some(true) { " tex 2" } else { "" };
+        xxh3_64(format!("{kind} {version} {options}{tex}").as_bytes())
     }
 }

@@ -26,22 +26,26 @@ const LETTERS: [(&str, char); 8] = [
 /// The mark that spans two letters.
 pub(super) const TIE: char = '\u{361}';
 
-/// Letters that Unicode has together with a mark: under each mark, the letters with it, each after the letter alone.
+/// Letters that Unicode has together with a mark: under each mark, the letters with it, each after the letter alone. Letters
+/// that have a mark already come last; of two marks, either may have been written first.
 const COMPOSED: [(char, &str); 15] = [
-    ('\u{300}', "AÀEÈIÌNǸOÒUÙWẀYỲaàeèiìnǹoòuùwẁyỳ"),
-    ('\u{301}', "AÁCĆEÉGǴIÍKḰLĹMḾNŃOÓPṔRŔSŚUÚWẂYÝZŹaácćeégǵiíkḱlĺmḿnńoópṕrŕsśuúwẃyýzź"),
-    ('\u{302}', "AÂCĈEÊGĜHĤIÎJĴOÔSŜUÛWŴYŶZẐaâcĉeêgĝhĥiîjĵoôsŝuûwŵyŷzẑ"),
-    ('\u{303}', "AÃEẼIĨNÑOÕUŨVṼYỸaãeẽiĩnñoõuũvṽyỹ"),
-    ('\u{304}', "AĀEĒGḠIĪOŌUŪYȲaāeēgḡiīoōuūyȳ"),
-    ('\u{307}', "AȦBḂCĊDḊEĖFḞGĠHḢIİMṀNṄOȮPṖRṘSṠTṪWẆXẊYẎZŻaȧbḃcċdḋeėfḟgġhḣmṁnṅoȯpṗrṙsṡtṫwẇxẋyẏzż"),
-    ('\u{308}', "AÄEËHḦIÏOÖUÜWẄXẌYŸaäeëhḧiïoötẗuüwẅxẍyÿ"),
-    ('\u{306}', "AĂEĔGĞIĬOŎUŬaăeĕgğiĭoŏuŭ"),
+    ('\u{300}', "AÀEÈIÌNǸOÒUÙWẀYỲaàeèiìnǹoòuùwẁyỳÂẦÊỀÔỒÜǛâầêềôồüǜĂẰăằĒḔēḕŌṐōṑ"),
+    (
+        '\u{301}',
+        "AÁCĆEÉGǴIÍKḰLĹMḾNŃOÓPṔRŔSŚUÚWẂYÝZŹaácćeégǵiíkḱlĺmḿnńoópṕrŕsśuúwẃyýzźÂẤÅǺÆǼÇḈÊẾÏḮÔỐÕṌØǾÜǗâấåǻæǽçḉêếïḯôốõṍøǿüǘĂẮăắĒḖēḗŌṒōṓŨṸũṹ",
+    ),
+    ('\u{302}', "AÂCĈEÊGĜHĤIÎJĴOÔSŜUÛWŴYŶZẐaâcĉeêgĝhĥiîjĵoôsŝuûwŵyŷzẑẠẬạậẸỆẹệỌỘọộ"),
+    ('\u{303}', "AÃEẼIĨNÑOÕUŨVṼYỸaãeẽiĩnñoõuũvṽyỹÂẪÊỄÔỖâẫêễôỗĂẴăẵ"),
+    ('\u{304}', "AĀEĒGḠIĪOŌUŪYȲaāeēgḡiīoōuūyȳÄǞÆǢÕȬÖȪÜǕäǟæǣõȭöȫüǖǪǬǫǭȦǠȧǡȮȰȯȱḶḸḷḹṚṜṛṝ"),
+    ('\u{307}', "AȦBḂCĊDḊEĖFḞGĠHḢIİMṀNṄOȮPṖRṘSṠTṪWẆXẊYẎZŻaȧbḃcċdḋeėfḟgġhḣmṁnṅoȯpṗrṙsṡtṫwẇxẋyẏzżŚṤśṥŠṦšṧṢṨṣṩ"),
+    ('\u{308}', "AÄEËHḦIÏOÖUÜWẄXẌYŸaäeëhḧiïoötẗuüwẅxẍyÿÕṎõṏŪṺūṻ"),
+    ('\u{306}', "AĂEĔGĞIĬOŎUŬaăeĕgğiĭoŏuŭȨḜȩḝẠẶạặ"),
     ('\u{30a}', "AÅUŮaåuůwẘyẙ"),
     ('\u{30b}', "OŐUŰoőuű"),
-    ('\u{30c}', "AǍCČDĎEĚGǦHȞIǏKǨLĽNŇOǑRŘSŠTŤUǓZŽaǎcčdďeěgǧhȟiǐjǰkǩlľnňoǒrřsštťuǔzž"),
-    ('\u{323}', "AẠBḄDḌEẸHḤIỊKḲLḶMṂNṆOỌRṚSṢTṬUỤVṾWẈYỴZẒaạbḅdḍeẹhḥiịkḳlḷmṃnṇoọrṛsṣtṭuụvṿwẉyỵzẓ"),
-    ('\u{327}', "CÇDḐEȨGĢHḨKĶLĻNŅRŖSŞTŢcçdḑeȩgģhḩkķlļnņrŗsştţ"),
-    ('\u{328}', "AĄEĘIĮOǪUŲaąeęiįoǫuų"),
+    ('\u{30c}', "AǍCČDĎEĚGǦHȞIǏKǨLĽNŇOǑRŘSŠTŤUǓZŽaǎcčdďeěgǧhȟiǐjǰkǩlľnňoǒrřsštťuǔzžÜǙüǚ"),
+    ('\u{323}', "AẠBḄDḌEẸHḤIỊKḲLḶMṂNṆOỌRṚSṢTṬUỤVṾWẈYỴZẒaạbḅdḍeẹhḥiịkḳlḷmṃnṇoọrṛsṣtṭuụvṿwẉyỵzẓÂẬÊỆÔỘâậêệôộĂẶăặṠṨṡṩ"),
+    ('\u{327}', "CÇDḐEȨGĢHḨKĶLĻNŅRŖSŞTŢcçdḑeȩgģhḩkķlļnņrŗsştţĆḈćḉĔḜĕḝ"),
+    ('\u{328}', "AĄEĘIĮOǪUŲaąeęiįoǫuųŌǬōǭ"),
     ('\u{331}', "BḆDḎKḴLḺNṈRṞTṮZẔbḇdḏhẖkḵlḻnṉrṟtṯzẕ"),
 ];
 
@@ -177,8 +181,19 @@ pub(super) fn letter_accent(name: &str) -> Option<char> {
 /// The letter with the mark, if it is one character.
 pub(super) fn composed(mark: char, letter: char) -> Option<char> {
     let (_, pairs) = COMPOSED.iter().find(|(known, _)| *known == mark)?;
-    let mut characters = pairs.chars().skip_while(|character| *character != letter);
-    characters.nth(1)
+    let mut characters = pairs.chars();
+    while let (Some(alone), Some(composed)) = (characters.next(), characters.next()) {
+        if alone == letter {
+            return Some(composed);
+        }
+    }
+    None
+}
+
+/// The character of a command whose name is a sign: those that mean something to TeX and are written so to mean themselves.
+/// Braces stay as they are, because they could be taken for those of a group.
+pub(super) fn sign(sign: u8) -> Option<char> {
+    b"&%_#$".contains(&sign).then_some(char::from(sign))
 }
 
 /// The character of a command.
@@ -199,7 +214,7 @@ mod tests {
         for (mark, pairs) in COMPOSED {
             let characters: Vec<char> = pairs.chars().collect();
             for pair in characters.chunks(2) {
-                assert!(pair[0].is_ascii_alphabetic() && !pair[1].is_ascii(), "{mark:?} {pair:?}");
+                assert!(pair[0].is_alphabetic() && !pair[1].is_ascii(), "{mark:?} {pair:?}");
             }
         }
         for (_, mark) in SIGNS.iter().map(|(_, mark)| ((), mark)).chain(LETTERS.iter().map(|(_, mark)| ((), mark))) {

@@ -26,6 +26,26 @@ fn an_unchanged_file_touches_nothing() {
 }
 
 #[test]
+fn a_deleted_paper_in_the_shape_of_arxiv_is_a_tombstone() {
+    let archive = Archive::preset("arxiv");
+    let paper = |id: &str, title: &str| json!({ "id": id, "title": title, "categories": "hep-th" });
+    archive.write_lines("snapshot.json", &[paper("0704.0001", r"R\&D by Nguy\~{\^e}n"), paper("0704.0002", "Two")]);
+    archive.import("snapshot.json").with(["--as", "arxiv"]).done().expect(&[("new", 2)]);
+    let server = archive.serve();
+    assert!(metadata(&told(&server, "oai_dc")["oai:arXiv.org:0704.0001"]).contains("R&amp;D by Nguyễn"));
+    archive.write_lines(
+        "snapshot.json",
+        &[
+            paper("0704.0001", "One"),
+            json!({ "id": "0704.0002", "deleted": true, "title": "Two", "categories": "hep-th" }),
+        ],
+    );
+    archive.import("snapshot.json").with(["--as", "arxiv"]).done().expect(&[("changed", 1), ("gone", 1)]);
+    let records = told(&server, "oai_dc");
+    assert!(!records["oai:arXiv.org:0704.0001"].deleted && records["oai:arXiv.org:0704.0002"].deleted);
+}
+
+#[test]
 fn the_order_of_lines_and_of_fields_means_nothing_to_harvesters() {
     let archive = Archive::configured(PLAIN);
     archive.fill(&[record("1", "One"), record("2", "Two"), record("3", "Three")]);

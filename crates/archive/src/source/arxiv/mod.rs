@@ -23,7 +23,7 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     pub(super) fn new(options: &Options) -> Self {
-        Self { tex: options.tex != Some(false), fingerprint: options.fingerprint(Kind::Arxiv, 2) }
+        Self { tex: options.tex != Some(false), fingerprint: options.fingerprint(Kind::Arxiv, 3) }
     }
 }
 
@@ -46,6 +46,7 @@ impl Reading for Snapshot {
 #[derive(Default)]
 struct Paper<'a> {
     id: Cow<'a, str>,
+    deleted: bool,
     title: Option<Text<'a>>,
     abstract_: Option<Text<'a>>,
     licence: Option<Text<'a>>,
@@ -109,6 +110,7 @@ impl<'de> Paper<'de> {
             "id" if !self.id.is_empty() => return Err(A::Error::custom("there are two of it")),
             // As a number, 0704.0010 would have lost its zeros already.
             "id" => self.id = map.next_value::<IdText<'de>>()?.0,
+            "deleted" => self.deleted = map.next_value::<Option<bool>>()?.unwrap_or_default(),
             "title" => self.title = map.next_value()?,
             "abstract" => self.abstract_ = map.next_value()?,
             "license" => self.licence = map.next_value()?,
@@ -132,7 +134,8 @@ impl<'de> Paper<'de> {
     fn into_record(self, tex: bool) -> Result<Record, Fault> {
         let text = |text: Text<'_>| Some(plain::text(text.0, tex)).filter(|text| !text.is_empty());
         let line = |line: Text<'_>| Some(plain::text(plain::squeezed(&line.0), tex)).filter(|line| !line.is_empty());
-        let mut record = Record { identifier: jsonl::legal(&self.id, "id")?, ..Record::default() };
+        let mut record =
+            Record { identifier: jsonl::legal(&self.id, "id")?, deleted: self.deleted, ..Record::default() };
         record.title = self.title.and_then(line);
         // Its line ends stay: an indented line begins a paragraph.
         record.abstract_ = self.abstract_.and_then(|it| text(Text(Cow::Borrowed(it.0.trim()))));

@@ -70,6 +70,21 @@ fn fields_that_we_have_otherwise_are_kept_apart() {
 }
 
 #[test]
+fn a_paper_can_be_deleted() {
+    for (line, deleted) in [
+        (r#"{"id":"a","deleted":true}"#, true),
+        (r#"{"id":"a","deleted":false,"title":"x"}"#, false),
+        (r#"{"id":"a","deleted":null}"#, false),
+        (r#"{"id":"a"}"#, false),
+    ] {
+        let record = read(line, &Options::default()).expect("legal");
+        assert_eq!((record.deleted, record.further.contains_key("arxiv_deleted")), (deleted, false), "{line}");
+    }
+    let error = read(r#"{"id":"a","deleted":"yes"}"#, &Options::default()).expect_err("not a truth");
+    assert!(error.contains("field `deleted`: invalid type: string \"yes\", expected a boolean"), "{error}");
+}
+
+#[test]
 fn tex_can_be_left_as_it_is() {
     let options = Options { tex: Some(false), ..Options::default() };
     let record = read(INPUT.lines().nth(1).expect("there are two"), &options).expect("legal");
