@@ -77,7 +77,7 @@ fn a_robots_txt_gets_the_door_in_every_group() {
         "User-agent: *\nDisallow: /*?\nUser-agent: GPTBot\nDisallow: /modoai?verb=ListRecords&set=\n",
     );
     let ended = desk.run(&["rules", "--robots-txt", "robots.txt", "--base-url", URL]);
-    let ours = "Allow: /modoai$\nAllow: /modoai?\nAllow: /modoai?*verb=\n";
+    let ours = "Allow: /modoai$\nAllow: /modoai?\nAllow: /modoai?*verb=\nAllow: /modoai/\nAllow: /modoai/*.xsd\n";
     let expected = format!(
         "User-agent: *\n{ours}Disallow: /*?\nUser-agent: GPTBot\n{ours}Disallow: /modoai?verb=ListRecords&set=\n"
     );
@@ -85,7 +85,7 @@ fn a_robots_txt_gets_the_door_in_every_group() {
     // Which harvester asks for records of a set in that order of arguments? One that is asked about does not.
     desk.write("robots.txt", "User-agent: GPTBot\nDisallow: /modoai?verb=Identify\n");
     let ended = desk.run(&["rules", "--robots-txt", "robots.txt", "--base-url", URL]);
-    let warning = "line 5 still closes the repository to GPTBot: Disallow: /modoai?verb=Identify";
+    let warning = "line 7 still closes the repository to GPTBot: Disallow: /modoai?verb=Identify";
     assert!(ended.status == 0 && ended.stderr.contains(warning), "{}", ended.stderr);
     let said = "modoai: failed to read missing.txt: No such file or directory (os error 2)";
     desk.run(&["rules", "--robots-txt", "missing.txt"]).failed(1, said);
@@ -111,7 +111,9 @@ fn a_fenced_nginx_lets_harvesters_in() {
     let server = Nginx::start(&nginx, &desk.at("nginx"), &format!("{zones}{http}"), &format!("{fence}{server}"));
     let mut client = Client::new(&server.url);
     assert_eq!(client.get_with("/", &[CRAWLER]).expect("an answer").status, 403);
-    assert_ne!(client.get("/modoai/below").expect("an answer").status, 200);
+    assert_ne!(client.get("/modoaix").expect("an answer").status, 200);
+    let schema = client.get_with("/modoai/http_header.xsd", &[CRAWLER]).expect("an answer");
+    assert_eq!((schema.status, schema.text().as_str()), (200, ANSWER));
     for number in 0..20 {
         let answer = client.get_with("/modoai?verb=Identify", &[CRAWLER]).expect("an answer");
         assert_eq!((answer.status, answer.text().as_str()), (200, ANSWER), "{number}");
@@ -136,22 +138,28 @@ fn a_fenced_httpd_lets_harvesters_in() {
     let fence = "SetEnvIfNoCase User-Agent gptbot bad_bot\n\
         <Location \"/\">\nAuthType Basic\nAuthName \"people only\"\nAuthUserFile users\nRequire valid-user\n\
         Order allow,deny\nAllow from all\nDeny from env=bad_bot\n</Location>\n\
-        RewriteEngine On\nRewriteRule \"^/modoai$\" - [END]\n\
+        RewriteEngine On\nRewriteRule \"^/modoai(/|$)\" - [END]\n\
         RewriteCond \"%{HTTP_USER_AGENT}\" gptbot [NC]\nRewriteRule \".\" - [F]\nErrorDocument 503 /busy.html\n";
-    assert!(rules.contains("RewriteRule \"^/modoai$\" - [END]"), "what the fence here has in it is what the rules say");
+    assert!(
+        rules.contains("RewriteRule \"^/modoai(/|$)\" - [END]"),
+        "what the fence here has in it is what the rules say"
+    );
     desk.write("httpd/docs/modoai", ANSWER);
     desk.write("httpd/docs/modoaix", "beside");
     desk.write("httpd/docs/page.html", "<p>");
     desk.write("httpd/users", "");
     let server = Httpd::start(&desk.at("httpd"), &format!("{fence}{rules}"));
     let mut client = Client::new(&server.url);
-    for (target, crawler, reader) in [("/page.html", 403, 401), ("/modoaix", 403, 401), ("/modoai/x", 403, 401)] {
+    for (target, crawler, reader) in [("/page.html", 403, 401), ("/modoaix", 403, 401), ("/modoai.xsd", 403, 401)] {
         assert_eq!(client.get_with(target, &[CRAWLER]).expect("an answer").status, crawler, "{target}");
         assert_eq!(client.get(target).expect("an answer").status, reader, "{target}");
     }
     for headers in [&[CRAWLER][..], &[]] {
         let answer = client.get_with("/modoai?verb=Identify", headers).expect("an answer");
         assert_eq!((answer.status, answer.text().as_str()), (200, ANSWER), "{headers:?}");
+        // Let through: it is only that nothing is there.
+        let below = client.get_with("/modoai/http_header.xsd", headers).expect("an answer");
+        assert_eq!(below.status, 404, "{headers:?}");
     }
 }
 

@@ -63,6 +63,7 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     local(c"OAIEprintsSubmissionPolicy", c"who may submit what, told in Identify", list),
     local(c"OAIEprintsComments", c"anything else, told in Identify", list),
     local(c"OAIFriends", c"base URLs of other repositories, told in Identify", list),
+    local(c"OAIDescribeDatestamps", c"On or Off: whether Identify describes the datestamps, in modoai's namespace (On)", flag),
     local(c"OAIBrandingIcon", c"URL of a picture that aggregators may show", text),
     local(c"OAIBrandingLink", c"where a click on that picture leads", text),
     local(c"OAICatalogue", c"a catalogue of documents or records, served here instead of the site", catalogue),
@@ -117,6 +118,7 @@ const STANDS_FOR: &[(&str, &[&str])] = &[
     ("OAIEprintsSubmissionPolicy", &["eprints_submission_policy"]),
     ("OAIEprintsComments", &["eprints_comments"]),
     ("OAIFriends", &["friends"]),
+    ("OAIDescribeDatestamps", &["describe_datestamps"]),
     ("OAIBrandingIcon", &["branding_icon"]),
     ("OAIBrandingLink", &["branding_link"]),
     ("OAIShowDotfiles", &["show_dotfiles"]),
@@ -252,9 +254,9 @@ fn catalogue(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken 
     if written.is_empty() {
         return Err("needs the path of a catalogue".to_owned());
     }
+    expect_path(Path::new(written))?;
     let (path, section) = (setting.path(written)?, setting.section.map(str::to_owned));
     setting.server.catalogues.push((section.clone(), path.clone()));
-    expect_path(Path::new(written))?;
     let catalogue = Arc::make_mut(setting.directory.catalogue.get_or_insert_default());
     (catalogue.path, catalogue.section) = (Some(path), section);
     Ok(())

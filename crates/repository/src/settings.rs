@@ -111,6 +111,8 @@ pub struct Settings {
     pub page_bytes: u64,
     /// Largest resource that oai_didl carries by value.
     pub by_value_limit: u64,
+    /// Whether Identify describes the datestamps, in a namespace of our own.
+    pub describe_datestamps: bool,
     /// Other repositories harvesters may like to know.
     pub friends: Vec<String>,
     /// An oai-identifier namespace, if identifiers follow that scheme.
@@ -152,6 +154,7 @@ impl Default for Settings {
             sets_per_page: 0,
             page_bytes: 0,
             by_value_limit: 0,
+            describe_datestamps: false,
             friends: Vec::new(),
             repository_identifier: None,
             sample_identifier: None,
@@ -226,6 +229,12 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         default: "\"7M\"",
         doc: "Resources up to this size are contained in their oai_didl record, in base64; larger ones are given by reference only. Clients based on libxml2 (lxml, PHP, xmllint) reject or lose records with more than 7M unless they allow huge documents.",
         set: |s, v| value::bytes(v).map(|bytes| s.by_value_limit = bytes),
+    },
+    Setting {
+        key: "describe_datestamps",
+        default: "true",
+        doc: "Whether Identify has a description in modoai's own namespace, which lets `modoai harvest` skip the overlap of incremental harvests. Set it to false for validators that know only the official schemas.",
+        set: |s, v| value::flag(v).map(|flag| s.describe_datestamps = flag),
     },
     Setting {
         key: "friends",

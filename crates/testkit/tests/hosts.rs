@@ -36,6 +36,7 @@ const SETTINGS: &[(&str, &[&str], &str)] = &[
     ("identifier", &["repository_identifier"], "OAIRepositoryIdentifier"),
     ("page size", &["records_per_page", "identifiers_per_page"], "OAIPageSize"),
     ("url", &["url"], "OAISiteURL"),
+    ("datestamps", &["describe_datestamps"], "OAIDescribeDatestamps"),
 ];
 
 /// A repository that can be asked.
@@ -58,6 +59,7 @@ impl Host {
                     for key in keys {
                         launch = match values {
                             [url] if *key == "url" => launch.argument("--url").argument(url),
+                            ["Off"] => launch.set(key, "false"),
                             [value] if !["admin_email", "friends"].contains(key) => launch.set(key, value),
                             several => launch.set(key, &format!("{several:?}")),
                         };

@@ -37,6 +37,7 @@ in_both_hosts! {
     people_get_a_page_and_machines_get_xml,
     other_methods_are_refused_and_head_is_get_without_a_body,
     a_post_with_a_query_in_its_url_is_refused,
+    answers_can_be_valid_by_the_official_schemas_alone,
 }
 
 fn small_site() -> TestSite {
@@ -354,6 +355,39 @@ fn people_get_a_page_and_machines_get_xml(host: Host) {
     for name in ["http_header.xsd", "fixity.xsd", "datestamps.xsd"] {
         assert_eq!(client.get(&format!("/modoai/{name}")).expect("an answer").status, 200);
     }
+}
+
+fn answers_can_be_valid_by_the_official_schemas_alone(host: Host) {
+    let site = small_site();
+    let extended = oai::ask(&mut host.serve(&site, &[]).client(), "verb=Identify");
+    assert!(String::from_utf8_lossy(&extended.xml).contains("urn:modoai:datestamps"));
+    let settings = [("datestamps", &["Off"][..]), ("friends", &["http://friend.example/oai"]), ("page size", &["2"])];
+    let server = host.serve(&site, &settings);
+    let mut client = server.client();
+    let id = encode(format!("{}/a.txt", server.url()));
+    let mut pages: Vec<Page> = [
+        "verb=Identify",
+        "verb=ListMetadataFormats",
+        "verb=ListSets",
+        "verb=ListRecords",
+        "verb=Nonsense",
+        "verb=ListIdentifiers&metadataPrefix=oai_dc&from=2100-01-01",
+        &format!("verb=ListMetadataFormats&identifier={id}"),
+        &format!("verb=GetRecord&metadataPrefix=oai_dc&identifier={id}"),
+        &format!("verb=GetRecord&metadataPrefix=oai_didl&identifier={id}"),
+        "verb=GetRecord&metadataPrefix=oai_dc&identifier=%",
+    ]
+    .map(|query| oai::ask(&mut client, query))
+    .into();
+    for list in [
+        "ListIdentifiers&metadataPrefix=oai_dc",
+        "ListRecords&metadataPrefix=oai_dc",
+        "ListRecords&metadataPrefix=oai_didl",
+    ] {
+        pages.extend(oai::pages(&mut client, &format!("verb={list}")));
+    }
+    assert!(!String::from_utf8_lossy(&pages[0].xml).contains("urn:modoai:"), "the setting leaves it out");
+    xsd::expect_all_officially_valid(pages.iter().map(|page| (page.query.as_str(), page.xml.as_slice())));
 }
 
 fn a_post_with_a_query_in_its_url_is_refused(host: Host) {

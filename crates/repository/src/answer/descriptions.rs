@@ -20,7 +20,9 @@ const COMMON_NAME: &str = "index.html";
 /// Writes all descriptions of a repository.
 pub(super) fn write(repository: &Repository, xml: &mut XmlWriter<'_>) {
     let settings = &*repository.settings;
-    write_datestamps(&repository.base_url, xml);
+    if settings.describe_datestamps {
+        write_datestamps(&repository.base_url, xml);
+    }
     if let Some(namespace) = &settings.repository_identifier {
         write_oai_identifier(namespace, settings.sample_identifier.as_deref().unwrap_or(COMMON_NAME), xml);
     }

@@ -38,9 +38,10 @@ pub(super) fn alone(door: &Door) -> String {
     format!("{}{crawlers}#Disallow: /\n{rules}", door.fill(include_str!("robots.txt")))
 }
 
-/// What is asked for at the door: the page for people, everything with a query, and longer, everything with a verb.
-fn rules(door: &Door) -> [String; 3] {
-    ["$", "?", "?*verb="].map(|end| format!("Allow: {}{end}", door.path))
+/// What is asked for at the door: the page for people, everything with a query, and longer, everything with a verb; and what
+/// is below.
+fn rules(door: &Door) -> [String; 5] {
+    ["$", "?", "?*verb=", "/", "/*.xsd"].map(|end| format!("Allow: {}{end}", door.path))
 }
 
 /// A robots.txt with the door in every group. What still closes it is warned about.
@@ -99,12 +100,13 @@ fn field(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Requests as harvesters send them.
-const REQUESTS: [&str; 5] = [
+const REQUESTS: [&str; 6] = [
     "",
     "?verb=Identify",
     "?verb=ListRecords&metadataPrefix=oai_dc&from=2024-01-01&set=a:b",
     "?verb=ListRecords&resumptionToken=AbC-_",
     "?metadataPrefix=oai_dc&identifier=oai:example.org:1&verb=GetRecord",
+    "/http_header.xsd",
 ];
 
 /// A rule may be longer than ours: then only its owner can remove it.
@@ -140,7 +142,13 @@ mod tests {
     fn appended_it_opens_the_door_and_nothing_else() {
         for url in ["https://example.org/modoai", "https://example.org/oai/request", "https://example.org/"] {
             let door = door(url);
-            for fence in ["Disallow: /", "Disallow: /*?", "Disallow: /\nDisallow: /*verb=", "Disallow: /*?*="] {
+            for fence in [
+                "Disallow: /",
+                "Disallow: /*?",
+                "Disallow: /\nDisallow: /*verb=",
+                "Disallow: /*?*=",
+                "Disallow: /\nDisallow: /*.xsd$",
+            ] {
                 let text = format!("User-agent: *\n{fence}\n\n{}", alone(&door));
                 assert!(open(&text, "SomeHarvester", &door), "{url} {fence}");
                 let others =
@@ -176,7 +184,7 @@ mod tests {
             \r\nUser-agent: *\r\nCrawl-delay: 10\r\nDisallow: /*?\r\nSitemap: https://example.org/map.xml\r\n\r\n\
             User-agent: ClaudeBot\r\nDisallow: /\r\nUser-agent: Bytespider";
         let text = with_door(there.as_bytes(), &door);
-        let ours = ["Allow: /modoai$\r\n", "Allow: /modoai?\r\n", "Allow: /modoai?*verb=\r\n"].concat();
+        let ours = rules(&door).map(|rule| format!("{rule}\r\n")).concat();
         assert_eq!(text.matches(&ours).count(), 4, "{text}");
         assert_eq!(text.replace(&ours, ""), format!("{there}\r\n"));
         for agent in ["GPTBot", "CCBot", "ClaudeBot", "Bytespider", "somebody"] {
