@@ -55,6 +55,104 @@ fn changes_show_soon_and_deletions_stay() {
 }
 
 #[test]
+fn a_change_through_one_hard_link_shows_under_all_names() {
+    let site = TestSite::with(&[("a.txt", "first"), ("other.txt", "x")]);
+    fs::create_dir(site.at("deep")).expect("a folder");
+    fs::hard_link(site.at("a.txt"), site.at("deep/b.txt")).expect("a hard link");
+    // No rescan may help.
+    let server = Launch::of(site.path()).set("rescan", "1000h").start();
+    let mut client = server.client();
+    let mut stamps = || -> BTreeMap<String, String> {
+        let records = oai::harvest(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc").into_iter();
+        records.map(|record| (record.identifier, record.datestamp)).collect()
+    };
+    let names =
+        |names: &[&str]| -> Vec<String> { names.iter().map(|name| format!("{}/{name}", server.url())).collect() };
+    let mut expect_moved = |change: &dyn Fn(), moved: &[String]| {
+        next_second();
+        let before = stamps();
+        change();
+        wait_for(&format!("{moved:?} have new datestamps"), || {
+            let now = stamps();
+            let missing: Vec<_> = moved.iter().filter(|name| now.get(*name) <= before.get(*name)).collect();
+            if missing.is_empty() { Ok(()) } else { Err(format!("without: {missing:?}")) }
+        });
+        let other = format!("{}/other.txt", server.url());
+        assert_eq!(stamps().get(&other), before.get(&other), "an unchanged file keeps its datestamp");
+    };
+    let both = names(&["a.txt", "deep/b.txt"]);
+    // In place: a new file would be another inode.
+    let append = |name: &'static str| {
+        let path = site.at(name);
+        move || {
+            use std::io::Write as _;
+            let mut file = fs::File::options().append(true).open(&path).expect("the file");
+            file.write_all(b" more").expect("written");
+        }
+    };
+    expect_moved(&append("deep/b.txt"), &both);
+    expect_moved(&append("a.txt"), &both);
+    // A name that comes later, and is written to at once.
+    let link_and_append = || {
+        fs::hard_link(site.at("a.txt"), site.at("c.txt")).expect("a hard link");
+        append("c.txt")();
+    };
+    expect_moved(&link_and_append, &names(&["a.txt", "c.txt", "deep/b.txt"]));
+    // A name that has become another file is no longer one of them.
+    site.remove("c.txt");
+    site.write("c.txt", "another file");
+    let c = names(&["c.txt"]);
+    wait_for("the new file is listed", || {
+        let record = oai::ask(
+            &mut server.client(),
+            &format!("verb=GetRecord&metadataPrefix=oai_didl&identifier={}", encode(&c[0])),
+        );
+        let is_new = String::from_utf8_lossy(&record.xml).contains("YW5vdGhlciBmaWxl");
+        if is_new { Ok(()) } else { Err("not yet") }
+    });
+    expect_moved(&append("a.txt"), &both);
+}
+
+#[test]
+fn a_root_that_is_a_switched_link_is_followed() {
+    use std::os::unix::fs::symlink;
+    let folder = TestSite::with(&[
+        ("releases/1/a.txt", "first"),
+        ("releases/1/old.txt", "x"),
+        ("releases/2/a.txt", "second"),
+        ("releases/2/new.txt", "x"),
+        ("releases/3/a.txt", "third"),
+        ("releases/3/old.txt", "x"),
+        ("releases/3/new.txt", "x"),
+    ]);
+    let current = folder.at("current");
+    symlink("releases/1", &current).expect("a link");
+    // No rescan may help.
+    let server = Launch::of(&current).set("rescan", "1000h").start();
+    let mut client = server.client();
+    until(&mut client, |listed| listed.len() == 2);
+    // As deployments do it: another link takes the place of the first, and the old release goes.
+    let switch = |release: &str| {
+        symlink(format!("releases/{release}"), folder.at("next")).expect("a link");
+        fs::rename(folder.at("next"), &current).expect("renamed");
+    };
+    switch("2");
+    fs::remove_dir_all(folder.at("releases/1")).expect("removed");
+    until(&mut client, |listed| {
+        listed.get("new.txt") == Some(&false) && listed.get("old.txt") == Some(&true) && listed["a.txt"] == false
+    });
+    assert_eq!(client.get("/a.txt").expect("an answer").text(), "second");
+    // The new folder is watched, and the link still is.
+    folder.write("releases/2/later.txt", "x");
+    until(&mut client, |listed| listed.get("later.txt") == Some(&false));
+    // Not at once: the link is gone for a moment.
+    fs::remove_file(&current).expect("removed");
+    symlink("releases/3", &current).expect("a link");
+    until(&mut client, |listed| listed.get("later.txt") == Some(&true) && listed.get("old.txt") == Some(&false));
+    assert_eq!(client.get("/a.txt").expect("an answer").text(), "third");
+}
+
+#[test]
 fn what_changed_while_nobody_looked_is_found_after_a_restart() {
     let site = TestSite::with(&[("kept", "x"), ("changed", "x"), ("removed", "x")]);
     for name in ["kept", "changed", "removed"] {

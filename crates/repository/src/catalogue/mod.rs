@@ -100,6 +100,9 @@ pub trait Writer: Send {
     /// `limit`, in byte order of their names.
     fn known(&mut self, prefix: &str, after: &str, limit: usize) -> Result<Vec<Known>, CatalogueError>;
 
+    /// The items that are not gone and were last seen with one of these inodes, by inode. May take a pass over all items.
+    fn names_of_inodes(&mut self, inodes: &BTreeSet<u64>) -> Result<Vec<(u64, String)>, CatalogueError>;
+
     /// How many items are not gone.
     fn live(&mut self) -> Result<u64, CatalogueError>;
 

@@ -289,7 +289,8 @@ impl Keeping {
             self.read_ahead.changed(tally.put, tally.named);
         }
         // Looking at a pointed name watches what it stands for, which may have changed meanwhile.
-        tally.unsettled.into_iter().chain(tally.pointed).for_each(|name| self.parts.add(name));
+        let further = tally.unsettled.into_iter().chain(tally.pointed).chain(tally.linked);
+        further.for_each(|name| self.parts.add(name));
         Ok(())
     }
 

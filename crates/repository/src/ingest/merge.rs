@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
+use super::hard_links::Changed;
 use super::reconcile::{IngestError, Part, Reconciler, Tally};
 use crate::catalogue::{Change, Known};
 use crate::item::Publicity;
@@ -40,6 +41,8 @@ pub(super) struct Merge<'a> {
     guarded: Vec<String>,
     live: u64,
     tally: Tally,
+    /// Changed files that have other names.
+    linked: Vec<Changed>,
 }
 
 /// Known names come in byte order: for a name, first the file of that name, then what is in the folder of that name.
@@ -55,7 +58,8 @@ impl<'a> Merge<'a> {
     pub(super) fn new(reconciler: &'a mut Reconciler, guarded: Vec<String>, live: u64) -> Self {
         let (known, changes, gone) = (VecDeque::new(), Vec::new(), Vec::new());
         let (part, stage, tally) = (&Part::Everything, KnownStage::Done, Tally::default());
-        Self { reconciler, part, known, stage, changes, gone, guarded, live, tally }
+        let linked = Vec::new();
+        Self { reconciler, part, known, stage, changes, gone, guarded, live, tally, linked }
     }
 
     /// Begins a part.
@@ -128,8 +132,11 @@ impl<'a> Merge<'a> {
             _ => {
                 self.tally.put += 1;
                 let Met { name, fingerprint } = met;
-                if *self.part != Part::Everything && self.tally.named.len() < MOST_NAMED {
-                    self.tally.named.push(name.clone());
+                if *self.part != Part::Everything {
+                    if self.tally.named.len() < MOST_NAMED {
+                        self.tally.named.push(name.clone());
+                    }
+                    self.linked.extend(self.reconciler.links_of(&name, &fingerprint));
                 }
                 self.change(Change::Put { name, fingerprint, media_type, sets: vec![set], publicity })
             }
@@ -190,14 +197,15 @@ impl<'a> Merge<'a> {
         self.guarded.extend(folders);
     }
 
-    /// Writes what is left to be written, and tells what was found, and in which folders nothing was taken for gone.
-    pub(super) fn finish(mut self) -> Result<(Tally, Vec<String>), IngestError> {
+    /// Writes what is left to be written, and tells what was found, in which folders nothing was taken for gone, and which
+    /// changed files have other names.
+    pub(super) fn finish(mut self) -> Result<(Tally, Vec<String>, Vec<Changed>), IngestError> {
         self.tally.deleted = self.gone.len() as u64;
         for name in std::mem::take(&mut self.gone) {
             self.change(Change::Delete { name })?;
         }
         self.write()?;
-        Ok((self.tally, self.guarded))
+        Ok((self.tally, self.guarded, self.linked))
     }
 
     /// The next known name, if it comes before this one.

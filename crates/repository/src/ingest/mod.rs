@@ -3,9 +3,10 @@
 //! There is one algorithm, `reconcile`: go through a part of the site and the same part of the catalogue side by side,
 //! both in order of names, and write down the differences. A first index, a rescan, a renamed folder and a saved file
 //! differ only in how large the part is. `watch` tells which `parts` to look at, and may be wrong in every way but
-//! silence; `trails` tells which other names change with them. [`Keeper`] is the thread that listens and looks, and
+//! silence; `trails` and `hard_links` tell which other names change with them. [`Keeper`] is the thread that listens and looks, and
 //! `read_ahead` another one that reads what nobody has asked for yet, with `read`.
 
+mod hard_links;
 mod keeper;
 mod merge;
 mod parts;

@@ -13,11 +13,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use modoai_protocol::SetSpec;
 
+use super::hard_links::{Changed, HardLinks};
 use super::merge::Merge;
 use super::read::Stoppable;
 use crate::catalogue::{CatalogueError, Known, Writer};
@@ -61,6 +63,8 @@ pub struct Tally {
     pub unsettled: Vec<String>,
     /// Names that were found to stand for files elsewhere, which nobody watches yet.
     pub pointed: Vec<String>,
+    /// Other names of files that have changed, by hard links: they have changed, too. None if everything was looked at.
+    pub linked: BTreeSet<String>,
 }
 
 /// Why a comparison was given up.
@@ -102,6 +106,7 @@ pub struct Reconciler {
     kinds: HashMap<String, Kind>,
     /// The folders on which something is mounted, once they are known.
     mounts: Option<BTreeSet<String>>,
+    hard_links: HardLinks,
     /// Whether files whose names tell no media type are described again although they are the same: the settings may have
     /// been others before.
     pub(super) asks_content: bool,
@@ -120,6 +125,7 @@ impl Reconciler {
             writer,
             kinds: HashMap::new(),
             mounts: None,
+            hard_links: HardLinks::default(),
             asks_content: true,
             max_vanished: Some(max_vanished),
             stop: Arc::default(),
@@ -207,7 +213,10 @@ impl Reconciler {
         let mut mounts = mounted.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Looked at again: a disk may have gone while the walk was under way.
         merge.guard(unmounted_of(&before.union(&mounts).cloned().collect()));
-        let (tally, guarded) = merge.finish()?;
+        let (mut tally, guarded, changed) = merge.finish()?;
+        if !changed.is_empty() {
+            tally.linked = self.hard_links.others(&changed, &mut *self.writer)?;
+        }
         let unseen = |folder: &&String| !everything || guarded.iter().any(|kept| folder.starts_with(kept.as_str()));
         mounts.extend(before.iter().filter(unseen).cloned());
         if mounts != before {
@@ -269,6 +278,13 @@ impl Reconciler {
             }
         }
         Ok(Some((self.kind_of(Cow::Owned(media_type)), is_public)))
+    }
+
+    /// A changed file as one of several links, if it is.
+    pub(super) fn links_of(&self, name: &str, fingerprint: &Fingerprint) -> Option<Changed> {
+        let representation = self.site.get(name).ok().flatten()?;
+        let links = representation.file.metadata().ok()?.nlink();
+        (links > 1).then(|| Changed { inode: fingerprint.inode, links, name: name.to_owned() })
     }
 
     fn kind_of(&mut self, media_type: Cow<'_, str>) -> Kind {

@@ -143,6 +143,10 @@ impl Writer for Spy {
         self.writer.known(prefix, after, limit)
     }
 
+    fn names_of_inodes(&mut self, inodes: &BTreeSet<u64>) -> Result<Vec<(u64, String)>, CatalogueError> {
+        self.writer.names_of_inodes(inodes)
+    }
+
     fn live(&mut self) -> Result<u64, CatalogueError> {
         self.writer.live()
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 use super::{
-    HandClock, Place, Random, apply, delete, everything, filled, list, live_sets, names, put, put_state, spec,
+    HandClock, Place, Random, apply, delete, everything, filled, list, live_sets, names, put, put_state, spec, state,
 };
 
 const SETS: [&[&str]; 4] = [&["mime:text:html"], &["mime:text:plain", "dept:a"], &["mime:image"], &[]];
@@ -168,6 +168,25 @@ pub(crate) fn known_items_come_in_byte_order_of_their_names(place: &dyn Place) {
     let known = writer.known("a/b", "a/b", 1).expect("known items").remove(0);
     let item = super::item(&*catalogue, "a/b/c");
     assert_eq!((known.number, known.fingerprint, known.facts), (item.number, item.fingerprint, item.facts));
+}
+
+pub(crate) fn items_are_found_by_inode(place: &dyn Place) {
+    let clock = HandClock::at(10_000);
+    let at = |name: &str, inode| put_state(name, Fingerprint { inode, ..state(1, 1) }, &["x"]);
+    let changes = [at("a", 1), at("b", 2), at("c", 1), at("d", u64::MAX), at("gone", 1)];
+    let catalogue = filled(place, &clock, &changes);
+    apply(&*catalogue, &[delete("gone"), at("b", 3)]);
+    let mut writer = catalogue.writer().expect("nobody else writes");
+    let mut found = |inodes: &[u64]| {
+        let mut found = writer.names_of_inodes(&inodes.iter().copied().collect()).expect("a list");
+        found.sort();
+        found
+    };
+    let named = |inode, name: &str| (inode, name.to_owned());
+    assert_eq!(found(&[1]), [named(1, "a"), named(1, "c")]);
+    assert_eq!(found(&[1, 2, 3, u64::MAX]), [named(1, "a"), named(1, "c"), named(3, "b"), named(u64::MAX, "d")]);
+    assert_eq!(found(&[2]), []);
+    assert_eq!(found(&[]), []);
 }
 
 pub(crate) fn unread_items_are_those_something_is_missed_of(place: &dyn Place) {

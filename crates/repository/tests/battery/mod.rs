@@ -36,6 +36,7 @@ macro_rules! battery {
             listing: items_come_back_as_they_were_put,
             listing: counts_agree_with_lists,
             listing: known_items_come_in_byte_order_of_their_names,
+            listing: items_are_found_by_inode,
             listing: unread_items_are_those_something_is_missed_of,
             listing: less_detail_is_the_same_list,
             deletion: a_tombstone_keeps_name_sets_and_place,

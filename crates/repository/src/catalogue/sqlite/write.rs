@@ -140,6 +140,23 @@ impl Writer for SqliteWriter {
         query().map_err(self.shared.file.failing("list known items"))
     }
 
+    fn names_of_inodes(&mut self, inodes: &BTreeSet<u64>) -> Result<Vec<(u64, String)>, CatalogueError> {
+        // No index: it would cost every change of a file, for what few sites have.
+        let query = || {
+            let mut found = Vec::new();
+            let mut query = self.connection.prepare_cached("SELECT inode, name FROM record WHERE deleted = 0")?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                let inode = row.get::<_, Option<i64>>(0)?.unwrap_or_default() as u64;
+                if inodes.contains(&inode) {
+                    found.push((inode, row.get(1)?));
+                }
+            }
+            Ok(found)
+        };
+        query().map_err(self.shared.file.failing("list files by inode"))
+    }
+
     fn live(&mut self) -> Result<u64, CatalogueError> {
         let live = "SELECT live FROM setname WHERE set_id = ?1";
         let live = self.connection.query_row(live, [EVERYTHING], |row| row.get::<_, i64>(0));
