@@ -6,6 +6,7 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -149,6 +150,8 @@ struct Keeping {
     /// What to look at.
     parts: Parts,
     next_rescan: Instant,
+    /// The site's folder, which a link may lead elsewhere.
+    root: Option<Arc<Path>>,
     /// How many withheld files were reported last.
     withheld: u64,
 }
@@ -177,6 +180,7 @@ impl Keeping {
             has_access_files,
             parts: Parts::default(),
             next_rescan: Instant::now(),
+            root: site.root(),
             withheld: 0,
             reconciler,
         })
@@ -186,17 +190,35 @@ impl Keeping {
         let _farewell = Farewell { stop: self.stop.clone(), status: self.status.clone() };
         while !self.stop.load(Ordering::Relaxed) {
             let Gathered { parts, everything, anew } = self.parts.take();
+            // Before any part is looked at: what happens in the folder that the link led to before is no longer of interest.
+            let is_elsewhere = self.follow_root();
             if anew {
                 self.reconciler.ask_anew();
             }
             if !parts.is_empty() {
                 self.look_at_parts(&parts);
             }
-            if everything || Instant::now() >= self.next_rescan {
+            if everything || is_elsewhere || Instant::now() >= self.next_rescan {
                 self.look_at_everything();
             }
             self.listen();
         }
+    }
+
+    /// Whether the site's folder is another one than before.
+    fn follow_root(&mut self) -> bool {
+        let root = self.reconciler.site().follow_root();
+        if root == self.root {
+            return false;
+        }
+        if let Some(watch) = &self.watch {
+            watch.forget_all();
+        }
+        if let Some(root) = &root {
+            tracing::info!("the site's folder is now {}", root.display());
+        }
+        self.root = root;
+        true
     }
 
     fn look_at_everything(&mut self) {

@@ -60,6 +60,11 @@ impl Parts {
         self.fold(0);
     }
 
+    /// Something happened to the site as a whole.
+    pub(super) fn look_at_everything(&mut self) {
+        self.everything = true;
+    }
+
     /// The root, or a disk in it, is gone: what seemed to happen to files meanwhile is not to be trusted.
     pub(super) fn distrust(&mut self) {
         self.everything = true;

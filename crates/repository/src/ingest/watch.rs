@@ -35,6 +35,9 @@ const EVERYTHING: WatchMask = STRUCTURE
     .union(WatchMask::ATTRIB)
     .union(WatchMask::EXCL_UNLINK);
 
+/// The name of the main root's trail.
+const MAIN_ROOT: &str = "";
+
 /// Watches over the folders of a site.
 pub(super) struct Watch {
     site: Arc<Site>,
@@ -101,6 +104,15 @@ impl Watch {
         folders.forget("/");
         folders.incomplete = false;
         self.site.roots_within("").iter().for_each(|root| folders.note(&self.site, root));
+        for given in self.site.root_links() {
+            let trail = folders.trail_of_root(&given);
+            folders.trails.note(MAIN_ROOT, trail);
+        }
+    }
+
+    /// Forgets all folders: the main root is another folder now.
+    pub(super) fn forget_all(&self) {
+        self.folders().forget("");
     }
 
     /// Prepares for looking again at what has this name. If it is a folder, looking at it watches it anew.
@@ -182,7 +194,12 @@ impl Folders {
                 None => continue,
             };
             if changed.starts_with('/') {
-                self.trails.through(&changed).cloned().for_each(|link| parts.add(link));
+                for link in self.trails.through(&changed) {
+                    match link.as_str() {
+                        MAIN_ROOT => parts.look_at_everything(),
+                        link => parts.add(link.to_owned()),
+                    }
+                }
                 if gone || comes_or_goes {
                     // Other folders may have these paths now; the links are about to be followed again.
                     self.forget(&format!("{changed}/"));

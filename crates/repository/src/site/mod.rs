@@ -148,9 +148,29 @@ impl Site {
         self.roots.main()
     }
 
+    /// Follows the main folder, if it was given by a symbolic link that has been pointed elsewhere, as deployments do, and
+    /// tells where it is now.
+    pub(crate) fn follow_root(&self) -> Option<Arc<Path>> {
+        self.roots.follow();
+        self.root()
+    }
+
+    /// Does something that needs the main folder; once more if that is not where it was, but where its link leads now.
+    fn at_root<T>(&self, work: impl Fn() -> io::Result<T>) -> io::Result<T> {
+        match work() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.roots.follow() => work(),
+            result => result,
+        }
+    }
+
+    /// The symbolic links by which the main folder was given.
+    pub(crate) fn root_links(&self) -> Vec<PathBuf> {
+        self.roots.links()
+    }
+
     /// Whether there is a site: the main folder can be opened now. It may have been replaced since.
     pub fn ready(&self) -> io::Result<()> {
-        self.roots.layers_at(&[]).iter().try_for_each(|layer| layer.open(&[], self.links).map(drop))
+        self.at_root(|| self.roots.layers_at(&[]).iter().try_for_each(|layer| layer.open(&[], self.links).map(drop)))
     }
 
     /// The roots that bear on a path, the nearest first.
@@ -206,6 +226,10 @@ impl Site {
     ///
     /// An error means that the question could not be answered: the root is gone, or the disk fails.
     pub fn find(&self, url_path: &str) -> io::Result<Found> {
+        self.at_root(|| self.find_at(url_path))
+    }
+
+    fn find_at(&self, url_path: &str) -> io::Result<Found> {
         let Some(path) = url_path.strip_prefix('/') else { return Ok(Found::Nothing) };
         let (path, wants_folder) = match path.strip_suffix('/') {
             Some(path) => (path, true),

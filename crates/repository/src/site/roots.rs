@@ -25,7 +25,11 @@ pub struct Root {
 
 /// All roots of a site. The *main* one is at the empty prefix: without it there is no site. The others may come and go.
 #[derive(Debug, Default)]
-pub(super) struct Roots(RwLock<Node>);
+pub(super) struct Roots {
+    tree: RwLock<Node>,
+    /// The main root as it was given: a link in it may be pointed elsewhere.
+    given: Vec<PathBuf>,
+}
 
 /// A name on the way to a root.
 #[derive(Debug, Default)]
@@ -47,11 +51,12 @@ pub(crate) struct Layer {
 impl Roots {
     /// A root given twice is one. The main root must be there now, the others need not be.
     pub(super) fn new(roots: Vec<Root>) -> Result<Self, SiteError> {
-        let mut top = Node::default();
+        let (mut top, mut given) = (Node::default(), Vec::new());
         for Root { prefix, path } in roots {
             let segments = name::decode(prefix.trim_matches('/')).ok_or(SiteError::Prefix { prefix })?;
             let problem = |source| SiteError::Root { root: path.clone(), source };
             let path: Arc<Path> = if segments.is_empty() {
+                given.push(std::path::absolute(&path).map_err(problem)?);
                 path.canonicalize().map_err(problem)?.into()
             } else {
                 // Without a slash at its end, which a file's path must not have.
@@ -62,12 +67,35 @@ impl Roots {
                 node.paths.push(path);
             }
         }
-        Ok(Self(RwLock::new(top)))
+        Ok(Self { tree: RwLock::new(top), given })
+    }
+
+    /// Finds out where the main root is now, if it was given by a link. Tells whether that is another place than before. A
+    /// link that leads nowhere, as while it is replaced, leaves everything as it was.
+    pub(super) fn follow(&self) -> bool {
+        let mut now: Vec<Arc<Path>> = Vec::new();
+        for given in &self.given {
+            let Ok(path) = given.canonicalize() else { return false };
+            if path.is_dir() && !now.iter().any(|known| **known == *path) {
+                now.push(path.into());
+            }
+        }
+        let is_elsewhere = !now.is_empty() && self.layers_at(&[]).iter().map(|layer| &layer.path).ne(&now);
+        if is_elsewhere {
+            self.tree.write().unwrap_or_else(PoisonError::into_inner).paths = now;
+        }
+        is_elsewhere
+    }
+
+    /// The paths by which the main root was given, those that have links in them.
+    pub(super) fn links(&self) -> Vec<PathBuf> {
+        let has_links = |given: &&PathBuf| given.canonicalize().is_ok_and(|real| real != **given);
+        self.given.iter().filter(has_links).cloned().collect()
     }
 
     /// From now on this path stands for that file. Tells whether that is news.
     pub(super) fn point(&self, segments: &[Vec<u8>], file: &Path) -> bool {
-        let mut top = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut top = self.tree.write().unwrap_or_else(PoisonError::into_inner);
         let before = top.make(segments).pointed.replace(file.into());
         before.as_deref() != Some(file)
     }
@@ -128,7 +156,7 @@ impl Roots {
     }
 
     fn visit(&self, segments: &[Vec<u8>], mut each: impl FnMut(usize, &Node)) {
-        let top = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let top = self.tree.read().unwrap_or_else(PoisonError::into_inner);
         let mut node = &*top;
         each(0, node);
         for (segment, depth) in segments.iter().zip(1..) {
