@@ -1,12 +1,11 @@
 //! What is served or asked: a folder, or a catalogue of records.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use modoai_archive::holdings::{self, Holdings};
-use modoai_repository::Repository;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, system_clock};
 
@@ -25,7 +24,7 @@ pub(crate) enum Source {
 #[derive(Debug)]
 pub(crate) struct RecordsArgs {
     file: PathBuf,
-    settings: SettingsArgs,
+    pub(crate) settings: SettingsArgs,
 }
 
 /// A catalogue of records, open.
@@ -59,12 +58,24 @@ impl RecordsArgs {
                 .hint("`modoai import`, or `modoai harvest` with the sink `catalogue`, makes one"));
         }
         let failed = |error| CliError::failed(format!("failed to open the catalogue {name}")).because(error);
-        let catalogue = Sqlite::open(&self.file, system_clock()).map_err(failed)?;
+    /// Loads the configuration, and looks whether the catalogue can be served. Changes nothing.
+    pub(crate) fn check(&self, flags: &[(&str, Option<&str>)]) -> Result<Config, CliError> {
+        let config = self.config(flags)?;
+        self.expect_records(Sqlite::open_to_read)?;
+        Ok(config)
+    }
+
+        let catalogue = open(&self.file, system_clock()).map_err(failed)?;
         if Holdings::of(&catalogue).map_err(failed)? == Holdings::Files {
             let what = format!("the catalogue {name} holds the files of a folder, and no records");
+        let catalogue = self.expect_records(Sqlite::open)?;
+        Ok(Records { config, file: catalogue.file().to_owned(), catalogue: Arc::new(catalogue) })
+    }
+
+    fn expect_records(&self, open: fn(&Path, Clock) -> Result<Sqlite, CatalogueError>) -> Result<Sqlite, CliError> {
             return Err(CliError::failed(what).hint("give the folder instead, and where its catalogue is with --data"));
         }
-        Ok(Records { config, file: catalogue.file().to_owned(), catalogue: Arc::new(catalogue) })
+        Ok(catalogue)
     }
 }
 

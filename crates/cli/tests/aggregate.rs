@@ -71,6 +71,15 @@ fn a_folder_and_a_catalogue_are_told_apart() {
         assert_eq!(ended.status, status, "{arguments:?}: {}", ended.stderr);
         assert!(ended.stderr.contains(words), "{arguments:?}: {}", ended.stderr);
     }
-    let checked = desk.run(&["serve", "--catalogue", "x", "--set", "repository_name=\"All\"", "--check-config"]);
-    assert_eq!(checked.printed(), "the configuration is good\n");
+    // What cannot be served is no good configuration either.
+    let check = |catalogue: &str| {
+        desk.run(&["serve", "--catalogue", catalogue, "--set", "repository_name=\"All\"", "--check-config"])
+    };
+    let missing = "modoai: there is no catalogue nope\n  hint: `modoai import`, or `modoai harvest` with the sink `catalogue`, \
+                   makes one";
+    check("nope").failed(1, missing);
+    assert!(check("state/catalogue.sqlite").stderr.contains("holds the files of a folder"));
+    desk.write("a.jsonl", "{\"identifier\":\"1\",\"title\":\"One\"}\n");
+    assert_eq!(desk.run(&["import", "a.jsonl", "--namespace", "example.org", "--into", "archive"]).status, 0);
+    assert_eq!(check("archive").printed(), "the configuration is good\n");
 }

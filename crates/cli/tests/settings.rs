@@ -33,7 +33,8 @@ fn a_wrong_setting_is_named_with_the_place_it_stands_in_and_the_one_that_was_mea
         ("listen = 8080", "setting 'listen' needs text in quotes"),
         ("rescan = \"soon\"", "setting 'rescan' needs a span of time, such as 30, \"30s\", \"15m\", \"2h\" or \"1d\""),
         ("[[area]]\nhtpasswd = \"users\"", "setting 'area' needs a path in each area"),
-        ("[[area]]\npaht = \"/\"", "setting 'area' has an unknown setting 'paht'; did you mean 'path'?"),
+        ("[[area]]\npaht = \"/\"", "setting 'area' is invalid: unknown setting 'paht'; did you mean 'path'?"),
+        ("[[area]]\npath = 5", "setting 'area' is invalid: setting 'path' needs text in quotes"),
     ] {
         desk.write("modoai.toml", file);
         let said = format!("modoai: modoai.toml: {said}\n  hint: `modoai settings` lists every setting");

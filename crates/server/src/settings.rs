@@ -255,7 +255,7 @@ fn area(table: &str) -> Result<AreaSettings, String> {
     let mut area =
         AreaSettings { path: String::new(), htpasswd: PathBuf::new(), realm: String::new(), users: Vec::new() };
     apply_defaults(AREA_SETTINGS, &mut area);
-    load(table, &mut (AREA_SETTINGS, &mut area)).map_err(|error| format!("has an {error}"))?;
+    load(table, &mut (AREA_SETTINGS, &mut area)).map_err(|error| format!("is invalid: {error}"))?;
     match area {
         area if area.path.is_empty() => Err("needs a path in each area".to_owned()),
         area if area.htpasswd.as_os_str().is_empty() => Err(format!("needs an htpasswd file for {}", area.path)),

@@ -85,7 +85,9 @@ pub(super) fn first_text(bytes: &[u8], field: &str) -> Result<String, Fault> {
 }
 
 /// What the library says of broken JSON, and what it means to whoever wrote the line.
-const SAID: [(&str, &str); 8] = [
+const SAID: [(&str, &str); 10] = [
+    ("invalid type: sequence, expected an object with the fields of a record", ARRAY),
+    ("invalid type: sequence, expected an object with the fields of a paper", ARRAY),
     ("EOF while parsing a list", BREAKS_OFF),
     ("EOF while parsing an object", BREAKS_OFF),
     ("EOF while parsing a string", BREAKS_OFF),
@@ -97,6 +99,8 @@ const SAID: [(&str, &str); 8] = [
 ];
 
 const BREAKS_OFF: &str = "the line breaks off";
+const ARRAY: &str =
+    "this is an array, and each line must be one object; `jq -c '.[]'` writes the objects of an array in lines";
 
 /// What is wrong with a line, and where in it.
 pub(super) fn fault(error: &serde_json::Error, bytes: &[u8]) -> Fault {
@@ -105,13 +109,15 @@ pub(super) fn fault(error: &serde_json::Error, bytes: &[u8]) -> Fault {
     }
     let said = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
-    match (error.column(), said.strip_suffix(&position)) {
-        (column @ 1.., Some(what)) => {
+    match said.strip_suffix(&position) {
+        Some(what) => {
+            // The library counts from 1, but says 0 of an array that begins the line.
+            let column = error.column().max(1);
             // It stands behind the names of the fields it is about.
             let said = SAID.iter().find_map(|(theirs, ours)| Some(format!("{}{ours}", what.strip_suffix(theirs)?)));
             Fault(format!("column {column}: {}", said.as_deref().unwrap_or(what)))
         }
-        _ => Fault(said),
+        None => Fault(said),
     }
 }
 
@@ -164,6 +170,7 @@ mod tests {
             (br#"{"identifier":" "}"#, "field `identifier`: there is none"),
             (br#"{"identifier":"a\u0007"}"#, "field `identifier`: it has control characters"),
             (br#"{"identifier":["a"]}"#, "column 15: field `identifier`: invalid type: sequence, expected a text"),
+            (br#"["a", 1]"#, &format!("column 1: {ARRAY}")),
             (b"hello", "column 1: this is not JSON: there should be a value"),
             (
                 br#"{"identifier":nul}"#,

@@ -56,7 +56,7 @@ impl Serve {
         if self.check_config {
             let config = match &self.subject {
                 Subject::Here(Source::Folder(site)) => open_site(site, &flags)?.0,
-                Subject::Here(Source::Records(records)) => records.config(&flags)?,
+                Subject::Here(Source::Records(records)) => records.check(&flags)?,
                 Subject::Elsewhere(crawl) => crawl.config(&flags)?,
             };
             open_areas(&config)?;

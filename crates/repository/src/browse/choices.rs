@@ -28,6 +28,8 @@ pub(super) struct Choices {
     pub(super) chosen: Chosen,
     /// Whether the repository was opened without asking anything.
     pub(super) is_front: bool,
+    /// Whether the repository is of records, and not of the files of a site.
+    pub(super) is_of_records: bool,
 }
 
 /// A selection as a form holds it: what was not chosen is empty.
@@ -55,6 +57,7 @@ impl Choices {
             asked,
             chosen,
             is_front: false,
+            is_of_records: visit.repository.is_of_records(),
         })
     }
 

@@ -28,6 +28,7 @@ fn page(asked: &[(&str, &str)], inside: &str) -> String {
         asked,
         chosen,
         is_front: false,
+        is_of_records: false,
     };
     let xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\">\

@@ -30,6 +30,7 @@ pub(super) struct Page<'a> {
     base_url: &'a str,
     response_date: &'a str,
     is_front: bool,
+    is_of_records: bool,
     is_list: bool,
     tabs: Vec<Tab>,
     /// What the list is narrowed to.
@@ -116,6 +117,7 @@ impl<'a> Page<'a> {
             base_url,
             response_date: &response.response_date,
             is_front: choices.is_front,
+            is_of_records: choices.is_of_records,
             is_list,
             tabs: tabs(choices, verb),
             narrowed: if is_list { narrowed(choices) } else { Vec::new() },

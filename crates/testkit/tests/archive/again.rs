@@ -28,7 +28,10 @@ fn an_unchanged_file_touches_nothing() {
 #[test]
 fn a_deleted_paper_in_the_shape_of_arxiv_is_a_tombstone() {
     let archive = Archive::preset("arxiv");
-    let paper = |id: &str, title: &str| json!({ "id": id, "title": title, "categories": "hep-th" });
+    let paper = |id: &str, title: &str| {
+        let versions = json!([{ "version": "v1", "created": "Mon, 2 Apr 2007 19:18:42 GMT" }]);
+        json!({ "id": id, "title": title, "categories": "hep-th", "update_date": "2008-11-26", "versions": versions })
+    };
     archive.write_lines("snapshot.json", &[paper("0704.0001", r"R\&D by Nguy\~{\^e}n"), paper("0704.0002", "Two")]);
     archive.import("snapshot.json").with(["--as", "arxiv"]).done().expect(&[("new", 2)]);
     let server = archive.serve();

@@ -38,6 +38,7 @@ mod files;
 mod get_record;
 mod inputs;
 mod killed;
+mod page;
 mod round_trip;
 mod sets;
 mod spans;
