@@ -20,11 +20,11 @@ pub(crate) struct SiteArgs {
     #[arg(long, value_name = "STATE_DIR", value_parser = crate::place::path())]
     data: Option<PathBuf>,
     #[command(flatten)]
-    settings: SettingsArgs,
+    pub(crate) settings: SettingsArgs,
 }
 
 /// What every command that needs settings takes.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct SettingsArgs {
     /// Configuration file; `modoai settings` prints one to start from.
     #[arg(long, value_name = "FILE", env = "MODOAI_CONFIG")]

@@ -7,7 +7,8 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use modoai_archive::holdings::{self, Holdings};
 use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, system_clock};
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Clock, system_clock};
+use modoai_repository::{Repository, Settings};
 
 use crate::config::{Config, SettingsArgs, SiteArgs, shown};
 use crate::error::CliError;
@@ -37,9 +38,18 @@ pub(crate) struct Records {
 impl Records {
     /// The repository in it: of an archive, or of harvested records.
     pub(crate) fn repository(&self, base_url: &str) -> Result<Repository, CliError> {
-        let repository = holdings::repository(&self.catalogue, self.config.repository.clone(), base_url);
-        repository.map_err(|error| CliError::failed("failed to make ready the archive's formats").because(error))
+        repository_of(&self.catalogue, self.config.repository.clone(), base_url)
     }
+}
+
+/// The repository in a catalogue, with these settings.
+pub(crate) fn repository_of(
+    catalogue: &Arc<dyn Catalogue>,
+    settings: Settings,
+    base_url: &str,
+) -> Result<Repository, CliError> {
+    let repository = holdings::repository(catalogue, settings, base_url);
+    repository.map_err(|error| CliError::failed("failed to make ready the archive's formats").because(error))
 }
 
 impl RecordsArgs {
@@ -48,16 +58,6 @@ impl RecordsArgs {
         self.settings.config(flags)
     }
 
-    /// Opens the catalogue, which must be there and must not be that of a folder.
-    pub(crate) fn open(self, flags: &[(&str, Option<&str>)]) -> Result<Records, CliError> {
-        let config = self.config(flags)?;
-        let name = shown(&self.file);
-        if !self.file.exists() {
-            let what = format!("there is no catalogue {name}");
-            return Err(CliError::failed(what)
-                .hint("`modoai import`, or `modoai harvest` with the sink `catalogue`, makes one"));
-        }
-        let failed = |error| CliError::failed(format!("failed to open the catalogue {name}")).because(error);
     /// Loads the configuration, and looks whether the catalogue can be served. Changes nothing.
     pub(crate) fn check(&self, flags: &[(&str, Option<&str>)]) -> Result<Config, CliError> {
         let config = self.config(flags)?;
@@ -65,14 +65,24 @@ impl RecordsArgs {
         Ok(config)
     }
 
-        let catalogue = open(&self.file, system_clock()).map_err(failed)?;
-        if Holdings::of(&catalogue).map_err(failed)? == Holdings::Files {
-            let what = format!("the catalogue {name} holds the files of a folder, and no records");
+    /// Opens the catalogue, which must be there and must not be that of a folder.
+    pub(crate) fn open(self, flags: &[(&str, Option<&str>)]) -> Result<Records, CliError> {
+        let config = self.config(flags)?;
         let catalogue = self.expect_records(Sqlite::open)?;
         Ok(Records { config, file: catalogue.file().to_owned(), catalogue: Arc::new(catalogue) })
     }
 
     fn expect_records(&self, open: fn(&Path, Clock) -> Result<Sqlite, CatalogueError>) -> Result<Sqlite, CliError> {
+        let name = shown(&self.file);
+        if !self.file.exists() {
+            let what = format!("there is no catalogue {name}");
+            return Err(CliError::failed(what)
+                .hint("`modoai import`, or `modoai harvest` with the sink `catalogue`, makes one"));
+        }
+        let failed = |error| CliError::failed(format!("failed to open the catalogue {name}")).because(error);
+        let catalogue = open(&self.file, system_clock()).map_err(failed)?;
+        if Holdings::of(&catalogue).map_err(failed)? == Holdings::Files {
+            let what = format!("the catalogue {name} holds the files of a folder, and no records");
             return Err(CliError::failed(what).hint("give the folder instead, and where its catalogue is with --data"));
         }
         Ok(catalogue)

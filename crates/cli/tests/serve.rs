@@ -1,6 +1,7 @@
 //! `modoai serve`: how it starts, how it refuses to, and how it ends. What it answers is tested end to end elsewhere.
 
 use modoai_testkit::process::Launch;
+use modoai_testkit::waiting::wait_until;
 
 use crate::desk::Desk;
 
@@ -96,4 +97,33 @@ fn a_bad_password_file_is_named_with_its_line() {
     std::fs::remove_file(desk.at("etc/users")).expect("it was there");
     let said = "modoai: an area cannot be protected: failed to read the password file etc/users: No such file or directory (os error 2)";
     desk.run_on_site("serve", &["--config", "etc/modoai.toml", "--check-config"]).failed(78, said);
+}
+
+#[test]
+fn a_hangup_reloads_the_configuration_and_ends_nothing() {
+    let desk = Desk::new();
+    desk.write("modoai.toml", "repository_name = \"First\"\n");
+    // The password is "secret".
+    desk.write("users", "reader:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=\n");
+    let launch = Launch::of(desk.at("site")).state(desk.at("state"));
+    let server = launch.argument("--config").argument(desk.at("modoai.toml")).start();
+    let identify = || server.client().get("/modoai?verb=Identify").expect("an answer").text();
+    let status = || server.client().get("/docs/b.txt").expect("an answer").status;
+    assert!(identify().contains("<repositoryName>First<"));
+    assert_eq!(status(), 200);
+
+    let area = "[[area]]\npath = \"/docs\"\nhtpasswd = \"users\"\n";
+    desk.write("modoai.toml", format!("repository_name = \"Second\"\n{area}"));
+    server.signal("HUP");
+    wait_until("the new name is told", || identify().contains("<repositoryName>Second<"));
+    assert_eq!(status(), 401, "the area is closed");
+
+    // What is wrong changes nothing.
+    desk.write("modoai.toml", "repository_name = \"Third\"\nlistn = 1\n");
+    server.signal("HUP");
+    wait_until("the error is logged", || server.said().contains("failed to reload the configuration"));
+    assert!(server.said().contains("unknown setting 'listn'; did you mean 'listen'?"), "{}", server.said());
+    assert!(identify().contains("<repositoryName>Second<"));
+    assert_eq!(status(), 401);
+    assert!(server.terminate().success());
 }

@@ -217,7 +217,8 @@ fn write(
     tally: &mut Tally,
 ) -> Result<(), Failure> {
     let Handler { served, .. } = handler;
-    let folder = served.site.as_ref().map(|site| FolderHost::new(site, &served.areas, requester, (served.health)()));
+    let (areas, repository) = (served.areas.get(), served.repository.get());
+    let folder = served.site.as_ref().map(|site| FolderHost::new(site, &areas, requester, (served.health)()));
     let host: &dyn Host = match (&folder, &served.shelf) {
         (Some(folder), _) => folder,
         (None, Some(shelf)) => &**shelf,
@@ -225,11 +226,11 @@ fn write(
     };
     let Tally { place, sent } = tally;
     if wish.html {
-        let page = served.repository.page_and_tell(arguments, host, sent)?;
+        let page = repository.page_and_tell(arguments, host, sent)?;
         place.settle(sent.records, sent.bytes);
         send(wish, writer, |out| Ok(Paced { out, place }.write_all(page.as_bytes())?))
     } else {
-        let answer = served.repository.answer(arguments, host)?;
+        let answer = repository.answer(arguments, host)?;
         send(wish, writer, |out| {
             let written = answer.write_and_tell(&mut Paced { out, place }, sent);
             place.settle(sent.records, sent.bytes);

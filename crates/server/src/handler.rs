@@ -113,17 +113,18 @@ impl Handler {
             Place::Site if path == "healthz" => return self.health(),
             Place::Base { .. } | Place::Site => {}
         }
-        let requester = match (self.served.areas.identify(address, request.headers()).await, &place) {
+        let areas = self.served.areas.get();
+        let requester = match (areas.identify(address, request.headers()).await, &place) {
             (Ok(requester), _) => requester,
             (Err(Stranger::Busy), _) => return reply::come_back("Too many passwords are being checked.", 10),
             // Whoever shows wrong credentials must not take a shortened list for the whole one.
             (Err(Stranger::Wrong), Place::Base { .. }) => {
-                return reply::unauthorized(self.served.areas.challenge().unwrap_or_default());
+                return reply::unauthorized(areas.challenge().unwrap_or_default());
             }
             (Err(Stranger::Wrong), _) => Requester::anonymous(),
         };
         let user = requester.user().map(|user| User(user.to_owned()));
-        let mut response = match (place, self.served.areas.closed_to(&requester, &self.base)) {
+        let mut response = match (place, areas.closed_to(&requester, &self.base)) {
             (Place::Base { .. }, Some(challenge)) => reply::unauthorized(challenge),
             (Place::Base { as_xml }, None) => endpoint::respond(&self, address, request, requester, as_xml).await,
             _ => match self.served.site.clone() {
@@ -150,7 +151,7 @@ impl Handler {
         let look = move || {
             let visit = Visit {
                 site: &site,
-                areas: &handler.served.areas,
+                areas: &handler.served.areas.get(),
                 requester: &requester,
                 public_path: &handler.public_path,
                 base_path: &handler.base_path,

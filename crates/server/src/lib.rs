@@ -15,6 +15,7 @@
 mod area;
 mod body;
 mod condition;
+mod current;
 mod encoding;
 mod endpoint;
 mod file_body;
@@ -44,6 +45,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpSocket};
 
 pub use area::{Areas, Requester};
+pub use current::Current;
 pub use encoding::ENCODINGS;
 pub use folder_host::FolderHost;
 pub use htpasswd::HtpasswdError;
@@ -81,9 +83,9 @@ pub struct Served {
     /// What a crawl has kept of a site that somebody else serves.
     pub shelf: Option<Arc<Shelf>>,
     /// Its repository, made for [`Server::base_url`] and [`Server::site_url`].
-    pub repository: Repository,
+    pub repository: Current<Repository>,
     /// What needs a password.
-    pub areas: Arc<Areas>,
+    pub areas: Current<Areas>,
     /// How much each harvester may take.
     pub flow: Arc<Flow>,
     /// How things are at the moment; asked on a blocking thread, with every request.

@@ -12,7 +12,7 @@ use modoai_repository::catalogue::{Catalogue as _, system_clock};
 use modoai_repository::ingest::Reconciler;
 use modoai_repository::site::{Site, SiteSettings};
 use modoai_repository::{Repository, Settings};
-use modoai_server::{Areas, ENCODINGS, HEALTH_PATH, Health, LISTS_AT_ONCE, Served, Server, ServerSettings};
+use modoai_server::{Areas, Current, ENCODINGS, HEALTH_PATH, Health, LISTS_AT_ONCE, Served, Server, ServerSettings};
 use modoai_testkit::waiting::PATIENCE;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -67,8 +67,8 @@ impl Folder {
         let served = Served {
             site: Some(site),
             shelf: None,
-            repository,
-            areas: Arc::new(Areas::open(&settings.area).expect("good password files")),
+            repository: Current::new(repository),
+            areas: Current::new(Areas::open(&settings.area).expect("good password files")),
             flow: Flow::alone(FlowSettings::default(), LISTS_AT_ONCE),
             health: Arc::new({
                 let health = health.clone();

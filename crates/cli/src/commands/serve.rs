@@ -2,6 +2,7 @@
 
 mod crawl;
 mod records;
+mod reload;
 mod subject;
 
 use std::sync::Arc;
@@ -12,14 +13,15 @@ use modoai_flow::Flow;
 use modoai_repository::Repository;
 use modoai_repository::catalogue::{Catalogue, Standing};
 use modoai_repository::ingest::{Keeper, Pace, Status};
-use modoai_server::{Areas, ENCODINGS, Health, LISTS_AT_ONCE, Served, Server};
+use modoai_server::{Areas, Current, ENCODINGS, Health, LISTS_AT_ONCE, Served, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::config::{Config, shown};
+use crate::config::{Config, SettingsArgs, shown};
 use crate::error::CliError;
 use crate::open::{Opened, open_areas, open_site};
 use crate::output::{self, Counting};
 use crate::source::Source;
+use reload::{Configuration, Make, Reload};
 use subject::Subject;
 
 /// How long the first rescan may hold up the ready line, so that a small site is current when it is printed.
@@ -64,27 +66,31 @@ impl Serve {
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        let configuration = |settings: &SettingsArgs| Configuration::new(settings, self.listen.as_deref());
         match self.subject {
             Subject::Here(Source::Folder(site)) => {
+                let configuration = configuration(&site.settings);
                 let opened = Opened::new(&site, &flags)?;
                 let areas = open_areas(&opened.config)?;
-                runtime.block_on(serve(opened, areas))
+                runtime.block_on(serve(opened, areas, configuration))
             }
             Subject::Here(Source::Records(records)) => {
+                let configuration = configuration(&records.settings);
                 let opened = records.open(&flags)?;
                 let areas = open_areas(&opened.config)?;
-                runtime.block_on(records::serve(opened, areas))
+                runtime.block_on(records::serve(opened, areas, configuration))
             }
             Subject::Elsewhere(crawl) => {
+                let configuration = configuration(&crawl.settings);
                 let opened = crawl.open(&flags)?;
                 let areas = open_areas(&opened.config)?;
-                runtime.block_on(crawl::serve(opened, areas))
+                runtime.block_on(crawl::serve(opened, areas, configuration))
             }
         }
     }
 }
 
-async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
+async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Result<(), CliError> {
     let Opened { config, root, site, catalogue, state_dir } = &opened;
     let server = bind(config).await?;
     let Some(reconciler) = opened.reconciler()? else {
@@ -93,7 +99,15 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
     };
     let filled = standing(catalogue)?.ready;
     let (base_url, site_url) = (server.base_url(), server.site_url());
-    let repository = Repository::new(catalogue.clone(), config.repository.clone(), &base_url, &site_url);
+    let make: Make = {
+        let (catalogue, base_url, site_url) = (catalogue.clone(), base_url.clone(), site_url.clone());
+        Box::new(move |settings| {
+            let repository = Repository::new(catalogue.clone(), settings, &base_url, &site_url);
+            Ok(repository.with_compressions(ENCODINGS))
+        })
+    };
+    let repository = Current::new(make(config.repository.clone())?);
+    let areas = Current::new(areas);
     let counting = Counting::start("looking", reconciler.seen());
     let digests_up_to = if config.site.read_ahead { config.repository.by_value_limit } else { 0 };
     let pace = Pace { rescan: config.site.rescan, digests_up_to, access_files: Vec::new() };
@@ -101,13 +115,14 @@ async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
         .map_err(|error| CliError::failed("failed to start watching the folder").because(error))?;
     let status = keeper.status();
 
-    let mut end = Ending::new()?;
+    let reload = Reload { configuration, repository: repository.clone(), areas: areas.clone(), make };
+    let mut end = Ending::new(reload)?;
     let address = server.address();
     let served = Served {
         site: Some(site.clone()),
         shelf: None,
-        repository: repository.with_compressions(ENCODINGS),
-        areas: Arc::new(areas),
+        repository,
+        areas,
         flow: Flow::beside(&state_dir.join("catalogue.sqlite"), config.flow.clone(), LISTS_AT_ONCE, Arc::default()),
         health: health(filled, status.clone()),
     };
@@ -172,23 +187,33 @@ fn health(filled: bool, status: Arc<Status>) -> Arc<dyn Fn() -> Health + Send + 
     })
 }
 
-/// The signals that end a server.
+/// The signals that end a server, and the one that has it read its configuration again.
 struct Ending {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+    reload: Reload,
 }
 
 impl Ending {
-    fn new() -> Result<Self, CliError> {
+    fn new(reload: Reload) -> Result<Self, CliError> {
         let listen =
             |kind| signal(kind).map_err(|error| CliError::failed("failed to listen for signals").because(error));
-        Ok(Self { terminate: listen(SignalKind::terminate())?, interrupt: listen(SignalKind::interrupt())? })
+        Ok(Self {
+            terminate: listen(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            hangup: listen(SignalKind::hangup())?,
+            reload,
+        })
     }
 
     async fn wait(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return,
+                _ = self.hangup.recv() => self.reload.run(),
+            }
         }
     }
 }

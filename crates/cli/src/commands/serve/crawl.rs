@@ -13,10 +13,11 @@ use modoai_repository::Repository;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
 use modoai_repository::crawled::{Intake, Shelf};
-use modoai_server::{Areas, ENCODINGS, Health, LISTS_AT_ONCE, Served};
+use modoai_server::{Areas, Current, ENCODINGS, Health, LISTS_AT_ONCE, Served};
 use modoai_spider::task::{Plan, Scope, Task};
 use modoai_spider::traverse::Options;
 
+use super::reload::{Configuration, Make, Reload};
 use super::subject::Crawl;
 use super::{Ending, bind, standing};
 use crate::config::{Config, shown};
@@ -118,22 +119,30 @@ impl Crawl {
     }
 }
 
-pub(super) async fn serve(opened: Opened, areas: Areas) -> Result<(), CliError> {
+pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Result<(), CliError> {
     let Opened { config, top, folder, catalogue, shelf, crawler } = opened;
     let server = bind(&config).await?;
     let (base_url, address) = (server.base_url(), server.address());
     let filled = standing(&catalogue)?.ready;
-    let repository = Repository::of_urls(catalogue.clone(), config.repository, &base_url);
+    let make: Make = {
+        let (catalogue, base_url) = (catalogue.clone(), base_url.clone());
+        Box::new(move |settings| {
+            Ok(Repository::of_urls(catalogue.clone(), settings, &base_url).with_compressions(ENCODINGS))
+        })
+    };
+    let repository = Current::new(make(config.repository)?);
+    let areas = Current::new(areas);
+    let reload = Reload { configuration, repository: repository.clone(), areas: areas.clone(), make };
     let status = crawler.status.clone();
     let served = Served {
         site: None,
         shelf: Some(shelf),
-        repository: repository.with_compressions(ENCODINGS),
-        areas: Arc::new(areas),
+        repository,
+        areas,
         flow: Flow::beside(&folder.join("catalogue.sqlite"), config.flow, LISTS_AT_ONCE, Arc::default()),
         health: health(filled, status.clone()),
     };
-    let mut end = Ending::new()?;
+    let mut end = Ending::new(reload)?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let running = tokio::spawn(server.run(served, async {
         let _ = stopped.await;

@@ -4,28 +4,35 @@ use std::sync::Arc;
 
 use modoai_flow::Flow;
 use modoai_repository::catalogue::Catalogue;
-use modoai_server::{Areas, ENCODINGS, Health, LISTS_AT_ONCE, Served};
+use modoai_server::{Areas, Current, ENCODINGS, Health, LISTS_AT_ONCE, Served};
 
+use super::reload::{Configuration, Make, Reload};
 use super::{Ending, bind};
 use crate::config::shown;
 use crate::error::CliError;
 use crate::output;
-use crate::source::Records;
+use crate::source::{Records, repository_of};
 
-pub(super) async fn serve(opened: Records, areas: Areas) -> Result<(), CliError> {
+pub(super) async fn serve(opened: Records, areas: Areas, configuration: Configuration) -> Result<(), CliError> {
     let server = bind(&opened.config).await?;
     let (base_url, address) = (server.base_url(), server.address());
-    let repository = opened.repository(&base_url)?;
     let Records { config, file, catalogue } = opened;
+    let make: Make = {
+        let (catalogue, base_url) = (catalogue.clone(), base_url.clone());
+        Box::new(move |settings| Ok(repository_of(&catalogue, settings, &base_url)?.with_compressions(ENCODINGS)))
+    };
+    let repository = Current::new(make(config.repository)?);
+    let areas = Current::new(areas);
+    let reload = Reload { configuration, repository: repository.clone(), areas: areas.clone(), make };
     let served = Served {
         site: None,
         shelf: None,
-        repository: repository.with_compressions(ENCODINGS),
-        areas: Arc::new(areas),
+        repository,
+        areas,
         flow: Flow::beside(&file, config.flow, LISTS_AT_ONCE, Arc::default()),
         health: Arc::new(move || health(&*catalogue)),
     };
-    let mut end = Ending::new()?;
+    let mut end = Ending::new(reload)?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let running = tokio::spawn(server.run(served, async {
         let _ = stopped.await;

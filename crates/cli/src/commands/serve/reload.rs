@@ -1,0 +1,64 @@
+//! Reading the configuration again while a server runs, on SIGHUP.
+//!
+//! What a request needs only to answer, the settings of the repository and the areas, is exchanged. What the server was built
+//! with stays until it is started again: its socket and limits, the rules of the site, flow control. Logs go to standard
+//! error, so there is no file to open again.
+
+use modoai_repository::{Repository, Settings};
+use modoai_server::{Areas, Current};
+
+use crate::config::{Config, SettingsArgs};
+use crate::error::CliError;
+use crate::open::open_areas;
+
+/// Where the configuration comes from: the file, and the flags that go before it.
+pub(super) struct Configuration {
+    settings: SettingsArgs,
+    listen: Option<String>,
+}
+
+impl Configuration {
+    pub(super) fn new(settings: &SettingsArgs, listen: Option<&str>) -> Self {
+        Self { settings: settings.clone(), listen: listen.map(str::to_owned) }
+    }
+
+    fn load(&self) -> Result<Config, CliError> {
+        self.settings.config(&[("listen", self.listen.as_deref())])
+    }
+}
+
+/// Makes the repository with these settings.
+pub(super) type Make = Box<dyn Fn(Settings) -> Result<Repository, CliError> + Send + Sync>;
+
+/// What is exchanged, and for what.
+pub(super) struct Reload {
+    pub(super) configuration: Configuration,
+    pub(super) repository: Current<Repository>,
+    pub(super) areas: Current<Areas>,
+    pub(super) make: Make,
+}
+
+impl Reload {
+    /// Reads the configuration, and exchanges everything, or nothing if anything is wrong.
+    pub(super) fn run(&self) {
+        match self.read() {
+            Ok((repository, areas)) => {
+                self.areas.replace(areas);
+                self.repository.replace(repository);
+                tracing::info!(
+                    "reloaded the settings of the repository and the areas; all other settings take effect at the next start"
+                );
+            }
+            Err(error) => tracing::error!(
+                "failed to reload the configuration: {}; keeping the previous one",
+                error.what_happened()
+            ),
+        }
+    }
+
+    fn read(&self) -> Result<(Repository, Areas), CliError> {
+        let config = self.configuration.load()?;
+        let areas = open_areas(&config)?;
+        Ok(((self.make)(config.repository)?, areas))
+    }
+}
