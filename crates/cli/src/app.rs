@@ -90,7 +90,9 @@ fn start_log(verbose: u8, quiet: bool) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
     let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr());
     let writer = move || PlainStderr { has_colours: ansi };
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(ansi).init();
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(ansi);
+    // Otherwise it reports on standard error that standard error cannot be written to, which is a panic.
+    subscriber.log_internal_errors(false).init();
 }
 
 #[cfg(test)]

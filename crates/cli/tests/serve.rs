@@ -1,7 +1,11 @@
 //! `modoai serve`: how it starts, how it refuses to, and how it ends. What it answers is tested end to end elsewhere.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Command;
+
+use modoai_testkit::http::Client;
 use modoai_testkit::process::Launch;
-use modoai_testkit::waiting::wait_until;
+use modoai_testkit::waiting::{wait_for, wait_until};
 
 use crate::desk::Desk;
 
@@ -126,4 +130,19 @@ fn a_hangup_reloads_the_configuration_and_ends_nothing() {
     assert!(identify().contains("<repositoryName>Second<"));
     assert_eq!(status(), 401);
     assert!(server.terminate().success());
+}
+
+#[test]
+fn a_server_whose_standard_error_is_closed_goes_on() {
+    let desk = Desk::new();
+    let mut child = desk.start(&["serve", "site", "--data", "state", "--listen", "127.0.0.1:0"]);
+    drop(child.stderr.take());
+    let mut lines = BufReader::new(child.stdout.take().expect("it is a pipe")).lines().map_while(Result::ok);
+    let url = lines.find_map(|line| line.strip_prefix("listening on ").map(str::to_owned)).expect("it listens");
+    // Each request is logged.
+    let statuses: Vec<u16> = (0..3).map(|_| Client::new(&url).get("/a.txt").expect("an answer").status).collect();
+    let sent = Command::new("sh").arg("-c").arg(format!("kill -TERM {}", child.id())).status();
+    assert!(sent.is_ok_and(|status| status.success()));
+    let ended = wait_for("the server ends", || child.try_wait().expect("our own child").ok_or(""));
+    assert_eq!((statuses, ended.code()), (vec![200; 3], Some(0)));
 }

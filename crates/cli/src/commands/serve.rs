@@ -5,6 +5,7 @@ mod records;
 mod reload;
 mod subject;
 
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -192,6 +193,8 @@ struct Ending {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
     hangup: tokio::signal::unix::Signal,
+    /// Whether it was started on a terminal.
+    on_terminal: bool,
     reload: Reload,
 }
 
@@ -203,6 +206,7 @@ impl Ending {
             terminate: listen(SignalKind::terminate())?,
             interrupt: listen(SignalKind::interrupt())?,
             hangup: listen(SignalKind::hangup())?,
+            on_terminal: std::io::stderr().is_terminal(),
             reload,
         })
     }
@@ -212,7 +216,11 @@ impl Ending {
             tokio::select! {
                 _ = self.terminate.recv() => return,
                 _ = self.interrupt.recv() => return,
-                _ = self.hangup.recv() => self.reload.run(),
+                // A terminal that is closed sends this, too, and is none any more.
+                _ = self.hangup.recv() => match self.on_terminal && !std::io::stderr().is_terminal() {
+                    true => return,
+                    false => self.reload.run(),
+                },
             }
         }
     }
