@@ -4,6 +4,10 @@
 //! that was seen before is followed as long as pages bring something new (there are servers whose tokens never change),
 //! and an end is believed if the counts agree with it.
 
+use std::time::Duration;
+
+use modoai_protocol::Datestamp;
+
 use crate::page::{PageReport, Purpose};
 use crate::quirks::{self, Quirk};
 use crate::state::Progress;
@@ -18,33 +22,47 @@ const MOST_STALE: u32 = 3;
 /// mix the two are not known, so this is far more than an honest one needs.
 const MOST_IDLE: u32 = 50;
 
-/// Pages without anything new that a run may have, and how many more for each page that brought something. Lists
+/// Requests without anything new that a run may send, and how many more for each page or record that it got. Lists
 /// that cannot be trusted are counted, divided and asked for again, which brings nothing new and costs several times as
-/// much as the list itself. What goes far beyond that is made to keep us busy.
-const IDLE_PAGES: u64 = 200;
-const IDLE_PAGES_EACH: u64 = 20;
+/// much as the list itself. What goes far beyond that leads nowhere, or is made to keep us busy.
+const IDLE_REQUESTS: u64 = 300;
+const IDLE_REQUESTS_EACH: u64 = 20;
+
+/// A request that fails costs as much as one more for each such time that it took.
+const COSTLY: Duration = Duration::from_secs(30);
 
 /// What the pages of a run brought, over all its lists and windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yield {
     /// Pages with something that was not seen in this pass before.
     pub productive: u64,
-    /// Pages without, although they announce more.
+    /// What was spent on requests that brought nothing: pages without anything new that announce more, parts of lists that
+    /// are empty, and failures.
     pub idle: u64,
 }
 
 impl Yield {
     /// Counts a page. Returns false if the run should end. A page that announces no further one costs nothing more.
     pub fn take(&mut self, purpose: Purpose, page: &PageReport) -> bool {
-        let is_idle = match purpose {
-            Purpose::One => false,
-            // A list of identifiers is compared with what is here, so that it need not bring anything new to be useful.
-            Purpose::Compare => page.fresh == 0,
-            Purpose::Keep | Purpose::Headers => page.news == 0,
-        };
+        let is_idle = purpose != Purpose::One && !page.is_useful(purpose);
         self.productive += u64::from(purpose.makes_progress() && !is_idle);
         self.idle += u64::from(is_idle && page.token.as_deref().is_some_and(|token| !token.trim().is_empty()));
-        self.idle <= IDLE_PAGES + IDLE_PAGES_EACH * self.productive
+        self.is_enough()
+    }
+
+    /// Counts something that was got: a record by its name.
+    pub fn gain(&mut self) {
+        self.productive += 1;
+    }
+
+    /// Counts a request that brought nothing, after which time.
+    pub fn spend(&mut self, after: Duration) {
+        self.idle += 1 + after.as_secs() / COSTLY.as_secs();
+    }
+
+    /// Returns true if what the run got is worth what it spent.
+    pub fn is_enough(&self) -> bool {
+        self.idle <= IDLE_REQUESTS + IDLE_REQUESTS_EACH * self.productive
     }
 }
 
@@ -101,6 +119,8 @@ impl Progress {
         self.pages += 1;
         self.delivered += records;
         self.fresh += fresh;
+        self.began = self.began.or(page.response_date.map(Datestamp::unix));
+        self.size_varies |= self.size.zip(page.size).is_some_and(|(before, now)| before != now);
         self.size = self.size.max(page.size);
         self.span = match (self.span, page.span) {
             (Some((oldest, newest)), Some((first, last))) => Some((oldest.min(first), newest.max(last))),
@@ -170,6 +190,19 @@ impl Progress {
         self.credible_size().is_some_and(|size| self.fresh < size)
     }
 
+    /// Returns true if records may have moved from one page to another while the list was read, so that some are on none.
+    /// Servers that page by offset lose a record for each one that disappears, or moves to the end, from a page that was
+    /// read before.
+    ///
+    /// One page is of one moment. Of several, the size tells: where items are never removed, as many as there are cannot be
+    /// anything but all. Where they are, a record may have been added for each that was removed; but then the size
+    /// stayed the same by accident, and the list holds something that is newer than its first page.
+    pub fn may_have_shifted(&self, keeps_deletions: bool) -> bool {
+        let all_came = self.credible_size().is_some_and(|size| self.fresh == size);
+        let nothing_added = self.span.zip(self.began).is_some_and(|((_, newest), began)| newest < began);
+        self.pages > 1 && !(all_came && (keeps_deletions || !self.size_varies && nothing_added))
+    }
+
     /// Whether the last page looks like one that a limit ended: full, or the only one and of a round size, or of any size
     /// if it is all there ever was.
     fn may_be_cut(&self, is_first: bool) -> bool {
@@ -218,9 +251,16 @@ mod tests {
         let (last, news) = (page(5, 0, Some(""), None), PageReport { news: 1, ..idle.clone() });
         let idle_pages = |run: &mut Yield| (1..).find(|_| !run.take(Purpose::Keep, &idle)).expect("an end");
         let mut run = Yield::default();
-        assert_eq!(idle_pages(&mut run), IDLE_PAGES + 1);
+        assert_eq!(idle_pages(&mut run), IDLE_REQUESTS + 1);
         assert!(run.take(Purpose::Keep, &news), "something came after all");
-        assert_eq!(idle_pages(&mut run), IDLE_PAGES_EACH);
+        assert_eq!(idle_pages(&mut run), IDLE_REQUESTS_EACH);
+        let mut run = Yield::default();
+        (0..IDLE_REQUESTS / 11).for_each(|_| run.spend(Duration::from_secs(300)));
+        assert!(run.is_enough(), "a few that took long");
+        run.spend(Duration::from_secs(300));
+        assert!(!run.is_enough());
+        run.gain();
+        assert!(run.is_enough(), "a record was got");
         let mut run = Yield::default();
         assert!((0..10_000).all(|_| run.take(Purpose::Keep, &last)), "many lists of one page");
         let compared = page(5, 5, Some("more"), None);
@@ -258,6 +298,21 @@ mod tests {
         );
         let (how, ended) = follow(&[(3, 3, Some("a")), (2, 2, None)], None);
         assert_eq!(ended.judge(how.expect("an end"), false), Verdict::Complete);
+    }
+
+    #[test]
+    fn lists_of_several_pages_are_whole_only_by_their_size() {
+        let pages = [(3, 3, Some("a")), (3, 3, Some("b")), (1, 1, Some(""))];
+        let (_, counted) = follow(&pages, Some(7));
+        let (_, uncounted) = follow(&pages, None);
+        let (_, single) = follow(&[(7, 7, None)], None);
+        for (progress, kept, removed) in [(&counted, false, true), (&uncounted, true, true), (&single, false, false)] {
+            assert_eq!((progress.may_have_shifted(true), progress.may_have_shifted(false)), (kept, removed));
+        }
+        let quiet = Progress { span: Some((1, 99)), began: Some(100), ..counted };
+        assert!(!quiet.may_have_shifted(false), "nothing was added, so nothing can have been removed");
+        assert!(Progress { size_varies: true, ..quiet.clone() }.may_have_shifted(false), "something was removed");
+        assert!(Progress { span: Some((1, 100)), ..quiet }.may_have_shifted(false), "something was added");
     }
 
     #[test]

@@ -319,7 +319,8 @@ impl<'a> PageReader<'a> {
             self.report.span = Some((oldest.min(date), newest.max(date)));
         }
         let is_day = header.datestamp.len() == "YYYY-MM-DD".len();
-        if !header.datestamp.is_empty() && is_day != (self.order.granularity == Granularity::Day) {
+        let unlike = |promised| is_day != (promised == Granularity::Day);
+        if !header.datestamp.is_empty() && self.order.granularity.is_some_and(unlike) {
             self.report.repairs.note(quirks::GRANULARITY_MIXED, &header.datestamp);
         }
     }
@@ -429,7 +430,7 @@ impl<'a> PageReader<'a> {
         let identifier = &header.identifier;
         if record.too_large {
             let most = size(self.desk.budget.limits().size);
-            return self.miss(identifier, &format!("the record is larger than {most} (--max-size)"));
+            return self.miss(identifier, &format!("the record is larger than {most} (--max-size)")).map(drop);
         }
         let bare = record.parts == 0 && !header.deleted && self.order.purpose != Purpose::Headers;
         if record.mixed || bare {
@@ -438,7 +439,7 @@ impl<'a> PageReader<'a> {
             if !record.mixed {
                 self.report.repairs.note(quirks::METADATA_MISSING, identifier);
             }
-            return self.miss(identifier, reason);
+            return self.miss(identifier, reason).map(drop);
         }
         let sight = Sight {
             identifier,
@@ -450,6 +451,10 @@ impl<'a> PageReader<'a> {
         let seen = self.desk.state.note(&sight, self.order.pass)?;
         self.report.fresh += u64::from(seen.fresh);
         self.report.news += u64::from(seen.news);
+        if self.order.purpose == Purpose::Again && seen.news {
+            self.report.unknown += 1;
+            self.report.lost += u64::from(self.was_there(&header.datestamp) && seen.novelty == Novelty::New);
+        }
         if !seen.fresh {
             self.report.repairs.note(quirks::DUPLICATES, identifier);
         }
@@ -481,13 +486,21 @@ impl<'a> PageReader<'a> {
         Ok(())
     }
 
-    /// Names a record of the page as missing. A list that goes on with the same one brings nothing new.
-    fn miss(&mut self, identifier: &str, reason: &str) -> Result<(), PageError> {
+    /// Names a record of the page as missing. A list that goes on with the same one brings nothing new. Returns true if
+    /// it was not missing before.
+    fn miss(&mut self, identifier: &str, reason: &str) -> Result<bool, PageError> {
         self.misses = true;
         let seen = self.desk.state.miss(identifier, reason, self.order.window.number)?;
         self.report.fresh += u64::from(seen != Some(self.order.window.number));
         self.report.news += u64::from(seen.is_none_or(|seen| seen < self.order.pass));
-        Ok(())
+        Ok(seen.is_none())
+    }
+
+    /// Returns true if an item with this datestamp was there when the list that this page is compared with began.
+    fn was_there(&self, datestamp: &str) -> bool {
+        let unit = if datestamp.len() == "YYYY-MM-DD".len() { Granularity::Day } else { Granularity::Seconds }.unit();
+        let stamp = read_date(datestamp).map(Datestamp::unix);
+        stamp.zip(self.order.window.progress.began).is_none_or(|(stamp, began)| stamp + unit <= began)
     }
 
     /// A header on its own: of a list of headers that was asked for, or in place of a record that was.
@@ -512,7 +525,8 @@ impl<'a> PageReader<'a> {
                 self.report.unknown += 1;
                 let reason = if header.deleted { "its deletion was not told" } else { "only its header was listed" };
                 self.desk.budget.take(header_size(&header)).map_err(SinkError::from)?;
-                self.miss(&header.identifier, reason)?;
+                let is_news = self.miss(&header.identifier, reason)?;
+                self.report.lost += u64::from(is_news && self.was_there(&header.datestamp));
             }
         }
         if self.order.verb == Verb::ListRecords {

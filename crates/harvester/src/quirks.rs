@@ -46,6 +46,12 @@ quirks! {
     SIZE_WRONG = "size-wrong" => "identifiers, listed whole and by halves, decide what is there";
     /// There is no token, or an empty one, although the list has more.
     TOKEN_MISSING = "token-missing" => "a list that ends early or on a full page is asked again in smaller windows, and by identifiers";
+    /// Records move from one page to another while a list is read, because others before them disappear.
+    LIST_SHIFTED = "list-shifted" => "a list of several pages that no size proves to be whole is compared with a list of its identifiers; what was on no page is got by name";
+    /// ListIdentifiers fails, whatever it is asked for.
+    NO_IDENTIFIERS = "no-identifiers" => "where identifiers would be compared, records are listed again";
+    /// ListRecords fails, whatever it is asked for.
+    NO_RECORDS = "no-records" => "identifiers are listed, and records are got one by one";
     /// A token expires in minutes, or with the session.
     TOKEN_EXPIRED = "token-expired" => "the window is asked again from its start, then in halves; what came before is not stored twice";
     /// A token holds characters that mean something in a query.

@@ -178,7 +178,8 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, reading: Reading) -> Out
     };
     let Reading { verb, purpose, remedies, .. } = reading;
     let (granularity, asked) = (Granularity::Seconds, Datestamp::from_unix(1_700_000_000));
-    let order = Order { verb, origin, granularity, list: Some(list), pass: number, asked, window, purpose };
+    let order =
+        Order { verb, origin, granularity: Some(granularity), list: Some(list), pass: number, asked, window, purpose };
     let mender = (!remedies.is_empty()).then(|| Mender::new(remedies, Some("utf-8")));
     let mut page = PageReader::new(&mut desk, &order, mender).expect("a page");
     let pushed = pieces.into_iter().try_for_each(|piece| {

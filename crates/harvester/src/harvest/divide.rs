@@ -2,6 +2,7 @@
 
 use modoai_protocol::Datestamp;
 
+use super::outage::Health;
 use super::windows::Fate;
 use super::{HarvestError, Stop, Work};
 use crate::ask::{Question, sent_granularity};
@@ -14,6 +15,10 @@ use crate::window::{Window, read_date};
 /// Datestamps before this are rare enough to be left to the first window, which has no lower end.
 const LONG_AGO: i64 = 788_918_400; // 1995-01-01
 
+/// Windows that are divided one after the other, although none of them brought a record. So many levels separate a whole from
+/// its days.
+const MOST_IN_VAIN: u32 = 3;
+
 impl Work {
     /// Replaces a window by smaller ones; if it cannot be divided, its records are got one by one; if that fails, it is
     /// given up.
@@ -24,9 +29,23 @@ impl Work {
         quirk: &'static Quirk,
         why: &str,
     ) -> Result<Fate, Stop> {
-        if self.is_down(&open.set).await {
+        let health = self.health(&open.set).await;
+        if health == Health::Down {
             self.state()?.give_up(open.number, why)?;
             return Ok(Fate::Down);
+        }
+        // Where dividing did not help before, records by name are the cheaper remedy, and the only one where it cannot.
+        self.divided_in_vain += 1;
+        if health == Health::NoRecords || self.divided_in_vain > MOST_IN_VAIN && !self.options.headers_only {
+            if self.by_name(list, &open).await? {
+                let quirk = if health == Health::NoRecords { quirks::NO_RECORDS } else { quirks::BAD_RECORD };
+                self.talk.repairs.note(quirk, &format!("{}: {why}", open.window));
+                return Ok(self.close_window(&open, None)?);
+            }
+            if health == Health::NoRecords {
+                self.state()?.give_up(open.number, why)?;
+                return Ok(Fate::GivenUp);
+            }
         }
         tracing::info!(window = %open.window, why, "dividing");
         let parts = self.parts(&open).await;

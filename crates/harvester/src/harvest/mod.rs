@@ -103,11 +103,14 @@ struct Work {
     in_outage: Option<bool>,
     /// Whether dates make a difference there, if that was asked.
     dates_heeded: Option<bool>,
+    /// Whether identifiers can be listed there, if that was asked.
+    identifiers_listed: Option<bool>,
     /// Whether it was asked since the last page whether the server is down.
     looked_down: bool,
     /// Whether a token that needs encoding was understood as it is sent now.
     token_style_proven: bool,
-    yield_of_run: Yield,
+    /// Windows of records that were divided or given up since ListRecords brought something.
+    divided_in_vain: u32,
 }
 
 /// Whether to go on after something went wrong.
@@ -215,6 +218,8 @@ impl Harvest {
             repairs: Repairs::default(),
             stop,
             dice: fastrand::Rng::new(),
+            effort: Yield::default(),
+            given_up: false,
         };
         let identity = match identify(&mut talk, &mut state, &contract, options.moved).await {
             Ok(identity) => identity,
@@ -273,9 +278,10 @@ impl Harvest {
             date_trial: false,
             in_outage: None,
             dates_heeded: None,
+            identifiers_listed: None,
             looked_down: false,
             token_style_proven: false,
-            yield_of_run: Yield::default(),
+            divided_in_vain: 0,
         };
         let outcome = match work.everything().await {
             Ok(()) | Err(Stop::Run) => Ok(()),

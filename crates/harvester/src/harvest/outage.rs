@@ -11,6 +11,17 @@ use crate::quirks;
 use crate::state::OpenWindow;
 use crate::window::Window;
 
+/// What a server is able to list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Health {
+    /// Something.
+    Works,
+    /// Identifiers, and no records.
+    NoRecords,
+    /// Nothing.
+    Down,
+}
+
 /// What follows from a list's being empty.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nothing {
@@ -23,11 +34,12 @@ pub(super) enum Nothing {
 }
 
 impl Work {
-    /// Whether no list can be had at all, however short, and no identifiers either: then to divide one would only make one
-    /// gap a hundred. Asked once after every page that came.
-    pub(super) async fn is_down(&mut self, set: &str) -> bool {
+    /// What can be listed at all, however short. Where nothing can, to divide a list would only make one gap a hundred; where
+    /// identifiers can and records cannot, parts of a list would fail as the whole does. Asked once after every page that
+    /// came.
+    pub(super) async fn health(&mut self, set: &str) -> Health {
         if std::mem::replace(&mut self.looked_down, true) {
-            return false;
+            return Health::Works;
         }
         let never = Window { from: None, until: Some(Datestamp::from_unix(NEVER)) };
         let lately = Window { from: Some(Datestamp::from_unix(clock::now().unix() - 86_400)), until: None };
@@ -35,10 +47,10 @@ impl Work {
             let (prefix, set) = (self.prefix.clone(), Some(set.to_owned()));
             let question = Question::List { headers_only, prefix, set, window, loose: false, token: None };
             if self.talk.probe(&question).await.is_ok() {
-                return false;
+                return if headers_only && !self.options.headers_only { Health::NoRecords } else { Health::Works };
             }
         }
-        true
+        Health::Down
     }
 
     /// Nothing was found. The server may not understand dates, or not answer without them; or it may be renewing its index.

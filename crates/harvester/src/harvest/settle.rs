@@ -3,6 +3,7 @@
 
 use modoai_protocol::{Datestamp, ErrorCode};
 
+use super::dates::NEVER;
 use super::windows::Fate;
 use super::{Stop, Work};
 use crate::ask::{Question, sent_granularity};
@@ -15,6 +16,12 @@ use crate::window::Window;
 
 /// Records that are got one by one for one window. More are had sooner by dividing it further.
 pub(super) const MOST_SINGLES: u64 = 10_000;
+
+/// How often a list is compared with another of the same until they agree.
+const MOST_RECOUNTS: u32 = 3;
+
+/// Records of a list that another one lacks are looked up, so many of them at most, to ask for some by name.
+const MOST_UNLISTED: usize = 1000;
 
 /// What the halves of a list hold, compared with the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +40,8 @@ pub(super) struct Count {
     pub(super) progress: Progress,
     /// How many of them are not here.
     pub(super) unknown: u64,
+    /// How many of these should have come with the list that this is compared with.
+    lost: u64,
 }
 
 impl Work {
@@ -42,10 +51,16 @@ impl Work {
         let is_short = open.progress.is_short();
         let Verdict::Doubtful(quirk) = verdict else {
             let why = "there is more in parts of it than in the whole";
-            return match self.capped(list, &open, how).await? {
-                Some(parts) => Ok(self.divide_into(list, &open, parts, quirks::DEEP_PAGING, why)?),
-                None => Ok(self.close_window(&open, Some(verdict))?),
-            };
+            let proven = !self.may_have_shifted(&open) || self.recount(list, &open).await?;
+            if let Some(parts) = self.capped(list, &open, how).await? {
+                return Ok(self.divide_into(list, &open, parts, quirks::DEEP_PAGING, why)?);
+            }
+            if !proven {
+                let why = "not proven complete: the list has several pages and no reliable size, and a second list of it differs or fails";
+                self.state()?.give_up(open.number, why)?;
+                return Ok(Fate::GivenUp);
+            }
+            return Ok(self.close_window(&open, Some(verdict))?);
         };
         let (fresh, size) = (open.progress.fresh, open.progress.size);
         let count = self.count(list, &open).await?;
@@ -112,6 +127,42 @@ impl Work {
         Ok(None)
     }
 
+    /// Whether records may have been lost between the pages of a list. Whoever promises to be prompt does not page by offset.
+    fn may_have_shifted(&self, open: &OpenWindow) -> bool {
+        let keeps_deletions = self.identity.deleted_record == "persistent";
+        !self.identity.prompt && open.progress.may_have_shifted(keeps_deletions)
+    }
+
+    /// Lists a window again, and gets what was lost between its pages, until nothing is. Whether that was possible.
+    async fn recount(&mut self, list: &List, open: &OpenWindow) -> Result<bool, Stop> {
+        let compare = (self.identifiers_listed != Some(false)).then_some(Purpose::Compare);
+        let again = (!self.options.headers_only).then_some(Purpose::Again);
+        for purpose in compare.into_iter().chain(again) {
+            for _ in 0..MOST_RECOUNTS {
+                let Some(count) = self.count_as(list, open, purpose).await? else { break };
+                let ended = count.how.is_natural() || self.is_whole(&count, None);
+                // A list that lacks what is still there is shorter than the one that it is compared with. To look for what it
+                // lacks takes long, so that is done only if the counts do not agree.
+                let agrees = count.progress.fresh.saturating_sub(count.unknown) >= open.progress.fresh;
+                let unlisted =
+                    if agrees { Vec::new() } else { self.state()?.last_seen_in(open.number, MOST_UNLISTED)? };
+                if !ended || !self.are_gone(&unlisted).await? {
+                    break;
+                }
+                if count.lost == 0 {
+                    return Ok(true);
+                }
+                let example = format!("{}: {} records were on no page", open.window, count.lost);
+                self.talk.repairs.add(quirks::LIST_SHIFTED, count.lost, &example);
+                self.get_missing().await?;
+            }
+            if purpose == Purpose::Compare {
+                self.lists_identifiers(&open.set).await;
+            }
+        }
+        Ok(false)
+    }
+
     fn believe(&mut self, open: &OpenWindow, quirk: &'static Quirk) -> Result<Fate, Stop> {
         Ok(self.close_window(open, Some(Verdict::Repaired(quirk)))?)
     }
@@ -176,31 +227,83 @@ impl Work {
     /// Lists the identifiers of a window; those that are not here are noted as missing. None if that list fails.
     async fn count(&mut self, list: &List, open: &OpenWindow) -> Result<Option<Count>, Stop> {
         let number = self.state()?.fresh_number()?;
-        self.follow(list, OpenWindow { number, token: None, progress: Progress::default(), ..open.clone() }).await
+        self.follow(list, from_start(open, number)).await
     }
 
-    /// Follows a list of identifiers to its end.
-    pub(super) async fn follow(&mut self, list: &List, mut pass: OpenWindow) -> Result<Option<Count>, Stop> {
-        let mut unknown = 0;
+    /// The same with lists of one kind.
+    async fn count_as(&mut self, list: &List, open: &OpenWindow, purpose: Purpose) -> Result<Option<Count>, Stop> {
+        let number = self.state()?.fresh_number()?;
+        self.follow_as(list, from_start(open, number), purpose).await
+    }
+
+    /// Follows a list of identifiers to its end; of records, where no identifiers can be listed.
+    pub(super) async fn follow(&mut self, list: &List, pass: OpenWindow) -> Result<Option<Count>, Stop> {
+        if self.identifiers_listed != Some(false) {
+            let counted = self.follow_as(list, pass.clone(), Purpose::Compare).await?;
+            if counted.is_some() || self.options.headers_only || self.lists_identifiers(&pass.set).await {
+                return Ok(counted);
+            }
+        }
+        let number = self.state()?.fresh_number()?;
+        self.follow_as(list, OpenWindow { number, ..pass }, Purpose::Again).await
+    }
+
+    /// Whether any list of identifiers can be had, however short. Asked once per run.
+    async fn lists_identifiers(&mut self, set: &str) -> bool {
+        if let Some(listed) = self.identifiers_listed {
+            return listed;
+        }
+        let question = self.first_page(set, Window { from: None, until: Some(Datestamp::from_unix(NEVER)) });
+        let probed = self.talk.probe(&question).await;
+        if let Err(trouble) = &probed {
+            self.talk.repairs.note(quirks::NO_IDENTIFIERS, &trouble.to_string());
+        }
+        *self.identifiers_listed.insert(probed.is_ok())
+    }
+
+    async fn follow_as(&mut self, list: &List, mut pass: OpenWindow, purpose: Purpose) -> Result<Option<Count>, Stop> {
+        let (mut unknown, mut lost) = (0, 0);
         loop {
             self.talk.gauge.say(format!("comparing identifiers of {}", pass.window));
-            let report = match self.list_page(list, &pass, Purpose::Compare).await {
+            let report = match self.list_page(list, &pass, purpose).await {
                 Ok(report) => report,
                 Err(trouble) if trouble.calls_for_less() => return Ok(None),
                 Err(trouble) => return Err(self.stop(trouble)),
             };
             if let Some((code, _)) = report.errors.first() {
                 let over = ErrorCode::from_name(code) == Some(ErrorCode::NoRecordsMatch);
-                return Ok(over.then_some(Count { how: How::NoRecords, progress: pass.progress, unknown }));
+                return Ok(over.then_some(Count { how: How::NoRecords, progress: pass.progress, unknown, lost }));
             }
             unknown += report.unknown;
+            lost += report.lost;
             pass.progress = report.progress;
             match report.step {
                 Some(Step::GoOn(token)) => pass.token = Some(token),
-                Some(Step::Ended(how)) => return Ok(Some(Count { how, progress: pass.progress, unknown })),
+                Some(Step::Ended(how)) => return Ok(Some(Count { how, progress: pass.progress, unknown, lost })),
                 None => return Ok(None),
             }
         }
+    }
+
+    /// Gets the records of a window one by one, however many they are; those that are too many for this run are noted, and
+    /// left to the next. Whether all of them could be listed.
+    pub(super) async fn by_name(&mut self, list: &List, open: &OpenWindow) -> Result<bool, Stop> {
+        let number = self.state()?.fresh_number()?;
+        let pass = from_start(open, number);
+        let Some(count) = self.follow_as(list, pass.clone(), Purpose::Compare).await? else { return Ok(false) };
+        let (unknown, how) = (count.unknown, count.how);
+        let whole = self.is_whole(&count, open.progress.size) || {
+            let pass = OpenWindow { progress: count.progress, ..pass };
+            let short = pass.progress.is_short();
+            how.is_natural()
+                && match self.halves(list, &pass, unknown).await? {
+                    Halves::NoMore => true,
+                    Halves::Unknown => !short,
+                    Halves::More => false,
+                }
+        };
+        self.get_missing().await?;
+        Ok(whole)
     }
 
     /// Gets the records of a window one by one. Whether that was possible; what could not be had is noted.
@@ -212,4 +315,10 @@ impl Work {
         self.get_missing().await?;
         Ok(true)
     }
+}
+
+/// The same window, to be listed again from its start under another number.
+fn from_start(open: &OpenWindow, number: i64) -> OpenWindow {
+    let progress = Progress { began: open.progress.began, ..Progress::default() };
+    OpenWindow { number, token: None, progress, ..open.clone() }
 }

@@ -61,7 +61,7 @@ impl Work {
         let order = Order {
             verb: Verb::GetRecord,
             origin: self.origin(),
-            granularity: self.talk.granularity,
+            granularity: self.granularity(),
             list: None,
             // What is asked for by name is what it is now, and later than what any list said.
             pass: number,
@@ -71,7 +71,10 @@ impl Work {
         };
         let (answered, reason) = match self.talk.page(&mut self.desk, &order, &question).await {
             Ok(report) => match report.errors.first() {
-                None => return Ok(true),
+                None => {
+                    self.talk.effort.gain();
+                    return Ok(true);
+                }
                 // It exists, and not in this format: there is nothing to be missed.
                 Some((code, _)) if ErrorCode::from_name(code) == Some(ErrorCode::CannotDisseminateFormat) => {
                     self.state()?.found(identifier)?;

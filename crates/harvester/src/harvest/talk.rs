@@ -16,6 +16,7 @@ use super::lost;
 use super::trouble::{Trouble, bot_wall, is_challenge};
 use crate::ask::Question;
 use crate::desk::Desk;
+use crate::ending::Yield;
 use crate::gauge::Gauge;
 use crate::habits::Habits;
 use crate::mend::{Mender, Remedies};
@@ -43,7 +44,14 @@ pub(super) struct Talk {
     /// Set when somebody says stop.
     pub(super) stop: Arc<AtomicBool>,
     pub(super) dice: fastrand::Rng,
+    /// What the requests of this run brought, and what they cost.
+    pub(super) effort: Yield,
+    /// Whether a question was given up: then the next ones are asked less often, until an answer brings something.
+    pub(super) given_up: bool,
 }
+
+/// Attempts at a question after one was given up.
+const FEWER_ATTEMPTS: u32 = 3;
 
 impl Talk {
     /// Asks something that is answered in one small document.
@@ -51,10 +59,12 @@ impl Talk {
         let mut attempt = 0;
         loop {
             attempt += 1;
+            let asked = Instant::now();
             let (trouble, wait) = match self.describe_once(question).await {
                 Ok(response) => return Ok(response),
                 Err(failed) => failed,
             };
+            self.failed(&trouble, asked);
             self.wait(attempt, trouble, wait).await?;
         }
     }
@@ -85,13 +95,16 @@ impl Talk {
         let mut attempt = 0;
         loop {
             attempt += 1;
+            let asked = Instant::now();
             let (trouble, wait) = match self.page_once(desk, order, question).await {
                 Ok(mut report) => {
+                    self.given_up &= !report.is_useful(order.purpose);
                     self.repairs.merge(std::mem::take(&mut report.repairs));
                     return Ok(report);
                 }
                 Err(failed) => failed,
             };
+            self.failed(&trouble, asked);
             if let Err(trouble) = self.wait(attempt, trouble, wait).await {
                 // What did not help here shall not slow down the pages that need no help.
                 self.habits.remedies = remedies_before;
@@ -234,13 +247,26 @@ impl Talk {
         }
     }
 
+    /// Counts a request that failed. Who asks for patience gets it.
+    fn failed(&mut self, trouble: &Trouble, asked: Instant) {
+        if !matches!(trouble, Trouble::Busy(_) | Trouble::Postponed(_) | Trouble::Interrupted) {
+            self.effort.spend(asked.elapsed());
+        }
+    }
+
     /// Waits before the next attempt, or passes on why there will be none.
     async fn wait(&mut self, attempt: u32, trouble: Trouble, asked: Option<Duration>) -> Result<(), Trouble> {
         if !trouble.is_transient() {
             return Err(trouble);
         }
-        match self.patience.next(attempt, asked, &mut self.dice) {
-            Next::GiveUp => Err(trouble),
+        let asks = matches!(trouble, Trouble::Busy(_));
+        let attempts = if self.given_up && !asks { FEWER_ATTEMPTS } else { u32::MAX };
+        let patience = Patience { attempts: self.patience.attempts.min(attempts), ..self.patience };
+        match patience.next(attempt, asked, &mut self.dice) {
+            Next::GiveUp => {
+                self.given_up = true;
+                Err(trouble)
+            }
             Next::Postpone(wait) => Err(Trouble::Postponed(wait)),
             Next::Wait(wait) => {
                 self.repairs.note(trouble.quirk(), &trouble.to_string());

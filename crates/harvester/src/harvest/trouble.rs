@@ -49,8 +49,8 @@ pub enum Trouble {
     /// The server asks for more patience than a run has.
     #[error("the server asks to be left alone for {} s", .0.as_secs())]
     Postponed(Duration),
-    /// Lists go on without an end.
-    #[error("stopped: {0} responses brought nothing new, and the server announces more")]
+    /// Lists go on without an end, or nothing helps against their failing.
+    #[error("stopped: {0} requests brought nothing new")]
     Endless(u64),
     /// Somebody said stop.
     #[error("interrupted")]

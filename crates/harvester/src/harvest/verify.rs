@@ -105,9 +105,14 @@ impl Work {
         })
     }
 
-    /// Whether what was not listed since is really gone: some of it is asked for by name.
+    /// Whether what was not listed since is really gone.
     async fn have_vanished(&mut self, pass: i64) -> Result<bool, Stop> {
         let unlisted = self.state()?.unlisted(pass, VANISHED_AT_ONCE)?;
+        self.are_gone(&unlisted).await
+    }
+
+    /// Whether these records are gone: some of them are asked for by name.
+    pub(super) async fn are_gone(&mut self, unlisted: &[String]) -> Result<bool, Stop> {
         for identifier in unlisted.iter().step_by(unlisted.len().div_ceil(ASKED_FOR).max(1)) {
             let question = Question::Record { identifier: identifier.clone(), prefix: self.prefix.clone() };
             let response = match self.talk.describe(&question).await {

@@ -1,5 +1,7 @@
 //! A list as windows: tokens are followed, and what turns out small is joined.
 
+use std::time::Duration;
+
 use modoai_protocol::{Datestamp, ErrorCode, Verb};
 
 use super::outage::Nothing;
@@ -12,7 +14,7 @@ use crate::page::{Order, PageReport, Purpose};
 use crate::quirks;
 use crate::sink::Origin;
 use crate::state::{List, OpenWindow, Progress};
-use crate::window::{Window, read_date};
+use crate::window::{Granularity, Window, read_date};
 
 /// Windows that fail one after the other before the server is taken to be down.
 const MOST_FAILURES: u32 = 3;
@@ -212,7 +214,7 @@ impl Work {
         open: &OpenWindow,
         purpose: Purpose,
     ) -> Result<PageReport, Trouble> {
-        let headers_only = purpose != Purpose::Keep;
+        let headers_only = !matches!(purpose, Purpose::Keep | Purpose::Again);
         let question = Question::List {
             headers_only,
             prefix: self.prefix.clone(),
@@ -225,23 +227,38 @@ impl Work {
         let order = Order {
             verb: if headers_only { Verb::ListIdentifiers } else { Verb::ListRecords },
             origin: self.origin(),
-            granularity: self.talk.granularity,
+            granularity: self.granularity(),
             list: (!self.retrying).then_some(list.number),
             pass: list.first_window,
             asked: clock::now(),
             window: open.clone(),
             purpose,
         };
+        if !self.talk.effort.is_enough() {
+            return Err(Trouble::Endless(self.talk.effort.idle));
+        }
         let report = self.talk.page(&mut self.desk, &order, &question).await?;
         self.looked_down = false;
-        if !self.yield_of_run.take(purpose, &report) {
-            return Err(Trouble::Endless(self.yield_of_run.idle));
+        if report.records > 0 && !headers_only {
+            self.divided_in_vain = 0;
+        }
+        // Parts of a list that are empty are what dividing it costs.
+        if !report.errors.is_empty() && purpose.makes_progress() && !open.progress.is_pass {
+            self.talk.effort.spend(Duration::ZERO);
+        }
+        if !self.talk.effort.take(purpose, &report) {
+            return Err(Trouble::Endless(self.talk.effort.idle));
         }
         // An error says when it was made, too, and an empty list is nothing but an error.
         if let (true, Some(list), Some(desk)) = (purpose.makes_progress(), order.list, self.desk.as_mut()) {
             desk.state.began(list, report.response_date.unwrap_or(order.asked).min(order.asked))?;
         }
         Ok(report)
+    }
+
+    /// The granularity that was promised, if the server said who it is.
+    pub(super) fn granularity(&self) -> Option<Granularity> {
+        (!self.identity.granularity.is_empty()).then_some(self.talk.granularity)
     }
 
     pub(super) fn origin(&self) -> Origin {

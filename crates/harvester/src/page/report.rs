@@ -16,8 +16,8 @@ pub struct Order {
     pub verb: Verb,
     /// Where it comes from; `harvested` is set from the page itself.
     pub origin: Origin,
-    /// The granularity that was promised.
-    pub granularity: Granularity,
+    /// The granularity that was promised, if one was.
+    pub granularity: Option<Granularity>,
     /// The list whose pass this is; none if it is not a pass that a watermark follows from.
     pub list: Option<i64>,
     /// The number of the first window of the pass.
@@ -41,6 +41,8 @@ pub enum Purpose {
     One,
     /// To see whether its items are here; those that are not are noted as missing.
     Compare,
+    /// To see whether its records are here, where no identifiers are listed; those that are not are kept.
+    Again,
 }
 
 impl Purpose {
@@ -71,8 +73,10 @@ pub struct PageReport {
     pub fresh: u64,
     /// Of which not seen in this pass before.
     pub news: u64,
-    /// Headers of items that are not here.
+    /// Of what was listed to be compared: items that are not here.
     pub unknown: u64,
+    /// Of these: items that were there when the list that is compared began, and that nothing was known of.
+    pub lost: u64,
     /// The oldest and the newest datestamp on it.
     pub span: Option<(i64, i64)>,
     /// Whether its bytes had to be mended.
@@ -85,6 +89,18 @@ pub struct PageReport {
     pub step: Option<Step>,
     /// What was counted in the window, this page included.
     pub progress: Progress,
+}
+
+impl PageReport {
+    /// Returns true if the page brought what it was asked for: something that was not seen in this pass before, or, where
+    /// it is compared with what is here, something that was not yet seen in the list.
+    pub(crate) fn is_useful(&self, purpose: Purpose) -> bool {
+        match purpose {
+            Purpose::One => self.errors.is_empty(),
+            Purpose::Compare | Purpose::Again => self.fresh > 0,
+            Purpose::Keep | Purpose::Headers => self.news > 0,
+        }
+    }
 }
 
 /// Why a page could not be read or kept.

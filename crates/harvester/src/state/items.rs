@@ -109,6 +109,15 @@ impl State {
         })
     }
 
+    /// Identifiers of items that are here and were last seen in that window; at most `limit`.
+    pub fn last_seen_in(&self, window: i64, limit: usize) -> Result<Vec<String>> {
+        self.sql(|sql| {
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let mut select = sql.prepare("SELECT identifier FROM item WHERE gone = 0 AND seen = ? LIMIT ?")?;
+            select.query_map(params![window, limit], |row| row.get(0))?.collect()
+        })
+    }
+
     /// How many items were seen in that pass or later ones.
     pub fn seen_since(&self, pass: i64) -> Result<u64> {
         let select = "SELECT count(*) FROM item WHERE seen >= ?";
@@ -162,6 +171,8 @@ mod tests {
         assert_eq!(listed("oai:x:2", false, Some(6)), None, "unknown");
         assert_eq!(state.unlisted(4, 10).expect("a list"), ["oai:x:1"]);
         assert!(state.unlisted(3, 10).expect("a list").is_empty());
+        assert_eq!(state.last_seen_in(3, 10).expect("a list"), ["oai:x:1"]);
+        assert!(state.last_seen_in(2, 10).expect("a list").is_empty());
         assert_eq!((state.seen_since(3).expect("one"), state.seen_since(4).expect("none")), (1, 0));
         state.doubt("oai:x:1").expect("doubted");
         let sight = Sight { identifier: "oai:x:1", hash: 3, stamp: None, gone: false, window: 5 };

@@ -66,6 +66,10 @@ pub struct Progress {
     pub size: Option<u64>,
     /// Whether what was told cannot be: there was more after it.
     pub size_refuted: bool,
+    /// Whether pages told different sizes.
+    pub size_varies: bool,
+    /// When the first page was made, by the server's clock.
+    pub began: Option<i64>,
     /// Records on the largest page.
     pub fullest: u64,
     /// Records on the last page that had any.

@@ -70,7 +70,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         ignoring(Script::default().pages_of(100))
             .instead(|visit| (visit.verb() == "ListRecords").then(|| Reply::html(500, "Internal server error")))
     })
-    .told(),
+    .told_as(&["no-records"]),
     row("dates-refused", "by finding nothing", || {
         refusing(|_| true, |page| page.fail("noRecordsMatch", "nothing matches"))
     })

@@ -1,11 +1,13 @@
 //! All that endpoints were ever seen to do wrong: one row for each way, named after the row of the harvester's `quirks`
 //! that it provokes. A row says what a harvester has to make of it; the tests take it at its word.
 //!
-//! Rows are sorted by where a defect shows: in lists and tokens, in dates and identity, in HTTP, in XML.
+//! Rows are sorted by where a defect shows: in lists and tokens, in dates and identity, in HTTP, in XML; those that take a
+//! search for a remedy are in `remedies`.
 
 mod dates;
 mod http;
 mod lists;
+mod remedies;
 mod tokens;
 mod xml;
 
@@ -18,6 +20,7 @@ pub const REPERTOIRE: &[(&str, &[Defect])] = &[
     ("tokens", tokens::DEFECTS),
     ("dates", dates::DEFECTS),
     ("http", http::DEFECTS),
+    ("remedies", remedies::DEFECTS),
     ("xml", xml::DEFECTS),
 ];
 
