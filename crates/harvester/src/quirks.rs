@@ -78,6 +78,10 @@ quirks! {
     DUPLICATES = "duplicates" => "a record that was there already is not stored again";
     /// earliestDatestamp is now, later than the records, or missing.
     EARLIEST_WRONG = "earliest-wrong" => "it is not believed: the first window has no lower end";
+    /// Identify fails, although lists work.
+    NO_IDENTIFY = "no-identify" => "the harvest goes on with what an earlier run knows, or else with dates that are days, and without trust in sizes";
+    /// ListMetadataFormats fails or is empty, although lists work.
+    NO_FORMATS = "no-formats" => "the format is harvested if a list delivers it";
     /// The granularity is misspelt.
     GRANULARITY_MISSPELT = "granularity-misspelt" => "read by its length, whatever its case";
     /// Datestamps are not in the granularity of Identify.

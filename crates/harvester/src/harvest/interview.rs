@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use modoai_fetch::Url;
+use modoai_protocol::ErrorCode;
 use modoai_protocol::xml::document::Part;
 use modoai_protocol::xml::reader::fragment::{Fragment, Node};
 use modoai_protocol::xml::reader::{Limits, ReadError};
@@ -14,7 +15,7 @@ use crate::ask::Question;
 use crate::clock;
 use crate::quirks;
 use crate::state::{Contract, Identity, State};
-use crate::window::{Granularity, read_date};
+use crate::window::{Granularity, Window, read_date};
 
 /// A server whose clock differs by more is taken not to tell UTC.
 const CLOCK_SKEW: i64 = 600;
@@ -42,9 +43,29 @@ pub(super) async fn identify(
     let known = state.contract()?.filter(|known| known == contract);
     let known = if known.is_some() { state.identity()? } else { None };
     talk.gauge.say("asking who it is");
-    let response = described(talk, url, &Question::Identify).await?;
+    let mut identity = match described(talk, url, &Question::Identify).await {
+        Ok(response) => introduced(talk, &response),
+        Err(failure) => {
+            let reason = unless_it_lists(talk, contract, failure).await?;
+            talk.repairs.note(quirks::NO_IDENTIFY, &reason);
+            // Where no granularity is told, dates are days: every repository understands them.
+            known.clone().unwrap_or_else(|| Identity { name: url.to_owned(), ..Identity::default() })
+        }
+    };
+    (identity.schema, identity.namespace) = match known.filter(|known| !known.namespace.is_empty()) {
+        Some(known) => (known.schema, known.namespace),
+        None => format(talk, contract).await?,
+    };
+    talk.granularity = Granularity::parse(&identity.granularity);
+    state.agree(contract, may_move)?;
+    state.set_identity(&identity)?;
+    Ok(identity)
+}
+
+/// What a server said about itself.
+fn introduced(talk: &mut Talk, response: &Response) -> Identity {
     let said = |name: &str| response.identify(name).unwrap_or_default().trim().to_owned();
-    let mut identity = Identity {
+    let identity = Identity {
         name: said("repositoryName"),
         base_url: said("baseURL"),
         earliest: said("earliestDatestamp"),
@@ -54,25 +75,73 @@ pub(super) async fn identify(
         schema: String::new(),
         namespace: String::new(),
     };
-    look_closely(talk, &identity, &response);
-    match known {
-        Some(known) => (identity.schema, identity.namespace) = (known.schema, known.namespace),
-        None => {
-            let offered = described(talk, url, &Question::Formats).await?.formats;
-            let found = offered.iter().find(|format| format.prefix.trim() == contract.prefix);
-            let Some(format) = found else {
-                let offered: Vec<_> = offered.iter().map(|format| format.prefix.trim()).collect();
-                let (url, prefix) = (url.to_owned(), contract.prefix.clone());
-                return Err(HarvestError::Format { url, prefix, offered: offered.join(", ") }.into());
-            };
-            (identity.schema, identity.namespace) =
-                (format.schema.trim().to_owned(), format.namespace.trim().to_owned());
+    look_closely(talk, &identity, response);
+    identity
+}
+
+/// Schema and namespace of formats that need not be asked for.
+const WELL_KNOWN: [[&str; 3]; 2] = [
+    ["oai_dc", "http://www.openarchives.org/OAI/2.0/oai_dc.xsd", "http://www.openarchives.org/OAI/2.0/oai_dc/"],
+    [
+        "oai_didl",
+        "http://standards.iso.org/ittf/PubliclyAvailableStandards/MPEG-21_schema_files/did/didl.xsd",
+        "urn:mpeg:mpeg21:2002:02-DIDL-NS",
+    ],
+];
+
+/// Schema and namespace of the format that is harvested. If the server does not tell what it offers, a list decides
+/// whether it has the format.
+async fn format(talk: &mut Talk, contract: &Contract) -> Result<(String, String), Interview> {
+    let (url, prefix) = (contract.base_url.as_str(), contract.prefix.clone());
+    let failure = match described(talk, url, &Question::Formats).await {
+        Ok(response) => {
+            let offered: Vec<_> = response.formats.iter().map(|format| format.prefix.trim()).collect();
+            if let Some(at) = offered.iter().position(|offered| *offered == prefix) {
+                let format = &response.formats[at];
+                return Ok((format.schema.trim().to_owned(), format.namespace.trim().to_owned()));
+            }
+            let is_empty = offered.is_empty();
+            let missing = HarvestError::Format { url: url.to_owned(), prefix, offered: offered.join(", ") };
+            if !is_empty {
+                return Err(missing.into());
+            }
+            Interview::Failed(missing)
+        }
+        Err(failure) => failure,
+    };
+    let known = WELL_KNOWN.iter().find(|[known, ..]| *known == contract.prefix);
+    // Nobody could say what the records of a catalogue are.
+    if known.is_none() && contract.sink == "catalogue" {
+        return Err(failure);
+    }
+    let reason = unless_it_lists(talk, contract, failure).await?;
+    talk.repairs.note(quirks::NO_FORMATS, &reason);
+    let [_, schema, namespace] = known.copied().unwrap_or_default();
+    Ok((schema.to_owned(), namespace.to_owned()))
+}
+
+/// The server failed to describe itself. If it delivers lists in the format that is harvested, that is no obstacle, and why
+/// it failed is returned; else it fails for good.
+async fn unless_it_lists(talk: &mut Talk, contract: &Contract, failure: Interview) -> Result<String, Interview> {
+    let reason = match &failure {
+        Interview::Failed(HarvestError::NoRepository { source, .. }) if source.calls_for_less() => source.to_string(),
+        Interview::Failed(HarvestError::Refused { code, message, .. }) => format!("{code}: {message}"),
+        Interview::Failed(HarvestError::Format { .. }) => "no formats are listed".to_owned(),
+        _ => return Err(failure),
+    };
+    for headers_only in [true, false] {
+        let (prefix, window) = (contract.prefix.clone(), Window::ALL);
+        let list = Question::List { headers_only, prefix, set: None, window, loose: false, token: None };
+        let none_match = |code: &str| ErrorCode::from_name(code) == Some(ErrorCode::NoRecordsMatch);
+        let lists = |response: Response| match response.errors.first() {
+            None => !response.records.is_empty(),
+            Some((code, _)) => none_match(code),
+        };
+        if talk.probe(&list).await.is_ok_and(lists) {
+            return Ok(reason);
         }
     }
-    talk.granularity = Granularity::parse(&identity.granularity);
-    state.agree(contract, may_move)?;
-    state.set_identity(&identity)?;
-    Ok(identity)
+    Err(failure)
 }
 
 async fn described(talk: &mut Talk, url: &str, question: &Question) -> Result<Response, Interview> {

@@ -87,6 +87,39 @@ pub(super) const DEFECTS: &[Defect] = &[
     })
     .asked(&["--attempts", "2"])
     .outcome(Outcome::WithoutSome(everything)),
+    row("no-identify", "500", || Script::default().instead(|visit| fails(visit, "Identify"))).told(),
+    row("no-identify", "a web page with status 200", || {
+        Script::default().instead(|visit| (visit.verb() == "Identify").then(|| Reply::html(200, "Welcome")))
+    })
+    .told(),
+    row("no-identify", "badVerb", || {
+        Script::default().page(|visit, page| {
+            if visit.verb() == "Identify" {
+                page.fail("badVerb", "no such verb");
+            }
+        })
+    })
+    .told(),
+    row("no-identify", "500, and days are what dates are written in", || {
+        let days = |holdings: &mut crate::endpoint::Holdings| holdings.granularity = calendar::Granularity::Day;
+        Script::default().holding(days).instead(|visit| fails(visit, "Identify"))
+    })
+    .told(),
+    row("no-formats", "500", || Script::default().instead(|visit| fails(visit, "ListMetadataFormats"))).told(),
+    row("no-formats", "500, and Identify fails, too", || {
+        Script::default().instead(|visit| fails(visit, "ListMetadataFormats").or_else(|| fails(visit, "Identify")))
+    })
+    .told(),
+    row("no-formats", "500, and identifiers cannot be listed", || {
+        Script::default()
+            .instead(|visit| fails(visit, "ListMetadataFormats").or_else(|| fails(visit, "ListIdentifiers")))
+    })
+    .told(),
+    row("no-formats", "500, and there is no such format", || {
+        Script::default().instead(|visit| fails(visit, "ListMetadataFormats"))
+    })
+    .asked(&["--format", "marc21"])
+    .outcome(Outcome::Nothing("500")),
 ];
 
 /// Records that disappear after the second page was read.
