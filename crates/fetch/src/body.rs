@@ -143,6 +143,11 @@ impl Body {
         Ok(all)
     }
 
+    /// The error that there is more than was allowed.
+    pub fn too_large(self, limit: usize) -> FetchError {
+        FetchError::TooLarge { url: self.url.into(), limit }
+    }
+
     /// The first `limit` bytes of what is left, or all if it is less. A body in one piece is not copied.
     pub async fn read_to(mut self, limit: usize) -> Result<ReadTo, FetchError> {
         let Some(mut first) = self.chunk().await? else {

@@ -98,11 +98,12 @@ impl<'a> PageReader<'a> {
         desk.budget.check_free().map_err(SinkError::from)?;
         desk.state.begin()?;
         let misses = desk.state.misses_any()?;
+        let is_lenient = mender.as_ref().is_some_and(Mender::reads_any_namespace);
         Ok(Self {
             origin: order.origin.clone(),
             desk,
             order,
-            reader: Reader::default(),
+            reader: if is_lenient { Reader::default().lenient() } else { Reader::default() },
             mender,
             report: PageReport::default(),
             record: None,
@@ -137,6 +138,11 @@ impl<'a> PageReader<'a> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
+    /// The connection ended before the body was as long as announced.
+    pub fn breaks_off(&mut self) {
+        self.report.repairs.note(quirks::LENGTH_WRONG, self.order.verb.as_str());
+    }
+
     /// The page is whole. If it is an answer, it becomes true now; if it is an error, nothing does.
     pub fn finish(mut self) -> Result<PageReport, PageError> {
         if let Some(mut mender) = self.mender.take() {
@@ -151,6 +157,10 @@ impl<'a> PageReader<'a> {
                 self.report.mended = true;
             }
             result?;
+        }
+        if let Some(found) = self.reader.misspelt_namespace() {
+            self.report.repairs.note(quirks::NAMESPACE, &format!("'{found}'"));
+            self.report.mended = true;
         }
         std::mem::take(&mut self.reader).finish()?;
         // Records are records, whatever stands beside them.

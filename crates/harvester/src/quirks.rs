@@ -116,6 +116,8 @@ quirks! {
     SLOW_PAGE = "slow-page" => "the first byte may take five minutes; then the window is split";
     /// The connection breaks in the middle of a page.
     CUT_SHORT = "cut-short" => "a page without its end is not a page: it is asked for again";
+    /// A document is whole, and its body is not: Content-Length is larger, or the last chunk is missing.
+    LENGTH_WRONG = "length-wrong" => "accepted, because the root element is closed";
     /// A body is compressed and does not say so, says so and is not, or names another coding.
     CODING_MISLABELLED = "coding-mislabelled" => "the first bytes decide";
     /// An HTML page comes with status 200.
@@ -142,6 +144,10 @@ quirks! {
     ENCODING = "encoding" => "read in the encoding it is really in, and handed on in UTF-8";
     /// Ampersands are not escaped.
     AMPERSANDS = "ampersands" => "escaped if the protocol's own fields have them; in metadata kept as they are, unless the page had to be mended";
+    /// A '<' that begins no tag is not escaped.
+    ANGLE_BRACKETS = "angle-brackets" => "escaped if what follows cannot be a tag; else only the record that has it is missing, by name";
+    /// The answer is in no namespace, or in a misspelt one.
+    NAMESPACE = "namespace" => "read as the protocol's, if it differs only by https or a slash, or is missing";
     /// Namespaces are declared on outer elements only, or twice.
     OUTER_NAMESPACES = "outer-namespaces" => "declarations in scope are stored with every record";
     /// A page is larger than memory.

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Read as _, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use modoai_harvester::mend::PartCheck;
 use modoai_harvester::sink::container::{Container, Surroundings};
 use modoai_harvester::sink::gathered::Gathered;
 use modoai_harvester::sink::jsonl::write_line;
@@ -61,20 +62,29 @@ impl Records {
         {
             return output::tolerate_broken_pipe(Err(error));
         }
-        while let Some(found) = records.next().map_err(unreadable)? {
+        // What was printed is a document, also if the rest cannot be read.
+        let mut failure = None;
+        while let Some(found) = records.next().transpose() {
             let mut stored = match found {
-                Found::Record(stored) => stored,
-                Found::Damage(damage) => {
+                Ok(Found::Record(stored)) => stored,
+                Ok(Found::Damage(damage)) => {
                     tracing::error!("{damage}");
                     damages += 1;
                     continue;
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    break;
                 }
             };
             if stored.header().deleted && !with_deleted {
                 continue;
             }
             let origin = stored.origin().clone();
-            gather(&mut stored, &mut record).map_err(unreadable)?;
+            if let Err(error) = gather(&mut stored, &mut record) {
+                failure = Some(error);
+                break;
+            }
             let written = if self.json {
                 write_line(&mut record, &origin, &mut out)
             } else {
@@ -87,6 +97,9 @@ impl Records {
         }
         let ending = if self.json { "" } else { END };
         output::tolerate_broken_pipe(out.write_all(ending.as_bytes()).and_then(|()| out.flush()))?;
+        if let Some(error) = failure {
+            return Err(unreadable(error));
+        }
         match &self.identifier {
             _ if damages > 0 => Err(CliError::failed(format!("some records in {} are lost", shown(&self.dir)))
                 .hint("the places are named above; a harvest into another folder gets them again")),
@@ -146,7 +159,8 @@ fn write_xml(record: &mut Gathered, origin: &Origin, out: &mut dyn Write) -> io:
 
 fn write_part(record: &mut Gathered, at: usize, out: &mut dyn Write) -> io::Result<()> {
     let part = &record.parts()[at];
-    let is_text = part.is_text;
+    let is_text = part.is_text && is_well_formed(record, at)?;
+    let part = &record.parts()[at];
     let attributes = if is_text { "" } else { " encoding=\"base64\"" };
     let Container { open, close } = RECORD.container(part.part.name(), &part.namespaces, false, attributes);
     out.write_all(open.as_bytes())?;
@@ -156,6 +170,19 @@ fn write_part(record: &mut Gathered, at: usize, out: &mut dyn Write) -> io::Resu
         record.write_base64(at, out)?;
     }
     writeln!(out, "{close}")
+}
+
+/// Whether a part can be printed as it is. The harvest keeps what it received, and checks its nesting only.
+fn is_well_formed(record: &mut Gathered, at: usize) -> io::Result<bool> {
+    let namespaces = record.parts()[at].namespaces.clone();
+    let inherited: Vec<_> = namespaces.iter().map(|(prefix, uri)| (prefix.as_str(), uri.as_str())).collect();
+    let mut check = PartCheck::new(&inherited);
+    let mut is_sound = true;
+    record.read(at, |piece| {
+        is_sound = is_sound && check.push(piece).is_ok();
+        Ok(())
+    })?;
+    Ok(is_sound && check.finish().is_ok())
 }
 
 fn attribute(out: &mut Vec<u8>, name: &str, value: &str) {

@@ -73,9 +73,16 @@ impl Talk {
         let fetched = self.get(question).await?;
         let (status, charset) = (fetched.status, fetched.charset().map(str::to_owned));
         let label = fetched.content_type().map(str::to_owned);
-        let body = fetched.body.read_to_end(LONGEST_DESCRIPTION).await.map_err(|error| (error.into(), None))?;
-        let response =
-            self.read_whole(&body, charset.as_deref()).map_err(|error| (refused(status, &body, error), None))?;
+        let (body, broken) = self.whole(fetched).await?;
+        let response = match (self.read_whole(&body, charset.as_deref()), broken) {
+            (Ok(response), None) => response,
+            (Ok(response), Some(_)) => {
+                self.repairs.note(quirks::LENGTH_WRONG, question.verb().as_str());
+                response
+            }
+            (Err(_), Some(broken)) => return Err((broken.into(), None)),
+            (Err(error), None) => return Err((refused(status, &body, error), None)),
+        };
         if status >= 400 && response.errors.is_empty() {
             return Err((Trouble::Status(status), None));
         }
@@ -125,7 +132,7 @@ impl Talk {
             let (status, charset) = (fetched.status, fetched.charset().map(str::to_owned));
             let label = fetched.content_type().map(str::to_owned);
             if !(200..300).contains(&status) {
-                let body = self.whole(fetched).await?;
+                let (body, _) = self.whole(fetched).await?;
                 let read = self.read_whole(&body, charset.as_deref());
                 let response = read.map_err(|error| (refused(status, &body, error), None))?;
                 if response.errors.is_empty() {
@@ -195,10 +202,10 @@ impl Talk {
         result
     }
 
-    /// The whole body of an answer that is not a list.
-    async fn whole(&self, fetched: Fetched) -> Result<Vec<u8>, (Trouble, Option<Duration>)> {
+    /// The whole body of an answer that is not a list; or what came of it, and how it broke off.
+    async fn whole(&self, fetched: Fetched) -> Result<(Vec<u8>, Option<FetchError>), (Trouble, Option<Duration>)> {
         tokio::select! {
-            body = fetched.body.read_to_end(LONGEST_DESCRIPTION) => body.map_err(|error| (error.into(), None)),
+            body = received(fetched.body) => body.map_err(|error| (error.into(), None)),
             () = stopped(&self.stop) => Err((Trouble::Interrupted, None)),
         }
     }
@@ -290,8 +297,14 @@ impl Talk {
                 mender.push(body, &mut |bytes| mended.extend_from_slice(bytes));
                 mender.finish(&mut |bytes| mended.extend_from_slice(bytes));
             }
-            let error = match Response::read(if remedies.is_empty() { body } else { &mended }) {
+            let bytes = if remedies.is_empty() { body } else { &mended };
+            let is_lenient = mender.reads_any_namespace();
+            let read = if is_lenient { Response::read_leniently(bytes) } else { Response::read(bytes) };
+            let error = match read {
                 Ok(response) => {
+                    if is_lenient && Response::read(bytes).is_err() {
+                        self.repairs.note(quirks::NAMESPACE, "");
+                    }
                     for (quirk, count) in mender.repairs() {
                         self.repairs.add(quirk, count, "");
                     }
@@ -314,6 +327,22 @@ impl Talk {
             self.repairs.note(quirks::ERROR_WITH_STATUS, &format!("{code} with status {status}"));
         }
         Ok(())
+    }
+}
+
+/// Reads a body to its end, or to where it breaks off.
+async fn received(mut body: Body) -> Result<(Vec<u8>, Option<FetchError>), FetchError> {
+    let mut all = Vec::new();
+    loop {
+        match body.chunk().await {
+            Ok(Some(piece)) if piece.len() > LONGEST_DESCRIPTION - all.len() => {
+                return Err(body.too_large(LONGEST_DESCRIPTION));
+            }
+            Ok(Some(piece)) => all.extend_from_slice(&piece),
+            Ok(None) => return Ok((all, None)),
+            Err(broken @ FetchError::CutShort { .. }) => return Ok((all, Some(broken))),
+            Err(error) => return Err(error),
+        }
     }
 }
 
@@ -356,8 +385,17 @@ fn read(
 ) -> Result<PageReport, PageError> {
     let mut page = PageReader::new(desk, order, mender)?;
     while let Some(batch) = batches.blocking_recv() {
-        for piece in batch? {
-            page.push(&piece)?;
+        match batch {
+            Ok(pieces) => pieces.iter().try_for_each(|piece| page.push(piece))?,
+            // A document that is whole is one, whatever its body was announced to be. If it is not, nothing is kept.
+            Err(broken @ FetchError::CutShort { .. }) => {
+                page.breaks_off();
+                return page.finish().map_err(|error| match error {
+                    PageError::Unreadable(_) | PageError::Nothing { .. } => broken.into(),
+                    other => other,
+                });
+            }
+            Err(error) => return Err(error.into()),
         }
     }
     page.finish()

@@ -23,6 +23,9 @@ pub enum Trouble {
     /// The connection broke, or the answer has no end.
     #[error("cut short: {0}")]
     CutShort(String),
+    /// Redirects do not end, or point to nothing that can be asked for.
+    #[error("redirect loop: {}", with_causes(.0))]
+    Redirects(FetchError),
     /// An HTTP status that says no.
     #[error("HTTP status {0}")]
     Status(u16),
@@ -73,9 +76,12 @@ impl Trouble {
             Self::Unreachable(error) | Self::TimedOut(error) => error.is_transient(),
             Self::Busy(_) => true,
             Self::Status(status) => matches!(status, 408 | 425 | 500 | 502..=504 | 520..=530),
-            Self::CutShort(_) | Self::Unreadable(_) | Self::WebPage(_) | Self::Unknown { .. } | Self::BotWall(_) => {
-                true
-            }
+            Self::CutShort(_)
+            | Self::Redirects(_)
+            | Self::Unreadable(_)
+            | Self::WebPage(_)
+            | Self::Unknown { .. }
+            | Self::BotWall(_) => true,
             _ => false,
         }
     }
@@ -83,9 +89,12 @@ impl Trouble {
     /// Whether asking for less may help.
     pub(super) fn calls_for_less(&self) -> bool {
         match self {
-            Self::TimedOut(_) | Self::CutShort(_) | Self::Unreadable(_) | Self::WebPage(_) | Self::Unknown { .. } => {
-                true
-            }
+            Self::TimedOut(_)
+            | Self::CutShort(_)
+            | Self::Redirects(_)
+            | Self::Unreadable(_)
+            | Self::WebPage(_)
+            | Self::Unknown { .. } => true,
             Self::Status(status) => !matches!(status, 401 | 402 | 403 | 407 | 451),
             _ => false,
         }
@@ -124,6 +133,7 @@ impl From<FetchError> for Trouble {
             }
             FetchError::CutShort { .. } => Self::CutShort(with_causes(&error)),
             FetchError::Decoding { .. } | FetchError::TooLarge { .. } => Self::Unreadable(with_causes(&error)),
+            FetchError::TooManyRedirects { .. } => Self::Redirects(error),
             error if error.is_timeout() => Self::TimedOut(error),
             error => Self::Unreachable(error),
         }

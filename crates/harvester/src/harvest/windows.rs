@@ -49,7 +49,8 @@ impl Work {
         let list = self.state()?.list(set, window)?;
         self.lists.push(list.number);
         self.doubt_style(set).await;
-        if !self.state()?.windows(list.number)?.is_empty() {
+        // A pass that has begun and has no windows left was killed before it was noted as complete.
+        if !self.state()?.windows(list.number)?.is_empty() || list.first_date.is_some() {
             // A pass that was interrupted is gone through to its end, and its beginning is what is known then. Gaps of an
             // earlier pass are tried again, and nothing follows from when that is done.
             let under_way = list.first_date.is_some() || list.watermark.is_none();

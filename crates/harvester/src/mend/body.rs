@@ -12,6 +12,8 @@ use super::{Remedies, Repairs};
 pub(super) struct Body {
     lexer: Lexer,
     references: References,
+    /// A `<` and what follows it, until it is clear whether that is markup.
+    opening: Vec<u8>,
     /// None if characters are not looked at.
     characters: Option<Characters>,
     /// None if what follows the root element is not looked at.
@@ -26,6 +28,7 @@ impl Body {
         Self {
             lexer: Lexer::new(),
             references: References::new(remedies),
+            opening: Vec::new(),
             characters: remedies.contains(Remedies::CHARACTERS).then(Characters::default),
             tail: remedies.contains(Remedies::AROUND).then(Tail::default),
             mended: Vec::new(),
@@ -47,8 +50,17 @@ impl Body {
             let (kind, length) = self.lexer.next(bytes);
             let (run, rest) = bytes.split_at(length);
             bytes = rest;
+            if kind == Kind::NotMarkup {
+                self.references.not_markup(&self.opening, &mut self.repairs, &mut self.mended);
+                self.opening.clear();
+            } else if kind != Kind::Opening {
+                self.mended.append(&mut self.opening);
+            }
             if matches!(kind, Kind::Text | Kind::Value) {
                 self.text(run);
+            } else if kind == Kind::Opening {
+                self.references.end(&mut self.repairs, &mut self.mended);
+                self.opening.extend_from_slice(run);
             } else {
                 self.references.end(&mut self.repairs, &mut self.mended);
                 let is_in_tag = matches!(kind, Kind::Tag | Kind::TagEnd);
@@ -60,6 +72,7 @@ impl Body {
 
     pub(super) fn finish(&mut self, out: &mut dyn FnMut(&[u8])) {
         self.references.end(&mut self.repairs, &mut self.mended);
+        self.mended.append(&mut self.opening);
         if let Some(tail) = &mut self.tail {
             tail.finish(&mut self.repairs);
         }

@@ -60,6 +60,7 @@ const PIECE: usize = 32 * 1024;
 /// assert_eq!(mender.repairs()[0].0.name, "ampersands");
 /// ```
 pub struct Mender {
+    remedies: Remedies,
     charset: Option<String>,
     mends_encoding: bool,
     utf16: Utf16,
@@ -91,6 +92,7 @@ impl Mender {
     pub fn new(remedies: Remedies, charset_of_content_type: Option<&str>) -> Self {
         let mends_encoding = remedies.contains(Remedies::ENCODING);
         Self {
+            remedies,
             charset: charset_of_content_type.map(str::to_owned),
             mends_encoding,
             utf16: Utf16::new(mends_encoding),
@@ -101,6 +103,11 @@ impl Mender {
                 body: Body::new(remedies),
             },
         }
+    }
+
+    /// Returns true if the reader is to accept a missing or misspelt namespace.
+    pub fn reads_any_namespace(&self) -> bool {
+        self.remedies.contains(Remedies::NAMESPACE)
     }
 
     /// Takes more of the answer and hands on what is mended of it. The result does not depend on how the answer is cut.

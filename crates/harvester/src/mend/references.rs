@@ -76,6 +76,18 @@ impl References {
         text.len()
     }
 
+    /// What follows a `<` shows that it begins no markup: it is text.
+    pub(super) fn not_markup(&self, opening: &[u8], repairs: &mut Repairs, out: &mut Vec<u8>) {
+        match opening.split_first() {
+            Some((_, rest)) if self.mends_ampersands => {
+                repairs.add(quirks::ANGLE_BRACKETS, 1);
+                out.extend_from_slice(b"&lt;");
+                out.extend_from_slice(rest);
+            }
+            _ => out.extend_from_slice(opening),
+        }
+    }
+
     /// Text that is no reference follows, or something else than text.
     pub(super) fn end(&mut self, repairs: &mut Repairs, out: &mut Vec<u8>) {
         if self.has_begun() {
@@ -193,7 +205,7 @@ mod tests {
             ("<a b='?x=1&y=2&'>&</a>", "<a b='?x=1&amp;y=2&amp;'>&amp;</a>", 3),
             ("&;&#;&#x;&#12a;&unknown;&é;", "&amp;;&amp;#;&amp;#x;&amp;#12a;&amp;unknown;&amp;é;", 6),
             ("&nbsp", "&amp;nbsp", 1),
-            ("a <& b", "a <&amp; b", 1),
+            ("a <& b", "a &lt;&amp; b", 2),
         ] {
             assert_eq!(escaped(text), (expected.to_owned(), count));
         }

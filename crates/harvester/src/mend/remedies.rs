@@ -18,7 +18,8 @@ const ROWS: &[Row] = &[
     Row(Remedies::AROUND, "around", &[quirks::JUNK_AROUND]),
     Row(Remedies::DOCTYPE, "doctype", &[quirks::DOCUMENT_TYPE]),
     Row(Remedies::CHARACTERS, "characters", &[quirks::CONTROL_CHARACTERS, quirks::SURROGATES]),
-    Row(Remedies::REFERENCES, "references", &[quirks::AMPERSANDS]),
+    Row(Remedies::REFERENCES, "references", &[quirks::AMPERSANDS, quirks::ANGLE_BRACKETS]),
+    Row(Remedies::NAMESPACE, "namespace", &[quirks::NAMESPACE]),
 ];
 
 impl Remedies {
@@ -32,8 +33,10 @@ impl Remedies {
     pub const CHARACTERS: Self = Self(8);
     /// Escapes ampersands that begin no reference; puts characters in the place of HTML's names for them.
     pub const REFERENCES: Self = Self(16);
+    /// Reads a missing or misspelt namespace as the protocol's. The bytes are not changed; the reader does it.
+    pub const NAMESPACE: Self = Self(32);
     /// All of them.
-    pub const ALL: Self = Self(31);
+    pub const ALL: Self = Self(63);
 
     /// What to try next after this fault, together with what was tried already; none if nothing more can be done. Since
     /// the set grows with every call, trying comes to an end.
@@ -41,8 +44,9 @@ impl Remedies {
         let helpful = match fault {
             // UTF-16 without a byte order mark looks like plain text, or like a tag without a name.
             Fault::NotXml { found: "plain text" } | Fault::IllFormed { what: "'<' is not followed by a name" } => {
-                Self::AROUND.union(Self::ENCODING)
+                Self::AROUND.union(Self::ENCODING).union(Self::REFERENCES)
             }
+            Fault::Namespace { .. } => Self::NAMESPACE,
             // Messages of PHP are HTML, and may be all that stands before the answer.
             Fault::NotOai { .. } | Fault::Trailing => Self::AROUND,
             // Text around the answer can hold markup that never ends.
@@ -55,7 +59,6 @@ impl Remedies {
             Fault::Reference { .. } => Self::REFERENCES.union(Self::CHARACTERS),
             Fault::Empty
             | Fault::NotXml { .. }
-            | Fault::Namespace { .. }
             | Fault::Prefix { .. }
             | Fault::Mismatch { .. }
             | Fault::IllFormed { .. }
@@ -130,7 +133,7 @@ mod tests {
             assert_eq!(Remedies::from_text(&Remedies(bits).to_text()), Remedies(bits));
         }
         assert_eq!(Remedies::from_text("references leeches"), Remedies::REFERENCES);
-        assert_eq!(Remedies::ALL.iter().count(), 7);
+        assert_eq!(Remedies::ALL.iter().count(), 9);
         assert!(Remedies::default().is_empty() && Remedies::default().iter().next().is_none());
     }
 }

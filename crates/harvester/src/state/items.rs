@@ -36,7 +36,8 @@ pub struct Seen {
 impl State {
     /// Notes a record, and tells how it compares. Almost always the item is new, so that the first statement alone does
     /// most of the work. Of two versions that come in one pass (windows from `pass` on), the later datestamp stands,
-    /// whichever came first.
+    /// whichever came first; of two with the same datestamp in one list, the first. Otherwise each would replace the other
+    /// in every harvest. What changes while a list is read is the next harvest's business.
     pub fn note(&mut self, sight: &Sight<'_>, pass: i64) -> Result<Seen> {
         let Sight { identifier, hash, stamp, gone, window } = *sight;
         // SQLite's integers are signed; the bits are the same.
@@ -47,10 +48,12 @@ impl State {
                 return Ok(Seen { novelty: Novelty::New, fresh: true, news: true, elsewhere: false });
             }
             let mut select =
-                sql.prepare_cached("SELECT hash, seen, stamp, elsewhere FROM item WHERE identifier = ?")?;
-            let known = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
-            let (old, seen, known, elsewhere): (i64, i64, Option<i64>, bool) = select.query_row([identifier], known)?;
-            let outdated = seen >= pass && known.zip(stamp).is_some_and(|(known, stamp)| stamp < known);
+                sql.prepare_cached("SELECT hash, seen, stamp, elsewhere, gone FROM item WHERE identifier = ?")?;
+            let known = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
+            let (old, seen, known, elsewhere, was_gone): (i64, i64, Option<i64>, bool, bool) =
+                select.query_row([identifier], known)?;
+            let doubled = seen == window && known == stamp && !gone && !was_gone;
+            let outdated = doubled || seen >= pass && known.zip(stamp).is_some_and(|(known, stamp)| stamp < known);
             if outdated {
                 let mut update = sql.prepare_cached("UPDATE item SET seen = ? WHERE identifier = ?")?;
                 update.execute(params![window, identifier])?;
@@ -163,6 +166,7 @@ mod tests {
         assert_eq!(note(1, 2, 5), seen(Novelty::Same, true));
         assert_eq!(note(2, 2, 6), seen(Novelty::Changed, false));
         assert_eq!(note(3, 2, 4), seen(Novelty::Same, false), "an older version does not win");
+        assert_eq!(note(3, 2, 6), seen(Novelty::Same, false), "of two with the same datestamp, the first stands");
         let mut listed = |name, gone, stamp| state.mark_listed(name, gone, stamp, 3).expect("looked up");
         assert_eq!(listed("oai:x:1", false, Some(6)), Some(true));
         assert_eq!(listed("oai:x:1", false, None), Some(false));

@@ -95,8 +95,16 @@ pub struct Token {
 impl Response {
     /// Reads a whole answer.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
+        Self::read_by(Reader::default(), bytes)
+    }
+
+    /// Reads a whole answer whose namespace may be missing or misspelt.
+    pub fn read_leniently(bytes: &[u8]) -> Result<Self, ReadError> {
+        Self::read_by(Reader::default().lenient(), bytes)
+    }
+
+    fn read_by(mut reader: Reader, bytes: &[u8]) -> Result<Self, ReadError> {
         let mut builder = Builder::default();
-        let mut reader = Reader::default();
         reader.push(bytes, &mut |event| builder.take(event))?;
         reader.finish()?;
         Ok(builder.response)

@@ -32,6 +32,8 @@ pub enum Delivery {
     ResetAt(usize),
     /// With its length, but silent after so many bytes.
     StallAt(usize),
+    /// With a length that is larger, and closed at the end.
+    LengthTooLarge,
     /// In chunks; closed without the last one.
     ChunkedWithoutEnd,
     /// With its length, so many times over: bodies larger than memory should have to be.

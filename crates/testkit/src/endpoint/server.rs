@@ -150,6 +150,7 @@ fn send(mut stream: &TcpStream, reply: &Reply, head_only: bool, stopping: &Atomi
         Delivery::UntilClose => head.push_str("Connection: close\r\n"),
         // Such an answer has no body, so that there is nothing to tell the length of.
         Delivery::Length if reply.status == 304 => {}
+        Delivery::LengthTooLarge => head.push_str(&format!("Content-Length: {}\r\n", reply.body.len() + 100)),
         Delivery::Repeated(times) => {
             head.push_str(&format!("Content-Length: {}\r\n", reply.body.len() as u64 * times));
         }
@@ -166,7 +167,7 @@ fn send(mut stream: &TcpStream, reply: &Reply, head_only: bool, stopping: &Atomi
         Delivery::Length => stream.write_all(whole).map(|()| true),
         Delivery::Repeated(times) => (0..times).try_for_each(|_| stream.write_all(whole)).map(|()| true),
         Delivery::Bare => Ok(false),
-        Delivery::UntilClose => {
+        Delivery::UntilClose | Delivery::LengthTooLarge => {
             stream.write_all(whole)?;
             finish(stream)
         }

@@ -12,6 +12,7 @@
 //! | `references` | what records only refer to: counted, and not fetched from where only we can reach |
 //! | `round_trip` | a mirror is the site; an aggregator tells what it was told |
 //! | `stored` | reads back what harvests left behind |
+//! | `trials` | small harvests, quick failures, and what is printed of what is kept |
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -32,6 +33,7 @@ mod outages;
 mod references;
 mod round_trip;
 pub(crate) mod stored;
+mod trials;
 
 /// A harvest to be started.
 pub(crate) struct Harvest {

@@ -39,6 +39,10 @@ pub(super) struct Answer {
     /// Bytes taken by slots and sets.
     taken: usize,
     deleted: bool,
+    /// Whether other spellings of the protocol's namespace are understood.
+    pub(super) is_lenient: bool,
+    /// The spelling that the root element has, if it is another one.
+    pub(super) own_namespace: Option<String>,
 }
 
 struct Frame {
@@ -73,6 +77,8 @@ impl Answer {
             sets: Vec::new(),
             taken: 0,
             deleted: false,
+            is_lenient: false,
+            own_namespace: None,
         }
     }
 
@@ -137,7 +143,9 @@ impl Answer {
             return Ok(Step::PartOpened);
         }
         let name = utf8(name)?;
-        let child = if self.namespace(name)? == OAI_NAMESPACE { parent.child(split(name).1) } else { None };
+        let namespace = self.namespace(name)?;
+        let is_own = namespace == OAI_NAMESPACE || self.own_namespace.as_deref() == Some(namespace);
+        let child = if is_own { parent.child(split(name).1) } else { None };
         match child {
             Some(element) => {
                 self.frames.push(Frame { element, outer_scope, strayed: false });
@@ -160,7 +168,10 @@ impl Answer {
         self.declare(tag)?;
         let namespace = self.namespace(name)?;
         if namespace != OAI_NAMESPACE {
-            return Err(Fault::Namespace { found: quoted(namespace.as_bytes()) });
+            if !self.is_lenient || !is_misspelt(namespace) {
+                return Err(Fault::Namespace { found: quoted(namespace.as_bytes()) });
+            }
+            self.own_namespace = Some(namespace.to_owned());
         }
         self.frames.push(Frame { element: Element::Root, outer_scope: 0, strayed: false });
         Ok(Step::On)
@@ -204,7 +215,8 @@ impl Answer {
                 self.slots.iter_mut().for_each(String::clear);
                 self.sets.clear();
                 self.taken = 0;
-                let deleted = |(name, value): &(String, String)| name == "status" && value == "deleted";
+                let deleted =
+                    |(name, value): &(String, String)| name == "status" && value.trim().eq_ignore_ascii_case("deleted");
                 self.deleted = element == Element::Header && own_attributes(tag)?.iter().any(deleted);
             }
             _ => {}
@@ -380,4 +392,12 @@ fn own_attributes(tag: &[u8]) -> Result<Arguments, Fault> {
         }
     }
     Ok(own)
+}
+
+/// Returns true if this is the protocol's namespace as servers misspell it: not at all, with `https`, without the slash.
+fn is_misspelt(namespace: &str) -> bool {
+    let plain = |uri: &str| {
+        uri.trim().trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/').to_owned()
+    };
+    namespace.is_empty() || plain(namespace).eq_ignore_ascii_case(&plain(OAI_NAMESPACE))
 }

@@ -196,6 +196,18 @@ impl Reader {
         Self { scanner: Scanner::new(limits.tag), answer: Answer::new(limits), failed: None }
     }
 
+    /// The same for answers whose namespace is missing or misspelt: they are read as if it were right.
+    #[must_use]
+    pub fn lenient(mut self) -> Self {
+        self.answer.is_lenient = true;
+        self
+    }
+
+    /// The namespace that stands in place of the protocol's, if a lenient reader met another.
+    pub fn misspelt_namespace(&self) -> Option<&str> {
+        self.answer.own_namespace.as_deref()
+    }
+
     /// Takes more of the answer and tells `sink` what that completes.
     ///
     /// The events and the error, if any, do not depend on how the answer is cut into pieces, with one exception:

@@ -118,6 +118,14 @@ pub(super) const DEFECTS: &[Defect] = &[
         })
     })
     .told(),
+    row("unstable", "a redirect loop in place of the third page", || {
+        Script::default().instead(|visit| {
+            let target = visit.request.target.clone();
+            (visit.verb() == "ListRecords" && visit.page() == 3)
+                .then(|| Reply::html(302, "Found").with("Location", &target))
+        })
+    })
+    .told_as(&["deep-paging"]),
     row("slow-page", "slower than is waited for, in longer lists", || {
         Script::default().reply(|visit, reply| {
             if visit.matching.len() > 12 {
@@ -137,7 +145,15 @@ pub(super) const DEFECTS: &[Defect] = &[
     row("cut-short", "closed in the middle, once", || delivered_once(|reply| Delivery::CutAt(reply.half()))).told(),
     row("cut-short", "reset in the middle, once", || delivered_once(|reply| Delivery::ResetAt(reply.half()))).told(),
     row("cut-short", "reset before the first byte, once", || delivered_once(|_| Delivery::ResetAt(0))).told(),
-    row("cut-short", "no last chunk, once", || delivered_once(|_| Delivery::ChunkedWithoutEnd)).told(),
+    row("length-wrong", "no last chunk, once", || delivered_once(|_| Delivery::ChunkedWithoutEnd)).told(),
+    row("length-wrong", "no last chunk, always", || {
+        Script::default().reply(|_, reply| reply.delivery = Delivery::ChunkedWithoutEnd)
+    })
+    .told(),
+    row("length-wrong", "a Content-Length that is too large, always", || {
+        Script::default().reply(|_, reply| reply.delivery = Delivery::LengthTooLarge)
+    })
+    .told(),
     row("slow-page", "silent in the middle, once", || delivered_once(|reply| Delivery::StallAt(reply.half())))
         .asked(&["--timeout", "2"])
         .told(),

@@ -2,7 +2,7 @@
 
 use super::{Defect, Outcome, everything, of_one_second, row};
 use crate::endpoint::calendar::Granularity;
-use crate::endpoint::holdings::{Holdings, Record};
+use crate::endpoint::holdings::{Holdings, Record, dublin_core};
 use crate::endpoint::page::{Body, Page, Token};
 use crate::endpoint::reply::Reply;
 use crate::endpoint::script::{Script, Visit};
@@ -196,6 +196,14 @@ pub(super) const DEFECTS: &[Defect] = &[
             each_token(page, |token| token.size = Some(names.len().to_string()));
         })
     }),
+    row("duplicates", "every third record twice, with other metadata and the same datestamp", || {
+        Script::default().arrange(|_, records| {
+            let again: Vec<Record> = records.iter().step_by(3).filter(|record| !record.deleted).cloned().collect();
+            let other = |record: Record| Record { metadata: dublin_core("Another version"), ..record };
+            records.extend(again.into_iter().map(other));
+        })
+    })
+    .told(),
     row("duplicates", "all deletions on every page", || {
         Script::default().page(|visit, page| {
             let Some(list) = page.list() else { return };

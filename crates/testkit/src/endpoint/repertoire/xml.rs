@@ -81,6 +81,24 @@ pub(super) const DEFECTS: &[Defect] = &[
             .xml(|_, xml| swap(xml, b"R&amp;D", b"R&D"))
     })
     .told(),
+    row("angle-brackets", "before a space in metadata", || in_metadata(b"3 < 5 and <= 7")).told().or_as(|record| {
+        let mut metadata = record.metadata.clone();
+        swap(&mut metadata, b"3 < 5 and <= 7", b"3 &lt; 5 and &lt;= 7");
+        metadata
+    }),
+    row("angle-brackets", "before a letter in metadata", || in_metadata(b"a <b and c"))
+        .outcome(Outcome::WithoutRecords(is_victim)),
+    row("angle-brackets", "before a letter in metadata, all of one second", || {
+        in_metadata(b"a <b and c").holding(super::of_one_second)
+    })
+    .outcome(Outcome::WithoutRecords(is_victim)),
+    row("namespace", "missing", || in_namespace("")).told(),
+    row("namespace", "with https", || in_namespace(" xmlns=\"https://www.openarchives.org/OAI/2.0/\"")).told(),
+    row("namespace", "without the slash at its end", || in_namespace(" xmlns=\"http://www.openarchives.org/OAI/2.0\""))
+        .told(),
+    row("many-deletions", "with a status that is written differently", || {
+        Script::default().xml(|_, xml| swap(xml, b"status=\"deleted\"", b"status=\" Deleted \""))
+    }),
     row("outer-namespaces", "on the root element", || {
         undeclared().xml(|_, xml| {
             swap(xml, b"<OAI-PMH ", b"<OAI-PMH xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xmlns:x='urn:example:x' ");
@@ -179,6 +197,13 @@ fn around(before: &'static [u8], after: &'static [u8]) -> Script {
 }
 
 /// A script in which one record's metadata has these bytes in it.
+/// The protocol's namespace is declared in another way.
+fn in_namespace(declaration: &'static str) -> Script {
+    Script::default().xml(move |_, xml| {
+        swap(xml, b" xmlns=\"http://www.openarchives.org/OAI/2.0/\"", declaration.as_bytes());
+    })
+}
+
 fn in_metadata(bytes: &'static [u8]) -> Script {
     Script::default().holding(|holdings| {
         let victim = holdings.record(VICTIM).expect("it is there");
