@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use modoai_testkit::apache::machine::free_port;
 use modoai_testkit::apache::{self, Mpm};
+use modoai_testkit::endpoint::{Endpoint, Reply, Script};
 use modoai_testkit::http::encode;
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
@@ -97,6 +98,33 @@ fn what_is_wrong_is_told_with_its_proof_and_ends_with_2() {
     }
     let grades: Vec<_> = report["outcomes"].as_array().expect("a list").iter().map(|it| &it["grade"]).collect();
     assert_eq!((grades.len(), grades[2]), (11, &"failure".into()), "{}", ended.stdout);
+}
+
+/// A server that puts everything but Identify off for an hour.
+#[test]
+fn what_was_never_answered_is_not_judged() {
+    let endpoint = Endpoint::start(Script::default().instead(|visit| {
+        let busy = || Reply::html(429, "Slow down").with("Retry-After", "3500");
+        (visit.verb() != "Identify").then(busy)
+    }));
+    let ended = Desk::new().run(&["validate", endpoint.url(), "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    assert_eq!(report["counts"]["failure"], 0, "{}", ended.stdout);
+    let of_lists = |outcome: &&serde_json::Value| outcome["group"] == "lists";
+    let mut lists = report["outcomes"].as_array().expect("a list").iter().filter(of_lists).peekable();
+    assert!(lists.peek().is_some(), "{}", ended.stdout);
+    assert!(lists.all(|outcome| outcome["grade"] == "not-judged"), "{}", ended.stdout);
+}
+
+#[test]
+fn our_own_aggregator_conforms() {
+    let (_site, server) = served();
+    let desk = Desk::new();
+    let url = format!("{}/modoai", server.url());
+    desk.run(&["harvest", &url, "--into", "copy", "--sink", "catalogue"]).printed();
+    let aggregator = Launch::of_catalogue(desk.at("copy/catalogue.sqlite")).start();
+    let text = desk.run(&["validate", &format!("{}/modoai", aggregator.url()), "--strict"]).printed();
+    assert!(text.contains(" passed, 0 failed, 0 with warnings, "), "{text}");
 }
 
 #[test]

@@ -66,6 +66,14 @@ impl<'a, T: Transport> Asking<'a, T> {
                     self.sent += raw.hops.len();
                     break Reply::read(raw, self.options.answer_bytes);
                 }
+                // What was never sent was not answered badly.
+                Err(none) if none.is_held => {
+                    self.sent -= 1;
+                    return Err(format!(
+                        "the server asked to be left alone for longer than {} seconds",
+                        self.options.patience.as_secs()
+                    ));
+                }
                 Err(none) if none.is_transient && attempts + 1 < most_attempts => {
                     attempts += 1;
                     self.pause(Duration::from_secs(2)).await?;
@@ -125,6 +133,6 @@ impl<'a, T: Transport> Asking<'a, T> {
 }
 
 /// Whether we are to come back later.
-fn is_refusal(status: u16) -> bool {
+pub(super) fn is_refusal(status: u16) -> bool {
     [429, 503].contains(&status)
 }

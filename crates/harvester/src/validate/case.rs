@@ -74,14 +74,24 @@ impl Case {
         self.exchanges.push(exchange);
     }
 
-    /// Everything that was asked so far.
-    pub(crate) fn exchanges(&self) -> &[Exchange] {
+    /// Everything that was asked so far, answered or not.
+    pub(crate) fn asked(&self) -> &[Exchange] {
         &self.exchanges
     }
 
-    /// What was answered.
+    /// Everything that was asked so far, but for what the server put off to the last.
+    pub(crate) fn exchanges(&self) -> impl Iterator<Item = &Exchange> + Clone {
+        self.exchanges.iter().filter(|exchange| !exchange.is_refused())
+    }
+
+    /// What was answered. Where the server asked for patience as often as it was asked, there is nothing to judge.
     pub(crate) fn ask(&self, question: Question) -> Result<&Exchange, Stop> {
         match self.places.get(&question) {
+            Some(&place) if self.exchanges[place].is_refused() => {
+                let exchange = &self.exchanges[place];
+                let status = exchange.reply().map_or(0, |reply| reply.status);
+                not_judged(format!("{} was never answered: HTTP status {status}", exchange.url))
+            }
             Some(&place) => Ok(&self.exchanges[place]),
             None => Err(Stop::Need(question)),
         }
@@ -216,13 +226,15 @@ impl Case {
 
     /// One answer of each kind: what checks over all answers rest on, even if nothing else was asked.
     pub(crate) fn survey(&self) -> Judged {
-        // Answers that cannot be read are among what is judged.
-        self.ask(Question::of(&[("verb", "Identify")]))?;
-        self.ask(Question::of(&[("verb", "ListMetadataFormats")]))?;
-        self.lists()?;
-        self.ask(Question::of(&[("verb", "junk")]))?;
-        if let Ok(sample) = self.sample() {
-            self.record(&sample.identifier, &self.prefix()?)?;
+        // Answers that cannot be read are among what is judged; what was never answered is left out.
+        needed(self.ask(Question::of(&[("verb", "Identify")])))?;
+        needed(self.ask(Question::of(&[("verb", "ListMetadataFormats")])))?;
+        needed(self.headers())?;
+        needed(self.records())?;
+        needed(self.sets())?;
+        needed(self.ask(Question::of(&[("verb", "junk")])))?;
+        if let (Ok(sample), Ok(prefix)) = (self.sample(), self.prefix()) {
+            needed(self.record(&sample.identifier, &prefix))?;
         }
         Ok(())
     }
@@ -266,6 +278,14 @@ impl<'a> Walk<'a> {
             End::Sampled => Some(format!("only the first {} of the list were looked at", self.entries().count())),
             End::Broken(reason) => Some(format!("the list breaks off: {reason}")),
         }
+    }
+}
+
+/// Stops for what must be asked first, and for nothing else.
+fn needed<T>(asked: Result<T, Stop>) -> Judged {
+    match asked {
+        Err(Stop::Need(question)) => Err(Stop::Need(question)),
+        Ok(_) | Err(Stop::NotJudged(_)) => Ok(()),
     }
 }
 

@@ -51,8 +51,12 @@ impl Transport for Endpoint<'_> {
     async fn send(&self, question: &Question, within: Duration) -> Result<Raw, NoAnswer> {
         match tokio::time::timeout(within, self.fetch(question)).await {
             Ok(Ok(raw)) => Ok(raw),
-            Ok(Err(error)) => Err(NoAnswer { is_transient: error.is_transient(), reason: with_causes(&error) }),
-            Err(_) => Err(NoAnswer { is_transient: false, reason: "it takes too long".to_owned() }),
+            Ok(Err(error)) => Err(NoAnswer {
+                is_held: matches!(error, FetchError::Held { .. }),
+                is_transient: error.is_transient(),
+                reason: with_causes(&error),
+            }),
+            Err(_) => Err(NoAnswer { is_transient: false, is_held: false, reason: "it takes too long".to_owned() }),
         }
     }
 

@@ -8,6 +8,7 @@ use modoai_protocol::xml::document::{Format, Part, Set, Token};
 use modoai_protocol::xml::reader::ReadError;
 use modoai_protocol::xml::writer::escaped;
 
+use super::asking::is_refusal;
 use super::metadata::{self, Metadata};
 use super::report::Excerpt;
 use super::shape::{self, Deviation};
@@ -140,6 +141,8 @@ pub(crate) struct Answer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) identifier: String,
+    /// Whether white space stands around the identifier.
+    pub(crate) is_padded: bool,
     pub(crate) datestamp: String,
     pub(crate) sets: Vec<String>,
     pub(crate) deleted: bool,
@@ -151,6 +154,11 @@ impl Exchange {
     /// The HTTP answer, if there was one.
     pub(crate) fn reply(&self) -> Option<&Reply> {
         self.outcome.as_ref().ok()
+    }
+
+    /// Returns true if the server put the question off to the last: it was never answered.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.reply().is_some_and(|reply| is_refusal(reply.status))
     }
 
     /// What the answer says, if it could be read.
@@ -262,6 +270,7 @@ impl Answer {
             abouts: record.about.len(),
             // An identifier is an anyURI: the schema drops white space around it.
             identifier: record.identifier.trim().to_owned(),
+            is_padded: record.identifier.trim() != record.identifier,
             datestamp: record.datestamp,
             sets: record.sets,
             deleted: record.deleted,

@@ -126,7 +126,7 @@ async fn judge(
         Ok(exchange) => case.file(exchange),
         Err(limit) => cut_short = Some(limit),
     }
-    let identify = case.exchanges().first();
+    let identify = case.asked().first();
     let unreachable = match identify {
         // One fault in one answer is judged like any other; where nothing of the kind comes, there is no repository.
         Some(identify) => (!identify.is_of_the_protocol()).then(|| identify.trouble()),

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use modoai_protocol::xml::{XSI_NAMESPACE, is_legal};
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
-use quick_xml::name::ResolveResult;
+use quick_xml::name::{QName, ResolveResult};
 use quick_xml::reader::NsReader;
 
 use super::lexical;
@@ -20,6 +20,9 @@ use super::schema::{self, Content, Element, Particle};
 const MOST: usize = 50;
 /// Texts longer than this are not held against a form.
 const LONGEST_TEXT: usize = 8 * 1024;
+
+/// The namespace of the types that every schema has.
+const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -365,8 +368,10 @@ impl<'a> Inspector<'a> {
                     self.tell(Kind::IllFormed, format!("the namespace prefix '{prefix}' is not declared"), start);
                 }
                 (ResolveResult::Bound(namespace), local) if namespace.into_inner() == XSI_NAMESPACE => {
-                    if local.into_inner() == "schemaLocation" {
-                        location = Some(value);
+                    match (local.into_inner(), element) {
+                        ("schemaLocation", _) => location = Some(value),
+                        ("type", Some(element)) => self.judge_type(reader, element, value.trim(), start),
+                        _ => {}
                     }
                 }
                 (ResolveResult::Bound(_), _) if name == "xml:lang" || name == "xml:space" => {}
@@ -377,6 +382,19 @@ impl<'a> Inspector<'a> {
             self.judge_attributes(element, &given, start);
         }
         location
+    }
+
+    /// An element of a schema that is known can have another type only if that schema, or XML Schema itself, defines it.
+    fn judge_type(&mut self, reader: &NsReader<&[u8]>, element: &Element, value: &str, start: usize) {
+        let is_known = match reader.resolver().resolve_element(QName(value)).0 {
+            ResolveResult::Bound(namespace) => [element.namespace, XSD_NAMESPACE].contains(&namespace.into_inner()),
+            ResolveResult::Unbound | ResolveResult::Unknown(_) => false,
+        };
+        if !is_known {
+            let message =
+                format!("'{}' has xsi:type '{}', which its schema does not know", element.name, shortened(value));
+            self.tell(Kind::Value, message, start);
+        }
     }
 
     fn judge_attributes(&mut self, element: &Element, given: &[(String, String)], start: usize) {

@@ -9,6 +9,8 @@ pub(crate) struct NoAnswer {
     pub(crate) reason: String,
     /// Whether asking again may help.
     pub(crate) is_transient: bool,
+    /// Whether nothing was sent, because the server asked to be left alone for longer than we wait.
+    pub(crate) is_held: bool,
 }
 
 /// Asks, and waits.

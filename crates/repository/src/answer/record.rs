@@ -1,7 +1,7 @@
 //! Records: GetRecord, and the part of ListRecords that is about one item.
 
 use modoai_protocol::xml::XmlWriter;
-use modoai_protocol::{ErrorCode, MetadataPrefix, ProtocolError};
+use modoai_protocol::{ErrorCode, MetadataPrefix, ProtocolError, SetSpec};
 
 use super::{Body, write_set_spec};
 use crate::error::Failure;
@@ -141,8 +141,14 @@ pub(crate) fn write_header(visit: &Visit<'_>, item: &Item, xml: &mut XmlWriter<'
     xml.raw(if item.deleted { "<header status=\"deleted\"><identifier>" } else { "<header><identifier>" });
     xml.text(&visit.repository.identifier_prefix).text(&item.name).raw("</identifier><datestamp>");
     xml.datestamp(item.datestamp).raw("</datestamp>");
+    // Whoever is in a set is in those above it: the header names the lowest only (section 2.6).
+    let is_above = |set: &SetSpec, other: &SetSpec| {
+        other.as_str().strip_prefix(set.as_str()).is_some_and(|rest| rest.starts_with(':'))
+    };
     for set in &*item.sets {
-        write_set_spec(set, xml);
+        if !item.sets.iter().any(|other| is_above(set, other)) {
+            write_set_spec(set, xml);
+        }
     }
     xml.raw("</header>");
     Ok(())

@@ -70,7 +70,7 @@ fn status(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn content_type(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
-    for (exchange, reply) in case.exchanges().iter().filter_map(|exchange| Some((exchange, exchange.reply()?))) {
+    for (exchange, reply) in case.exchanges().filter_map(|exchange| Some((exchange, exchange.reply()?))) {
         let value = reply.header("content-type").unwrap_or_default();
         let media_type = value.split(';').next().unwrap_or_default().trim();
         if reply.answer.is_ok() && !media_type.eq_ignore_ascii_case("text/xml") {
@@ -82,7 +82,7 @@ fn content_type(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn charset(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
-    for (exchange, reply) in case.exchanges().iter().filter_map(|exchange| Some((exchange, exchange.reply()?))) {
+    for (exchange, reply) in case.exchanges().filter_map(|exchange| Some((exchange, exchange.reply()?))) {
         let value = reply.header("content-type").unwrap_or_default();
         let parameters = value.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
         let charset = parameters.into_iter().find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
@@ -112,7 +112,7 @@ fn redirects(case: &Case, verdict: &mut Verdict) -> Judged {
 fn flow_control(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
     let mut any = false;
-    for exchange in case.exchanges() {
+    for exchange in case.asked() {
         for wait in &exchange.waits {
             any = true;
             let seconds = wait.retry_after.as_deref().map(str::parse::<u64>);
@@ -136,7 +136,7 @@ fn flow_control(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn identity(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
-    for exchange in case.exchanges().iter().filter(|exchange| exchange.question.coding == "identity") {
+    for exchange in case.exchanges().filter(|exchange| exchange.question.coding == "identity") {
         let Some(reply) = exchange.reply() else { continue };
         let label = reply.header("content-encoding").unwrap_or("identity");
         if reply.coding != Some("identity") || !label.eq_ignore_ascii_case("identity") {

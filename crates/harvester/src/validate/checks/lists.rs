@@ -166,7 +166,7 @@ fn whole(case: &Case, verdict: &mut Verdict) -> Judged {
                 && it.question.argument("metadataPrefix").as_deref() == Some(prefix.as_str())
         };
         let mut told = HashSet::new();
-        for exchange in case.exchanges().iter().filter(is_part) {
+        for exchange in case.exchanges().filter(is_part) {
             for entry in exchange.answer().map_or(&[][..], |answer| &answer.entries) {
                 let is_lacking = !known.contains(&entry.identifier) && !case.may_lack(&whole, entry);
                 if is_lacking && told.insert(&entry.identifier) {

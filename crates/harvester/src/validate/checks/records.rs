@@ -50,6 +50,9 @@ fn identifiers(case: &Case, verdict: &mut Verdict) -> Judged {
             if !lexical::is_absolute_uri(&entry.identifier) {
                 let message = format!("the identifier '{}' is no URI", entry.identifier);
                 verdict.fail_at(exchange, message, &entry.identifier);
+            } else if entry.is_padded {
+                let message = format!("the identifier '{}' has white space around it", entry.identifier);
+                verdict.warn_at(exchange, message, &entry.identifier);
             }
         }
     }
@@ -126,18 +129,18 @@ fn schema_location(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn about(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
-    let entries = case.exchanges().iter().filter_map(|exchange| exchange.answer()).flat_map(|answer| &answer.entries);
-    if entries.into_iter().all(|entry| entry.abouts == 0) {
-        return not_judged("no about container was seen");
-    }
+    let mut entries = case.exchanges().filter_map(|exchange| exchange.answer()).flat_map(|answer| &answer.entries);
+    // One that is empty is told by the deviation alone.
+    let mut any = entries.any(|entry| entry.abouts > 0);
     for exchange in case.exchanges() {
         for deviation in exchange.deviations() {
             let is_container = deviation.kind == Kind::Container && deviation.element == "about";
             let is_inside = deviation.place == Place::About && deviation.kind != Kind::IllFormed;
             if is_container || is_inside {
+                any = true;
                 verdict.deviation(exchange, deviation);
             }
         }
     }
-    Ok(())
+    if any { Ok(()) } else { not_judged("no about container was seen") }
 }

@@ -50,7 +50,7 @@ pub(super) const CHECKS: &[Check] = &[
 /// An error page of the HTTP server is no answer, and told as such.
 fn answers(case: &Case) -> impl Iterator<Item = &Exchange> {
     let is_answer = |reply: &Reply| reply.status == 200 || reply.answer.is_ok();
-    case.exchanges().iter().filter(move |exchange| exchange.reply().is_some_and(is_answer))
+    case.exchanges().filter(move |exchange| exchange.reply().is_some_and(is_answer))
 }
 
 fn tell(case: &Case, verdict: &mut Verdict, kind: Kind) -> Judged {

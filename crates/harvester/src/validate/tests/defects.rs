@@ -832,6 +832,9 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("records-identifiers", Failure, "no URI", |it| {
         it.items[2].identifier = "item 2".to_owned();
     }),
+    defect("records-identifiers", Warning, "white space behind it", |it| {
+        it.on_answer = |_, text| *text = text.replace("item/2</identifier>", "item/2 </identifier>");
+    }),
     defect("records-oai-identifiers", Failure, "of somebody else", |it| {
         it.items[2].identifier = "oai:elsewhere.org:item/2".to_owned();
     }),
@@ -849,6 +852,9 @@ pub(super) const DEFECTS: &[Defect] = &[
             replace(text, "dc:type>", "dc:kind>");
         };
     }),
+    defect("records-oai-dc", Failure, "a type that nobody declares", |it| {
+        it.on_answer = |_, text| *text = text.replace("<dc:type>", "<dc:type xsi:type=\"dcterms:DCMIType\">");
+    }),
     defect("records-schema-location", Failure, "none", |it| {
         it.on_answer = |_, text| {
             replace(text, &format!(" {DC_LOCATION}"), "");
@@ -857,6 +863,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("records-about", Failure, "a provenance that is not sure", |it| {
         it.about = "<about><provenance xmlns=\"http://www.openarchives.org/OAI/2.0/provenance\"><originDescription harvestDate=\"2024-01-01\" altered=\"perhaps\"><baseURL>http://a.example.org/</baseURL><identifier>oai:a.example.org:1</identifier><datestamp>2024-01-01</datestamp><metadataNamespace>http://www.openarchives.org/OAI/2.0/oai_dc/</metadataNamespace></originDescription></provenance></about>";
     }),
+    defect("records-about", Failure, "empty", |it| it.about = "<about/>"),
     defect("records-about", Failure, "two in one", |it| {
         it.about = "<about><a xmlns=\"urn:a\"/><a xmlns=\"urn:a\"/></about>";
     }),

@@ -314,7 +314,7 @@ impl Transport for Repository {
         }
         (self.on_wire)(question, &mut raw);
         if raw.status == 0 {
-            return Err(NoAnswer { reason: "the line is dead".to_owned(), is_transient: true });
+            return Err(NoAnswer { reason: "the line is dead".to_owned(), is_transient: true, is_held: false });
         }
         Ok(raw)
     }
