@@ -191,7 +191,7 @@ fn a_run_that_failed_is_told_as_one() {
         status.lines().find(|line| line.starts_with("  run ")).unwrap_or_default().to_owned()
     };
     assert_eq!(harvest(&["--set", "nope"]).status, 1);
-    assert!(last_run().contains(&format!("Z: failed: {} has no set 'nope', only a, a:b, c", endpoint.url())));
+    assert!(last_run().contains(&format!("Z: failed: {} has no set 'nope'; its sets are a, a:b, c", endpoint.url())));
     assert_eq!(harvest(&[]).status, 0);
     assert!(last_run().ends_with("Z: complete, 3 new or changed, 0 deleted"), "{}", last_run());
     // What was harvested cannot be used any more.
@@ -237,7 +237,7 @@ fn what_cannot_be_done_is_said_with_advice() {
         ),
         (vec!["harvest", &url, "--into", "x", "--format", "marc21"], 1, "only oai_dc, http_header, oai_didl"),
         (vec!["harvest", &url, "--into", "taken", "--sink", "jsonl"], 1, "hint: give another folder with --into"),
-        (vec!["harvest", &site, "--into", "x", "--attempts", "1"], 1, "does not answer as a repository"),
+        (vec!["harvest", &site, "--into", "x", "--attempts", "1"], 1, "/index.html is not a repository; http://127"),
         (vec!["harvest", "http://127.0.0.1:9/", "--into", "x", "--attempts", "1"], 1, "hint: is that the base URL?"),
         (vec!["harvest", &url, "--into", "file/x"], 1, "failed to create"),
         (vec!["harvest", &url, "--into", "x", "--user", "me"], 64, "MODOAI_PASSWORD"),

@@ -46,7 +46,7 @@ fn a_selection_of_which_something_is_missing_is_not_called_complete() {
     let ended = desk.run(&["harvest", endpoint.url(), "--into", "copy"]);
     assert_eq!(ended.status, 3, "{}", ended.stderr);
     let status = desk.run(&["status", "copy"]).printed();
-    assert!(status.contains("\n  complete but for 1 record  everything: at 20"), "{status}");
+    assert!(status.contains("\n  incomplete  everything: 1 record missing at 20"), "{status}");
     assert!(status.contains("\n  missing   oai:endpoint.example:0001: "), "{status}");
     assert!(!status.contains("\n  complete  "), "{status}");
 }

@@ -210,6 +210,11 @@ impl FetchError {
         }
     }
 
+    /// Whether the host does not exist: its name is wrong, and waiting does not help.
+    pub fn is_no_such_host(&self) -> bool {
+        matches!(self, Self::Resolve { no_such_name: true, .. })
+    }
+
     /// Whether it took too long.
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::TimedOut { .. })
@@ -231,7 +236,9 @@ impl FetchError {
             return Self::Exhausted { host, url, source: error.into() };
         }
         if error.is_dns() {
-            return Self::Resolve { host, url, no_such_name: is_no_such_name(&error), source: error.into() };
+            // RFC 6761: no resolver knows names that end in this way, and one that cannot be reached need not be asked.
+            let no_such_name = is_no_such_name(&error) || host.ends_with(".invalid");
+            return Self::Resolve { host, url, no_such_name, source: error.into() };
         }
         if error.is_connect() {
             return match error.is_timeout() {

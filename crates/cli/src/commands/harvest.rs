@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
-use modoai_fetch::{Client, Credential, FetchError, Patience, Url};
+use modoai_fetch::{Client, Credential, FetchError, HeaderName, HeaderValue, Patience, Url};
 use modoai_harvester::gauge::Gauge;
 use modoai_harvester::harvest::{Harvest, HarvestError, Options, Trouble};
 use modoai_harvester::sink::{self, SINKS, SinkError, SinkKind, SinkOptions};
@@ -64,6 +64,15 @@ pub(crate) struct HarvestCommand {
     /// Only what changed up to this.
     #[arg(long, value_name = "DATE", value_parser = date)]
     until: Option<Bound>,
+    /// Fetch only the record with this identifier, and no list; may be given several times.
+    #[arg(long = "identifier", value_name = "ID", conflicts_with_all = ["sets", "from", "until", "list_only", "verify", "all", "limit"])]
+    identifiers: Vec<String>,
+    /// Stop after the page with which this many records were received. The next run continues there.
+    #[arg(long, value_name = "N", conflicts_with = "list_only", value_parser = value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+    /// HTTP header to send with every request to the host of the base URL, such as 'X-Api-Key: secret'; may be given several times.
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = header, conflicts_with = "all")]
+    headers: Vec<(HeaderName, HeaderValue)>,
     /// Print the identifiers (for a site: its URLs), one per line, and get nothing else.
     #[arg(long, conflicts_with_all = ["sink", "all", "json", "verify", "keep_deleted", "allow_dotfiles", "catalogue"])]
     list_only: bool,
@@ -114,6 +123,15 @@ fn sinks() -> PossibleValuesParser {
 
 fn date(text: &str) -> Result<Bound, String> {
     Bound::parse(text).ok_or_else(|| "not a date such as 2024-01-31 or 2024-01-31T12:00:00Z".to_owned())
+}
+
+/// A header as curl takes it.
+fn header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let (name, value) = text.split_once(':').ok_or_else(|| "not a header such as 'X-Api-Key: secret'".to_owned())?;
+    let name = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|error| error.to_string())?;
+    let mut value = HeaderValue::from_str(value.trim()).map_err(|error| error.to_string())?;
+    value.set_sensitive(true);
+    Ok((name, value))
 }
 
 impl HarvestCommand {
@@ -191,6 +209,11 @@ impl HarvestCommand {
             format: self.format.clone(),
             sets: self.sets.clone(),
             window: Window { from: self.from.map(Bound::first), until: self.until.map(Bound::last) },
+            identifiers: self.identifiers.clone(),
+            limit: self.limit,
+            headers: self.headers.clone(),
+            // A list of thousands has hundreds that are gone.
+            proposes: self.all.is_none(),
             headers_only: self.list_only,
             verify: self.verify,
             patience: Patience {
@@ -279,6 +302,8 @@ fn failed(error: HarvestError) -> CliError {
         HarvestError::State(StateError::Busy { .. }) => Some("wait for it, or give another folder with --into"),
         HarvestError::Format { .. } => Some("choose one of these with --format"),
         HarvestError::NoSets { .. } => Some("leave out --set"),
+        HarvestError::NoSuchHost { .. } => Some("check the spelling of the base URL"),
+        HarvestError::Elsewhere { .. } => Some("run the command again with that URL"),
         HarvestError::NoRepository { source: Trouble::Unreachable(FetchError::PrivateAddress { .. }), .. } => {
             Some("if you trust the repository with your private network, use --allow-private")
         }

@@ -134,12 +134,11 @@ fn text(told: &Value) -> String {
             if set.is_empty() { of(&list["selection"]) } else { format!("set {set}, {}", of(&list["selection"])) };
         let _ = match list["completed"].as_str() {
             Some(date) => {
-                writeln!(
-                    out,
-                    "  complete{}  {what}: at {date}; next, what changed since {}",
-                    but_for(told, list),
-                    of(&list["watermark"])
-                )
+                let next = format!("at {date}; next, what changed since {}", of(&list["watermark"]));
+                match gaps(told, list) {
+                    Some(gaps) => writeln!(out, "  incomplete  {what}: {gaps} missing {next}"),
+                    None => writeln!(out, "  complete  {what}: {next}"),
+                }
             }
             None => writeln!(out, "  not yet   {what}"),
         };
@@ -179,13 +178,12 @@ fn text(told: &Value) -> String {
     out
 }
 
-/// What a selection lacks that was complete but for that. Of a record that is missing nobody knows which selections it is
-/// in.
-fn but_for(told: &Value, list: &Value) -> String {
+/// What a selection lacks, if anything. Of a record that is missing nobody knows which selections it is in.
+fn gaps(told: &Value, list: &Value) -> Option<String> {
     let records = told["missing_count"].as_u64().unwrap_or_default();
     let open = list["open"].as_array().map_or(0, Vec::len) as u64;
-    let gaps = [(records, "record", "records"), (open, "stretch of time", "stretches of time")];
+    let gaps = [(records, "record", "records"), (open, "date range", "date ranges")];
     let gaps = gaps.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| counted(count, one, many));
     let gaps: Vec<_> = gaps.collect();
-    if gaps.is_empty() { String::new() } else { format!(" but for {}", gaps.join(" and ")) }
+    (!gaps.is_empty()).then(|| gaps.join(" and "))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use modoai_fetch::Url;
+use modoai_fetch::{FetchError, Url};
 use modoai_protocol::ErrorCode;
 use modoai_protocol::xml::document::Part;
 use modoai_protocol::xml::reader::fragment::{Fragment, Node};
@@ -10,7 +10,7 @@ use modoai_protocol::xml::reader::{Limits, ReadError};
 use modoai_protocol::xml::{DATESTAMPS_NAMESPACE, Response};
 
 use super::talk::Talk;
-use super::{HarvestError, Trouble};
+use super::{HarvestError, Options, Trouble};
 use crate::ask::Question;
 use crate::clock;
 use crate::quirks;
@@ -37,7 +37,7 @@ pub(super) async fn identify(
     talk: &mut Talk,
     state: &mut State,
     contract: &Contract,
-    may_move: bool,
+    options: &Options,
 ) -> Result<Identity, Interview> {
     let url = contract.base_url.as_str();
     let known = state.contract()?.filter(|known| known == contract);
@@ -46,7 +46,11 @@ pub(super) async fn identify(
     let mut identity = match described(talk, url, &Question::Identify).await {
         Ok(response) => introduced(talk, &response),
         Err(failure) => {
-            let reason = unless_it_lists(talk, contract, failure).await?;
+            let reason = match unless_it_lists(talk, contract, failure).await {
+                Ok(reason) => reason,
+                Err(failure) if options.proposes => return Err(elsewhere(talk, url, failure).await),
+                Err(failure) => return Err(failure),
+            };
             talk.repairs.note(quirks::NO_IDENTIFY, &reason);
             // Where no granularity is told, dates are days: every repository understands them.
             known.clone().unwrap_or_else(|| Identity { name: url.to_owned(), ..Identity::default() })
@@ -57,7 +61,7 @@ pub(super) async fn identify(
         None => format(talk, contract).await?,
     };
     talk.granularity = Granularity::parse(&identity.granularity);
-    state.agree(contract, may_move)?;
+    state.agree(contract, options.moved)?;
     state.set_identity(&identity)?;
     Ok(identity)
 }
@@ -144,10 +148,53 @@ async fn unless_it_lists(talk: &mut Talk, contract: &Contract, failure: Intervie
     Err(failure)
 }
 
+/// Paths below which repositories are, by how common they are: those of DSpace, EPrints, OJS, Invenio, Dataverse and ours.
+const USUAL: [&str; 10] = [
+    "oai",
+    "oai/request",
+    "server/oai/request",
+    "cgi/oai2",
+    "oai2d",
+    "index.php/index/oai",
+    "modoai",
+    "oai2",
+    "oai-pmh",
+    "OAIHandler",
+];
+
+/// There is no repository at this URL. If something answers there and one is found on the same host, that is proposed.
+async fn elsewhere(talk: &mut Talk, url: &str, failure: Interview) -> Interview {
+    let is_answer = |source: &Trouble| {
+        matches!(
+            source,
+            Trouble::WebPage(_) | Trouble::Unreadable(_) | Trouble::Status(400..=499) | Trouble::CutShort(_)
+        )
+    };
+    if !matches!(&failure, Interview::Failed(HarvestError::NoRepository { source, .. }) if is_answer(source)) {
+        return failure;
+    }
+    let asked = talk.base_url.clone();
+    let usual = USUAL.iter().filter_map(|path| asked.join(&format!("/{path}")).ok());
+    let candidates: Vec<Url> = talk.links().await.into_iter().chain(usual).filter(|it| *it != asked).collect();
+    for candidate in candidates {
+        talk.base_url = candidate;
+        let found = talk.probe(&Question::Identify).await.is_ok_and(|response| response.identify("baseURL").is_some());
+        if found {
+            let found = std::mem::replace(&mut talk.base_url, asked).to_string();
+            return HarvestError::Elsewhere { url: url.to_owned(), found }.into();
+        }
+    }
+    talk.base_url = asked;
+    failure
+}
+
 async fn described(talk: &mut Talk, url: &str, question: &Question) -> Result<Response, Interview> {
     let response = match talk.describe(question).await {
         Ok(response) => response,
         Err(Trouble::Postponed(wait)) => return Err(Interview::Postponed(wait)),
+        Err(Trouble::Unreachable(FetchError::Resolve { host, no_such_name: true, .. })) => {
+            return Err(HarvestError::NoSuchHost { host }.into());
+        }
         Err(source) => return Err(HarvestError::NoRepository { url: url.to_owned(), source }.into()),
     };
     match response.errors.first() {

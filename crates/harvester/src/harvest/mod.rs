@@ -218,10 +218,11 @@ impl Harvest {
             repairs: Repairs::default(),
             stop,
             dice: fastrand::Rng::new(),
+            headers: options.headers.clone(),
             effort: Yield::default(),
             given_up: false,
         };
-        let identity = match identify(&mut talk, &mut state, &contract, options.moved).await {
+        let identity = match identify(&mut talk, &mut state, &contract, &options).await {
             Ok(identity) => identity,
             Err(Interview::Postponed(wait)) => {
                 let wait = remember_wait(&mut state, &options, wait)?;
@@ -300,6 +301,9 @@ impl Work {
     async fn everything(&mut self) -> Result<(), Stop> {
         if self.options.verify {
             self.inspect().await?;
+        }
+        if !self.options.identifiers.is_empty() {
+            return self.get_chosen().await;
         }
         let sets = if self.options.sets.is_empty() { vec![String::new()] } else { self.options.sets.clone() };
         for set in &sets {

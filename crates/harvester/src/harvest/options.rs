@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use modoai_fetch::{Patience, Url};
+use modoai_fetch::{HeaderName, HeaderValue, Patience, Url};
 
 use super::{Trouble, host};
 use crate::limits::Limits;
@@ -21,6 +21,14 @@ pub struct Options {
     pub sets: Vec<String>,
     /// The time, as the user said.
     pub window: Window,
+    /// Only these records, by their identifiers; no list is asked for then.
+    pub identifiers: Vec<String>,
+    /// The run stops after the page with which so many records have come.
+    pub limit: Option<u64>,
+    /// Sent with every request to the host of the base URL, and to no other.
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Where there is no repository, look for one at other URLs of the host, to propose it.
+    pub proposes: bool,
     /// Only headers are wanted: the sink gets records without parts.
     pub headers_only: bool,
     /// Compare identifiers afterwards, and pass vanished records on as deletions.
@@ -50,6 +58,10 @@ impl Options {
             format: None,
             sets: Vec::new(),
             window: Window::ALL,
+            identifiers: Vec::new(),
+            limit: None,
+            headers: Vec::new(),
+            proposes: true,
             headers_only: false,
             verify: false,
             patience: Patience::default(),
@@ -80,6 +92,20 @@ pub enum HarvestError {
         /// What came instead.
         source: Trouble,
     },
+    /// There is no such host.
+    #[error("failed to find the host '{host}': no such name")]
+    NoSuchHost {
+        /// Its name.
+        host: String,
+    },
+    /// Not a repository, but there is one at another URL of the same host.
+    #[error("{url} is not a repository; {found} is")]
+    Elsewhere {
+        /// Who was asked.
+        url: String,
+        /// Where one answers.
+        found: String,
+    },
     /// The server refused in the protocol's own words.
     #[error("{url} says {code}: {message}")]
     Refused {
@@ -101,12 +127,14 @@ pub enum HarvestError {
         offered: String,
     },
     /// The set does not exist.
-    #[error("{url} has no set '{set}', only {offered}")]
+    #[error("{url} has no set '{set}'{}; its sets are {offered}", nearest.as_ref().map(|it| format!("; did you mean '{it}'?")).unwrap_or_default())]
     Set {
         /// Who was asked.
         url: String,
         /// What was wanted.
         set: String,
+        /// The one that is most like it.
+        nearest: Option<String>,
         /// What there is.
         offered: String,
     },

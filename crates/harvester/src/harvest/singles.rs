@@ -7,6 +7,7 @@ use crate::ask::Question;
 use crate::clock;
 use crate::page::{Order, Purpose};
 use crate::state::OpenWindow;
+use crate::summary::Gap;
 use crate::window::Window;
 
 /// Records looked up at once.
@@ -53,8 +54,36 @@ impl Work {
         }
     }
 
-    /// Gets one record. Whether the server was able to answer.
+    /// Gets the records that were chosen by name, and nothing else. What cannot be had is missing from this run only.
+    pub(super) async fn get_chosen(&mut self) -> Result<(), Stop> {
+        let has_lists = !self.state()?.lists()?.is_empty();
+        let number = if has_lists { self.state()?.fresh_number()? } else { 0 };
+        for identifier in self.options.identifiers.clone() {
+            if let Err((_, reason)) = self.try_one(number, &identifier).await? {
+                self.gaps.push(Gap {
+                    what: "record".to_owned(),
+                    identifier: Some(identifier),
+                    reason,
+                    ..Gap::default()
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Gets one record that is missing. Whether the server was able to answer.
     async fn get_one(&mut self, number: i64, identifier: &str) -> Result<bool, Stop> {
+        match self.try_one(number, identifier).await? {
+            Ok(()) => Ok(true),
+            Err((answered, reason)) => {
+                self.state()?.tried(identifier, &reason)?;
+                Ok(answered)
+            }
+        }
+    }
+
+    /// Gets one record; or whether the server was able to answer, and what it said.
+    async fn try_one(&mut self, number: i64, identifier: &str) -> Result<Result<(), (bool, String)>, Stop> {
         self.talk.gauge.say(format!("getting {identifier}"));
         let question = Question::Record { identifier: identifier.to_owned(), prefix: self.prefix.clone() };
         let window = OpenWindow::new(number, Window::ALL, "");
@@ -69,23 +98,21 @@ impl Work {
             window,
             purpose: Purpose::One,
         };
-        let (answered, reason) = match self.talk.page(&mut self.desk, &order, &question).await {
+        Ok(Err(match self.talk.page(&mut self.desk, &order, &question).await {
             Ok(report) => match report.errors.first() {
                 None => {
                     self.talk.effort.gain();
-                    return Ok(true);
+                    return Ok(Ok(()));
                 }
                 // It exists, and not in this format: there is nothing to be missed.
                 Some((code, _)) if ErrorCode::from_name(code) == Some(ErrorCode::CannotDisseminateFormat) => {
                     self.state()?.found(identifier)?;
-                    return Ok(true);
+                    return Ok(Ok(()));
                 }
                 Some((code, message)) => (true, format!("{code}: {message}")),
             },
             Err(trouble) if trouble.calls_for_less() => (false, trouble.to_string()),
             Err(trouble) => return Err(self.stop(trouble)),
-        };
-        self.state()?.tried(identifier, &reason)?;
-        Ok(answered)
+        }))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use modoai_fetch::{Ask, Body, Client, FetchError, Fetched, Next, Patience, Url};
+use modoai_fetch::{Ask, Body, Client, FetchError, Fetched, HeaderName, HeaderValue, Next, Patience, Url};
 use modoai_protocol::ErrorCode;
 use modoai_protocol::xml::Response;
 use modoai_protocol::xml::reader::ReadError;
@@ -28,6 +28,9 @@ use crate::window::{Granularity, read_date};
 /// Answers that are not lists are read whole; none is that long.
 const LONGEST_DESCRIPTION: usize = 8 << 20;
 
+/// Of a web page, so much is searched for links.
+const LONGEST_PAGE: usize = 256 * 1024;
+
 /// So many bytes are gathered for the reader while it is busy. Each time it is handed something, two threads may have to
 /// be woken up; with less, that would be a good part of the work.
 const BATCH: usize = 512 * 1024;
@@ -44,6 +47,8 @@ pub(super) struct Talk {
     /// Set when somebody says stop.
     pub(super) stop: Arc<AtomicBool>,
     pub(super) dice: fastrand::Rng,
+    /// What is sent with every request, to the host of the base URL only.
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     /// What the requests of this run brought, and what they cost.
     pub(super) effort: Yield,
     /// Whether a question was given up: then the next ones are asked less often, until an answer brings something.
@@ -215,6 +220,20 @@ impl Talk {
         self.describe_once(question).await.map_err(|(trouble, _)| trouble)
     }
 
+    /// A request with the headers that the user wants to send. They are not sent to other hosts.
+    fn ask_for(&self, url: Url) -> Ask {
+        let headers = self.headers.iter().cloned();
+        headers.fold(Ask::new(url), |ask, (name, value)| ask.header(name, value))
+    }
+
+    /// Links to repositories on the page that is at the base URL, if a page is there.
+    pub(super) async fn links(&mut self) -> Vec<Url> {
+        let Ok(fetched) = self.client.get(self.ask_for(self.base_url.clone())).await else { return Vec::new() };
+        let base = fetched.url.clone();
+        let Ok(page) = fetched.body.read_to(LONGEST_PAGE).await else { return Vec::new() };
+        oai_links(&String::from_utf8_lossy(&page.bytes), &base)
+    }
+
     /// Sends one request. What is no answer by its status or headers alone is told apart here.
     async fn get(&mut self, question: &Question) -> Result<Fetched, (Trouble, Option<Duration>)> {
         if self.stop.load(Ordering::Relaxed) {
@@ -224,7 +243,7 @@ impl Talk {
         tracing::debug!(%url, "asking");
         let asked = Instant::now();
         let fetched = tokio::select! {
-            fetched = self.client.get(Ask::new(url.clone())) => fetched.map_err(|error| (error.into(), None))?,
+            fetched = self.client.get(self.ask_for(url.clone())) => fetched.map_err(|error| (error.into(), None))?,
             () = stopped(&self.stop) => return Err((Trouble::Interrupted, None)),
         };
         Gauge::add(&self.gauge.requests, 1);
@@ -263,7 +282,9 @@ impl Talk {
 
     /// Waits before the next attempt, or passes on why there will be none.
     async fn wait(&mut self, attempt: u32, trouble: Trouble, asked: Option<Duration>) -> Result<(), Trouble> {
-        if !trouble.is_transient() {
+        // A name that does not exist at first is misspelt; one that vanishes meanwhile may come back.
+        let is_misspelt = matches!(&trouble, Trouble::Unreachable(error) if error.is_no_such_host());
+        if !trouble.is_transient() || is_misspelt && Gauge::read(&self.gauge.requests) == 0 {
             return Err(trouble);
         }
         let asks = matches!(trouble, Trouble::Busy(_));
@@ -420,4 +441,40 @@ fn without_query(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.to_string()
+}
+
+/// The links of a web page whose URLs speak of OAI, on the same host and without a query, each once.
+fn oai_links(page: &str, base: &Url) -> Vec<Url> {
+    const MOST: usize = 5;
+    let mut links: Vec<Url> = Vec::new();
+    for rest in page.split("href=").skip(1) {
+        let Some(quote) = rest.chars().next().filter(|first| matches!(first, '"' | '\'')) else { continue };
+        let Some(value) = rest[1..].split(quote).next() else { continue };
+        let Ok(mut url) = base.join(&value.replace("&amp;", "&")) else { continue };
+        let is_oai =
+            url.path().to_ascii_lowercase().contains("oai") || url.query().is_some_and(|it| it.contains("verb="));
+        url.set_query(None);
+        url.set_fragment(None);
+        if is_oai && url.origin() == base.origin() && !links.contains(&url) {
+            links.push(url);
+        }
+        if links.len() == MOST {
+            break;
+        }
+    }
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_to_repositories_are_found_on_a_page() {
+        let base = Url::parse("https://example.org/about/").expect("a URL");
+        let page = "<a href=\"/oai?verb=Identify\">OAI</a> <a href='../OAI2#x'>2</a> <a href=\"/help\">no</a>\
+                    <a href=\"https://elsewhere.example/oai\">no</a> <a href=\"/oai\">again</a> <a href=";
+        let found: Vec<_> = oai_links(page, &base).into_iter().map(String::from).collect();
+        assert_eq!(found, ["https://example.org/oai", "https://example.org/OAI2"]);
+    }
 }

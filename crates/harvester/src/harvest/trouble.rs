@@ -55,6 +55,9 @@ pub enum Trouble {
     /// Lists go on without an end, or nothing helps against their failing.
     #[error("stopped: {0} requests brought nothing new")]
     Endless(u64),
+    /// As many records have come as the user wants.
+    #[error("stopped after {0} records, as --limit demands")]
+    Limit(u64),
     /// Somebody said stop.
     #[error("interrupted")]
     Interrupted,

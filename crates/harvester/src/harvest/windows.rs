@@ -9,6 +9,7 @@ use super::{HarvestError, Stop, Trouble, Work};
 use crate::ask::Question;
 use crate::clock;
 use crate::ending::{How, Step, Verdict};
+use crate::gauge::Gauge;
 use crate::habits::TokenStyle;
 use crate::page::{Order, PageReport, Purpose};
 use crate::quirks;
@@ -82,7 +83,7 @@ impl Work {
         const SHOWN: usize = 20;
         let (url, more) = (self.options.base_url.to_string(), if sets.len() > SHOWN { ", …" } else { "" });
         let offered = sets.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ") + more;
-        Err(HarvestError::Set { url, set: set.to_owned(), offered }.into())
+        Err(HarvestError::Set { url, set: set.to_owned(), nearest: nearest(set, &sets), offered }.into())
     }
 
     /// Works through all windows of a pass. Whether the server was able to answer.
@@ -120,6 +121,10 @@ impl Work {
         let (mut stride, mut failures) = (1, 0);
         loop {
             let Some(open) = self.next_window(list, stride)? else { return Ok(true) };
+            if self.is_limit_reached() {
+                let limit = self.options.limit.unwrap_or_default();
+                return Err(self.stop(Trouble::Limit(limit)));
+            }
             match self.window(list, open).await? {
                 Fate::Closed(records) => {
                     failures = 0;
@@ -201,11 +206,23 @@ impl Work {
             }
             open.progress = report.progress;
             match report.step {
+                Some(Step::GoOn(_)) if self.is_limit_reached() => {
+                    let limit = self.options.limit.unwrap_or_default();
+                    return Err(self.stop(Trouble::Limit(limit)));
+                }
                 Some(Step::GoOn(token)) => open.token = Some(token),
                 Some(Step::Ended(how)) => return self.settle(list, open, how).await,
                 None => return Err(self.stop(Trouble::Internal("a page without a step".to_owned()))),
             }
         }
+    }
+
+    /// Whether as many records have come as the user wants in this run.
+    fn is_limit_reached(&self) -> bool {
+        let gauge = &self.talk.gauge;
+        let counters = [&gauge.records, &gauge.deleted, &gauge.unchanged, &gauge.elsewhere];
+        let came: u64 = counters.into_iter().map(Gauge::read).sum();
+        self.options.limit.is_some_and(|limit| came >= limit)
     }
 
     /// Asks for a page of a list.
@@ -390,6 +407,13 @@ impl Work {
         self.state()?.close_window(open.number)?;
         Ok(Fate::Closed(open.progress.delivered))
     }
+}
+
+/// The known name that is most like one that is not known.
+fn nearest(name: &str, known: &[String]) -> Option<String> {
+    let score = |other: &String| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
+    let best = known.iter().map(|other| (score(other), other)).max_by(|one, other| one.0.total_cmp(&other.0));
+    best.filter(|(score, _)| *score > 0.4).map(|(_, other)| other.clone())
 }
 
 /// Whether a token looks different when it is percent-encoded.

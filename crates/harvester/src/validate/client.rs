@@ -53,7 +53,7 @@ impl Transport for Endpoint<'_> {
             Ok(Ok(raw)) => Ok(raw),
             Ok(Err(error)) => Err(NoAnswer {
                 is_held: matches!(error, FetchError::Held { .. }),
-                is_transient: error.is_transient(),
+                is_transient: error.is_transient() && !error.is_no_such_host(),
                 reason: with_causes(&error),
             }),
             Err(_) => Err(NoAnswer { is_transient: false, is_held: false, reason: "it takes too long".to_owned() }),

@@ -40,9 +40,12 @@ pub(super) fn text(summary: &Summary) -> String {
         let refused = counted(summary.refused, "record was", "records were");
         let _ = writeln!(out, "  refused  {refused} not written because of special names; each is named as missing");
     }
+    // Where nothing came, nothing was repaired, whatever was tried.
+    let is_void = summary.records + summary.deleted + summary.unchanged + summary.elsewhere == 0;
+    let label = if is_void && !summary.complete { "tried   " } else { "repaired" };
     for repair in &summary.repaired {
         let remedy = Quirk::named(&repair.quirk).map_or("", |quirk| quirk.remedy);
-        let _ = writeln!(out, "  repaired {} ({}×): {remedy}", repair.quirk, repair.count);
+        let _ = writeln!(out, "  {label} {} ({}×): {remedy}", repair.quirk, repair.count);
     }
     for gap in summary.missing.iter().take(SHOWN) {
         let _ = writeln!(out, "  missing  {}", plain(&gap.to_string()));
