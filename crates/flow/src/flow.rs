@@ -220,6 +220,11 @@ impl std::fmt::Debug for Permit {
 }
 
 impl Permit {
+    /// To be called on the thread that makes a list, before it begins: pauses for what earlier lists have used.
+    pub fn begin(&mut self) {
+        self.wrote(0);
+    }
+
     /// To be called after each write of a list: pauses while readers need the processors, and renews the lease.
     pub fn wrote(&mut self, bytes: usize) {
         let (Some(lease), Some(key)) = (&mut self.lease, self.key) else { return };

@@ -164,6 +164,7 @@ fn answer(
         }
     };
     let mut tally = Tally { permit, sent: Sent::default() };
+    tally.permit.begin();
     let outcome = write(request, desk, arguments, for_people, &mut tally);
     if let Some(entry) = entry {
         entry.served(&tally.sent, outcome.is_ok());

@@ -179,6 +179,7 @@ async fn answer(
             let _admission = admission;
             let begun = if is_list { writer.begin() } else { Ok(()) };
             let mut tally = Tally { place, sent: Sent::default() };
+            tally.place.begin();
             let written = |()| write(&handler, arguments, &requester, wish, writer, &mut tally);
             let result = begun.map_err(Failure::Io).and_then(written);
             if let Some(entry) = entry {

@@ -95,6 +95,13 @@ impl Drop for Lists {
 }
 
 impl Place {
+    /// To be called on the thread that makes the list, before it begins.
+    pub(crate) fn begin(&mut self) {
+        if let Some(permit) = &mut self.permit {
+            permit.begin();
+        }
+    }
+
     /// Reports what was written, and pauses if readers need the processors.
     pub(crate) fn wrote(&mut self, bytes: usize) {
         if let Some(permit) = &mut self.permit {
