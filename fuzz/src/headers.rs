@@ -1,6 +1,8 @@
 //! What reads single values of requests and responses: paths, preferences, ranges, waits, and headers that a crawl has kept.
 
 // Only some of each is needed by what is fuzzed.
+#[path = "../../crates/repository/src/browser.rs"]
+pub mod browser;
 #[allow(dead_code)]
 #[path = "../../crates/repository/src/crawled/head.rs"]
 mod head;

@@ -42,6 +42,7 @@ pub mod task;
 pub mod tex;
 
 pub use archive::record;
+pub use headers::quality;
 pub use invisible::{is_invisible, is_joiner, is_senseless};
 
 /// The rules of robots.txt, which are private to their crate.

@@ -6,7 +6,7 @@
 use std::time::{Duration, SystemTime};
 
 use libfuzzer_sys::fuzz_target;
-use modoai_fuzz::headers::{fit_headers, kept, name, quality, range, retry_after};
+use modoai_fuzz::headers::{browser, fit_headers, kept, name, quality, range, retry_after};
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
@@ -18,7 +18,11 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(name::decode(&canonical).as_ref(), Some(&segments));
     }
     assert!(quality::list([&*text]).len() <= text.len() + 1);
-    quality::prefers_html([&*text]);
+    for fetch_mode in [None, Some("navigate"), Some(&*text)] {
+        let signs = browser::Signs { method: "POST", accept: &[&*text], fetch_mode, fetch_dest: None };
+        assert!(!signs.is_browser(), "the page sends no forms by POST");
+        browser::Signs { method: "GET", ..signs }.is_browser();
+    }
     for size in [0, 1, 1000, u64::MAX] {
         if let Some(part) = range(&text, size) {
             assert!(part.start < part.end && part.end <= size, "{part:?} of {size}");

@@ -1,4 +1,4 @@
-//! Any text becomes characters without panic, never grows, and a second time nothing is left to do.
+//! Any text becomes characters without panic and never grows; letters and digits stay as they are.
 
 #![no_main]
 
@@ -9,5 +9,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let once = to_unicode(text);
     assert!(once.len() <= text.len(), "{text:?} became {once:?}");
-    assert_eq!(to_unicode(&once), once, "{text:?}");
+    if text.chars().all(char::is_alphanumeric) {
+        assert_eq!(once, text);
+    }
 });

@@ -5,7 +5,9 @@
 
 use modoai_protocol::query;
 
-use super::XML_NAME;
+/// The name below the base URL at which every client gets XML: the link "as XML" on each page leads there. It is a
+/// path because OAI-PMH forbids further arguments.
+pub const XML_NAME: &str = "xml";
 
 /// The page of a request.
 pub(super) fn page(arguments: &[(&str, &str)]) -> String {

@@ -44,6 +44,8 @@ use crate::repository::Repository;
 use choices::Choices;
 use view::Page;
 
+pub use links::XML_NAME;
+
 impl Repository {
     /// The answer to a request as a page of HTML. The bare URL shows Identify; to a harvester it would be an error.
     pub fn page_for_people(
@@ -76,10 +78,6 @@ impl Repository {
         Ok(page)
     }
 }
-
-/// The name below the base URL at which every client gets XML: the link "as XML" on each page leads there. It is a
-/// path because OAI-PMH forbids further arguments.
-pub const XML_NAME: &str = "xml";
 
 /// What a person means: a form sends the fields that were left empty, too.
 pub fn filled_in(arguments: Arguments) -> Arguments {
