@@ -19,14 +19,11 @@ use crate::gcra::{Micros, SECOND};
 use crate::ledger::{Clock, Ledger, since_boot};
 use crate::pace::{Pace, Processors};
 use crate::settings::{Budget, FlowSettings};
-use crate::site::MAX_LISTS;
+use crate::site::{LEASE_TERM, MAX_LISTS};
 
 /// How long a decision waits for another process that holds the ledger, and how long the end of a response does.
 const DECISION_PATIENCE: Duration = Duration::from_millis(20);
 const SETTLE_PATIENCE: Duration = Duration::from_secs(1);
-
-/// How often a list that takes long renews its lease.
-const RENEWAL: Duration = Duration::from_secs(20);
 
 /// What a request is, as far as flow control is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,7 +226,7 @@ impl Permit {
     pub fn wrote(&mut self, bytes: usize) {
         let (Some(lease), Some(key)) = (&mut self.lease, self.key) else { return };
         lease.pace.wrote(bytes);
-        if lease.renewed.elapsed() >= RENEWAL {
+        if micros(lease.renewed.elapsed()) >= LEASE_TERM / 9 {
             lease.renewed = Instant::now();
             let number = lease.number;
             self.flow.ledger.update(key, SETTLE_PATIENCE, |now, site, _| site.leases.hold(now, key, number));

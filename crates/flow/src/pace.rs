@@ -24,9 +24,6 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::gcra::{Micros, Rate, SECOND};
 
-/// How long a site counts as read after a request.
-const READER_WINDOW: Micros = SECOND;
-
 /// How often a process reports readers and reads the pressure, at most.
 const SAMPLE: Micros = SECOND / 10;
 
@@ -39,9 +36,12 @@ const STEP: usize = 32 << 10;
 /// The longest pause for one step; a harvester must see that the list continues.
 const LONGEST_PAUSE: Micros = 5 * SECOND;
 
-/// Places in the shared file.
-const LAST_READER: u64 = 0;
-const BUDGET: u64 = 8;
+/// A number in the shared file, by its place.
+#[derive(Clone, Copy, Debug)]
+enum Shared {
+    LastReader = 0,
+    Budget = 8,
+}
 
 static CORES: LazyLock<u64> = LazyLock::new(|| available_parallelism().map_or(1, NonZero::get) as u64);
 
@@ -75,14 +75,14 @@ impl Processors {
         let now = now();
         if now.saturating_sub(self.reported.load(Ordering::Relaxed)) >= SAMPLE {
             self.reported.store(now, Ordering::Relaxed);
-            self.write(LAST_READER, now);
+            self.write(Shared::LastReader, now);
         }
     }
 
     /// Returns true if lists must stay within their share now.
     fn are_wanted(&self) -> bool {
         let now = now();
-        let is_read = now.saturating_sub(self.read(LAST_READER)) < READER_WINDOW + SAMPLE;
+        let is_read = now.saturating_sub(self.read(Shared::LastReader)) < SECOND + SAMPLE;
         is_read && lock(&self.pressure).is_high(now)
     }
 
@@ -93,22 +93,22 @@ impl Processors {
         let Some(file) = &self.shared else { return 0 };
         let _ = fcntl_lock(file, FlockOperation::LockExclusive);
         let now = now();
-        let mut state = self.read(BUDGET).min(now + LONGEST_PAUSE);
+        let mut state = self.read(Shared::Budget).min(now + LONGEST_PAUSE);
         Rate { units: share * *CORES, period: 100, burst: 0 }.charge(&mut state, now, used);
-        self.write(BUDGET, state);
+        self.write(Shared::Budget, state);
         let _ = fcntl_lock(file, FlockOperation::Unlock);
         state - now
     }
 
-    fn read(&self, at: u64) -> u64 {
+    fn read(&self, at: Shared) -> u64 {
         let mut number = [0; 8];
-        let read = self.shared.as_ref().map(|file| file.read_exact_at(&mut number, at));
+        let read = self.shared.as_ref().map(|file| file.read_exact_at(&mut number, at as u64));
         if matches!(read, Some(Ok(()))) { u64::from_le_bytes(number) } else { 0 }
     }
 
-    fn write(&self, at: u64, number: u64) {
+    fn write(&self, at: Shared, number: u64) {
         // Eight bytes in memory can be written; if not, lists do not pause.
-        let _ = self.shared.as_ref().map(|file| file.write_at(&number.to_le_bytes(), at));
+        let _ = self.shared.as_ref().map(|file| file.write_at(&number.to_le_bytes(), at as u64));
     }
 }
 
@@ -227,8 +227,8 @@ mod tests {
         let processors = Processors::new();
         assert!(!processors.are_wanted());
         processors.reader_seen();
-        assert!(now().saturating_sub(processors.read(LAST_READER)) < 60 * SECOND);
-        processors.write(LAST_READER, now() - 2 * READER_WINDOW);
+        assert!(now().saturating_sub(processors.read(Shared::LastReader)) < 60 * SECOND);
+        processors.write(Shared::LastReader, now() - 2 * SECOND);
         assert!(!processors.are_wanted());
     }
 

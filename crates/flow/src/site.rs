@@ -13,8 +13,8 @@ use crate::gcra::{Micros, SECOND};
 /// Leases that can be stored; at most so many lists may be in progress.
 pub(crate) const MAX_LISTS: usize = 500;
 
-/// How long a lease lasts without being renewed. A client that takes nothing for this long has been given up before.
-const LEASE_TERM: Micros = 180 * SECOND;
+/// How long a lease lasts without being renewed; it is renewed nine times as often. A client that takes nothing for this long has been given up before.
+pub(crate) const LEASE_TERM: Micros = 180 * SECOND;
 
 /// What all accounts share.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -24,9 +24,6 @@ use file::File;
 /// Accounts in memory; beyond, all of them start from scratch.
 const MAX_IN_MEMORY: usize = 4096;
 
-/// After a failure the file is not tried again for this long, because every request would wait for it.
-const RETRY: Micros = SECOND;
-
 /// The time now. A function, so that tests can supply their own.
 pub(crate) type Clock = Box<dyn Fn() -> Micros + Send + Sync>;
 
@@ -100,7 +97,8 @@ fn note(retry_at: &mut Option<Micros>, now: Micros, result: io::Result<()>) {
             if before.is_none() {
                 tracing::warn!("failed to use the flow control file: {error}; limits apply to each process separately");
             }
-            *retry_at = Some(now + RETRY);
+            // Not at once, because every request would wait for it.
+            *retry_at = Some(now + SECOND);
         }
     }
 }

@@ -74,7 +74,7 @@ fn locked_file_is_not_waited_for_and_used_again_later() {
     assert_eq!(add(&ledger, 1, Duration::ZERO), 1, "in memory");
     flock(&other, FlockOperation::Unlock).expect("no lock");
     assert_eq!(add(&ledger, 1, PATIENCE), 2, "still in memory");
-    time.fetch_add(RETRY, Ordering::Relaxed);
+    time.fetch_add(SECOND, Ordering::Relaxed);
     assert_eq!(add(&ledger, 1, PATIENCE), 2, "in the file");
 }
 
