@@ -52,6 +52,8 @@ pub struct Processors {
     shared: Option<File>,
     /// When this process last reported a reader.
     reported: AtomicU64,
+    /// How often the processor time of a list's thread is charged.
+    factor: u64,
     pressure: Mutex<Pressure>,
 }
 
@@ -67,7 +69,13 @@ impl Processors {
         let shared = memfd_create("modoai", MemfdFlags::CLOEXEC).map(File::from);
         let shared = shared
             .inspect_err(|error| tracing::warn!("failed to share memory: {error}; lists do not yield to readers"));
-        Self { shared: shared.ok(), reported: AtomicU64::new(0), pressure: Mutex::default() }
+        Self { shared: shared.ok(), reported: AtomicU64::new(0), factor: 1, pressure: Mutex::default() }
+    }
+
+    /// For a host that makes lists and sends them on different threads. Sending costs about as much as making, so what the
+    /// thread that makes a list has used is charged twice.
+    pub fn with_other_senders() -> Self {
+        Self { factor: 2, ..Self::new() }
     }
 
     /// Reports that somebody reads the site.
@@ -94,7 +102,7 @@ impl Processors {
         let _ = fcntl_lock(file, FlockOperation::LockExclusive);
         let now = now();
         let mut state = self.read(Shared::Budget).min(now + LONGEST_PAUSE);
-        Rate { units: share * *CORES, period: 100, burst: 0 }.charge(&mut state, now, used);
+        Rate { units: share * *CORES, period: 100, burst: 0 }.charge(&mut state, now, used * self.factor);
         self.write(Shared::Budget, state);
         let _ = fcntl_lock(file, FlockOperation::Unlock);
         state - now

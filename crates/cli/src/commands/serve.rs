@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use modoai_flow::Flow;
+use modoai_flow::{Flow, Processors};
 use modoai_repository::Repository;
 use modoai_repository::catalogue::{Catalogue, Standing};
 use modoai_repository::ingest::{Keeper, Pace, Status};
@@ -124,7 +124,12 @@ async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Re
         shelf: None,
         repository,
         areas,
-        flow: Flow::beside(&state_dir.join("catalogue.sqlite"), config.flow.clone(), LISTS_AT_ONCE, Arc::default()),
+        flow: Flow::beside(
+            &state_dir.join("catalogue.sqlite"),
+            config.flow.clone(),
+            LISTS_AT_ONCE,
+            Arc::new(Processors::with_other_senders()),
+        ),
         health: health(filled, status.clone()),
     };
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

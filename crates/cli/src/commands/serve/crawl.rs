@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use modoai_fetch::{Client, Manners, make_room_for_connections};
-use modoai_flow::Flow;
+use modoai_flow::{Flow, Processors};
 use modoai_harvester::limits::Limits;
 use modoai_repository::Repository;
 use modoai_repository::catalogue::sqlite::Sqlite;
@@ -139,7 +139,12 @@ pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configura
         shelf: Some(shelf),
         repository,
         areas,
-        flow: Flow::beside(&folder.join("catalogue.sqlite"), config.flow, LISTS_AT_ONCE, Arc::default()),
+        flow: Flow::beside(
+            &folder.join("catalogue.sqlite"),
+            config.flow,
+            LISTS_AT_ONCE,
+            Arc::new(Processors::with_other_senders()),
+        ),
         health: health(filled, status.clone()),
     };
     let mut end = Ending::new(reload)?;

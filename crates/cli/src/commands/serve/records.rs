@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use modoai_flow::Flow;
+use modoai_flow::{Flow, Processors};
 use modoai_repository::catalogue::Catalogue;
 use modoai_server::{Areas, Current, ENCODINGS, Health, LISTS_AT_ONCE, Served};
 
@@ -29,7 +29,7 @@ pub(super) async fn serve(opened: Records, areas: Areas, configuration: Configur
         shelf: None,
         repository,
         areas,
-        flow: Flow::beside(&file, config.flow, LISTS_AT_ONCE, Arc::default()),
+        flow: Flow::beside(&file, config.flow, LISTS_AT_ONCE, Arc::new(Processors::with_other_senders())),
         health: Arc::new(move || health(&*catalogue)),
     };
     let mut end = Ending::new(reload)?;
