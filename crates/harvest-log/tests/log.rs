@@ -76,7 +76,7 @@ fn processes_share_a_log_and_those_that_are_killed_take_nothing_of_others_along(
 
 /// Not a limit, which would be another on every machine: `cargo test --release -- --ignored --nocapture` tells it.
 #[test]
-#[ignore = "measures"]
+#[ignore = "measures time; run it in a release build with --ignored"]
 fn what_a_line_costs() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = Log::open(folder.path());

@@ -6,11 +6,12 @@ mod reload;
 mod subject;
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use modoai_flow::{Flow, Processors};
+use modoai_flow::{Flow, FlowSettings, Processors};
 use modoai_repository::Repository;
 use modoai_repository::catalogue::{Catalogue, Standing};
 use modoai_repository::ingest::{Keeper, Pace, Status};
@@ -124,12 +125,7 @@ async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Re
         shelf: None,
         repository,
         areas,
-        flow: Flow::beside(
-            &state_dir.join("catalogue.sqlite"),
-            config.flow.clone(),
-            LISTS_AT_ONCE,
-            Arc::new(Processors::with_other_senders()),
-        ),
+        flow: flow_control(&state_dir.join("catalogue.sqlite"), config.flow.clone()),
         health: health(filled, status.clone()),
     };
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -191,6 +187,11 @@ fn health(filled: bool, status: Arc<Status>) -> Arc<dyn Fn() -> Health + Send + 
         None if filled => Health::Behind,
         None => Health::Filling,
     })
+}
+
+/// Flow control with its files next to the catalogue.
+fn flow_control(catalogue: &Path, settings: FlowSettings) -> Arc<Flow> {
+    Flow::beside(catalogue, settings, LISTS_AT_ONCE, Arc::new(Processors::with_other_senders()))
 }
 
 /// The signals that end a server, and the one that has it read its configuration again.

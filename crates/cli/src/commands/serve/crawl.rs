@@ -7,19 +7,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use modoai_fetch::{Client, Manners, make_room_for_connections};
-use modoai_flow::{Flow, Processors};
 use modoai_harvester::limits::Limits;
 use modoai_repository::Repository;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
 use modoai_repository::crawled::{Intake, Shelf};
-use modoai_server::{Areas, Current, ENCODINGS, Health, LISTS_AT_ONCE, Served};
+use modoai_server::{Areas, Current, ENCODINGS, Health, Served};
 use modoai_spider::task::{Plan, Scope, Task};
 use modoai_spider::traverse::Options;
 
 use super::reload::{Configuration, Make, Reload};
 use super::subject::Crawl;
-use super::{Ending, bind, standing};
+use super::{Ending, bind, flow_control, standing};
 use crate::config::{Config, shown};
 use crate::error::{CliError, Kind};
 use crate::output;
@@ -139,12 +138,7 @@ pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configura
         shelf: Some(shelf),
         repository,
         areas,
-        flow: Flow::beside(
-            &folder.join("catalogue.sqlite"),
-            config.flow,
-            LISTS_AT_ONCE,
-            Arc::new(Processors::with_other_senders()),
-        ),
+        flow: flow_control(&folder.join("catalogue.sqlite"), config.flow),
         health: health(filled, status.clone()),
     };
     let mut end = Ending::new(reload)?;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use modoai_flow::{Flow, Processors};
 use modoai_repository::catalogue::Catalogue;
-use modoai_server::{Areas, Current, ENCODINGS, Health, LISTS_AT_ONCE, Served};
+use modoai_server::{Areas, Current, ENCODINGS, Health, Served};
 
 use super::reload::{Configuration, Make, Reload};
-use super::{Ending, bind};
+use super::{Ending, bind, flow_control};
 use crate::config::shown;
 use crate::error::CliError;
 use crate::output;
@@ -29,7 +28,7 @@ pub(super) async fn serve(opened: Records, areas: Areas, configuration: Configur
         shelf: None,
         repository,
         areas,
-        flow: Flow::beside(&file, config.flow, LISTS_AT_ONCE, Arc::new(Processors::with_other_senders())),
+        flow: flow_control(&file, config.flow),
         health: Arc::new(move || health(&*catalogue)),
     };
     let mut end = Ending::new(reload)?;
