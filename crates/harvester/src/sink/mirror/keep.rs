@@ -117,7 +117,7 @@ impl Mirror {
                 if before.entry.is_none() || is_doubted {
                     self.claims.add(&key, &entry.digest)?;
                 }
-                self.tree.put(&path, temporary)?;
+                self.tree.put(&path, temporary, entry.size)?;
             }
             (None, Some(known)) => {
                 (entry.size, entry.digest) = (known.size, known.digest.clone());

@@ -13,6 +13,7 @@
 //! | `index` | what is there, whose it is, and what it was when it was written |
 //! | `before` | what is at a path already |
 //! | `keep` | how the resources of a record become files |
+//! | `flush` | when files are written to the disk |
 //! | `discard` | how files go |
 //! | `claims` | what is there that the index does not know yet |
 //! | `taken_back` | how the files of pages go that never became true |
@@ -20,6 +21,7 @@
 mod before;
 mod claims;
 mod discard;
+mod flush;
 mod index;
 mod keep;
 mod path;
@@ -192,6 +194,7 @@ impl Sink for Mirror {
     fn commit(&mut self) -> Result<String, SinkError> {
         self.index.commit()?;
         self.claims.clear()?;
+        self.tree.begin_sync()?;
         self.is_settled = true;
         // There is nothing to cut off: every file is whole, and writing it again changes nothing.
         Ok("whole".to_owned())

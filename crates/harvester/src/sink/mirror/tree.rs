@@ -14,6 +14,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 
+use super::flush::Flusher;
 use super::path::Path;
 use crate::didl::{Algorithm, Hasher};
 use crate::sink::SinkError;
@@ -27,6 +28,7 @@ pub(super) struct Tree {
     root: Arc<OwnedFd>,
     path: PathBuf,
     handles: HashMap<Vec<u8>, Arc<OwnedFd>>,
+    flusher: Flusher,
 }
 
 /// Why something was not done.
@@ -59,7 +61,8 @@ pub(super) enum Seen {
 impl Tree {
     /// Below this folder, which is at `path`.
     pub(super) fn new(root: OwnedFd, path: PathBuf) -> Self {
-        Self { root: Arc::new(root), path, handles: HashMap::new() }
+        let root = Arc::new(root);
+        Self { flusher: Flusher::new(root.clone()), root, path, handles: HashMap::new() }
     }
 
     /// What is there under that name.
@@ -96,8 +99,8 @@ impl Tree {
         }
     }
 
-    /// Renames a temporary file into place.
-    pub(super) fn put(&mut self, path: &Path, temporary: Temporary) -> Result<(), Undone> {
+    /// Renames a temporary file of this size into place.
+    pub(super) fn put(&mut self, path: &Path, temporary: Temporary, size: u64) -> Result<(), Undone> {
         let placed = match self.rename(path, &temporary) {
             // Someone removed a folder that is still held open.
             Err(Errno::NOENT) => {
@@ -108,6 +111,7 @@ impl Tree {
         };
         placed.map_err(|error| self.undone("write", path, error))?;
         temporary.kept();
+        self.flusher.wrote(size);
         Ok(())
     }
 
@@ -160,9 +164,14 @@ impl Tree {
         }
     }
 
-    /// Everything written is to survive the machine.
-    pub(super) fn sync(&self) -> Result<(), SinkError> {
-        rustix::fs::syncfs(&self.root).map_err(|error| SinkError::io("sync", &self.path)(error.into()))
+    /// Begins to write files to the disk in the background, if there are enough of them.
+    pub(super) fn begin_sync(&mut self) -> Result<(), SinkError> {
+        self.flusher.begin().map_err(SinkError::io("sync", &self.path))
+    }
+
+    /// Writes all files to the disk, so that they survive a power failure.
+    pub(super) fn sync(&mut self) -> Result<(), SinkError> {
+        self.flusher.finish().map_err(SinkError::io("sync", &self.path))
     }
 
     /// Removes the folders of a path that are empty, innermost first.
