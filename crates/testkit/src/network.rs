@@ -49,7 +49,7 @@ impl Network {
         }
         let files = tempfile::tempdir().expect("a folder");
         let write = |name: &str, text: &str| std::fs::write(files.path().join(name), text).expect("a file");
-        write("resolv.conf", "nameserver 127.0.0.1\noptions timeout:5 attempts:3\n");
+        write("resolv.conf", "nameserver 127.0.0.1\noptions timeout:30 attempts:2\n");
         write("nsswitch.conf", "hosts: files dns\n");
         write("hosts", "127.0.0.1 localhost\n");
         let mut script = "set -e\nPATH=$PATH:/usr/sbin\nip link set lo up\n".to_owned();
