@@ -13,6 +13,8 @@ FUZZ_SECONDS ?= 60
 # How often `make test-repeat` runs the tests.
 N ?= 10
 
+# The target of `make static`.
+MUSL := $(shell uname -m)-unknown-linux-musl
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: help
@@ -76,7 +78,7 @@ bench-archive: ## Measure an archive of arXiv's size (BENCH_FLAGS=--quick for a 
 	bench/archive $(BENCH_FLAGS)
 
 .PHONY: install
-install: build ## Install command, man pages and completions (PREFIX=/usr/local, DESTDIR=)
+install: build ## Install command, man pages, completions and systemd units (PREFIX=/usr/local, DESTDIR=)
 	install -D -m 755 $(TARGET)/release/modoai $(DESTDIR)$(PREFIX)/bin/modoai
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	$(TARGET)/release/modoai man $(DESTDIR)$(PREFIX)/share/man/man1
@@ -84,6 +86,7 @@ install: build ## Install command, man pages and completions (PREFIX=/usr/local,
 	$(TARGET)/release/modoai completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/modoai
 	$(TARGET)/release/modoai completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_modoai
 	$(TARGET)/release/modoai completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/modoai.fish
+	packaging/install-units $(PREFIX) $(DESTDIR)
 
 .PHONY: install-apache
 install-apache: module ## Install the Apache module where apxs says (APXS=apxs, DESTDIR=)
@@ -97,3 +100,11 @@ deb: build module ## Build the Debian packages (target/deb)
 .PHONY: deb-test
 deb-test: deb ## Try the Debian packages from install to purge (root)
 	packaging/test $(TARGET)/deb
+
+.PHONY: static
+static: ## Build the modoai command as a static program (target/TRIPLE/release/modoai; needs musl-tools)
+	$(CARGO) build --release --target $(MUSL)
+
+.PHONY: crates
+crates: ## Package the library crates as crates.io gets them (target/package)
+	$(CARGO) package --no-verify $(addprefix --package modoai-,protocol fetch repository harvester)
