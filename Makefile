@@ -106,5 +106,5 @@ static: ## Build the modoai command as a static program (target/TRIPLE/release/m
 	$(CARGO) build --release --target $(MUSL)
 
 .PHONY: crates
-crates: ## Package the library crates as crates.io gets them (target/package)
-	$(CARGO) package --no-verify $(addprefix --package modoai-,protocol fetch repository harvester)
+crates: ## Package the library crates for crates.io (target/package)
+	$(CARGO) package --no-verify $(CRATE_FLAGS) $(addprefix --package modoai-,protocol fetch repository harvester)
