@@ -1,22 +1,24 @@
-# Everything a person or a CI does with this repository. `make` alone says what there is.
+# Tasks for developers and CI. `make` alone lists them.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-# Cargo uses all cores by itself; two of them would only wait for each other.
+# Cargo uses all cores, and two Cargo processes would wait for each other.
 .NOTPARALLEL:
 
 CARGO ?= cargo
 PREFIX ?= /usr/local
-# How long each fuzz target runs; `make test` only makes sure that none of them has rotted.
+# Seconds per fuzz target; `make test` only checks that they still run.
 FUZZ_SECONDS ?= 60
-# How often `make test-repeat` runs the tests.
+# Number of runs of `make test-repeat`.
 N ?= 10
 
+# The target of `make static`.
+MUSL := $(shell uname -m)-unknown-linux-musl
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: help
-help: ## Say what there is
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
@@ -28,19 +30,19 @@ module: ## Build the Apache module (target/release/libmod_oai.so)
 	$(CARGO) build --release --package mod_oai
 
 .PHONY: tools
-tools: ## Install what the tests need and is missing (Debian)
+tools: ## Install missing tools of the tests (Debian)
 	tools/install-test-tools
 
 .PHONY: test
-test: ## Install what is missing, then check and test everything
+test: ## Install missing tools, then run all checks and tests
 	CARGO="$(CARGO)" tools/test
 
 .PHONY: test-repeat
-test-repeat: ## Run the tests N=10 times, every second time beside a load
+test-repeat: ## Run the tests N=10 times, every second time under load
 	CARGO="$(CARGO)" tools/test-repeat $(N)
 
 .PHONY: check
-check: ## Formatting, lints, and what may depend on what
+check: ## Check formatting, lints and dependencies
 	CARGO="$(CARGO)" tools/test formatting lints dependencies
 
 .PHONY: fmt
@@ -48,27 +50,27 @@ fmt: ## Format the code
 	$(CARGO) fmt --all
 
 .PHONY: doc
-doc: ## Build the API documentation, warnings denied
+doc: ## Build the API documentation with warnings as errors
 	CARGO="$(CARGO)" tools/test documentation
 
 .PHONY: fuzz
-fuzz: ## Fuzz every parser of foreign bytes (FUZZ_SECONDS=60 each)
+fuzz: ## Fuzz all parsers of untrusted input (FUZZ_SECONDS=60 each)
 	fuzz/run $(FUZZ_SECONDS)
 
 .PHONY: bench
-bench: ## Measure against the peers, one table (BENCH_FLAGS=--quick for a smoke run)
+bench: ## Compare with other providers (BENCH_FLAGS=--quick for a smoke run)
 	bench/run $(BENCH_FLAGS)
 
 .PHONY: bench-apache
-bench-apache: ## Measure the module in a real httpd (BENCH_FLAGS=--quick for a smoke run)
+bench-apache: ## Measure the module in httpd (BENCH_FLAGS=--quick for a smoke run)
 	bench/apache $(BENCH_FLAGS)
 
 .PHONY: bench-harvest
-bench-harvest: ## Measure the harvester beside others (BENCH_FLAGS=--quick for a smoke run)
+bench-harvest: ## Compare the harvester with others (BENCH_FLAGS=--quick for a smoke run)
 	bench/harvest $(BENCH_FLAGS)
 
 .PHONY: bench-spider
-bench-spider: ## Measure the spider beside other checkers of links (BENCH_FLAGS=--quick for a smoke run)
+bench-spider: ## Compare the spider with other link checkers (BENCH_FLAGS=--quick for a smoke run)
 	bench/spider $(BENCH_FLAGS)
 
 .PHONY: bench-archive
@@ -76,7 +78,7 @@ bench-archive: ## Measure an archive of arXiv's size (BENCH_FLAGS=--quick for a 
 	bench/archive $(BENCH_FLAGS)
 
 .PHONY: install
-install: build ## Install command, man pages and completions (PREFIX=/usr/local, DESTDIR=)
+install: build ## Install command, man pages, completions and systemd units (PREFIX=/usr/local, DESTDIR=)
 	install -D -m 755 $(TARGET)/release/modoai $(DESTDIR)$(PREFIX)/bin/modoai
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	$(TARGET)/release/modoai man $(DESTDIR)$(PREFIX)/share/man/man1
@@ -84,16 +86,25 @@ install: build ## Install command, man pages and completions (PREFIX=/usr/local,
 	$(TARGET)/release/modoai completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/modoai
 	$(TARGET)/release/modoai completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_modoai
 	$(TARGET)/release/modoai completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/modoai.fish
+	packaging/install-units $(PREFIX) $(DESTDIR)
 
 .PHONY: install-apache
-install-apache: module ## Install the Apache module where apxs says (APXS=apxs, DESTDIR=)
+install-apache: module ## Install the Apache module in the directory of apxs (APXS=apxs, DESTDIR=)
 	DESTDIR=$(DESTDIR) APXS=$(APXS) packaging/install-apache $(TARGET)/release/libmod_oai.so
 
 .PHONY: deb
 deb: build module ## Build the Debian packages (target/deb)
 	packaging/build-deb $(TARGET)
 
-# As root: it installs, upgrades, removes and purges the packages on this machine.
+# Needs root: installs, upgrades, removes and purges the packages on this machine.
 .PHONY: deb-test
-deb-test: deb ## Try the Debian packages from install to purge (root)
+deb-test: deb ## Test the Debian packages from install to purge (root)
 	packaging/test $(TARGET)/deb
+
+.PHONY: static
+static: ## Build the modoai command as a static program (target/TRIPLE/release/modoai; needs musl-tools)
+	$(CARGO) build --release --target $(MUSL)
+
+.PHONY: crates
+crates: ## Package the library crates for crates.io (target/package)
+	$(CARGO) package --no-verify $(CRATE_FLAGS) $(addprefix --package modoai-,protocol fetch repository harvester)

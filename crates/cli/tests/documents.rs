@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use modoai_testkit::process::Launch;
 use modoai_testkit::{site, workspace};
@@ -91,6 +92,50 @@ fn every_command_line_that_is_shown_can_be_understood() {
         }
     }
     assert!(seen > 10, "only {seen} command lines were found");
+}
+
+#[test]
+fn command_lines_of_units_cron_jobs_and_the_container_are_accepted() {
+    let examples = site::files_below(&workspace().join("packaging/examples")).expect("there are examples");
+    let names = |file: &PathBuf| Some(owned(file.to_str()?.strip_suffix(".env")?.split_once('-')?));
+    let mut lines = Vec::new();
+    for (command, instance) in examples.iter().filter_map(names) {
+        let unit = document(&format!("packaging/systemd/modoai-{command}@.service")).text;
+        let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/")).expect("a command line");
+        let start = start.replace("%S", "/var/lib").replace("%i", &instance);
+        assert!(start.starts_with(&format!("modoai {command} ")), "{start}");
+        let variants = document(&format!("packaging/examples/{command}-{instance}.env")).text;
+        let arguments = variants.lines().filter_map(|line| line.trim_start_matches('#').strip_prefix("ARGUMENTS="));
+        lines.extend(arguments.map(|arguments| start.replace("$ARGUMENTS", arguments)));
+    }
+    let crontab = document("packaging/examples/crontab").text;
+    let jobs = crontab.lines().filter_map(|line| line.split_once(" modoai  ")).map(|(_, job)| job.to_owned());
+    lines.extend(jobs);
+    let container = document("Containerfile").text;
+    let command = container.lines().find_map(|line| line.strip_prefix("CMD [")?.strip_suffix(']')).expect("a command");
+    lines.push(format!("modoai {}", command.replace([',', '"'], "")));
+    assert_eq!(lines.len(), 10, "{lines:?}");
+    let desk = Desk::new();
+    for line in lines {
+        let ended = desk.shell(&format!("{line} --help"), workspace());
+        assert_eq!(ended.status, 0, "{line}\n{}", ended.stderr);
+    }
+}
+
+#[test]
+fn required_rust_version_is_that_of_the_locked_packages() {
+    let metadata = ["metadata", "--offline", "--locked", "--format-version", "1"];
+    let cargo = Command::new(env!("CARGO")).args(metadata).current_dir(workspace()).output().expect("cargo runs");
+    assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&cargo.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let number = |version: &str| version.split('.').map(|part| part.parse().expect("a number")).collect::<Vec<u32>>();
+    let required = |package: &serde_json::Value| Some(number(package["rust_version"].as_str()?));
+    let ours = document("Cargo.toml").text;
+    let ours = ours.split_once("rust-version = \"").and_then(|(_, rest)| rest.split_once('"')).expect("a version").0;
+    let most = packages.iter().filter_map(required).max().expect("packages with a version");
+    assert_eq!(most[..2], number(ours)[..2], "rust-version in Cargo.toml");
+    assert!(document("README.md").text.contains(&format!(" {ours} or later")), "README.md names another version");
 }
 
 #[test]
@@ -217,7 +262,7 @@ fn the_directives_in_the_guide_are_those_of_the_module() {
     let section = section.split("\n## ").next().expect("it has an end");
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split(['`', ' ']).next());
     assert_eq!(rows.collect::<Vec<_>>(), named(&["own", "local"]), "in the order of the module");
-    let (_, local) = section.split_once("may also stand beside `OAICatalogue`: ").expect("those of a catalogue");
+    let (_, local) = section.split_once("next to `OAICatalogue`: ").expect("those of a catalogue");
     let local: BTreeSet<String> = inline_code(local.split("\n\n").next().expect("it has an end")).into_iter().collect();
     let of_a_catalogue = named(&["local"]).into_iter().filter(|name| name != "OAICatalogue");
     assert_eq!(local, of_a_catalogue.collect());
@@ -244,9 +289,14 @@ fn every_link_leads_somewhere() {
     let mut seen = 0;
     for document in documents() {
         let folder = document.path.parent().expect("a file is in a folder");
-        for link in links(&document.text).filter(|link| !link.contains(':') && !link.starts_with('#')) {
-            let file = link.split('#').next().expect("there is always one");
-            assert!(folder.join(file).exists(), "{} links to {link}, which is not there", document.name);
+        for link in links(&document.text).filter(|link| !link.contains(':')) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { document.path.clone() } else { folder.join(file) };
+            assert!(target.exists(), "{} links to {link}, which does not exist", document.name);
+            if !anchor.is_empty() {
+                let text = fs::read_to_string(&target).expect("a document");
+                assert!(anchors(&text).contains(anchor), "{} links to {link}: no such heading", document.name);
+            }
             seen += 1;
         }
     }
@@ -298,6 +348,15 @@ fn inline_code(text: &str) -> Vec<String> {
     let prose: Vec<&str> = text.split("```").step_by(2).collect();
     let codes = prose.iter().flat_map(|part| part.split('`').skip(1).step_by(2));
     codes.map(|code| code.replace('\n', " ")).collect()
+}
+
+/// The anchors of headings, as GitHub derives them: lower case, spaces as hyphens, punctuation dropped.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let prose = text.split("```").step_by(2).flat_map(str::lines);
+    let headings = prose.filter_map(|line| line.strip_prefix('#')).map(|line| line.trim_start_matches('#').trim());
+    let kept = |character: &char| character.is_alphanumeric() || "-_ ".contains(*character);
+    let slug = |heading: &str| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-");
+    headings.map(slug).collect()
 }
 
 /// The targets of links, outside of fenced blocks.

@@ -42,7 +42,7 @@ fn the_tables_of_the_guide_are_those_of_the_parsers() {
     }
     assert_eq!(rows("## The file"), keys(toml::TOP));
     assert_eq!(rows("## Tasks"), keys(toml::OF_TASKS));
-    assert_eq!(rows("## What is left alone"), keys(toml::OF_RESTRICTIONS));
+    assert_eq!(rows("## Avoid and leaf"), keys(toml::OF_RESTRICTIONS));
     assert_eq!(rows("## Mail"), keys(toml::OF_MAIL));
     assert_eq!(rows("### For all tasks"), directives(momspider::GLOBALS));
     assert_eq!(rows("### For one task"), directives(momspider::OF_TASKS));
