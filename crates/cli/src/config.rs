@@ -1,10 +1,13 @@
-//! Configuration: flags over `--set` over the file over the defaults.
+//! Configuration: flags override `--set`, `--set` overrides environment variables, those override the file, and the file
+//! overrides the defaults.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use modoai_flow::{FLOW_SETTINGS, FlowSettings, HARVESTER_SETTINGS};
-use modoai_repository::settings::{SETTINGS, Setting, SettingsError, Target, assign, load};
+use modoai_repository::settings::{
+    SETTINGS, Setting, SettingsError, Target, assign, load, load_variables, misspelt_variable, variable,
+};
 use modoai_repository::site::{SITE_SETTINGS, SiteSettings, name};
 use modoai_repository::{Settings, site::Site};
 use modoai_server::{AREA_SETTINGS, HEALTH_PATH, SERVER_SETTINGS, ServerSettings};
@@ -59,6 +62,7 @@ impl SettingsArgs {
                 .map_err(|error| CliError::new(Kind::Config, format!("{}", path.display())).because(error).hint(SEE))?;
             config.resolve_paths(path.parent().unwrap_or(Path::new("")));
         }
+        config.load_environment()?;
         let given = flags.iter().copied().chain([("url", self.url.as_deref())]);
         let flags = given.filter_map(|(key, value)| value.map(|value| (format!("--{key}"), quoted(key, value))));
         let sets = self.assignments.iter().map(|assignment| ("--set".to_owned(), assignment.clone()));
@@ -102,6 +106,18 @@ impl Config {
             Box::new((SERVER_SETTINGS, &mut self.server)),
             Box::new((FLOW_SETTINGS, &mut self.flow)),
         ]
+    }
+
+    fn load_environment(&mut self) -> Result<(), CliError> {
+        let value = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        load_variables(value, self)
+            .map_err(|(name, error)| CliError::new(Kind::Config, name).because(error).hint(SEE))?;
+        for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
+            if let Some(key) = misspelt_variable(&name, self) {
+                tracing::warn!("ignored the environment variable {name}; did you mean {}?", variable(key));
+            }
+        }
+        Ok(())
     }
 
     /// Paths in a configuration file are relative to that file.
@@ -162,7 +178,9 @@ pub(crate) fn reference() -> String {
         format!("## {title}\n\n{}", table.iter().map(row).collect::<String>())
     }
     let mut text =
-        "# Every setting of modoai with its default. Remove the # in front of what you change.\n\n".to_owned();
+        "# Every setting of modoai with its default. Remove the # in front of what you change.\n\
+         # The environment variable of a setting is MODOAI_ and its name in capitals: MODOAI_LISTEN.\n\n"
+            .to_owned();
     text += &rows("The repository", SETTINGS);
     text += &rows("The site", SITE_SETTINGS);
     text += &rows("The server", SERVER_SETTINGS);
@@ -191,4 +209,55 @@ fn wrapped(doc: &str) -> String {
 pub(crate) fn shown(path: &Path) -> String {
     let text = path.display().to_string();
     if text.contains(modoai_fetch::is_invisible) { name::encode_segment(text.as_bytes()) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loaded(variables: &[(String, String)]) -> Result<Config, (String, SettingsError)> {
+        let mut config = Config::default();
+        let lookup = |name: &str| variables.iter().find(|(given, _)| given == name).map(|(_, value)| value.clone());
+        load_variables(lookup, &mut config).map(|()| config)
+    }
+
+    #[test]
+    fn every_setting_is_read_from_its_variable() {
+        let keys = Config::default().keys();
+        assert!(keys.len() > 40, "{keys:?}");
+        for key in keys {
+            // No setting is a date.
+            let error = loaded(&[(variable(key), "1979-05-27".to_owned())]).expect_err(key);
+            assert_eq!(error.0, format!("MODOAI_{}", key.to_uppercase()));
+            assert!(matches!(&error.1, SettingsError::Value { key: named, .. } if named == key), "{error:?}");
+            assert!(loaded(&[(variable(key), String::new())]).is_ok(), "an empty {key} counts as not set");
+            assert_ne!(variable(key), "MODOAI_CONFIG", "clap reads that variable");
+        }
+    }
+
+    #[test]
+    fn every_default_may_be_written_into_a_variable() {
+        fn defaults<T>(table: &'static [Setting<T>]) -> impl Iterator<Item = (String, String)> {
+            table.iter().map(|setting| (variable(setting.key), setting.default.to_owned()))
+        }
+        let variables: Vec<_> = defaults(SETTINGS)
+            .chain(defaults(SITE_SETTINGS))
+            .chain(defaults(SERVER_SETTINGS))
+            .chain(defaults(FLOW_SETTINGS))
+            .collect();
+        let (config, usual) = (loaded(&variables).expect("defaults are legal"), Config::default());
+        assert_eq!((config.repository, config.server), (usual.repository, usual.server));
+    }
+
+    #[test]
+    fn tables_are_written_as_in_toml_and_misspelt_variables_are_found() {
+        let area = "[{ path = '/private', htpasswd = 'users' }]".to_owned();
+        let config = loaded(&[("MODOAI_AREA".to_owned(), area)]).expect("an area");
+        assert_eq!(config.server.area[0].path, "/private");
+        let mut config = Config::default();
+        assert_eq!(misspelt_variable("MODOAI_RECORDS_PER_PAG", &mut config), Some("records_per_page"));
+        for unrelated in ["MODOAI_RECORDS_PER_PAGE", "MODOAI_PASSWORD", "MODOAI_CONFIG", "MODOAI_BIN", "PATH"] {
+            assert_eq!(misspelt_variable(unrelated, &mut config), None, "{unrelated}");
+        }
+    }
 }

@@ -103,6 +103,28 @@ fn flags_win_over_set_and_set_over_the_file() {
 }
 
 #[test]
+fn variables_override_the_file_and_flags_override_variables() {
+    let desk = Desk::new();
+    desk.write("modoai.toml", "url = \"https://file.example.org\"\nrepository_name = \"In the file\"\n");
+    let ask = "MODOAI_CONFIG=modoai.toml MODOAI_REPOSITORY_NAME='In a variable' MODOAI_URL=https://variable.example.org \
+               modoai ask site verb=Identify";
+    let answer = desk.shell(&format!("{ask} --url https://flag.example.org"), &desk.at("")).printed();
+    assert!(answer.contains("<repositoryName>In a variable</repositoryName>"), "{answer}");
+    assert!(answer.contains("<baseURL>https://flag.example.org/modoai</baseURL>"), "{answer}");
+    let answer = desk.shell(&format!("{ask} --set repository_name=Set"), &desk.at("")).printed();
+    assert!(answer.contains("<repositoryName>Set</repositoryName>"), "{answer}");
+    assert!(answer.contains("<baseURL>https://variable.example.org/modoai</baseURL>"), "{answer}");
+}
+
+#[test]
+fn a_wrong_variable_is_named() {
+    let desk = Desk::new();
+    let hint = "\n  hint: `modoai settings` lists every setting";
+    let said = format!("modoai: MODOAI_WORKERS: setting 'workers' needs a whole number of at least 0{hint}");
+    desk.shell("MODOAI_WORKERS=many modoai serve site --check-config", &desk.at("")).failed(78, &said);
+}
+
+#[test]
 fn the_environment_may_name_the_file() {
     let desk = Desk::new();
     desk.write("modoai.toml", "listn = \"127.0.0.1:0\"\n");

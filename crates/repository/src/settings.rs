@@ -1,7 +1,7 @@
 //! Settings as one table: a row per setting, with its key, default, explanation and parser.
 //!
-//! The configuration file, `--set key=value`, the Apache directives and the guide's reference all read these rows, so
-//! adding a setting is one field and one row. A crate with settings of its own has its own table of the same kind;
+//! The configuration file, environment variables, `--set key=value`, the Apache directives and the guide's reference all
+//! read these rows, so adding a setting is one field and one row. A crate with settings of its own has its own table of the same kind;
 //! [`load`] applies a file to a [`Target`], which can be several tables, and names the nearest key when one is unknown.
 
 pub mod value;
@@ -80,18 +80,53 @@ pub fn assign(assignment: &str, target: &mut dyn Target) -> Result<(), SettingsE
         let problem = "has no value; write key=value".to_owned();
         return Err(SettingsError::Value { key: assignment.to_owned(), problem });
     };
+    put(key.trim(), &plain_value(text), target)
+}
+
+/// The environment variable that gives a setting: `MODOAI_RECORDS_PER_PAGE` for `records_per_page`.
+pub fn variable(key: &str) -> String {
+    format!("MODOAI_{}", key.to_ascii_uppercase())
+}
+
+/// Applies the environment variables of all settings. `lookup` returns the value of a variable; an empty value counts as
+/// not set. Values are written as in [`assign`]. An error names the variable.
+pub fn load_variables(
+    lookup: impl Fn(&str) -> Option<String>,
+    target: &mut dyn Target,
+) -> Result<(), (String, SettingsError)> {
+    for key in target.keys() {
+        let name = variable(key);
+        if let Some(text) = lookup(&name).filter(|text| !text.is_empty()) {
+            put(key, &plain_value(&text), target).map_err(|error| (name, error))?;
+        }
+    }
+    Ok(())
+}
+
+/// The setting that a variable was probably meant for, if its name is not that of a setting.
+pub fn misspelt_variable(name: &str, target: &mut dyn Target) -> Option<&'static str> {
+    let key = name.strip_prefix("MODOAI_")?.to_ascii_lowercase();
+    nearest(&key, target, 0.8).filter(|nearest| *nearest != key)
+}
+
+/// A value outside of a file: TOML, or text without quotes.
+fn plain_value(text: &str) -> Value {
     let parsed = format!("value = {text}").parse::<toml::Table>().ok().and_then(|mut table| table.remove("value"));
-    put(key.trim(), &parsed.unwrap_or_else(|| Value::String(text.to_owned())), target)
+    parsed.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
 fn put(key: &str, value: &Value, target: &mut dyn Target) -> Result<(), SettingsError> {
     if let Some(result) = target.put(key, value) {
         return result.map_err(|problem| SettingsError::Value { key: key.to_owned(), problem });
     }
+    Err(SettingsError::Unknown { key: key.to_owned(), nearest: nearest(key, target, 0.4) })
+}
+
+/// The known key most like this one, if they are more alike than `least`, between 0 and 1.
+fn nearest(key: &str, target: &mut dyn Target, least: f64) -> Option<&'static str> {
     let keys = target.keys().into_iter();
     let scored = keys.map(|known| (strsim::normalized_damerau_levenshtein(key, known), known));
-    let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.4);
-    Err(SettingsError::Unknown { key: key.to_owned(), nearest: nearest.map(|(_, known)| known) })
+    scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > least).map(|(_, known)| known)
 }
 
 /// How a repository presents itself and how much it says at once.
