@@ -1,15 +1,13 @@
 //! The command line as a whole.
 
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
 
 use crate::commands::{
     ask, completions, count, harvest, harvesters, import, index, man, records, rules, serve, settings, spider, status,
     validate,
 };
 use crate::error::{CliError, EXIT_CODES};
-use crate::output::PlainStderr;
-use crate::place;
+use crate::{log, place};
 
 /// Make a web site countable, harvestable and maintainable.
 ///
@@ -56,7 +54,7 @@ pub(crate) fn run() -> Result<(), CliError> {
         let _ = error.print();
         std::process::exit(if usage { crate::error::Kind::Usage as i32 } else { 0 });
     });
-    start_log(app.verbose, app.quiet);
+    log::start(app.verbose, app.quiet);
     if matches!(app.command, Command::Serve(_) | Command::Index(_) | Command::Ask(_)) {
         place::keep_private();
     }
@@ -77,22 +75,6 @@ pub(crate) fn run() -> Result<(), CliError> {
         Command::Completions(command) => command.run(&mut App::command()),
         Command::Man(command) => command.run(App::command()),
     }
-}
-
-/// Logs go to standard error; standard output is for data. `RUST_LOG` overrules the flags.
-fn start_log(verbose: u8, quiet: bool) {
-    let level = match (quiet, verbose) {
-        (true, _) => "error",
-        (false, 0) => "info",
-        (false, 1) => "debug",
-        (false, _) => "trace",
-    };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
-    let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    let writer = move || PlainStderr { has_colours: ansi };
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(ansi);
-    // Otherwise it reports on standard error that standard error cannot be written to, which is a panic.
-    subscriber.log_internal_errors(false).init();
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use modoai_repository::settings::{
 };
 use modoai_repository::site::{SITE_SETTINGS, SiteSettings, name};
 use modoai_repository::{Settings, site::Site};
-use modoai_server::{AREA_SETTINGS, HEALTH_PATH, SERVER_SETTINGS, ServerSettings};
+use modoai_server::{AREA_SETTINGS, AccessLog, HEALTH_PATH, SERVER_SETTINGS, ServerSettings};
 
 use crate::error::{CliError, Kind};
 
@@ -70,6 +70,7 @@ impl SettingsArgs {
             assign(&assignment, &mut config)
                 .map_err(|error: SettingsError| CliError::new(Kind::Config, option).because(error).hint(SEE))?;
         }
+        crate::log::set_format(config.server.log_format);
         Ok(config)
     }
 }
@@ -122,8 +123,17 @@ impl Config {
 
     /// Paths in a configuration file are relative to that file.
     fn resolve_paths(&mut self, folder: &Path) {
-        for area in &mut self.server.area {
+        let server = &mut self.server;
+        for area in &mut server.area {
             area.htpasswd = folder.join(&area.htpasswd);
+        }
+        if let AccessLog::File(path) = &mut server.access_log {
+            *path = folder.join(&path);
+        }
+        for path in [&mut server.tls_certificate, &mut server.tls_key] {
+            if !path.as_os_str().is_empty() {
+                *path = folder.join(&path);
+            }
         }
     }
 
@@ -177,10 +187,9 @@ pub(crate) fn reference() -> String {
         };
         format!("## {title}\n\n{}", table.iter().map(row).collect::<String>())
     }
-    let mut text =
-        "# Every setting of modoai with its default. Remove the # in front of what you change.\n\
+    let mut text = "# Every setting of modoai with its default. Remove the # in front of what you change.\n\
          # The environment variable of a setting is MODOAI_ and its name in capitals: MODOAI_LISTEN.\n\n"
-            .to_owned();
+        .to_owned();
     text += &rows("The repository", SETTINGS);
     text += &rows("The site", SITE_SETTINGS);
     text += &rows("The server", SERVER_SETTINGS);

@@ -6,6 +6,7 @@ mod config;
 mod error;
 mod httpd;
 mod limits;
+mod log;
 mod open;
 mod output;
 mod place;

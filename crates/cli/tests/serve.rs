@@ -146,3 +146,65 @@ fn a_server_whose_standard_error_is_closed_goes_on() {
     let ended = wait_for("the server ends", || child.try_wait().expect("our own child").ok_or(""));
     assert_eq!((statuses, ended.code()), (vec![200; 3], Some(0)));
 }
+
+#[test]
+fn requests_are_logged_in_the_combined_log_format_and_nothing_else() {
+    let desk = Desk::new();
+    let server = Launch::of(desk.at("site")).state(desk.at("state")).start();
+    assert_eq!(server.client().get("/healthz").expect("an answer").status, 200);
+    wait_until("the request is logged", || server.said().contains("GET /healthz"));
+    let said = server.said();
+    let line = said.lines().find(|line| line.contains("GET /healthz")).expect("a line");
+    assert!(line.starts_with("127.0.0.1 - - ["), "{line}");
+    assert!(line.contains("] \"GET /healthz HTTP/1.1\" 200 3 \"-\" "), "{line}");
+}
+
+#[test]
+fn logs_are_json_if_that_is_set() {
+    let desk = Desk::new();
+    let launch = Launch::of(desk.at("site")).state(desk.at("state")).variable("MODOAI_LOG_FORMAT", "json");
+    let server = launch.argument("--url").argument("https://www.example.org").start();
+    assert_eq!(server.client().get("/healthz").expect("an answer").status, 200);
+    wait_until("the request is logged", || server.said().contains("/healthz"));
+    server.signal("HUP");
+    wait_until("the configuration is reloaded", || server.said().contains("reloaded the settings"));
+    let said = server.said();
+    let object = |part: &str| -> serde_json::Value {
+        let line = said.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part} in {said}"));
+        serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+    };
+    let request = object("/healthz");
+    assert_eq!((&request["status"], &request["path"]), (&200.into(), &"/healthz".into()));
+    let message = object("reloaded the settings");
+    assert_eq!(message["level"], "INFO");
+}
+
+#[test]
+fn an_access_log_in_a_file_can_be_rotated() {
+    let desk = Desk::new();
+    let file = desk.at("logs/access.log");
+    let server =
+        Launch::of(desk.at("site")).state(desk.at("state")).set("access_log", &file.display().to_string()).start();
+    let logged = |path: &std::path::Path| std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(server.client().get("/healthz").expect("an answer").status, 200);
+    wait_until("the request is logged", || logged(&file).starts_with("127.0.0.1 - - ["));
+    std::fs::rename(&file, desk.at("logs/access.log.1")).expect("rotated");
+    wait_until("there is a new file", || {
+        assert_eq!(server.client().get("/healthz").expect("an answer").status, 200);
+        logged(&file).contains("/healthz")
+    });
+    assert!(!server.said().contains("GET /healthz"), "{}", server.said());
+}
+
+#[test]
+fn wrong_certificates_are_named_before_anything_is_served() {
+    let desk = Desk::new();
+    desk.write("certificate.pem", "nothing");
+    let set = ["--set", "tls_certificate=certificate.pem", "--set", "tls_key=key.pem"];
+    let said = "modoai: the configuration cannot be used: no certificate in certificate.pem: it must contain a chain of \
+                certificates in PEM (BEGIN CERTIFICATE)";
+    desk.run_on_site("serve", &set).failed(78, said);
+    desk.run_on_site("serve", &[&set[..], &["--check-config"]].concat()).failed(78, said);
+    let said = "modoai: the configuration cannot be used: tls_certificate and tls_key must be set together";
+    desk.run_on_site("serve", &[&set[..2], &["--check-config"]].concat()).failed(78, said);
+}

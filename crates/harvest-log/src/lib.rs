@@ -7,7 +7,8 @@
 //! | module | what it owns |
 //! |---|---|
 //! | `entry` | [`LogEntry`]: a request whose outcome is not yet known |
-//! | `write` | [`Log`]: one line for each request, whatever happens |
+//! | `write` | [`Log`]: one line for each request |
+//! | `log_file` | [`LogFile`]: lines appended to a file that may be rotated |
 //! | `repeats` | refusals that come too fast to be worth a line each |
 //! | `line` | a line of the log, written and read |
 //! | `list` | [`List`]: what a list is called |
@@ -20,6 +21,7 @@ mod agent;
 mod entry;
 mod line;
 mod list;
+mod log_file;
 mod read;
 mod repeats;
 mod runs;
@@ -32,6 +34,7 @@ use serde::{Deserialize, Serialize};
 pub use agent::product;
 pub use entry::LogEntry;
 pub use list::List;
+pub use log_file::LogFile;
 pub use runs::Run;
 pub use summary::{Format, Harvester, Summary, summary};
 pub use write::Log;

@@ -1,21 +1,12 @@
-//! Writing the log: one line for each request, appended with one write. A request never fails because of the log.
-//!
-//! Any number of processes append to the same file. Rotation is left to logrotate: when the file of that name is
-//! another one, or none, it is opened again.
+//! Writing the log: one line for each request. Refusals that are repeated quickly share a line.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use crate::line::Line;
+use crate::log_file::LogFile;
 use crate::repeats::Repeats;
 use crate::{Event, FILE};
-
-/// How often the file is looked up by its name, and how long it is left alone after a failure.
-const LOOKUP: Duration = Duration::from_secs(1);
 
 /// The log of a repository.
 #[derive(Debug)]
@@ -25,22 +16,15 @@ pub struct Log {
 
 #[derive(Debug)]
 struct Writing {
-    folder: PathBuf,
-    /// None before the first line and after a failure.
-    file: Option<File>,
-    looked_up: Option<Instant>,
+    file: LogFile,
     repeats: Repeats,
-    /// Lines that could not be written since the last success.
-    lost: u64,
 }
 
 impl Log {
     /// The log in this folder. Nothing is created before the first line, so that a process which forks shares nothing.
     pub fn open(folder: impl Into<PathBuf>) -> Self {
-        let folder = folder.into();
-        Self {
-            state: Mutex::new(Writing { folder, file: None, looked_up: None, repeats: Repeats::default(), lost: 0 }),
-        }
+        let file = LogFile::new("harvest log", folder.into().join(FILE));
+        Self { state: Mutex::new(Writing { file, repeats: Repeats::default() }) }
     }
 
     /// Logs a request.
@@ -63,43 +47,7 @@ impl Drop for Log {
 
 impl Writing {
     fn put(&mut self, event: &Event, times: u64) {
-        let folder = self.folder.display().to_string();
-        match self.append(&Line::of(event, times).to_bytes()) {
-            Ok(()) if self.lost > 0 => {
-                tracing::info!("the harvest log {folder} can be written again; {} lines are missing", self.lost);
-                self.lost = 0;
-            }
-            Ok(()) => {}
-            Err(error) => {
-                if self.lost == 0 {
-                    tracing::warn!("failed to write the harvest log {folder}: {error}; requests are not affected");
-                }
-                self.file = None;
-                self.lost += 1;
-            }
-        }
-    }
-
-    fn append(&mut self, line: &[u8]) -> io::Result<()> {
-        if self.looked_up.is_none_or(|at| at.elapsed() >= LOOKUP) {
-            self.looked_up = Some(Instant::now());
-            self.look_up()?;
-        }
-        let Some(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
-        // In one write: pieces would be torn apart by the lines of other processes.
-        if file.write(line)? == line.len() { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
-    }
-
-    /// Opens the file unless it is the one that is open.
-    fn look_up(&mut self) -> io::Result<()> {
-        let path = self.folder.join(FILE);
-        let inode = |metadata: io::Result<std::fs::Metadata>| metadata.ok().map(|it| (it.dev(), it.ino()));
-        let open = self.file.as_ref().and_then(|file| inode(file.metadata()));
-        if open.is_none() || open != inode(path.metadata()) {
-            DirBuilder::new().recursive(true).mode(0o750).create(&self.folder)?;
-            self.file = Some(OpenOptions::new().append(true).create(true).mode(0o640).open(path)?);
-        }
-        Ok(())
+        self.file.write(&Line::of(event, times).to_bytes());
     }
 }
 
@@ -125,9 +73,8 @@ mod tests {
         }
     }
 
-    /// Lets the next line look the file up.
     fn forget_lookup(log: &Log) {
-        log.state.lock().expect("not poisoned").looked_up = None;
+        log.state.lock().expect("not poisoned").file.forget_lookup();
     }
 
     fn requests(folder: &Path) -> Vec<(String, u64)> {
@@ -170,11 +117,11 @@ mod tests {
         let log = Log::open(&place);
         log.note(&event("a", 1));
         log.note(&event("a", 2));
-        assert_eq!(log.state.lock().expect("not poisoned").lost, 2);
+        assert_eq!(log.state.lock().expect("not poisoned").file.lost(), 2);
         std::fs::remove_file(&place).expect("it exists");
         forget_lookup(&log);
         log.note(&event("a", 3));
-        assert_eq!(log.state.lock().expect("not poisoned").lost, 0);
+        assert_eq!(log.state.lock().expect("not poisoned").file.lost(), 0);
         assert_eq!(requests(&place), [("a".to_owned(), 1)]);
     }
 

@@ -23,7 +23,7 @@ use tokio::task::spawn_blocking;
 use crate::area::{Requester, Stranger};
 use crate::body::Body;
 use crate::lists::Lists;
-use crate::log::{Entry, Logged};
+use crate::log::{Entry, Logged, Logger};
 use crate::settings::ServerSettings;
 use crate::site::Visit;
 use crate::{Health, Served, endpoint, origin, reply};
@@ -40,7 +40,7 @@ pub(crate) struct Handler {
     pub(crate) base_path: String,
     base: Vec<Vec<u8>>,
     public_path: String,
-    access_log: bool,
+    log: Option<Arc<Logger>>,
     /// Pages of lists.
     pub(crate) lists: Lists,
     /// Who computes another answer has one of these.
@@ -65,7 +65,7 @@ impl Handler {
             base_path: settings.base_path.clone(),
             base: name::decode(settings.base_path.trim_matches('/')).unwrap_or_default(),
             public_path: format!("/{public_path}"),
-            access_log: settings.access_log,
+            log: Logger::new(&settings.access_log, settings.log_format),
             turns: Arc::new(Semaphore::new(settings.worker_count())),
             answers: Arc::new(Semaphore::new(MAX_ANSWERS)),
             trusted_proxies: settings.trusted_proxies.clone(),
@@ -76,7 +76,7 @@ impl Handler {
     /// Answers a request and logs it.
     pub(crate) async fn handle(self: Arc<Self>, peer: IpAddr, request: Request<Incoming>) -> Response<Logged> {
         let address = origin::of(peer, request.headers(), &self.trusted_proxies);
-        let entry = self.access_log.then(|| Entry::new(address, &request));
+        let line = self.log.clone().map(|log| (log, Entry::new(address, &request)));
         let is_head = request.method() == Method::HEAD;
         let mut response = self.respond(address, request).await;
         if is_head {
@@ -84,9 +84,8 @@ impl Handler {
         }
         let user = response.extensions_mut().remove::<User>();
         let status = response.status();
-        response.map(|body| {
-            Logged::new(body, entry.map(|entry| entry.answered(status, user.as_ref().map(|User(name)| name.as_str()))))
-        })
+        let user = user.as_ref().map(|User(name)| name.as_str());
+        response.map(|body| Logged::new(body, line.map(|(log, entry)| (log, entry.answered(status, user)))))
     }
 
     async fn respond(self: Arc<Self>, address: IpAddr, request: Request<Incoming>) -> Response<Body> {
@@ -95,7 +94,9 @@ impl Handler {
             return reply::text(StatusCode::URI_TOO_LONG, "This address is too long.");
         }
         let hosts = request.headers().get_all(HOST).iter().count();
-        if hosts > 1 || (hosts == 0 && request.version() >= Version::HTTP_11) {
+        // HTTP/2 has the host in the URI.
+        let needs_host = request.version() >= Version::HTTP_11 && uri.authority().is_none();
+        if hosts > 1 || (hosts == 0 && needs_host) {
             return reply::bad_request("The request needs exactly one Host header.");
         }
         let Some(path) = uri.path().strip_prefix('/').map(str::to_owned) else {

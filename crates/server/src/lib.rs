@@ -2,7 +2,8 @@
 //! alone.
 //!
 //! ```text
-//! listen   connections: limits, deadlines, shutdown
+//! listen   connections: limits, shutdown
+//!   └ converse   one connection: TLS, HTTP/1.1 or HTTP/2, deadlines
 //!   └ handler   one request: /healthz, the repository, the site
 //!       ├ endpoint   the repository: arguments, XML or HTML, encodings   (area, origin: who asks; folder_host: what they see)
 //!       │  └ lists   pages of lists: which requests get one now
@@ -15,6 +16,7 @@
 mod area;
 mod body;
 mod condition;
+mod converse;
 mod current;
 mod encoding;
 mod endpoint;
@@ -32,12 +34,16 @@ mod reply;
 mod settings;
 mod site;
 mod stall;
+mod streams;
+mod tls;
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use modoai_flow::Flow;
+use modoai_harvest_log::LogFile;
 use modoai_repository::Repository;
 use modoai_repository::crawled::Shelf;
 use modoai_repository::site::Site;
@@ -49,7 +55,9 @@ pub use current::Current;
 pub use encoding::ENCODINGS;
 pub use folder_host::FolderHost;
 pub use htpasswd::HtpasswdError;
-pub use settings::{AREA_SETTINGS, AreaSettings, SERVER_SETTINGS, ServerSettings};
+pub use log::ACCESS_TARGET;
+pub use settings::{AREA_SETTINGS, AccessLog, AreaSettings, LogFormat, SERVER_SETTINGS, ServerSettings};
+pub use tls::{Certificate, TlsError};
 
 /// Path of the health check, which load balancers ask.
 pub const HEALTH_PATH: &str = "/healthz";
@@ -94,28 +102,73 @@ pub struct Served {
 
 /// A server that has its socket but serves nothing yet. Its URLs are known now, so that the repository can be made for
 /// them, and a port that is taken is noticed before a large site is indexed.
-#[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
     settings: ServerSettings,
     address: SocketAddr,
+    certificate: Option<Certificate>,
+}
+
+/// The reason why a server cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The address cannot be listened on.
+    #[error("failed to listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The access log cannot be written.
+    #[error("failed to open the access log {}", path.display())]
+    AccessLog {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The certificate or its key cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
 }
 
 impl Server {
-    /// Binds the socket.
-    pub async fn bind(settings: ServerSettings) -> io::Result<Self> {
+    /// Checks the files that the settings name, without listening.
+    pub fn check(settings: &ServerSettings) -> Result<(), StartError> {
+        open_files(settings).map(|_| ())
+    }
+
+    /// Opens the files that the settings name, and binds the socket.
+    pub async fn bind(settings: ServerSettings) -> Result<Self, StartError> {
+        let certificate = open_files(&settings)?;
+        let listen = |source| StartError::Listen { address: settings.listen, source };
+        let listener = Self::listen(&settings).map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        Ok(Self { listener, settings, address, certificate })
+    }
+
+    fn listen(settings: &ServerSettings) -> io::Result<TcpListener> {
         let socket = if settings.listen.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         // A restart must not wait for the last connections of the server before.
         socket.set_reuseaddr(true)?;
         socket.bind(settings.listen)?;
-        let listener = socket.listen(BACKLOG)?;
-        let address = listener.local_addr()?;
-        Ok(Self { listener, settings, address })
+        socket.listen(BACKLOG)
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The address as a URL.
+    pub fn origin(&self) -> String {
+        format!("{}://{}", self.settings.scheme(), self.address)
+    }
+
+    /// The certificate, to be reloaded while the server runs.
+    pub fn certificate(&self) -> Option<Certificate> {
+        self.certificate.clone()
     }
 
     /// The public URL of the site, with a slash at the end.
@@ -132,15 +185,27 @@ impl Server {
     pub async fn run(self, served: Served, shutdown: impl Future<Output = ()>) {
         raise_limit_of_open_files();
         let serves = |path| served.site.as_ref().is_some_and(|site| site.would_serve(path));
-        for area in self.settings.area.iter().filter(|area| serves(&area.htpasswd)) {
-            tracing::warn!(file = %area.htpasswd.display(), "a password file lies inside the site and is served with it");
+        for file in self.settings.secret_files().filter(|file| serves(file)) {
+            tracing::warn!("{} is inside the site and is served with it; move it elsewhere", file.display());
         }
         let handler = match handler::Handler::new(served, &self.settings, &self.site_url()) {
             Ok(handler) => handler,
             Err(error) => return tracing::error!(%error, "the server cannot begin: there are no threads to be had"),
         };
-        listen::serve(self.listener, Arc::new(handler), &self.settings, shutdown).await;
+        let followed = self.certificate.clone().map(|certificate| tokio::spawn(certificate.follow()));
+        listen::serve(self.listener, Arc::new(handler), &self.settings, self.certificate, shutdown).await;
+        if let Some(following) = followed {
+            following.abort();
+        }
     }
+}
+
+fn open_files(settings: &ServerSettings) -> Result<Option<Certificate>, StartError> {
+    if let AccessLog::File(path) = &settings.access_log {
+        let opened = LogFile::new("access log", path).open();
+        opened.map_err(|source| StartError::AccessLog { path: path.clone(), source })?;
+    }
+    Ok(Certificate::open(&settings.tls_certificate, &settings.tls_key)?)
 }
 
 /// A connection and the file it gets are two descriptors, and the usual limit of 1024 is a soft one.

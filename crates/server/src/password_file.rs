@@ -2,7 +2,7 @@
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,13 @@ pub(crate) struct PasswordFile {
     looked: Instant,
 }
 
-type Stamp = (i64, i64, i64, i64, u64, u64);
+/// The state of a file: whatever changes it changes this.
+pub(crate) type Stamp = (i64, i64, i64, i64, u64, u64);
+
+/// The state of the file of this name; None if there is none.
+pub(crate) fn stamp_of(path: &Path) -> Option<Stamp> {
+    std::fs::metadata(path).ok().as_ref().map(stamp)
+}
 
 fn stamp(metadata: &Metadata) -> Stamp {
     let (modified, changed) = (metadata.mtime(), metadata.ctime());
@@ -31,7 +37,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
 impl PasswordFile {
     pub(crate) fn read(path: PathBuf) -> Result<Self, HtpasswdError> {
         // The stamp is taken first: a change while reading shows as a change afterwards.
-        let stamp = std::fs::metadata(&path).ok().as_ref().map(stamp);
+        let stamp = stamp_of(&path);
         let users = Arc::new(Users::read(&path)?);
         Ok(Self { path, users, stamp, generation: 0, looked: Instant::now() })
     }
@@ -46,7 +52,7 @@ impl PasswordFile {
 
     pub(crate) fn look_now(&mut self) {
         self.looked = Instant::now();
-        let stamp = std::fs::metadata(&self.path).ok().as_ref().map(stamp);
+        let stamp = stamp_of(&self.path);
         if stamp != self.stamp {
             self.reread(stamp);
         }

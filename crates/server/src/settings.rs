@@ -1,7 +1,7 @@
 //! Settings of the server: one row each, as in [`modoai_repository::settings`].
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use modoai_flow::network::Network;
@@ -18,6 +18,10 @@ pub struct ServerSettings {
     pub url: Option<String>,
     /// Path of the repository.
     pub base_path: String,
+    /// The certificate chain in PEM; empty for plain HTTP.
+    pub tls_certificate: PathBuf,
+    /// The private key in PEM; empty for plain HTTP.
+    pub tls_key: PathBuf,
     /// Areas that need a password.
     pub area: Vec<AreaSettings>,
     /// Connections at the same time.
@@ -32,10 +36,32 @@ pub struct ServerSettings {
     pub grace: Duration,
     /// Answers of the repository computed at the same time; 0 for as many as suit the machine.
     pub workers: usize,
-    /// Whether each request is logged.
-    pub access_log: bool,
+    /// Where requests are logged.
+    pub access_log: AccessLog,
+    /// The format of all log lines.
+    pub log_format: LogFormat,
     /// Proxies whose word about where a request comes from is taken.
     pub trusted_proxies: Vec<Network>,
+}
+
+/// The destination of the access log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccessLog {
+    /// Requests are not logged.
+    Off,
+    /// The log of the program, on the tracing target [`ACCESS_TARGET`](crate::ACCESS_TARGET).
+    Messages,
+    /// A file.
+    File(PathBuf),
+}
+
+/// The format of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Requests in the Combined Log Format, messages as text.
+    Text,
+    /// One JSON object per line.
+    Json,
 }
 
 /// A part of the site that needs a password.
@@ -57,14 +83,29 @@ impl ServerSettings {
     pub fn site_url(&self, address: SocketAddr) -> String {
         match &self.url {
             Some(url) => url.clone(),
-            None if address.ip().is_unspecified() => format!("http://localhost:{}/", address.port()),
-            None => format!("http://{address}/"),
+            None if address.ip().is_unspecified() => format!("{}://localhost:{}/", self.scheme(), address.port()),
+            None => format!("{}://{address}/", self.scheme()),
         }
+    }
+
+    /// The scheme of URLs of this server, without a proxy in front of it.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls_certificate.as_os_str().is_empty() { "http" } else { "https" }
     }
 
     /// The public URL of the repository.
     pub fn base_url(&self, address: SocketAddr) -> String {
         format!("{}{}", self.site_url(address), self.base_path.trim_start_matches('/'))
+    }
+
+    /// Files that must not be served.
+    pub(crate) fn secret_files(&self) -> impl Iterator<Item = &Path> {
+        let log = match &self.access_log {
+            AccessLog::File(path) => Some(path.as_path()),
+            AccessLog::Off | AccessLog::Messages => None,
+        };
+        let key = Some(self.tls_key.as_path()).filter(|path| !path.as_os_str().is_empty());
+        self.area.iter().map(|area| area.htpasswd.as_path()).chain(key).chain(log)
     }
 
     /// How many connections one address may have at the same time.
@@ -91,6 +132,8 @@ impl Default for ServerSettings {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             url: None,
             base_path: String::new(),
+            tls_certificate: PathBuf::new(),
+            tls_key: PathBuf::new(),
             area: Vec::new(),
             max_connections: 0,
             max_connections_per_address: 0,
@@ -98,7 +141,8 @@ impl Default for ServerSettings {
             stall_timeout: Duration::ZERO,
             grace: Duration::ZERO,
             workers: 0,
-            access_log: false,
+            access_log: AccessLog::Off,
+            log_format: LogFormat::Text,
             trusted_proxies: Vec::new(),
         };
         apply_defaults(SERVER_SETTINGS, &mut settings);
@@ -123,7 +167,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "url",
         default: "\"\"",
-        doc: "The public URL of the site, such as \"https://www.example.org/\": every identifier begins with it, so set it before anyone harvests. If empty, it is http:// and the address of listen.",
+        doc: "The public URL of the site, such as \"https://www.example.org/\": every identifier begins with it, so set it before anyone harvests. If empty, it is http:// (https:// with tls_certificate) and the address of listen.",
         set: |s, v| match value::text(v)? {
             url if url.is_empty() => {
                 s.url = None;
@@ -149,6 +193,18 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
         },
     },
     Setting {
+        key: "tls_certificate",
+        default: "\"\"",
+        doc: "File with the certificate of the server and the chain above it, in PEM. With it, the server speaks HTTPS only (HTTP/2 and HTTP/1.1). It is read again when it changes and on SIGHUP; if it is broken then, the previous one stays in use.",
+        set: |s, v| value::text(v).map(|path| s.tls_certificate = PathBuf::from(path)),
+    },
+    Setting {
+        key: "tls_key",
+        default: "\"\"",
+        doc: "File with the private key of tls_certificate, in PEM, without a passphrase.",
+        set: |s, v| value::text(v).map(|path| s.tls_key = PathBuf::from(path)),
+    },
+    Setting {
         key: "area",
         default: "[]",
         doc: "Parts of the site that need a password, one [[area]] each, with the keys path, htpasswd, realm and users. Where areas lie within each other, the innermost decides.",
@@ -164,7 +220,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "max_connections",
         default: "2048",
-        doc: "Connections at the same time. Further ones are told to come back later (503) and closed.",
+        doc: "Connections at the same time; with HTTP/2, each further request on a connection counts as one. Beyond that, connections get 503 (with TLS, they are closed).",
         set: |s, v| count(v, 1).map(|number| s.max_connections = number),
     },
     Setting {
@@ -176,7 +232,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "header_timeout",
         default: "\"10s\"",
-        doc: "A connection is closed when the head of its next request has not arrived in full after this time.",
+        doc: "A connection is closed when the TLS handshake, or the head of its next request, has not arrived in full after this time.",
         set: |s, v| patience(v).map(|time| s.header_timeout = time),
     },
     Setting {
@@ -200,8 +256,29 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "access_log",
         default: "true",
-        doc: "Whether each request is logged, in the Combined Log Format.",
-        set: |s, v| value::flag(v).map(|flag| s.access_log = flag),
+        doc: "Whether each request is logged on standard error; or the path of a file to log requests to, which may be rotated at any time.",
+        set: |s, v| {
+            s.access_log = match v.as_str() {
+                Some("") => return Err("needs true, false or the path of a file".to_owned()),
+                Some(path) => AccessLog::File(PathBuf::from(path)),
+                None if value::flag(v).map_err(|_| "needs true, false or the path of a file")? => AccessLog::Messages,
+                None => AccessLog::Off,
+            };
+            Ok(())
+        },
+    },
+    Setting {
+        key: "log_format",
+        default: "\"text\"",
+        doc: "Format of log lines: \"text\" (requests in the Combined Log Format, without anything in front of it) or \"json\" (one object per line, for requests and messages).",
+        set: |s, v| {
+            s.log_format = match value::text(v)?.as_str() {
+                "text" => LogFormat::Text,
+                "json" => LogFormat::Json,
+                other => return Err(format!("needs \"text\" or \"json\", not '{other}'")),
+            };
+            Ok(())
+        },
     },
     Setting {
         key: "trusted_proxies",

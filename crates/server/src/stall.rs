@@ -23,14 +23,6 @@ impl Stall {
         Self { socket, patience, deadline: Box::pin(sleep(patience)), is_waiting: false }
     }
 
-    pub(crate) fn socket(&self) -> &TcpStream {
-        &self.socket
-    }
-
-    pub(crate) fn into_socket(self) -> TcpStream {
-        self.socket
-    }
-
     fn judge(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
             self.is_waiting = false;

@@ -5,3 +5,4 @@ mod bench;
 mod files;
 mod hostile;
 mod repository;
+mod tls;

@@ -15,7 +15,7 @@ use crate::waiting::{PATIENCE, wait_for};
 use crate::workspace;
 
 /// What the line that says "ready" contains, before the address.
-const READY: &str = "listening on http://";
+const READY: &str = "listening on ";
 
 /// How a server is to be started.
 #[derive(Debug)]
@@ -309,8 +309,8 @@ fn listen_to(
 }
 
 fn url_in(line: &str) -> Option<String> {
-    let address = line.split_once(READY)?.1.split_whitespace().next()?;
-    Some(format!("http://{}", address.trim_end_matches(['/', '.', ','])))
+    let url = line.split_once(READY)?.1.split_whitespace().next().filter(|url| url.starts_with("http"))?;
+    Some(url.trim_end_matches(['/', '.', ',']).to_owned())
 }
 
 #[cfg(test)]
@@ -321,6 +321,7 @@ mod tests {
     fn the_ready_line_tells_the_url() {
         let url = Some("http://127.0.0.1:4711".to_owned());
         assert_eq!(url_in("listening on http://127.0.0.1:4711\n"), url);
+        assert_eq!(url_in("listening on https://[::1]:1\n").as_deref(), Some("https://[::1]:1"));
         assert_eq!(url_in("INFO modoai: listening on http://127.0.0.1:4711/ (stop with Ctrl-C)\n"), url);
         assert_eq!(url_in("will be listening soon\n"), None);
     }

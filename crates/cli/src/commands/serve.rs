@@ -15,11 +15,11 @@ use modoai_flow::{Flow, FlowSettings, Processors};
 use modoai_repository::Repository;
 use modoai_repository::catalogue::{Catalogue, Standing};
 use modoai_repository::ingest::{Keeper, Pace, Status};
-use modoai_server::{Areas, Current, ENCODINGS, Health, LISTS_AT_ONCE, Served, Server};
+use modoai_server::{Areas, Current, ENCODINGS, Health, LISTS_AT_ONCE, Served, Server, StartError};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::config::{Config, SettingsArgs, shown};
-use crate::error::CliError;
+use crate::error::{CliError, Kind};
 use crate::open::{Opened, open_areas, open_site};
 use crate::output::{self, Counting};
 use crate::source::Source;
@@ -64,6 +64,7 @@ impl Serve {
                 Subject::Elsewhere(crawl) => crawl.config(&flags)?,
             };
             open_areas(&config)?;
+            Server::check(&config.server).map_err(not_started)?;
             return output::print("the configuration is good\n");
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -117,9 +118,10 @@ async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Re
         .map_err(|error| CliError::failed("failed to start watching the folder").because(error))?;
     let status = keeper.status();
 
-    let reload = Reload { configuration, repository: repository.clone(), areas: areas.clone(), make };
+    let certificate = server.certificate();
+    let reload = Reload { configuration, repository: repository.clone(), areas: areas.clone(), make, certificate };
     let mut end = Ending::new(reload)?;
-    let address = server.address();
+    let origin = server.origin();
     let served = Served {
         site: Some(site.clone()),
         shelf: None,
@@ -139,7 +141,7 @@ async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Re
     drop(counting);
     ready?;
     output::print(&format!(
-        "serving {}\n  site        {site_url}\n  repository  {base_url}\n  catalogue   {}\nlistening on http://{address}\n",
+        "serving {}\n  site        {site_url}\n  repository  {base_url}\n  catalogue   {}\nlistening on {origin}\n",
         shown(root),
         shown(state_dir),
     ))?;
@@ -153,12 +155,16 @@ async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Re
 }
 
 async fn bind(config: &Config) -> Result<Server, CliError> {
-    let listen = config.server.listen;
-    Server::bind(config.server.clone()).await.map_err(|error| {
-        CliError::failed(format!("failed to listen on {listen}"))
-            .because(error)
-            .hint("give another address with --listen; port 0 takes a free one")
-    })
+    Server::bind(config.server.clone()).await.map_err(not_started)
+}
+
+fn not_started(error: StartError) -> CliError {
+    match error {
+        StartError::Listen { address, source } => CliError::failed(format!("failed to listen on {address}"))
+            .because(source)
+            .hint("give another address with --listen; port 0 takes a free one"),
+        error => CliError::new(Kind::Config, "the configuration cannot be used").because(error),
+    }
 }
 
 /// Waits until lists can be given; a little longer, if that makes them current.

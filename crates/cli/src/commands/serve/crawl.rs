@@ -121,7 +121,7 @@ impl Crawl {
 pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Result<(), CliError> {
     let Opened { config, top, folder, catalogue, shelf, crawler } = opened;
     let server = bind(&config).await?;
-    let (base_url, address) = (server.base_url(), server.address());
+    let (base_url, origin) = (server.base_url(), server.origin());
     let filled = standing(&catalogue)?.ready;
     let make: Make = {
         let (catalogue, base_url) = (catalogue.clone(), base_url.clone());
@@ -131,7 +131,8 @@ pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configura
     };
     let repository = Current::new(make(config.repository)?);
     let areas = Current::new(areas);
-    let reload = Reload { configuration, repository: repository.clone(), areas: areas.clone(), make };
+    let certificate = server.certificate();
+    let reload = Reload { configuration, repository: repository.clone(), areas: areas.clone(), make, certificate };
     let status = crawler.status.clone();
     let served = Served {
         site: None,
@@ -158,7 +159,7 @@ pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configura
         }
     }
     output::print(&format!(
-        "serving {top}\n  repository  {base_url}\n  kept in     {}\nlistening on http://{address}\n",
+        "serving {top}\n  repository  {base_url}\n  kept in     {}\nlistening on {origin}\n",
         shown(&folder)
     ))?;
     end.wait().await;

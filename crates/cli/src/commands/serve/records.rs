@@ -14,7 +14,7 @@ use crate::source::{Records, repository_of};
 
 pub(super) async fn serve(opened: Records, areas: Areas, configuration: Configuration) -> Result<(), CliError> {
     let server = bind(&opened.config).await?;
-    let (base_url, address) = (server.base_url(), server.address());
+    let (base_url, origin) = (server.base_url(), server.origin());
     let Records { config, file, catalogue } = opened;
     let make: Make = {
         let (catalogue, base_url) = (catalogue.clone(), base_url.clone());
@@ -22,7 +22,8 @@ pub(super) async fn serve(opened: Records, areas: Areas, configuration: Configur
     };
     let repository = Current::new(make(config.repository)?);
     let areas = Current::new(areas);
-    let reload = Reload { configuration, repository: repository.clone(), areas: areas.clone(), make };
+    let certificate = server.certificate();
+    let reload = Reload { configuration, repository: repository.clone(), areas: areas.clone(), make, certificate };
     let served = Served {
         site: None,
         shelf: None,
@@ -37,7 +38,7 @@ pub(super) async fn serve(opened: Records, areas: Areas, configuration: Configur
         let _ = stopped.await;
     }));
     let catalogue = shown(&file);
-    output::print(&format!("serving {catalogue}\n  repository  {base_url}\nlistening on http://{address}\n"))?;
+    output::print(&format!("serving {catalogue}\n  repository  {base_url}\nlistening on {origin}\n"))?;
     end.wait().await;
     tracing::info!("stopping");
     let _ = stop.send(());

@@ -1,11 +1,11 @@
 //! Reading the configuration again while a server runs, on SIGHUP.
 //!
 //! What a request needs only to answer, the settings of the repository and the areas, is exchanged. What the server was built
-//! with stays until it is started again: its socket and limits, the rules of the site, flow control. Logs go to standard
-//! error, so there is no file to open again.
+//! with stays until it is started again: its socket and limits, the rules of the site, flow control. The certificate is
+//! read again from the same files. Log files are opened again without a signal when they are renamed.
 
 use modoai_repository::{Repository, Settings};
-use modoai_server::{Areas, Current};
+use modoai_server::{Areas, Certificate, Current};
 
 use crate::config::{Config, SettingsArgs};
 use crate::error::CliError;
@@ -36,11 +36,15 @@ pub(super) struct Reload {
     pub(super) repository: Current<Repository>,
     pub(super) areas: Current<Areas>,
     pub(super) make: Make,
+    pub(super) certificate: Option<Certificate>,
 }
 
 impl Reload {
     /// Reads the configuration, and exchanges everything, or nothing if anything is wrong.
     pub(super) fn run(&self) {
+        if let Some(certificate) = &self.certificate {
+            certificate.reload();
+        }
         match self.read() {
             Ok((repository, areas)) => {
                 self.areas.replace(areas);
