@@ -16,7 +16,9 @@ use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::browser::Signs;
 use modoai_repository::formats::SCHEMAS;
 use modoai_repository::host::{CatalogueHost, Host};
-use modoai_repository::{ANSWER_HEADERS, Failure, PAGE_POLICY, Repository, Sent, XML_NAME, filled_in, with_causes};
+use modoai_repository::{
+    ANSWER_HEADERS, Failure, Form, PAGE_POLICY, Repository, Sent, filled_in, of_protocol, with_causes,
+};
 
 use crate::address::Address;
 use crate::directives::HANDLERS;
@@ -54,11 +56,14 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     }
     let path = String::from_utf8_lossy(request.path()).into_owned();
     let base = base_path(request, &path);
-    let for_people = match path.strip_prefix(base.as_str()).unwrap_or_default().trim_start_matches('/') {
+    let form = match path.strip_prefix(base.as_str()).unwrap_or_default().trim_start_matches('/') {
         // Where a folder of this name exists, mod_dir sends everybody to the slash.
-        "" => is_browser(request),
-        XML_NAME => false,
-        name => return schema(request, name),
+        "" if is_browser(request) => Form::Page,
+        "" => Form::Xml,
+        name => match Form::named(name.as_bytes()) {
+            Some(form) => form,
+            None => return schema(request, name),
+        },
     };
     let address = Address::of(request);
     let base_url = format!("{}{base}", address.url().trim_end_matches('/'));
@@ -78,7 +83,7 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     // Why not is logged where it was found out.
     let Some(desk) = desk else { return come_back(request, CLOSED_SECONDS) };
     match arguments(request) {
-        Ok(arguments) => answer(request, &desk, arguments, for_people),
+        Ok(arguments) => answer(request, &desk, arguments, form),
         Err(outcome) => outcome,
     }
 }
@@ -137,22 +142,25 @@ fn is_browser(request: &Request<'_>) -> bool {
     signs.is_browser()
 }
 
-fn answer(
-    request: &mut Request<'_>,
-    desk: &Desk,
-    arguments: Result<Arguments, QueryError>,
-    for_people: bool,
-) -> Outcome {
-    let arguments = if for_people { arguments.map(filled_in) } else { arguments };
+fn answer(request: &mut Request<'_>, desk: &Desk, arguments: Result<Arguments, QueryError>, form: Form) -> Outcome {
+    let is_page = form == Form::Page;
+    let arguments = if is_page { arguments.map(filled_in) } else { arguments };
     let flow = &desk.flow;
-    let asked = arguments.as_ref().ok().and_then(|arguments| protocol::Request::parse(arguments).ok());
+    let asked = match &arguments {
+        Ok(arguments) if is_page => protocol::Request::parse(&of_protocol(arguments)).ok(),
+        Ok(arguments) => protocol::Request::parse(arguments).ok(),
+        Err(_) => None,
+    };
+    // Only lists can be downloaded; whatever else is requested there is XML.
+    let is_downloadable = matches!(asked, Some(protocol::Request::List { .. }));
+    let form = if form.is_download() && !is_downloadable { Form::Xml } else { form };
     let (user, agent, from) = (user(request), header(request, c"User-Agent"), header(request, c"From"));
     // What httpd says is what mod_remoteip says, if a proxy stands in front.
     let address = request.address().parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     let client = Client { user: user.as_deref(), address, agent: &agent, from: &from };
-    let class = RequestClass::of(asked.as_ref(), for_people);
+    let class = RequestClass::of(asked.as_ref(), is_page);
     // What people look at is not logged; a client that follows a list is a harvester.
-    let entry = (class == RequestClass::List || !for_people).then(|| flow.log_entry(&client, asked.as_ref())).flatten();
+    let entry = (class == RequestClass::List || !is_page).then(|| flow.log_entry(&client, asked.as_ref())).flatten();
     // A request that waited for room would hold a worker.
     let permit = match flow.admit(&client, class) {
         Ok(permit) => permit,
@@ -165,7 +173,7 @@ fn answer(
     };
     let mut tally = Tally { permit, sent: Sent::default() };
     tally.permit.begin();
-    let outcome = write(request, desk, arguments, for_people, &mut tally);
+    let outcome = write(request, desk, arguments, form, &mut tally);
     if let Some(entry) = entry {
         entry.served(&tally.sent, outcome.is_ok());
     }
@@ -177,18 +185,26 @@ fn write(
     request: &mut Request<'_>,
     desk: &Desk,
     arguments: Result<Arguments, QueryError>,
-    for_people: bool,
+    form: Form,
     tally: &mut Tally,
 ) -> Result<Outcome, Outcome> {
-    request.set_content_type(if for_people { c"text/html; charset=UTF-8" } else { c"text/xml; charset=UTF-8" });
+    request.set_content_type(match form {
+        Form::Page => c"text/html; charset=UTF-8",
+        Form::Xml => c"text/xml; charset=UTF-8",
+        Form::Csv => c"text/csv; charset=UTF-8; header=present",
+        Form::JsonLines => c"application/jsonl; charset=UTF-8",
+    });
     let headers = request.reply_headers();
     // Credentials and cookies select what is listed, as they select what a GET returns.
     let is_personal = request.user().is_some()
         || [c"Authorization", c"Cookie"].iter().any(|name| request.arrived_headers().get(name).is_some());
     headers.set(c"Cache-Control", if is_personal { "private, no-cache" } else { "no-cache" });
     headers.set(c"Vary", "Accept, Sec-Fetch-Mode, Sec-Fetch-Dest, Authorization, Cookie");
-    if for_people {
+    if form == Form::Page {
         request.any_reply_headers().set(c"Content-Security-Policy", PAGE_POLICY);
+    }
+    if let Some(disposition) = form.disposition() {
+        headers.set(c"Content-Disposition", disposition);
     }
     let mut reply = Reply::new(request);
     let (asker, nameless);
@@ -209,12 +225,20 @@ fn write(
     let Tally { permit, sent } = tally;
     let mut out = Paced { reply: &mut reply, permit };
     let repository = &desk.repository;
-    let written = if for_people {
-        let page = repository.page_and_tell(arguments, host, sent);
-        page.and_then(|page| if request.is_head() { Ok(()) } else { Ok(out.write_all(page.as_bytes())?) })
-    } else {
-        let answer = repository.answer(arguments, host);
-        answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
+    let written = match form {
+        Form::Page => {
+            let page = repository.page_and_tell(arguments, host, sent);
+            page.and_then(|page| if request.is_head() { Ok(()) } else { Ok(out.write_all(page.as_bytes())?) })
+        }
+        Form::Xml => {
+            let answer = repository.answer(arguments, host);
+            answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
+        }
+        Form::Csv | Form::JsonLines => {
+            let download = repository.download(form, arguments, host);
+            let is_head = request.is_head();
+            download.and_then(|download| if is_head { Ok(()) } else { download.write_and_tell(&mut out, sent) })
+        }
     };
     // Who has a page may ask for the next at once.
     tally.permit.settle(tally.sent.records, tally.sent.bytes);

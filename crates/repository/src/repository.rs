@@ -125,9 +125,19 @@ impl Repository {
 
     /// The same repository with pages made for people: short, and with no resources inside.
     pub fn for_people(&self) -> Self {
-        let brief = self.with_pages_up_to(FOR_PEOPLE);
-        let settings = Settings { by_value_limit: 0, ..(*brief.settings).clone() };
-        Self { settings: Arc::new(settings), largest_shown: LARGEST_FOR_PEOPLE, ..brief }
+        self.without_resources().with_pages_up_to(FOR_PEOPLE)
+    }
+
+    /// The same repository with nothing in its records that is only for machines: no resources, and no huge records.
+    pub(crate) fn without_resources(&self) -> Self {
+        let settings = Settings { by_value_limit: 0, ..(*self.settings).clone() };
+        Self { settings: Arc::new(settings), largest_shown: LARGEST_FOR_PEOPLE, ..self.clone() }
+    }
+
+    /// The same repository with this many records on a page.
+    pub(crate) fn with_pages_of(&self, records: usize) -> Self {
+        let settings = Settings { records_per_page: records, ..(*self.settings).clone() };
+        Self { settings: Arc::new(settings), ..self.clone() }
     }
 
     /// The same repository with no more records or headers on a page than this. Where a list goes on does not depend on

@@ -1,4 +1,5 @@
-//! The repository over HTTP: six verbs by GET and by POST of a form, as XML for harvesters and as a page for people.
+//! The repository over HTTP: six verbs by GET and by POST of a form, as XML for harvesters, as a page for people, and
+//! lists as files.
 //!
 //! An answer is computed on a blocking thread and streams through a [`Writer`]; the response begins with its first
 //! chunk, so whatever fails before that still becomes a proper 500 or 503.
@@ -12,8 +13,8 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, FROM, HeaderMap, HeaderName,
-    USER_AGENT, VARY,
+    ACCEPT, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, FROM,
+    HeaderMap, HeaderName, USER_AGENT, VARY,
 };
 use hyper::{Method, Request, Response, StatusCode};
 use modoai_flow::{Client, RequestClass};
@@ -21,7 +22,7 @@ use modoai_protocol as protocol;
 use modoai_protocol::query::{self, Arguments, QueryError};
 use modoai_repository::browser::Signs;
 use modoai_repository::host::{CatalogueHost, Host};
-use modoai_repository::{Failure, PAGE_POLICY, Sent, filled_in, with_causes};
+use modoai_repository::{Failure, Form, PAGE_POLICY, Sent, filled_in, of_protocol, with_causes};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -39,24 +40,27 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// When it is asked to come back.
 const BUSY_SECONDS: u64 = 15;
 
-/// Answers a request to the repository; with `as_xml`, in XML whatever the client is.
+/// Answers a request to the repository, in the form that the path names, or else by what the client is.
 pub(crate) async fn respond(
     handler: &Arc<Handler>,
     address: IpAddr,
     request: Request<Incoming>,
     requester: Requester,
-    as_xml: bool,
+    form: Option<Form>,
 ) -> Response<Body> {
     let header = |name: HeaderName| {
         let value = request.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
         value.unwrap_or_default()
     };
     let sender = Sender { address, agent: header(USER_AGENT), from: header(FROM) };
-    let wish = Wish {
-        html: !as_xml && is_browser(request.method(), request.headers()),
-        encoding: Encoding::asked_by(request.headers()),
-        only_head: request.method() == Method::HEAD,
-    };
+    let wish =
+        Wish {
+            form: form.unwrap_or_else(|| {
+                if is_browser(request.method(), request.headers()) { Form::Page } else { Form::Xml }
+            }),
+            encoding: Encoding::asked_by(request.headers()),
+            only_head: request.method() == Method::HEAD,
+        };
     let response = match arguments(request, handler.form_timeout).await {
         Ok(arguments) => answer(handler, arguments, sender, requester, wish).await,
         Err(refusal) => refusal,
@@ -86,7 +90,7 @@ pub(crate) fn schema(text: &'static str) -> Response<Body> {
 /// In which form an answer is wanted.
 #[derive(Clone, Copy)]
 struct Wish {
-    html: bool,
+    form: Form,
     encoding: Encoding,
     only_head: bool,
 }
@@ -137,14 +141,21 @@ async fn answer(
     wish: Wish,
 ) -> Response<Body> {
     let flow = &handler.served.flow;
-    let arguments = if wish.html { arguments.map(filled_in) } else { arguments };
-    let request = arguments.as_ref().ok().and_then(|arguments| protocol::Request::parse(arguments).ok());
-    let class = RequestClass::of(request.as_ref(), wish.html);
+    let is_page = wish.form == Form::Page;
+    let arguments = if is_page { arguments.map(filled_in) } else { arguments };
+    let request = match &arguments {
+        Ok(arguments) if is_page => protocol::Request::parse(&of_protocol(arguments)).ok(),
+        Ok(arguments) => protocol::Request::parse(arguments).ok(),
+        Err(_) => None,
+    };
+    let class = RequestClass::of(request.as_ref(), is_page);
+    // Only lists can be downloaded; whatever else is requested there is XML.
+    let is_downloadable = matches!(request, Some(protocol::Request::List { .. }));
+    let wish = if wish.form.is_download() && !is_downloadable { Wish { form: Form::Xml, ..wish } } else { wish };
     let Sender { address, agent, from } = &sender;
     let client = Client { user: requester.user(), address: *address, agent, from };
     // What people look at is not logged; a client that follows a list is a harvester.
-    let entry =
-        (class == RequestClass::List || !wish.html).then(|| flow.log_entry(&client, request.as_ref())).flatten();
+    let entry = (class == RequestClass::List || !is_page).then(|| flow.log_entry(&client, request.as_ref())).flatten();
     let place = match handler.lists.enter(&client, class).await {
         Ok(place) => place,
         Err(refusal) => {
@@ -197,11 +208,13 @@ async fn answer(
             Ok(_) | Err(_) => reply::fault(),
         };
     };
-    let response = if wish.html {
-        reply::with(reply::of("text/html; charset=UTF-8", body), CONTENT_SECURITY_POLICY, PAGE_POLICY)
-    } else {
-        reply::of("text/xml; charset=UTF-8", body)
-    };
+    let mut response = reply::of(wish.form.media_type(), body);
+    if wish.form == Form::Page {
+        response = reply::with(response, CONTENT_SECURITY_POLICY, PAGE_POLICY);
+    }
+    if let Some(disposition) = wish.form.disposition() {
+        response = reply::with(response, CONTENT_DISPOSITION, disposition);
+    }
     match wish.encoding.name() {
         Some(encoding) => reply::with(response, CONTENT_ENCODING, encoding),
         None => response,
@@ -226,17 +239,28 @@ fn write(
         (None, None) => &CatalogueHost,
     };
     let Tally { place, sent } = tally;
-    if wish.html {
-        let page = repository.page_and_tell(arguments, host, sent)?;
-        place.settle(sent.records, sent.bytes);
-        send(wish, writer, |out| Ok(Paced { out, place }.write_all(page.as_bytes())?))
-    } else {
-        let answer = repository.answer(arguments, host)?;
-        send(wish, writer, |out| {
-            let written = answer.write_and_tell(&mut Paced { out, place }, sent);
+    match wish.form {
+        Form::Page => {
+            let page = repository.page_and_tell(arguments, host, sent)?;
             place.settle(sent.records, sent.bytes);
-            written
-        })
+            send(wish, writer, |out| Ok(Paced { out, place }.write_all(page.as_bytes())?))
+        }
+        Form::Xml => {
+            let answer = repository.answer(arguments, host)?;
+            send(wish, writer, |out| {
+                let written = answer.write_and_tell(&mut Paced { out, place }, sent);
+                place.settle(sent.records, sent.bytes);
+                written
+            })
+        }
+        Form::Csv | Form::JsonLines => {
+            let download = repository.download(wish.form, arguments, host)?;
+            send(wish, writer, |out| {
+                let written = download.write_and_tell(&mut Paced { out, place }, sent);
+                place.settle(sent.records, sent.bytes);
+                written
+            })
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, HOST, LOCATION};
 use hyper::{Method, Request, Response, StatusCode, Version};
 use modoai_flow::network::Network;
-use modoai_repository::XML_NAME;
+use modoai_repository::Form;
 use modoai_repository::formats::SCHEMAS;
 use modoai_repository::site::{Site, name};
 use tokio::sync::Semaphore;
@@ -127,7 +127,7 @@ impl Handler {
         let user = requester.user().map(|user| User(user.to_owned()));
         let mut response = match (place, areas.closed_to(&requester, &self.base)) {
             (Place::Base { .. }, Some(challenge)) => reply::unauthorized(challenge),
-            (Place::Base { as_xml }, None) => endpoint::respond(&self, address, request, requester, as_xml).await,
+            (Place::Base { form }, None) => endpoint::respond(&self, address, request, requester, form).await,
             _ => match self.served.site.clone() {
                 Some(site) => self.clone().site(site, request, requester).await,
                 None if path.is_empty() => self.redirect_to_base(None),
@@ -186,9 +186,9 @@ impl Handler {
 
 /// Which part of the server a path belongs to.
 enum Place {
-    /// The repository, or its answers as XML for a person who follows the link on a page.
+    /// The repository; with a form, its responses in that form for every client.
     Base {
-        as_xml: bool,
+        form: Option<Form>,
     },
     BaseWithSlash,
     Schema(&'static str),
@@ -200,12 +200,15 @@ impl Place {
         let (inner, slash) = path.strip_suffix('/').map_or((path, false), |inner| (inner, true));
         let segments = name::decode(inner).unwrap_or_default();
         match (segments.strip_prefix(base), slash) {
-            (Some([]), false) => Self::Base { as_xml: false },
-            (Some([name]), false) if name == XML_NAME.as_bytes() => Self::Base { as_xml: true },
+            (Some([]), false) => Self::Base { form: None },
             (Some([]), true) => Self::BaseWithSlash,
             (Some([file]), false) => {
                 let schema = SCHEMAS.iter().find(|(name, _)| name.as_bytes() == file);
-                schema.map_or(Self::Site, |(_, text)| Self::Schema(text))
+                match (Form::named(file), schema) {
+                    (Some(form), _) => Self::Base { form: Some(form) },
+                    (None, Some((_, text))) => Self::Schema(text),
+                    (None, None) => Self::Site,
+                }
             }
             _ => Self::Site,
         }

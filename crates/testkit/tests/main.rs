@@ -17,6 +17,7 @@ mod harvest;
 mod hosts;
 mod mounts;
 mod oai;
+mod pages;
 mod permissions;
 mod rules;
 mod running;

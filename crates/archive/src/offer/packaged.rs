@@ -55,6 +55,10 @@ impl Format for Packaged {
         false
     }
 
+    fn contains_files(&self) -> bool {
+        true
+    }
+
     fn is_bulky(&self) -> bool {
         true
     }

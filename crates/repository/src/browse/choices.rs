@@ -1,9 +1,12 @@
 //! What a person can choose from on a page, and what was chosen to get there.
 
+use std::collections::HashMap;
+
 use modoai_protocol::query::Arguments;
 use modoai_protocol::token::ListToken;
 use modoai_protocol::{Datestamp, Range, SetSpec, Token, Verb};
 
+use super::search::Search;
 use crate::answer::SetNames;
 use crate::answer::describe::visible_sets;
 use crate::error::Failure;
@@ -30,6 +33,15 @@ pub(super) struct Choices {
     pub(super) is_front: bool,
     /// Whether the repository is of records, and not of the files of a site.
     pub(super) is_of_records: bool,
+    /// The number of items in each set, and of all items under the empty spec. None if this requester does not see all
+    /// items: a count would reveal how many are hidden.
+    pub(super) counts: Option<HashMap<String, u64>>,
+    /// Titles of records in a format without titles, by identifier.
+    pub(super) titles: HashMap<String, String>,
+    /// Files up to this size are inside of records in the chosen format, and left out on the page.
+    pub(super) left_out_up_to: Option<u64>,
+    /// The search that the page is of.
+    pub(super) search: Option<Search>,
 }
 
 /// A selection as a form holds it: what was not chosen is empty.
@@ -42,7 +54,8 @@ pub(super) struct Chosen {
 }
 
 impl Choices {
-    pub(super) fn new(visit: &Visit<'_>, asked: Arguments) -> Result<Self, Failure> {
+    /// `by_value_limit` is that of the repository; pages have no files inside of records.
+    pub(super) fn new(visit: &Visit<'_>, asked: Arguments, by_value_limit: u64) -> Result<Self, Failure> {
         let repository = visit.repository;
         let token = value(&asked, "resumptionToken").and_then(|token| Token::open(token, &visit.token_key()));
         let chosen = match token {
@@ -50,6 +63,8 @@ impl Choices {
             _ => Chosen::in_arguments(&asked),
         };
         let (sets, names) = (visible_sets(visit)?, SetNames::read(visit)?);
+        let has_files = visit.format(&chosen.prefix).is_some_and(|format| format.contains_files());
+        let counts = visit.host.sees_all().then(|| repository.catalogue.live_counts()).transpose()?;
         Ok(Self {
             repository_name: repository.settings.repository_name.clone(),
             formats: visit.formats.iter().map(|format| format.prefix().to_owned()).collect(),
@@ -58,6 +73,10 @@ impl Choices {
             chosen,
             is_front: false,
             is_of_records: visit.repository.is_of_records(),
+            counts,
+            titles: HashMap::new(),
+            left_out_up_to: Some(by_value_limit).filter(|limit| has_files && *limit > 0),
+            search: None,
         })
     }
 
@@ -74,6 +93,11 @@ impl Choices {
     /// The format to begin with.
     pub(super) fn usual_format(&self) -> &str {
         self.formats.first().map_or("oai_dc", String::as_str)
+    }
+
+    /// The number of items in a set; of all items, for the empty spec.
+    pub(super) fn count(&self, spec: &str) -> Option<String> {
+        self.counts.as_ref().map(|counts| grouped(counts.get(spec).copied().unwrap_or(0)))
     }
 
     /// The name of a set; its spec if it has none.
@@ -114,6 +138,13 @@ impl Chosen {
         arguments.extend(optional.into_iter().filter(|(_, value)| !value.is_empty()));
         arguments
     }
+}
+
+/// A number with commas: `2,614,332`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group));
+    groups.collect::<Vec<_>>().join(",")
 }
 
 fn value<'a>(arguments: &'a Arguments, name: &str) -> Option<&'a str> {

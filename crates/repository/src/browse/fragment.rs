@@ -35,6 +35,8 @@ pub(super) struct Fragment {
     pub(super) xml: Vec<Line>,
     /// Whether something was left out.
     pub(super) is_cut: bool,
+    /// What it means, instead of the XML.
+    pub(super) sentence: Option<&'static str>,
 }
 
 /// A line of XML.
@@ -71,7 +73,12 @@ impl Fragment {
         let mut cut = Cut::default();
         let fields = fields(&tokens, &mut cut);
         let xml = if fields.is_some() { Vec::new() } else { lines(&indented(&tokens, &mut cut)) };
-        Self { label: root.map(label).unwrap_or_default(), fields, xml, is_cut: cut.happened }
+        Self { label: root.map(label).unwrap_or_default(), fields, xml, is_cut: cut.happened, sentence: None }
+    }
+
+    /// The same, shown as a sentence.
+    pub(super) fn with_sentence(self, sentence: &'static str) -> Self {
+        Self { sentence: Some(sentence), ..self }
     }
 
     /// The first value of a field.
@@ -113,10 +120,19 @@ fn label(name: &str) -> String {
     label
 }
 
-/// The texts of a root that holds nothing but elements that hold nothing but text.
+/// The texts of a root that holds nothing but elements that hold nothing but text, cut to a length that people read.
 fn fields(tokens: &[Token<'_>], cut: &mut Cut) -> Option<Vec<Field>> {
-    let [Token::Start(_), inner @ .., Token::End(_)] = tokens else { return None };
     let mut fields = Vec::new();
+    for (name, text) in flat(tokens)? {
+        add(&mut fields, name, Value { text: cut.text(&text), link: links::web(&text) });
+    }
+    (!fields.is_empty()).then_some(fields)
+}
+
+/// The names and texts of such elements, in full. None if the root holds anything else.
+pub(super) fn flat<'a>(tokens: &[Token<'a>]) -> Option<Vec<(&'a str, String)>> {
+    let [Token::Start(_), inner @ .., Token::End(_)] = tokens else { return None };
+    let mut texts = Vec::new();
     let mut rest = inner.iter();
     while let Some(token) = rest.next() {
         let tag = match token {
@@ -134,10 +150,9 @@ fn fields(tokens: &[Token<'_>], cut: &mut Cut) -> Option<Vec<Field>> {
                 _ => return None,
             }
         }
-        let text = text.trim();
-        add(&mut fields, name(tag), Value { text: cut.text(text), link: links::web(text) });
+        texts.push((name(tag), text.trim().to_owned()));
     }
-    (!fields.is_empty()).then_some(fields)
+    Some(texts)
 }
 
 /// Whether a start tag says nothing that its text does not.

@@ -5,9 +5,7 @@
 
 use modoai_protocol::query;
 
-/// The name below the base URL at which every client gets XML: the link "as XML" on each page leads there. It is a
-/// path because OAI-PMH forbids further arguments.
-pub const XML_NAME: &str = "xml";
+use super::form::Form;
 
 /// The page of a request.
 pub(super) fn page(arguments: &[(&str, &str)]) -> String {
@@ -20,27 +18,23 @@ pub(super) fn web(text: &str) -> Option<String> {
     (has_scheme("http://") || has_scheme("https://")).then(|| text.to_owned())
 }
 
-/// The answer to a request as XML, for a browser too. None for a request that could not be read.
-pub(super) fn xml(base_url: &str, arguments: &[(String, String)]) -> Option<String> {
-    if arguments.is_empty() {
-        return None;
-    }
+/// The response to a request in another form, for a browser too. None for a request that could not be read.
+pub(super) fn in_form(base_url: &str, form: Form, arguments: &[(&str, &str)]) -> Option<String> {
+    let name = form.name().filter(|_| !arguments.is_empty())?;
     let host_and_path = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
     let path = host_and_path.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');
     let slash = if path.is_empty() { "" } else { "/" };
-    let pairs = arguments.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    Some(format!("/{path}{slash}{XML_NAME}?{}", query::render(pairs)))
+    Some(format!("/{path}{slash}{name}?{}", query::render(arguments.iter().copied())))
 }
 
-/// A command that fetches an answer as harvesters get it, safe to paste into a shell. None for a request that could not
-/// be read and so not be repeated.
-pub(super) fn command(base_url: &str, arguments: &[(String, String)]) -> Option<String> {
-    if arguments.is_empty() {
-        return None;
-    }
-    let pairs = arguments.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let url = format!("{base_url}?{}", query::render(pairs));
-    Some(format!("curl '{}'", url.replace('\'', r"'\''")))
+/// The URL of a request, as harvesters send it. None for a request that could not be read and so not be repeated.
+pub(super) fn request(base_url: &str, arguments: &[(&str, &str)]) -> Option<String> {
+    (!arguments.is_empty()).then(|| format!("{base_url}?{}", query::render(arguments.iter().copied())))
+}
+
+/// A command that requests a URL, safe to paste into a shell.
+pub(super) fn command(url: &str) -> String {
+    format!("curl '{}'", url.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -58,22 +52,22 @@ mod tests {
     }
 
     #[test]
-    fn the_link_to_xml_is_a_path_below_the_base() {
-        let arguments = [("verb".to_owned(), "a&b".to_owned())];
+    fn other_forms_are_paths_below_the_base() {
+        let arguments = [("verb", "a&b")];
         for (base, link) in [
             ("https://example.org/modoai", "/modoai/xml?verb=a%26b"),
             ("https://example.org/a/b/", "/a/b/xml?verb=a%26b"),
             ("https://example.org", "/xml?verb=a%26b"),
         ] {
-            assert_eq!(xml(base, &arguments).as_deref(), Some(link));
+            assert_eq!(in_form(base, Form::Xml, &arguments).as_deref(), Some(link));
         }
-        assert_eq!(xml("https://example.org/modoai", &[]), None);
+        assert_eq!(in_form("https://example.org/modoai", Form::Csv, &[]), None);
+        assert_eq!(in_form("https://example.org/modoai", Form::Page, &arguments), None);
     }
 
     #[test]
     fn a_command_stays_one_argument() {
-        let arguments = [("verb".to_owned(), "a'; echo $(id) &".to_owned())];
-        let expected = r"curl 'http://a/it'\''s?verb=a%27%3B%20echo%20%24%28id%29%20%26'";
-        assert_eq!(command("http://a/it's", &arguments).as_deref(), Some(expected));
+        let url = request("http://a/it's", &[("verb", "a'; echo $(id) &")]).expect("arguments");
+        assert_eq!(command(&url), r"curl 'http://a/it'\''s?verb=a%27%3B%20echo%20%24%28id%29%20%26'");
     }
 }

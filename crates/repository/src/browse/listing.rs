@@ -18,7 +18,9 @@ pub(super) struct Card<'a> {
     datestamp: &'a str,
     is_deleted: bool,
     sets: Vec<Labelled<'a>>,
-    /// The same record in each format.
+    /// The page of the record.
+    page: Option<String>,
+    /// The same record in each format, on that page.
     formats: Vec<Labelled<'a>>,
     metadata: Option<Fragment>,
     about: Vec<Fragment>,
@@ -60,25 +62,40 @@ impl<'a> Card<'a> {
             is_current: format == prefix && record.metadata.is_some(),
         };
         let metadata = record.metadata.as_ref().map(Fragment::new);
-        let title = metadata.as_ref().and_then(|metadata| metadata.first("Title"));
+        let title = metadata.as_ref().and_then(|metadata| metadata.first("Title")).filter(|title| !title.is_empty());
+        let title = title.or_else(|| choices.titles.get(identifier).map(String::as_str));
+        let is_alone = verb == Some(Verb::GetRecord);
+        let record_page =
+            || links::page(&[("verb", "GetRecord"), ("metadataPrefix", prefix), ("identifier", identifier)]);
         Self {
-            title: title.filter(|title| !title.is_empty()).map(str::to_owned),
+            title: title.map(str::to_owned),
+            page: (!record.deleted && !is_alone).then(record_page),
             identifier,
             resource: links::web(identifier).filter(|_| !record.deleted),
             datestamp: &record.datestamp,
             is_deleted: record.deleted,
             sets: record.sets.iter().map(set).collect(),
-            formats: if record.deleted { Vec::new() } else { choices.formats.iter().map(format).collect() },
+            formats: if record.deleted || !is_alone {
+                Vec::new()
+            } else {
+                choices.formats.iter().map(format).collect()
+            },
             metadata,
             about: record.about.iter().map(Fragment::new).collect(),
         }
     }
 }
 
+impl Card<'_> {
+    pub(super) fn has_metadata(&self) -> bool {
+        self.metadata.is_some()
+    }
+}
+
 impl Paging {
-    /// None where there is no list, or the list of formats, which always comes whole.
+    /// None where there is no list, or the list of formats, which always comes whole; and for a search, which has its own.
     pub(super) fn new(response: &Response, choices: &Choices) -> Option<Self> {
-        let verb = response.verb.filter(|_| response.errors.is_empty())?;
+        let verb = response.verb.filter(|_| response.errors.is_empty() && choices.search.is_none())?;
         let count = match verb {
             Verb::ListSets => response.sets.len(),
             Verb::ListIdentifiers | Verb::ListRecords => response.records.len(),

@@ -8,7 +8,10 @@
 //!
 //! | file | what it knows |
 //! |---|---|
+//! | `form` | HTML, XML, CSV or JSON lines |
 //! | `choices` | what a person can choose from, and has chosen |
+//! | `search` | records by words in title and identifier |
+//! | `download` | a whole list as a file |
 //! | `view` | an answer, sorted for reading |
 //! | `listing` | its records and headers, and the pages they come in |
 //! | `trouble` | what to do about each error |
@@ -18,15 +21,19 @@
 //! | `page.html` | what all pages share; the other templates go into it |
 
 mod choices;
+mod download;
+mod form;
 mod fragment;
 mod links;
 mod listing;
+mod search;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod trouble;
 mod view;
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::LazyLock;
 
@@ -44,7 +51,8 @@ use crate::repository::Repository;
 use choices::Choices;
 use view::Page;
 
-pub use links::XML_NAME;
+pub use download::Download;
+pub use form::Form;
 
 impl Repository {
     /// The answer to a request as a page of HTML. The bare URL shows Identify; to a harvester it would be an error.
@@ -63,20 +71,58 @@ impl Repository {
         host: &dyn Host,
         sent: &mut Sent,
     ) -> Result<String, Failure> {
-        let arguments = arguments.map(filled_in);
+        let (words, arguments) = match arguments.map(filled_in) {
+            Ok(arguments) => {
+                let (words, arguments) = search::split(arguments);
+                (words, Ok(arguments))
+            }
+            Err(error) => (None, Err(error)),
+        };
         let is_front = arguments.as_ref().is_ok_and(Vec::is_empty);
         let arguments = if is_front { Ok(identify()) } else { arguments };
         let asked = arguments.clone().unwrap_or_default();
 
         let people = self.for_people();
         let answer = people.answer(arguments, host)?;
-        let choices = Choices { is_front, ..Choices::new(&answer.visit, asked)? };
-        let mut xml = Vec::new();
-        answer.write_and_tell(&mut xml, sent)?;
-        let page = render(&xml, &choices, self.base_url())?;
+        let choices = Choices { is_front, ..Choices::new(&answer.visit, asked, self.settings.by_value_limit)? };
+        let is_list = matches!(choices.verb(), Some(Verb::ListRecords));
+        let (response, choices) = match words.filter(|_| is_list) {
+            Some(words) => {
+                let (response, search) = search::run(&people, &words, choices.asked.clone(), host)?;
+                sent.records = response.records.len() as u64;
+                (response, Choices { search: Some(search), ..choices })
+            }
+            None => {
+                let mut xml = Vec::new();
+                answer.write_and_tell(&mut xml, sent)?;
+                (Response::read(&xml[..]).map_err(io::Error::other)?, choices)
+            }
+        };
+        let titles = titles(&people, &response, &choices, host)?;
+        let page = render(&response, &Choices { titles, ..choices }, self.base_url())?;
         sent.bytes = page.len() as u64;
         Ok(page)
     }
+}
+
+/// The titles of the records on a page in a format that has none, by identifier.
+fn titles(
+    people: &Repository,
+    response: &Response,
+    choices: &Choices,
+    host: &dyn Host,
+) -> Result<HashMap<String, String>, Failure> {
+    let usual = choices.usual_format();
+    let mut titles = HashMap::new();
+    let untitled = response.records.iter().filter(|record| record.metadata.is_some() && choices.chosen.prefix != usual);
+    for record in untitled.filter(|record| download::title(record).is_none()) {
+        let arguments = [("verb", "GetRecord"), ("metadataPrefix", usual), ("identifier", &record.identifier)];
+        let arguments = arguments.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let described = download::page(people, Ok(arguments), host)?;
+        let title = described.records.first().and_then(download::title);
+        titles.extend(title.map(|title| (record.identifier.clone(), title)));
+    }
+    Ok(titles)
 }
 
 /// What a person means: a form sends the fields that were left empty, too.
@@ -84,14 +130,18 @@ pub fn filled_in(arguments: Arguments) -> Arguments {
     arguments.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
+/// The arguments of a page that OAI-PMH knows: all but the words of a search.
+pub fn of_protocol(arguments: &Arguments) -> Arguments {
+    search::split(arguments.clone()).1
+}
+
 fn identify() -> Arguments {
     vec![("verb".to_owned(), Verb::Identify.to_string())]
 }
 
-/// Puts an answer into the templates. Fails only if the answer is not one, or a template has a fault.
-fn render(xml: &[u8], choices: &Choices, base_url: &str) -> io::Result<String> {
-    let response = Response::read(xml).map_err(io::Error::other)?;
-    let page = Page::new(&response, choices, base_url);
+/// Puts an answer into the templates. Fails only if a template has a fault.
+fn render(response: &Response, choices: &Choices, base_url: &str) -> io::Result<String> {
+    let page = Page::new(response, choices, base_url);
     TEMPLATES.get_template("page.html").and_then(|template| template.render(Serde(&page))).map_err(io::Error::other)
 }
 

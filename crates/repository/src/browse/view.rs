@@ -1,14 +1,16 @@
 //! An answer, sorted for reading. Templates only place what stands here.
 
-use modoai_protocol::xml::Response;
 use modoai_protocol::xml::document::{self, Part};
+use modoai_protocol::xml::{DATESTAMPS_NAMESPACE, Response};
 use modoai_protocol::{ErrorCode, Verb};
 use serde::Serialize;
 
 use super::choices::{Choices, Chosen};
+use super::form::Form;
 use super::fragment::{Field, Fragment, Value, add};
 use super::links;
 use super::listing::{Card, Paging};
+use super::search::Search;
 use super::trouble::{Trouble, troubles};
 
 /// Verbs by what a person looks for.
@@ -35,11 +37,19 @@ pub(super) struct Page<'a> {
     tabs: Vec<Tab>,
     /// What the list is narrowed to.
     narrowed: Vec<(&'static str, &'a str)>,
-    form: Form<'a>,
-    /// A command that gets the answer as XML.
-    command: Option<String>,
+    form: Forms<'a>,
+    /// The URL of the request, and a command that requests it.
+    request: Option<(String, String)>,
     /// A link to the answer as XML.
     xml: Option<String>,
+    /// The whole list as a file: labels and links.
+    downloads: Vec<(&'static str, String)>,
+    /// The number of all items.
+    total: Option<String>,
+    set_count: usize,
+    search: Option<&'a Search>,
+    /// The largest file that the XML contains and the page does not.
+    left_out_up_to: Option<String>,
     /// The template that places the answer itself.
     template: &'static str,
     answer: Answer<'a>,
@@ -55,7 +65,7 @@ struct Tab {
 
 /// The forms, with what was chosen before.
 #[derive(Debug, Serialize)]
-struct Form<'a> {
+struct Forms<'a> {
     wants_records: bool,
     formats: &'a [String],
     prefix: &'a str,
@@ -63,6 +73,9 @@ struct Form<'a> {
     from: &'a str,
     until: &'a str,
     identifier: &'a str,
+    /// The format whose titles are searched.
+    usual_format: &'a str,
+    search: &'a str,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,6 +83,7 @@ struct Choice<'a> {
     spec: &'a str,
     name: &'a str,
     depth: usize,
+    count: Option<String>,
     is_chosen: bool,
 }
 
@@ -98,6 +112,7 @@ struct SetRow<'a> {
     spec: &'a str,
     name: &'a str,
     depth: usize,
+    count: Option<String>,
     headers: String,
     records: String,
     fragments: Vec<Fragment>,
@@ -109,6 +124,9 @@ impl<'a> Page<'a> {
         let is_list = matches!(verb, Some(Verb::ListIdentifiers | Verb::ListRecords));
         let answer = Answer::new(response, choices);
         let heading = heading(verb, response, choices, &answer);
+        let asked: Vec<_> = choices.asked.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let request = links::request(base_url, &asked).filter(|_| choices.search.is_none());
+        let files = answer.records.iter().any(Card::has_metadata);
         let subject = verb.map_or_else(|| heading.clone(), |verb| verb.to_string());
         Self {
             title: format!("{subject} – {}", choices.repository_name),
@@ -121,12 +139,43 @@ impl<'a> Page<'a> {
             is_list,
             tabs: tabs(choices, verb),
             narrowed: if is_list { narrowed(choices) } else { Vec::new() },
-            form: Form::new(choices),
-            command: links::command(base_url, &choices.asked),
-            xml: links::xml(base_url, &choices.asked),
+            form: Forms::new(choices),
+            xml: links::in_form(base_url, Form::Xml, &asked).filter(|_| request.is_some()),
+            request: request.map(|url| {
+                let command = links::command(&url);
+                (url, command)
+            }),
+            downloads: downloads(choices, verb, base_url),
+            total: choices.count(""),
+            set_count: choices.sets.len(),
+            search: choices.search.as_ref().filter(|_| verb.is_some()),
+            left_out_up_to: choices.left_out_up_to.filter(|_| files).map(size),
             template: template(verb),
             answer,
         }
+    }
+}
+
+/// The whole list that a page is of; on the front page, the list of everything.
+fn downloads(choices: &Choices, verb: Option<Verb>, base_url: &str) -> Vec<(&'static str, String)> {
+    let chosen = Chosen { prefix: choices.usual_format().to_owned(), ..Chosen::default() };
+    let arguments = match verb {
+        Some(Verb::ListRecords | Verb::ListIdentifiers) if choices.search.is_none() => {
+            choices.chosen.arguments(verb.map_or("", Verb::as_str))
+        }
+        Some(Verb::Identify) if choices.is_front => chosen.arguments("ListRecords"),
+        _ => return Vec::new(),
+    };
+    let link = |(label, form)| links::in_form(base_url, form, &arguments).map(|link| (label, link));
+    [("CSV", Form::Csv), ("JSON lines", Form::JsonLines)].into_iter().filter_map(link).collect()
+}
+
+/// A number of bytes for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{} KB", bytes / 1024),
+        _ => format!("{} MB", bytes / 1_048_576),
     }
 }
 
@@ -142,6 +191,9 @@ fn template(verb: Option<Verb>) -> &'static str {
 }
 
 fn heading(verb: Option<Verb>, response: &Response, choices: &Choices, answer: &Answer<'_>) -> String {
+    if let (Some(_), Some(search)) = (verb, &choices.search) {
+        return format!("Search for “{}”", search.words);
+    }
     let fixed = match verb {
         Some(Verb::Identify) => return choices.repository_name.clone(),
         Some(Verb::GetRecord) => {
@@ -190,13 +242,14 @@ fn narrowed(choices: &Choices) -> Vec<(&'static str, &str)> {
     parts.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
-impl<'a> Form<'a> {
+impl<'a> Forms<'a> {
     fn new(choices: &'a Choices) -> Self {
         let chosen = &choices.chosen;
         let choice = |spec: &'a str, name: &'a str| Choice {
             spec,
             name,
             depth: spec.matches(':').count(),
+            count: choices.count(spec),
             is_chosen: spec == chosen.set,
         };
         let mut sets: Vec<_> = choices.sets.iter().map(|(spec, name)| choice(spec, name)).collect();
@@ -212,6 +265,8 @@ impl<'a> Form<'a> {
             from: Chosen::day(&chosen.from),
             until: Chosen::day(&chosen.until),
             identifier: choices.asked("identifier").unwrap_or_default(),
+            usual_format: choices.usual_format(),
+            search: Search::words(choices),
         }
     }
 }
@@ -221,7 +276,7 @@ impl<'a> Answer<'a> {
         Self {
             troubles: troubles(&response.errors, choices),
             fields: identify(response),
-            fragments: fragments(&response.descriptions),
+            fragments: fragments(&response.descriptions).into_iter().map(said).collect(),
             formats: response.formats.iter().map(|format| format_row(format, choices)).collect(),
             sets: response.sets.iter().map(|set| set_row(set, choices)).collect(),
             records: response.records.iter().map(|record| Card::new(record, response.verb, choices)).collect(),
@@ -240,6 +295,17 @@ fn identify(response: &Response) -> Vec<Field> {
         add(&mut fields, name, Value { text: text.clone(), link });
     }
     fields
+}
+
+/// A description in modoai's own namespace as a sentence.
+fn said(fragment: Fragment) -> Fragment {
+    if !fragment.xml.iter().any(|line| line.text.contains(DATESTAMPS_NAMESPACE)) {
+        return fragment;
+    }
+    fragment.with_sentence(
+        "The datestamp of a record is the time at which its last change became visible in responses. A harvester that \
+         continues from the last responseDate misses no change, and needs no overlap.",
+    )
 }
 
 fn fragments(parts: &[Part]) -> Vec<Fragment> {
@@ -264,6 +330,7 @@ fn set_row<'a>(set: &'a document::Set, choices: &Choices) -> SetRow<'a> {
         spec: &set.spec,
         name: &set.name,
         depth: set.spec.matches(':').count(),
+        count: choices.count(&set.spec),
         headers: link("ListIdentifiers"),
         records: link("ListRecords"),
         fragments: fragments(&set.descriptions),

@@ -17,7 +17,7 @@ pub mod location;
 pub mod sqlite;
 pub mod stored;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
@@ -77,6 +77,10 @@ pub trait Catalogue: Send + Sync {
 
     /// Sets (wider ones included) with at least one item that is not gone, in order of their specs.
     fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError>;
+
+    /// The number of items that are not deleted: of each set that has any, and of all together under the empty spec. Must
+    /// not scan the items.
+    fn live_counts(&self) -> Result<HashMap<String, u64>, CatalogueError>;
 
     /// Items that are not gone and of which something is not yet known, beginning after the item numbered `after`; at
     /// most `limit`, in order of their numbers.

@@ -51,6 +51,11 @@ pub trait Format: Send + Sync {
     }
     /// Whether describing this item takes what a GET returns, and not only what the catalogue remembers.
     fn needs_get(&self, item: &Item) -> bool;
+    /// Returns true if records can contain the files they are about.
+    fn contains_files(&self) -> bool {
+        false
+    }
+
     /// Whether items in this format may be large, so that few are taken at once and a page is better ended by its bytes
     /// than by its count.
     fn is_bulky(&self) -> bool {

@@ -36,6 +36,10 @@ impl Format for OaiDidl {
         true
     }
 
+    fn contains_files(&self) -> bool {
+        true
+    }
+
     fn is_bulky(&self) -> bool {
         true
     }

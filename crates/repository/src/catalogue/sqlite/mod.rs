@@ -36,6 +36,7 @@ mod registry;
 mod store;
 mod write;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -185,6 +186,10 @@ impl Catalogue for Sqlite {
 
     fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError> {
         self.read("list sets", read::sets)
+    }
+
+    fn live_counts(&self) -> Result<HashMap<String, u64>, CatalogueError> {
+        self.read("count items", read::live_counts)
     }
 
     fn unread(&self, wanted: &Unread<'_>, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError> {

@@ -283,6 +283,13 @@ pub(super) fn sets(reader: &Connection) -> rusqlite::Result<Vec<Arc<SetSpec>>> {
     Ok(sets)
 }
 
+pub(super) fn live_counts(reader: &Connection) -> rusqlite::Result<HashMap<String, u64>> {
+    // Specs with a slash are of one format only.
+    let mut query = reader.prepare_cached("SELECT spec, live FROM setname WHERE live > 0 AND spec NOT LIKE '%/%'")?;
+    let counts = query.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())))?;
+    counts.collect()
+}
+
 /// Whole days come from the counters; at either end a day is scanned only if part of it lies outside the range.
 pub(super) fn count(reader: &Connection, names: &KnownNames, selection: Selected<'_>) -> rusqlite::Result<u64> {
     let Some(List { number: set, .. }) = list_of(reader, names, selection)? else { return Ok(0) };

@@ -1,0 +1,200 @@
+//! A whole list as a file: CSV for spreadsheets, JSON lines for programs.
+//!
+//! The list is read page by page through the repository's own responses, as a harvester would, so a download contains what
+//! this requester may list and nothing else. Memory is bounded by one page.
+
+use std::io;
+
+use modoai_protocol::query::{Arguments, QueryError};
+use modoai_protocol::xml::{Response, document};
+use modoai_protocol::{ErrorCode, Verb};
+use serde_json::{Map, Value, json};
+
+use super::form::Form;
+use super::fragment::flat;
+use super::tokens::tokens;
+use crate::answer::Sent;
+use crate::error::Failure;
+use crate::host::Host;
+use crate::repository::Repository;
+
+/// Records on a page of the list that a download is made of.
+const PAGE: usize = 500;
+
+/// The elements of Dublin Core, which are columns of CSV.
+const DUBLIN_CORE: [&str; 15] = [
+    "title",
+    "creator",
+    "subject",
+    "description",
+    "publisher",
+    "contributor",
+    "date",
+    "type",
+    "format",
+    "identifier",
+    "source",
+    "language",
+    "relation",
+    "coverage",
+    "rights",
+];
+
+/// A list to be written as a file.
+pub struct Download<'a> {
+    repository: Repository,
+    host: &'a dyn Host,
+    form: Form,
+    first: Response,
+}
+
+impl Repository {
+    /// Begins a download. Files inside of records are left out. What fails before the first byte fails here.
+    pub fn download<'a>(
+        &self,
+        form: Form,
+        arguments: Result<Arguments, QueryError>,
+        host: &'a dyn Host,
+    ) -> Result<Download<'a>, Failure> {
+        let repository = self.without_resources().with_pages_up_to(PAGE);
+        let first = page(&repository, arguments, host)?;
+        Ok(Download { repository, host, form, first })
+    }
+}
+
+impl Download<'_> {
+    /// Writes the whole list, and reports what was sent, also if that fails in the middle.
+    pub fn write_and_tell(self, out: &mut dyn io::Write, sent: &mut Sent) -> Result<(), Failure> {
+        let Self { repository, host, form, mut first } = self;
+        if form == Form::Csv {
+            write(out, &csv_line(columns(&first).map(str::to_owned)), sent)?;
+        }
+        loop {
+            for error in &first.errors {
+                // An empty list is a file without records; any other error has to be in it.
+                if ErrorCode::from_name(&error.0) != Some(ErrorCode::NoRecordsMatch) {
+                    sent.is_error = true;
+                    write(out, &error_line(form, error), sent)?;
+                }
+            }
+            for record in &first.records {
+                let line = match form {
+                    Form::Csv => csv_line(cells(record, first.verb)),
+                    _ => format!("{}\n", object(record)),
+                };
+                write(out, &line, sent)?;
+                sent.records += 1;
+            }
+            let token = first.token.as_ref().filter(|token| !token.value.is_empty());
+            let (Some(token), Some(verb)) = (token, first.verb) else { break };
+            let arguments = [("verb", verb.as_str()), ("resumptionToken", &token.value)];
+            let arguments = arguments.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+            first = page(&repository, Ok(arguments), host)?;
+        }
+        sent.is_last = true;
+        Ok(())
+    }
+}
+
+/// A page of the list, read.
+pub(super) fn page(
+    repository: &Repository,
+    arguments: Result<Arguments, QueryError>,
+    host: &dyn Host,
+) -> Result<Response, Failure> {
+    let mut xml = Vec::new();
+    repository.answer(arguments, host)?.write_to(&mut xml)?;
+    Ok(Response::read(&xml).map_err(io::Error::other)?)
+}
+
+/// The first value of a title in flat metadata.
+pub(super) fn title(record: &document::Record) -> Option<String> {
+    let title = fields(record)?.into_iter().find(|(name, _)| *name == "title");
+    title.map(|(_, text)| text).filter(|text| !text.is_empty())
+}
+
+fn write(out: &mut dyn io::Write, line: &str, sent: &mut Sent) -> io::Result<()> {
+    out.write_all(line.as_bytes())?;
+    sent.bytes += line.len() as u64;
+    Ok(())
+}
+
+/// Local names and texts of metadata that has no structure, as Dublin Core has none.
+fn fields(record: &document::Record) -> Option<Vec<(String, String)>> {
+    let xml = String::from_utf8_lossy(&record.metadata.as_ref()?.bytes).into_owned();
+    let fields = flat(&tokens(&xml))?;
+    let local = |name: &str| name.rsplit(':').next().unwrap_or_default().to_owned();
+    Some(fields.into_iter().map(|(name, text)| (local(name), text)).collect())
+}
+
+fn object(record: &document::Record) -> Value {
+    let mut object = json!({
+        "identifier": record.identifier,
+        "datestamp": record.datestamp,
+        "deleted": record.deleted,
+        "sets": record.sets,
+    });
+    if let Some(metadata) = &record.metadata {
+        let (name, value) = match fields(record) {
+            Some(fields) => {
+                let mut grouped = Map::new();
+                for (name, text) in fields {
+                    if let Value::Array(texts) = grouped.entry(name).or_insert_with(|| json!([])) {
+                        texts.push(Value::String(text));
+                    }
+                }
+                ("metadata", Value::Object(grouped))
+            }
+            None => ("xml", Value::String(String::from_utf8_lossy(&metadata.bytes).into_owned())),
+        };
+        object[name] = value;
+    }
+    object
+}
+
+fn columns(page: &Response) -> impl Iterator<Item = &'static str> {
+    let metadata: &[&str] = if page.verb == Some(Verb::ListRecords) { &DUBLIN_CORE } else { &[] };
+    ["oai_identifier", "datestamp", "status", "sets"].into_iter().chain(metadata.iter().copied())
+}
+
+fn cells(record: &document::Record, verb: Option<Verb>) -> impl Iterator<Item = String> {
+    let status = if record.deleted { "deleted" } else { "" };
+    let header = [record.identifier.clone(), record.datestamp.clone(), status.to_owned(), record.sets.join(" ")];
+    let fields = fields(record).unwrap_or_default();
+    let metadata: &[&str] = if verb == Some(Verb::ListRecords) { &DUBLIN_CORE } else { &[] };
+    let texts = metadata.iter().map(move |element| {
+        let texts = fields.iter().filter(|(name, _)| name == element).map(|(_, text)| text.as_str());
+        texts.collect::<Vec<_>>().join("; ")
+    });
+    header.into_iter().chain(texts)
+}
+
+/// A line of CSV (RFC 4180). A cell that a spreadsheet would run as a formula gets an apostrophe in front.
+fn csv_line(cells: impl Iterator<Item = String>) -> String {
+    let cell = |text: String| {
+        let text = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text };
+        match text.contains([',', '"', '\n', '\r']) {
+            true => format!("\"{}\"", text.replace('"', "\"\"")),
+            false => text,
+        }
+    };
+    format!("{}\r\n", cells.map(cell).collect::<Vec<_>>().join(","))
+}
+
+fn error_line(form: Form, (code, message): &(String, String)) -> String {
+    match form {
+        Form::Csv => csv_line(["error".to_owned(), code.clone(), message.clone()].into_iter()),
+        _ => format!("{}\n", json!({ "error": code, "message": message })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_and_formulas_are_disarmed() {
+        let cells = ["a,b", "say \"x\"", "=1+1", "two\nlines", "plain"].map(str::to_owned);
+        assert_eq!(csv_line(cells.into_iter()), "\"a,b\",\"say \"\"x\"\"\",'=1+1,\"two\nlines\",plain\r\n");
+    }
+}
