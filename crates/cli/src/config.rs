@@ -137,6 +137,14 @@ impl Config {
         }
     }
 
+    /// The settings that Identify shows and that still have their defaults, by their keys.
+    pub(crate) fn left_at_default(&self) -> Vec<&'static str> {
+        let usual = Settings::default();
+        let name = (self.repository.repository_name == usual.repository_name).then_some("repository_name");
+        let email = (self.repository.admin_email == usual.admin_email).then_some("admin_email");
+        name.into_iter().chain(email).collect()
+    }
+
     /// URL paths that the server answers itself.
     pub(crate) fn reserved(&self) -> [&str; 2] {
         [&self.server.base_path, HEALTH_PATH]

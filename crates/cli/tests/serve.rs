@@ -166,8 +166,6 @@ fn logs_are_json_if_that_is_set() {
     let server = launch.argument("--url").argument("https://www.example.org").start();
     assert_eq!(server.client().get("/healthz").expect("an answer").status, 200);
     wait_until("the request is logged", || server.said().contains("/healthz"));
-    server.signal("HUP");
-    wait_until("the configuration is reloaded", || server.said().contains("reloaded the settings"));
     let said = server.said();
     let object = |part: &str| -> serde_json::Value {
         let line = said.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part} in {said}"));
@@ -175,8 +173,10 @@ fn logs_are_json_if_that_is_set() {
     };
     let request = object("/healthz");
     assert_eq!((&request["status"], &request["path"]), (&200.into(), &"/healthz".into()));
-    let message = object("reloaded the settings");
-    assert_eq!(message["level"], "INFO");
+    // A public server with default values in Identify is told so.
+    let message = object("default values");
+    assert_eq!(message["level"], "WARN");
+    assert!(message["message"].as_str().is_some_and(|text| text.ends_with("set repository_name and admin_email")));
 }
 
 #[test]
@@ -194,6 +194,25 @@ fn an_access_log_in_a_file_can_be_rotated() {
         logged(&file).contains("/healthz")
     });
     assert!(!server.said().contains("GET /healthz"), "{}", server.said());
+}
+
+#[test]
+fn links_out_of_the_site_are_reported_with_the_setting_that_follows_them() {
+    let desk = Desk::new();
+    desk.write("elsewhere/a.html", "<title>a</title>");
+    for name in ["one.html", "two.html"] {
+        std::os::unix::fs::symlink(desk.at("elsewhere/a.html"), desk.at("site").join(name)).expect("a link");
+    }
+    std::os::unix::fs::symlink("missing", desk.at("site").join("dangling.html")).expect("a link");
+    let reported = "skipped 2 symbolic links that point outside of the folder, such as one.html; to serve and list them, set \
+                    follow_links = \"anywhere\"";
+    let launch = || Launch::of(desk.at("site")).state(desk.at("state"));
+    let server = launch().start();
+    wait_until("it is reported", || server.said().contains(reported));
+    server.terminate();
+    let server = launch().set("follow_links", "anywhere").start();
+    assert_eq!(server.client().get("/one.html").expect("an answer").status, 200);
+    assert!(!server.said().contains("symbolic links"), "{}", server.said());
 }
 
 #[test]

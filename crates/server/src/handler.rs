@@ -16,7 +16,7 @@ use hyper::{Method, Request, Response, StatusCode, Version};
 use modoai_flow::network::Network;
 use modoai_repository::Form;
 use modoai_repository::formats::SCHEMAS;
-use modoai_repository::site::{Site, name};
+use modoai_repository::site::{Found, Site, name};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
@@ -99,9 +99,20 @@ impl Handler {
         if hosts > 1 || (hosts == 0 && needs_host) {
             return reply::bad_request("The request needs exactly one Host header.");
         }
-        let Some(path) = uri.path().strip_prefix('/').map(str::to_owned) else {
+        let Some(path) = uri.path().strip_prefix('/') else {
             return reply::bad_request("The request has no path.");
         };
+        let canonical = without_empty_segments(path);
+        let inner = self.within_site(&canonical).await;
+        if canonical != path || format!("/{canonical}/") == self.public_path && inner.is_empty() {
+            return self.redirect(
+                StatusCode::MOVED_PERMANENTLY,
+                "The canonical address is another.",
+                &inner,
+                uri.query(),
+            );
+        }
+        let path = inner;
         let place = Place::of(&path, &self.base);
         match (request.method(), &place) {
             (&Method::GET | &Method::HEAD, _) | (&Method::POST, Place::Base { .. }) => {}
@@ -129,7 +140,7 @@ impl Handler {
             (Place::Base { .. }, Some(challenge)) => reply::unauthorized(challenge),
             (Place::Base { form }, None) => endpoint::respond(&self, address, request, requester, form).await,
             _ => match self.served.site.clone() {
-                Some(site) => self.clone().site(site, request, requester).await,
+                Some(site) => self.clone().site(site, request, requester, format!("/{path}")).await,
                 None if path.is_empty() => self.redirect_to_base(None),
                 None => reply::text(StatusCode::NOT_FOUND, "There is only a repository here."),
             },
@@ -145,6 +156,7 @@ impl Handler {
         site: Arc<Site>,
         request: Request<Incoming>,
         requester: Requester,
+        path: String,
     ) -> Response<Body> {
         let (head, _) = request.into_parts();
         self.served.flow.processors().reader_seen();
@@ -156,7 +168,7 @@ impl Handler {
                 requester: &requester,
                 public_path: &handler.public_path,
                 base_path: &handler.base_path,
-                path: head.uri.path(),
+                path: &path,
                 query: head.uri.query(),
                 is_head: head.method == Method::HEAD,
                 headers: &head.headers,
@@ -166,12 +178,31 @@ impl Handler {
         spawn_blocking(look).await.unwrap_or_else(|_| reply::fault())
     }
 
+    /// The path within the site. A proxy may forward the path of the public URL, or remove it. A path that exists as it is
+    /// does not have it in front.
+    async fn within_site(&self, path: &str) -> String {
+        let prefix = self.public_path.trim_matches('/');
+        let rest =
+            path.strip_prefix(prefix).filter(|rest| !prefix.is_empty() && (rest.is_empty() || rest.starts_with('/')));
+        let Some(rest) = rest.map(|rest| rest.trim_start_matches('/').to_owned()) else { return path.to_owned() };
+        let site = self.served.site.clone();
+        let whole = format!("/{path}");
+        let exists = move || site.is_some_and(|site| !matches!(site.find(&whole), Ok(Found::Nothing)));
+        match spawn_blocking(exists).await {
+            Ok(true) => path.to_owned(),
+            _ => rest,
+        }
+    }
+
     /// 302, the only redirect that harvesters follow without holding it against the repository.
     fn redirect_to_base(&self, query: Option<&str>) -> Response<Body> {
-        let query = query.map(|query| format!("?{query}")).unwrap_or_default();
-        let response = reply::text(StatusCode::FOUND, "The repository has another address.");
         let base_path = self.base_path.trim_start_matches('/');
-        reply::with(response, LOCATION, &format!("{}{base_path}{query}", self.public_path))
+        self.redirect(StatusCode::FOUND, "The repository has another address.", base_path, query)
+    }
+
+    fn redirect(&self, status: StatusCode, sentence: &str, path: &str, query: Option<&str>) -> Response<Body> {
+        let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+        reply::with(reply::text(status, sentence), LOCATION, &format!("{}{path}{query}", self.public_path))
     }
 
     fn health(&self) -> Response<Body> {
@@ -182,6 +213,11 @@ impl Handler {
         };
         reply::with(response, CACHE_CONTROL, "no-store")
     }
+}
+
+/// A path without slashes that have no name between them: such a path means the same file in other web servers.
+fn without_empty_segments(path: &str) -> String {
+    path.split_inclusive('/').filter(|segment| *segment != "/").collect()
 }
 
 /// Which part of the server a path belongs to.

@@ -109,6 +109,54 @@ fn behind_a_proxy_redirects_stay_below_the_public_url() {
 }
 
 #[test]
+fn a_proxy_may_forward_the_path_of_the_public_url_or_remove_it() {
+    let files = [("a/x", "x"), ("index.html", "start"), ("site/a/x", "inner"), ("site/only", "only")];
+    let bench = Folder::new(&files).serve(|settings, _| {
+        settings.url = Some("https://example.org/site/".to_owned());
+    });
+    for (path, text) in [
+        ("/a/x", "x"),
+        ("/", "start"),
+        ("/site/site/a/x", "inner"),
+        ("/site/only", "only"),
+        ("/site/index.html", "start"),
+        // Of two files that it could be, it is the one whose path it is.
+        ("/site/a/x", "inner"),
+    ] {
+        assert_eq!(bench.get(path).text(), text, "{path}");
+    }
+    let bench = Folder::new(&files[..2]).serve(|settings, _| {
+        settings.url = Some("https://example.org/site/".to_owned());
+    });
+    for path in ["/modoai?verb=Identify", "/site/modoai?verb=Identify", "/site/modoai/xml?verb=Identify"] {
+        assert!(bench.get(path).text().contains("<baseURL>https://example.org/site/modoai</baseURL>"), "{path}");
+    }
+    assert_eq!(bench.get("/site/a/x").text(), "x");
+    assert_eq!(bench.get("/site/").text(), "start");
+    assert_eq!(bench.get("/site").header("location"), Some("/site/"));
+    assert_eq!(bench.get("/site/a").header("location"), Some("/site/a/"));
+    assert_eq!(bench.get("/site//a//x?q").header("location"), Some("/site/a/x?q"));
+    assert_eq!(bench.get("/site/nothing").status, 404);
+    assert_eq!(bench.get("/sites/a").status, 404);
+}
+
+#[test]
+fn slashes_without_a_name_between_them_are_removed() {
+    let bench = Bench::of(&[("a/b", "x")]);
+    for (path, location) in [
+        ("//a/b", "/a/b"),
+        ("/a//b?q=//", "/a/b?q=//"),
+        ("/a//", "/a/"),
+        ("///", "/"),
+        ("//example.org/a", "/example.org/a"),
+        ("//modoai?verb=Identify", "/modoai?verb=Identify"),
+    ] {
+        let reply = bench.get(path);
+        assert_eq!((reply.status, reply.header("location")), (301, Some(location)), "{path}");
+    }
+}
+
+#[test]
 fn what_is_hidden_or_outside_is_not_there() {
     let folder = Folder::new(&[
         (".htpasswd", "x"),
@@ -140,8 +188,6 @@ fn what_is_hidden_or_outside_is_not_there() {
         "/%2e%2e/secret",
         "/a/../../secret",
         "/..%2fsecret",
-        "//secret",
-        "/a//b",
         "/a/./b",
         "/a%00",
         "/nothing",

@@ -6,6 +6,7 @@ mod reload;
 mod subject;
 
 use std::io::IsTerminal as _;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -155,7 +156,20 @@ async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Re
 }
 
 async fn bind(config: &Config) -> Result<Server, CliError> {
-    Server::bind(config.server.clone()).await.map_err(not_started)
+    let server = Server::bind(config.server.clone()).await.map_err(not_started)?;
+    let left = config.left_at_default();
+    if !left.is_empty() && is_public(&server.site_url(), server.address().ip()) {
+        tracing::warn!("harvesters will see default values in Identify; set {}", left.join(" and "));
+    }
+    Ok(server)
+}
+
+/// Returns true if others than this machine are meant to send requests.
+fn is_public(site_url: &str, address: IpAddr) -> bool {
+    let is_local = |host: &str| host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+    let url = modoai_fetch::Url::parse(site_url).ok();
+    let host = url.as_ref().and_then(|url| url.host_str()).map(|host| host.trim_matches(['[', ']']));
+    !address.is_loopback() || host.is_some_and(|host| !is_local(host))
 }
 
 fn not_started(error: StartError) -> CliError {
@@ -234,6 +248,26 @@ impl Ending {
                     false => self.reload.run(),
                 },
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_public_by_its_address_or_its_url() {
+        let local = IpAddr::from([127, 0, 0, 1]);
+        for (url, address, expected) in [
+            ("http://127.0.0.1:8080/", local, false),
+            ("http://localhost:8080/", local, false),
+            ("http://[::1]:8080/", "::1".parse().expect("an address"), false),
+            ("https://www.example.org/", local, true),
+            ("http://localhost:80/", IpAddr::from([0, 0, 0, 0]), true),
+            ("http://192.0.2.1/", IpAddr::from([192, 0, 2, 1]), true),
+        ] {
+            assert_eq!(is_public(url, address), expected, "{url} {address}");
         }
     }
 }

@@ -152,8 +152,8 @@ struct Keeping {
     next_rescan: Instant,
     /// The site's folder, which a link may lead elsewhere.
     root: Option<Arc<Path>>,
-    /// How many withheld files were reported last.
-    withheld: u64,
+    /// The numbers of withheld files and of links out of the site that were reported last.
+    skipped: (u64, u64),
 }
 
 impl Keeping {
@@ -181,7 +181,7 @@ impl Keeping {
             parts: Parts::default(),
             next_rescan: Instant::now(),
             root: site.root(),
-            withheld: 0,
+            skipped: (0, 0),
             reconciler,
         })
     }
@@ -303,9 +303,15 @@ impl Keeping {
             let parts = parts.len();
             tracing::debug!(parts, put = tally.put, deleted = tally.deleted, "the catalogue has changed");
         }
-        if parts.contains(&Part::Everything) && tally.withheld != std::mem::replace(&mut self.withheld, tally.withheld)
-        {
-            report_withheld(&tally);
+        if parts.contains(&Part::Everything) {
+            let skipped = (tally.withheld, tally.outside_links);
+            let before = std::mem::replace(&mut self.skipped, skipped);
+            if skipped.0 != before.0 {
+                report_withheld(&tally);
+            }
+            if skipped.1 != before.1 {
+                report_outside_links(&tally);
+            }
         }
         if tally.put > 0 && !parts.contains(&Part::Everything) {
             self.read_ahead.changed(tally.put, tally.named);
@@ -375,6 +381,17 @@ fn report_withheld(tally: &Tally) {
              are neither served nor listed (setting 'withhold'). If another web server serves this folder, its access rules \
              are unknown to modoai; see \"Behind a proxy\" in the guide",
             tally.withheld
+        );
+    }
+}
+
+/// One line when a site has links that lead out of it: a person who made a site of links finds nothing in the list.
+fn report_outside_links(tally: &Tally) {
+    if let Some(example) = &tally.outside_link_example {
+        tracing::warn!(
+            "skipped {} symbolic links that point outside of the folder, such as {example}; to serve and list them, set \
+             follow_links = \"anywhere\"",
+            tally.outside_links
         );
     }
 }

@@ -83,6 +83,11 @@ impl<'a> Merge<'a> {
                 self.tally.withheld_example.get_or_insert(name);
                 Ok(())
             }
+            Step::LeavesRoot(name) => {
+                self.tally.outside_links += 1;
+                self.tally.outside_link_example.get_or_insert(name);
+                Ok(())
+            }
             Step::Unknown { name, error } if name.is_empty() => Err(IngestError::Root(error)),
             Step::Unknown { name, error } => {
                 tracing::warn!(%name, %error, "something cannot be looked at; what is known of it is kept");

@@ -59,6 +59,10 @@ pub struct Tally {
     pub withheld: u64,
     /// The first of them.
     pub withheld_example: Option<String>,
+    /// Symbolic links that were not followed because they leave the root.
+    pub outside_links: u64,
+    /// The first of them.
+    pub outside_link_example: Option<String>,
     /// Files that changed so recently that they could change again unnoticed. Look at them a little later.
     pub unsettled: Vec<String>,
     /// Names that were found to stand for files elsewhere, which nobody watches yet.
@@ -195,7 +199,7 @@ impl Reconciler {
             match part {
                 Part::Everything => walk(&site, "", &note, &mut |step| merge.step(step))?,
                 Part::Name(at) | Part::Anew(at) => {
-                    let Sighting { file, folder, unknown } = sight(&site, at)?;
+                    let Sighting { file, folder, unknown, .. } = sight(&site, at)?;
                     if let Some(error) = unknown {
                         let name = if file.is_some() { format!("{at}/") } else { at.clone() };
                         merge.step(Step::Unknown { name, error })?;

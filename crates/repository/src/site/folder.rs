@@ -72,6 +72,8 @@ pub enum Sight {
     File(Fingerprint),
     /// A folder.
     Folder(Folder),
+    /// A symbolic link that is not followed because it leaves the root.
+    LeavesRoot,
 }
 
 impl From<Thing> for Sight {
@@ -182,9 +184,19 @@ impl Folder {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if self.can_read(name, &stat) => Ok(Some(Sight::File(fingerprint(&stat)))),
             FileType::Directory => Ok(self.enter(name)?.map(Sight::Folder)),
-            FileType::Symlink => Ok(self.look(name)?.map(Sight::from)),
+            FileType::Symlink => match self.look(name)? {
+                Some(thing) => Ok(Some(thing.into())),
+                None => Ok(self.leaves_root(name).then_some(Sight::LeavesRoot)),
+            },
             _ => Ok(None),
         }
+    }
+
+    /// Returns true if the link of this name points to something that can be read, and that is outside the root.
+    fn leaves_root(&self, name: &OsStr) -> bool {
+        self.scope.links == Links::Inside
+            && rustix::fs::openat(&self.fd, name, ANYTHING, Mode::empty())
+                .is_ok_and(|fd| self.scope.allows(fd.as_fd()).is_ok_and(|allowed| !allowed))
     }
 
     /// The names in this folder, in no order.

@@ -30,6 +30,8 @@ pub(crate) struct Sighting {
     pub(crate) file: Option<Fingerprint>,
     /// Whether there is a folder of this name.
     pub(crate) folder: bool,
+    /// Whether a link of this name is not followed because it leaves the root.
+    pub(crate) leaves_root: bool,
     /// Why it could not be looked any deeper.
     pub(crate) unknown: Option<io::Error>,
 }
@@ -46,6 +48,7 @@ impl From<io::Result<Option<Sight>>> for Sighting {
         match sight {
             Ok(Some(Sight::File(fingerprint))) => Self { file: Some(fingerprint), ..Self::default() },
             Ok(Some(Sight::Folder(_))) => Self { folder: true, ..Self::default() },
+            Ok(Some(Sight::LeavesRoot)) => Self { leaves_root: true, ..Self::default() },
             Ok(None) => Self::default(),
             Err(error) => Self::unknown(error),
         }
@@ -80,6 +83,7 @@ impl Site {
                     sighting.folder = true;
                     return Ok(sighting);
                 }
+                Ok(Some(Sight::LeavesRoot)) => sighting.leaves_root = true,
                 Ok(None) => {}
                 Err(error) if layer.is_main() => return Err(error),
                 Err(error) => {

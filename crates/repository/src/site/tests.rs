@@ -25,7 +25,7 @@ fn walked(site: &Site) -> Vec<String> {
     let result: io::Result<()> = walk(site, "", &|_, _| {}, &mut |step| {
         match step {
             Step::File(met) => names.push(met.name),
-            Step::Withheld(_) => {}
+            Step::Withheld(_) | Step::LeavesRoot(_) => {}
             Step::Unknown { name, error } => panic!("{name}: {error}"),
         }
         Ok(())

@@ -40,6 +40,8 @@ pub enum Step {
     File(Met),
     /// Something that is hidden because of what it looks like; its name.
     Withheld(String),
+    /// A symbolic link that is not followed because it leaves the root; its name.
+    LeavesRoot(String),
     /// Something that could not be looked at, for a reason that is not its permissions. What it is, and what is in it, is
     /// not known, so nothing of it may be taken for gone.
     Unknown {
@@ -140,6 +142,7 @@ struct Entry {
 enum EntryThing {
     Unknown(io::Error),
     Withheld,
+    LeavesRoot,
     File(Fingerprint),
     Folder(Arc<Task>),
 }
@@ -203,7 +206,7 @@ impl Ahead<'_> {
         state.listed += listing.entries.len();
         let inner = listing.entries.iter().rev().filter_map(|entry| match &entry.thing {
             EntryThing::Folder(task) => Some(task.clone()),
-            EntryThing::File(_) | EntryThing::Withheld | EntryThing::Unknown(_) => None,
+            EntryThing::File(_) | EntryThing::Withheld | EntryThing::LeavesRoot | EntryThing::Unknown(_) => None,
         });
         state.waiting.extend(inner);
         // Under the lock, so that a reader who found it running cannot miss the wake-up.
@@ -283,7 +286,7 @@ impl Ahead<'_> {
     ) {
         path.push(name.to_vec());
         if self.site.rules().shows_last(path) {
-            let Sighting { file, folder, unknown } = sight(path);
+            let Sighting { file, folder, leaves_root, unknown } = sight(path);
             let key = || name::encode_segment(name);
             if let Some(error) = unknown {
                 // Where there is a file, only the folder of the same name is in doubt.
@@ -294,6 +297,9 @@ impl Ahead<'_> {
             if folder {
                 let thing = EntryThing::Folder(Task::new(path.clone()));
                 entries.push(Entry { key: key() + "/", thing });
+            }
+            if leaves_root && file.is_none() && !folder {
+                entries.push(Entry { key: key(), thing: EntryThing::LeavesRoot });
             }
         } else if self.site.rules().withholds_last(path) {
             entries.push(Entry { key: name::encode_segment(name), thing: EntryThing::Withheld });
@@ -314,6 +320,7 @@ impl Ahead<'_> {
                 EntryThing::File(fingerprint) => each(Step::File(Met { name, fingerprint }))?,
                 EntryThing::Folder(task) => open.push((name, self.take(&task, each)?.into_iter())),
                 EntryThing::Withheld => each(Step::Withheld(name))?,
+                EntryThing::LeavesRoot => each(Step::LeavesRoot(name))?,
                 EntryThing::Unknown(error) => each(Step::Unknown { name, error })?,
             }
         }

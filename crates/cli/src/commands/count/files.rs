@@ -22,7 +22,7 @@ pub(super) fn add(ledger: &mut Ledger, folder: &Path, config: &Config) -> Result
     walk::<io::Error>(&site, "", &|_, _| {}, &mut |step| {
         match step {
             Step::File(met) => files.push((met.fingerprint.size, met.name)),
-            Step::Withheld(_) => {}
+            Step::Withheld(_) | Step::LeavesRoot(_) => {}
             Step::Unknown { name, error } => tracing::warn!(%name, %error, "something could not be looked at"),
         }
         Ok(())

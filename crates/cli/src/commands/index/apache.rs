@@ -45,7 +45,7 @@ enum Outcome {
     /// httpd runs and keeps the catalogue.
     Kept,
     /// Its files were looked at, and so many of them read.
-    Indexed { tally: Tally, read: u64, complete: bool },
+    Indexed { tally: Box<Tally>, read: u64, complete: bool },
 }
 
 impl ApacheArgs {
@@ -96,7 +96,7 @@ fn index(server: &Served, accept_deletions: bool) -> Result<Outcome, CliError> {
     let counting = Counting::start("looking", reconciler.seen());
     let tally = reconciler.beforehand(&|_, _| {});
     drop(counting);
-    let tally = tally.map_err(not_indexed)?;
+    let tally = Box::new(tally.map_err(not_indexed)?);
     // From here on httpd may be started, and need not wait until everything has been read.
     drop(reconciler);
     let progress = Arc::new(AtomicU64::new(0));
