@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use modoai_harvest_log::{FOLDER, Log, LogEntry};
 use modoai_protocol::{Listing, Request};
+use modoai_repository::Allowance;
 use rustix::rand::{GetRandomFlags, getrandom};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -231,6 +232,11 @@ impl Permit {
             let number = lease.number;
             self.flow.ledger.update(key, SETTLE_PATIENCE, |now, site, _| site.leases.hold(now, key, number));
         }
+    }
+
+    /// The most that this request may send: the hourly budget of its account.
+    pub fn allowance(&self) -> Allowance {
+        Allowance { records: self.budget.records, bytes: self.budget.bytes }
     }
 
     /// Books what is sent and ends the lease. To be called before the last bytes leave: a client that has a page may

@@ -235,7 +235,7 @@ fn write(
             answer.and_then(|answer| if request.is_head() { Ok(()) } else { answer.write_and_tell(&mut out, sent) })
         }
         Form::Csv | Form::JsonLines => {
-            let download = repository.download(form, arguments, host);
+            let download = repository.download(form, arguments, host, out.permit.allowance());
             let is_head = request.is_head();
             download.and_then(|download| if is_head { Ok(()) } else { download.write_and_tell(&mut out, sent) })
         }

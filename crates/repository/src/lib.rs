@@ -34,7 +34,7 @@ pub mod settings;
 pub mod site;
 
 pub use answer::{Answer, Sent, SentList};
-pub use browse::{Download, Form, filled_in, of_protocol};
+pub use browse::{Allowance, Download, Form, filled_in, of_protocol};
 pub use error::Failure;
 pub use modoai_protocol::with_causes;
 pub use protection::{ANSWER_HEADERS, PAGE_POLICY};

@@ -254,7 +254,7 @@ fn write(
             })
         }
         Form::Csv | Form::JsonLines => {
-            let download = repository.download(wish.form, arguments, host)?;
+            let download = repository.download(wish.form, arguments, host, place.allowance())?;
             send(wish, writer, |out| {
                 let written = download.write_and_tell(&mut Paced { out, place }, sent);
                 place.settle(sent.records, sent.bytes);

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use modoai_flow::{Client, Flow, Permit, Refusal, RequestClass};
+use modoai_repository::Allowance;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
@@ -107,6 +108,11 @@ impl Place {
         if let Some(permit) = &mut self.permit {
             permit.wrote(bytes);
         }
+    }
+
+    /// The most that one download may contain.
+    pub(crate) fn allowance(&self) -> Allowance {
+        self.permit.as_ref().map(Permit::allowance).unwrap_or_default()
     }
 
     /// Says what is sent, and ends, before the last of it leaves.

@@ -10,6 +10,7 @@ use modoai_protocol::xml::{Response, document};
 use modoai_protocol::{ErrorCode, Verb};
 use serde_json::{Map, Value, json};
 
+use super::choices::grouped;
 use super::form::Form;
 use super::fragment::flat;
 use super::tokens::tokens;
@@ -40,32 +41,65 @@ const DUBLIN_CORE: [&str; 15] = [
     "rights",
 ];
 
+/// The most that one download may contain, of records and of bytes; 0 for no limit. A list in pages is admitted page by
+/// page, a download only once: without this, it would evade an hourly budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowance {
+    /// Records.
+    pub records: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
 /// A list to be written as a file.
 pub struct Download<'a> {
     repository: Repository,
     host: &'a dyn Host,
     form: Form,
+    allowance: Allowance,
     first: Response,
 }
 
 impl Repository {
-    /// Begins a download. Files inside of records are left out. What fails before the first byte fails here.
+    /// Begins a download. Files inside of records are left out. What fails before the first byte fails here. A list that is
+    /// too long is not sent; instead of it, or of its rest, the file has a line with an error.
     pub fn download<'a>(
         &self,
         form: Form,
         arguments: Result<Arguments, QueryError>,
         host: &'a dyn Host,
+        allowance: Allowance,
     ) -> Result<Download<'a>, Failure> {
         let repository = self.without_resources().with_pages_up_to(PAGE);
-        let first = page(&repository, arguments, host)?;
-        Ok(Download { repository, host, form, first })
+        let mut first = page(&repository, arguments, host)?;
+        let size = first.token.as_ref().and_then(|token| token.size.as_deref()?.parse().ok());
+        if size.is_some_and(|records| allowance.is_exceeded(records, 0)) {
+            first = Response { errors: vec![allowance.error()], ..Response::default() };
+        }
+        Ok(Download { repository, host, form, allowance, first })
+    }
+}
+
+impl Allowance {
+    fn is_exceeded(&self, records: u64, bytes: u64) -> bool {
+        let exceeds = |used: u64, most: u64| most > 0 && used > most;
+        exceeds(records, self.records) || exceeds(bytes, self.bytes)
+    }
+
+    fn error(&self) -> (String, String) {
+        let limits = [(self.records, "records"), (self.bytes, "bytes")];
+        let limits =
+            limits.iter().filter(|(most, _)| *most > 0).map(|(most, unit)| format!("{} {unit}", grouped(*most)));
+        let limits = limits.collect::<Vec<_>>().join(" and ");
+        let message = format!("a download has at most {limits}; harvest the list with OAI-PMH, or select less");
+        ("listTooLong".to_owned(), message)
     }
 }
 
 impl Download<'_> {
     /// Writes the whole list, and reports what was sent, also if that fails in the middle.
     pub fn write_and_tell(self, out: &mut dyn io::Write, sent: &mut Sent) -> Result<(), Failure> {
-        let Self { repository, host, form, mut first } = self;
+        let Self { repository, host, form, allowance, mut first } = self;
         if form == Form::Csv {
             write(out, &csv_line(columns(&first).map(str::to_owned)), sent)?;
         }
@@ -89,7 +123,10 @@ impl Download<'_> {
             let (Some(token), Some(verb)) = (token, first.verb) else { break };
             let arguments = [("verb", verb.as_str()), ("resumptionToken", &token.value)];
             let arguments = arguments.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-            first = page(&repository, Ok(arguments), host)?;
+            first = match allowance.is_exceeded(sent.records, sent.bytes) {
+                true => Response { errors: vec![allowance.error()], ..Response::default() },
+                false => page(&repository, Ok(arguments), host)?,
+            };
         }
         sent.is_last = true;
         Ok(())

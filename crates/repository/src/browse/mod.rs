@@ -51,7 +51,7 @@ use crate::repository::Repository;
 use choices::Choices;
 use view::Page;
 
-pub use download::Download;
+pub use download::{Allowance, Download};
 pub use form::Form;
 
 impl Repository {

@@ -242,19 +242,29 @@ fn repository(directory: &Path, items: usize) -> Repository {
 fn a_download_has_the_whole_list() {
     let directory = tempfile::tempdir().expect("a directory");
     let repository = repository(directory.path(), 1_200);
-    let load = |form: Form, query: &str| {
+    let load_within = |allowance: Allowance, form: Form, query: &str| {
         let arguments = modoai_protocol::query::parse(query.as_bytes());
         let (mut bytes, mut sent) = (Vec::new(), Sent::default());
-        let download = repository.download(form, arguments, &CatalogueHost).expect("a list");
+        let download = repository.download(form, arguments, &CatalogueHost, allowance).expect("a list");
         download.write_and_tell(&mut bytes, &mut sent).expect("written");
         assert_eq!(sent.bytes, bytes.len() as u64);
         (String::from_utf8(bytes).expect("text"), sent.records)
     };
+    let load = |form: Form, query: &str| load_within(Allowance::default(), form, query);
+    for (allowance, expected) in [
+        (Allowance { records: 1_200, bytes: 0 }, 1_200),
+        (Allowance { records: 1_199, bytes: 0 }, 0),
+        // Each page has 500 records, and it is known only then how many bytes they are.
+        (Allowance { records: 0, bytes: 1_000 }, 500),
+    ] {
+        let (lines, count) = load_within(allowance, Form::JsonLines, "verb=ListRecords&metadataPrefix=oai_dc");
+        assert_eq!((count, lines.contains("\"error\":\"listTooLong\"")), (expected, expected < 1_200), "{allowance:?}");
+    }
     let (lines, count) = load(Form::JsonLines, "verb=ListRecords&metadataPrefix=oai_dc");
     assert_eq!((lines.lines().count(), count), (1_200, 1_200));
     let last: serde_json::Value = serde_json::from_str(lines.lines().last().expect("a line")).expect("JSON");
-    assert_eq!(last["identifier"], "https://example.org/picture-999.png");
-    assert_eq!(last["metadata"]["title"][0], "picture-999.png");
+    assert_eq!(last["identifier"], "https://example.org/picture-1199.png");
+    assert_eq!(last["metadata"]["title"][0], "picture-1199.png");
     let (table, _) = load(Form::Csv, "verb=ListIdentifiers&metadataPrefix=oai_dc&set=mime:image");
     assert_eq!(table.lines().next(), Some("oai_identifier,datestamp,status,sets"));
     assert_eq!(table.lines().count(), 1_201);
@@ -294,7 +304,7 @@ fn a_person_can_go_through_a_repository() {
 
     let list = "verb=ListRecords&metadataPrefix=oai_dc";
     let page = open(&format!("{list}&search=PICTURE+07"));
-    assert_has(&page, &["11 records found among 120.", "picture-107.png", "name=\"search\" value=\"PICTURE 07\""]);
+    assert_has(&page, &["12 records found among 120.", "picture-107.png", "name=\"search\" value=\"PICTURE 07\""]);
     assert!(!page.contains("picture-001.png"));
     assert_has(&open(&format!("{list}&search=example.org")), &["No record found among 120."]);
     let page = open(&format!("{list}&search=picture"));
