@@ -100,7 +100,8 @@ impl Visit<'_> {
     fn send(&self, representation: Representation) -> io::Result<Response<Body>> {
         let mut response = Response::new(Body::Empty);
         for (name, value) in &representation.headers {
-            let value = HeaderValue::from_str(value).map_err(io::Error::other)?;
+            // As bytes: the name of an owner need not be ASCII.
+            let value = HeaderValue::from_bytes(value.as_bytes()).map_err(io::Error::other)?;
             response.headers_mut().append(HeaderName::from_bytes(name.as_bytes()).map_err(io::Error::other)?, value);
         }
         let header =

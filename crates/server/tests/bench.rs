@@ -10,7 +10,8 @@ use modoai_flow::{Flow, FlowSettings};
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue as _, system_clock};
 use modoai_repository::ingest::Reconciler;
-use modoai_repository::site::{Site, SiteSettings};
+use modoai_repository::settings::load;
+use modoai_repository::site::{SITE_SETTINGS, Site, SiteSettings};
 use modoai_repository::{Repository, Settings};
 use modoai_server::{Areas, Current, ENCODINGS, HEALTH_PATH, Health, LISTS_AT_ONCE, Served, Server, ServerSettings};
 use modoai_testkit::waiting::PATIENCE;
@@ -48,8 +49,19 @@ impl Folder {
         path
     }
 
+    /// Serves the folder with these settings of the site.
+    pub(crate) fn serve_site(self, text: &str) -> Bench {
+        let mut settings = SiteSettings::default();
+        load(text, &mut (SITE_SETTINGS, &mut settings)).expect("good settings");
+        self.serve_with(&settings, |_, _| {})
+    }
+
     /// Serves the folder as it is now.
     pub(crate) fn serve(self, adjust: impl FnOnce(&mut ServerSettings, &Path)) -> Bench {
+        self.serve_with(&SiteSettings::default(), adjust)
+    }
+
+    fn serve_with(self, site: &SiteSettings, adjust: impl FnOnce(&mut ServerSettings, &Path)) -> Bench {
         let mut settings = ServerSettings { listen: SocketAddr::from(([127, 0, 0, 1], 0)), ..Default::default() };
         adjust(&mut settings, self.temporary.path());
         let runtime = Runtime::new().expect("a runtime");
@@ -57,7 +69,7 @@ impl Folder {
         let address = server.address();
 
         let reserved = [settings.base_path.as_str(), HEALTH_PATH];
-        let site = Arc::new(Site::open(&self.root(), &SiteSettings::default(), &reserved).expect("a site"));
+        let site = Arc::new(Site::open(&self.root(), site, &reserved).expect("a site"));
         let catalogue = Arc::new(Sqlite::open(&self.outside("state"), system_clock()).expect("a catalogue"));
         let writer = catalogue.writer().expect("the only writer");
         Reconciler::new(site.clone(), writer, 100).everything(&|_, _| {}).expect("an index");

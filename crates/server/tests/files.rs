@@ -304,3 +304,26 @@ fn requests_in_flight_are_finished_before_the_server_stops() {
     bench.join();
     assert!(std::net::TcpStream::connect(bench.address).is_err());
 }
+
+#[test]
+fn owner_and_expires_come_from_the_chosen_sources() {
+    let files = [
+        ("a.html", "<meta name=owner content='Zo\u{eb}'><title>a</title>"),
+        ("b.txt", "b"),
+        (".metainfo", "Owner: Web team\n[a.html]\nExpires: Thu, 31 Dec 2026 23:59:59 GMT\n"),
+        ("docs/c.txt", "c"),
+    ];
+    let sources = "document_headers = ['meta', 'metainfo', { path = '/docs/**', owner = 'Row' }]";
+    let bench = Folder::new(&files).serve_site(sources);
+    let owner = |path: &str| bench.get(path).header("owner").map(str::to_owned);
+    assert_eq!(owner("/a.html").as_deref(), Some("Zo\u{eb}"));
+    assert_eq!(bench.get("/a.html").header("expires"), Some("Thu, 31 Dec 2026 23:59:59 GMT"));
+    assert_eq!(owner("/b.txt").as_deref(), Some("Web team"));
+    assert_eq!(bench.ask("HEAD", "/b.txt", &[], "").header("owner"), Some("Web team"));
+    assert_eq!(owner("/docs/c.txt").as_deref(), Some("Row"));
+    assert_eq!(bench.get("/.metainfo").status, 404);
+    let list = bench.get("/modoai?verb=ListRecords&metadataPrefix=http_header");
+    assert!(list.text().contains("<header name=\"Owner\">Web team</header>"), "{}", list.text());
+    let bench = Folder::new(&files).serve(|_, _| {});
+    assert_eq!(bench.get("/b.txt").header("owner"), None, "off by default");
+}

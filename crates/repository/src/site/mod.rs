@@ -16,6 +16,7 @@
 //! | [`title`] | the title an HTML file carries |
 
 pub mod describe;
+mod document_headers;
 pub mod folder;
 pub mod kind;
 pub mod name;
@@ -27,6 +28,7 @@ pub mod title;
 pub mod walk;
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -36,6 +38,7 @@ use std::sync::Arc;
 
 use crate::host::Representation;
 use crate::item::Fingerprint;
+pub use document_headers::{DocumentHeaders, HeaderSource, PathGlob};
 use folder::Thing;
 use kind::Kinds;
 use overlay::Overlay;
@@ -53,6 +56,7 @@ pub struct Site {
     rules: Rules,
     kinds: Kinds,
     index: Option<String>,
+    document_headers: Vec<HeaderSource>,
     door: Door,
 }
 
@@ -114,12 +118,17 @@ impl Site {
     /// Opens folders and files, laid over each other, as a site. What has the empty prefix must be there, the others may
     /// come and go.
     pub fn open_roots(roots: Vec<Root>, settings: &SiteSettings, reserved: &[&str]) -> Result<Self, SiteError> {
+        let mut ignore = settings.ignore.clone();
+        if settings.document_headers.contains(&HeaderSource::Metainfo) {
+            ignore.push(document_headers::METAINFO.to_owned());
+        }
         let site = Self {
             roots: Roots::new(roots)?,
             links: settings.follow_links,
-            rules: Rules::new(&settings.ignore, settings.show_dotfiles, reserved)?.withholding(&settings.withhold)?,
+            rules: Rules::new(&ignore, settings.show_dotfiles, reserved)?.withholding(&settings.withhold)?,
             kinds: Kinds::new(&settings.types, &settings.charset),
             index: Some(settings.index.clone()).filter(|index| !index.is_empty()),
+            document_headers: settings.document_headers.clone(),
             door: Door::default(),
         };
         for layer in site.roots.layers_at(&[]) {
@@ -311,7 +320,44 @@ impl Site {
         let Fingerprint { size, modified, inode, .. } = fingerprint;
         headers.push((Cow::Borrowed("ETag"), format!("\"{modified:x}-{inode:x}-{size:x}\"")));
         headers.push((Cow::Borrowed("Accept-Ranges"), "bytes".to_owned()));
+        let DocumentHeaders { owner, expires } = self.headers_of_document(item_name, &media_type, &file)?;
+        headers.extend(owner.map(|owner| (Cow::Borrowed("Owner"), owner)));
+        headers.extend(expires.map(|expires| (Cow::Borrowed("Expires"), expires)));
         Ok(Representation { headers, file, fingerprint })
+    }
+
+    /// The headers that the administrator's sources have for a file.
+    fn headers_of_document(&self, item_name: &str, media_type: &str, file: &File) -> io::Result<DocumentHeaders> {
+        let mut headers = DocumentHeaders::default();
+        for source in &self.document_headers {
+            if headers.is_complete() {
+                break;
+            }
+            let found = match source {
+                HeaderSource::Meta => document_headers::of_html(file, media_type)?,
+                HeaderSource::Metainfo => self.metainfo_of(item_name)?,
+                HeaderSource::Row { path, headers } => {
+                    let segments = name::decode(item_name).unwrap_or_default().join(&b'/');
+                    let is_match = path.is_match(Path::new(OsStr::from_bytes(&segments)));
+                    if is_match { headers.clone() } else { DocumentHeaders::default() }
+                }
+            };
+            headers = headers.or(found);
+        }
+        Ok(headers)
+    }
+
+    /// The headers in the file `.metainfo` next to a file.
+    fn metainfo_of(&self, item_name: &str) -> io::Result<DocumentHeaders> {
+        let mut segments = name::decode(item_name).unwrap_or_default();
+        let Some(own) = segments.last_mut() else { return Ok(DocumentHeaders::default()) };
+        let own = std::mem::replace(own, document_headers::METAINFO.as_bytes().to_vec());
+        for layer in self.roots.layers(&segments) {
+            if let Some(Thing::File(file, _)) = layer.open(&segments, self.links)? {
+                return document_headers::of_metainfo(&file, Path::new(OsStr::from_bytes(&own)));
+            }
+        }
+        Ok(DocumentHeaders::default())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::document_headers::{self, HeaderSource};
 use crate::settings::{Setting, apply_defaults, value};
 
 /// Which symbolic links count as part of the site.
@@ -33,6 +34,8 @@ pub struct SiteSettings {
     pub charset: String,
     /// Media types by file name extension, on top of the usual ones.
     pub types: BTreeMap<String, String>,
+    /// The sources of the headers Owner and Expires.
+    pub document_headers: Vec<HeaderSource>,
     /// How often everything is looked at again.
     pub rescan: Duration,
     /// Whether files are hashed before anyone asks.
@@ -51,6 +54,7 @@ impl Default for SiteSettings {
             index: String::new(),
             charset: String::new(),
             types: BTreeMap::new(),
+            document_headers: Vec::new(),
             rescan: Duration::ZERO,
             read_ahead: false,
             max_vanished: 0,
@@ -152,6 +156,12 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
             }
             Ok(())
         },
+    },
+    Setting {
+        key: "document_headers",
+        default: "[]",
+        doc: "Sources of the headers Owner and Expires of files, the most important first: \"meta\" (META elements of HTML files), \"metainfo\" (a file .metainfo in each directory), and rows such as { path = \"/docs/**\", owner = \"Web team\", expires = \"Thu, 31 Dec 2026 23:59:59 GMT\" }. With an empty list, these headers are not sent.",
+        set: |s, v| document_headers::sources(v).map(|sources| s.document_headers = sources),
     },
     Setting {
         key: "rescan",

@@ -1,0 +1,273 @@
+//! The headers `Owner` and `Expires` of documents, for spiders that maintain them and for caches.
+//!
+//! The administrator chooses where they come from, in the order in which they count: META elements of HTML documents, a file
+//! `.metainfo` in the directory of the document, and rows of the configuration. Without a choice nothing is read: each
+//! source costs every GET something.
+//!
+//! ```text
+//! # .metainfo: first what holds for the whole directory, then for files by their names
+//! Owner: Web team
+//!
+//! [report-*.html]
+//! Owner: Dr Example
+//! Expires: Thu, 31 Dec 2026 23:59:59 GMT
+//! ```
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use globset::{Glob, GlobBuilder, GlobMatcher};
+use lol_html::html_content::Element;
+use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, Settings, element};
+use toml::Value;
+
+use super::title;
+use crate::settings::value;
+
+/// The name of the file in each directory.
+pub(super) const METAINFO: &str = ".metainfo";
+
+/// META elements are in the head; no more than this is read.
+const MOST_BYTES: u64 = 64 * 1024;
+
+/// Longer values are left out.
+const MOST_CHARS: usize = 200;
+
+/// A source of the headers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeaderSource {
+    /// META elements of HTML documents.
+    Meta,
+    /// The file `.metainfo` in the directory.
+    Metainfo,
+    /// Values for paths that match a glob.
+    Row {
+        /// Matches paths from the root, without the first slash.
+        path: PathGlob,
+        /// The values.
+        headers: DocumentHeaders,
+    },
+}
+
+/// A glob of paths. Two are equal if they were written alike.
+#[derive(Clone, Debug)]
+pub struct PathGlob(GlobMatcher);
+
+impl PathGlob {
+    fn new(path: &str) -> Option<Self> {
+        let glob = GlobBuilder::new(path.strip_prefix('/')?).literal_separator(true).build().ok()?;
+        Some(Self(glob.compile_matcher()))
+    }
+
+    pub(super) fn is_match(&self, path: &Path) -> bool {
+        self.0.is_match(path)
+    }
+}
+
+impl PartialEq for PathGlob {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.glob() == other.0.glob()
+    }
+}
+
+impl Eq for PathGlob {}
+
+/// The headers of one document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DocumentHeaders {
+    /// `Owner`.
+    pub owner: Option<String>,
+    /// `Expires`.
+    pub expires: Option<String>,
+}
+
+impl DocumentHeaders {
+    /// Takes a value under its name, in any case, unless the header has one. Values that no header can have are left out.
+    fn add(&mut self, name: &str, text: &str) {
+        let slot = match name {
+            _ if name.eq_ignore_ascii_case("owner") => &mut self.owner,
+            _ if name.eq_ignore_ascii_case("expires") => &mut self.expires,
+            _ => return,
+        };
+        let text = text.trim();
+        let is_legal = !text.is_empty() && !text.contains(char::is_control) && text.chars().count() <= MOST_CHARS;
+        if slot.is_none() && is_legal {
+            *slot = Some(text.to_owned());
+        }
+    }
+
+    /// Takes what is missing from another source.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self { owner: self.owner.or(other.owner), expires: self.expires.or(other.expires) }
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.owner.is_some() && self.expires.is_some()
+    }
+}
+
+/// Parses the setting: "meta", "metainfo", and tables with the keys path, owner and expires; one or several.
+pub(super) fn sources(setting: &Value) -> Result<Vec<HeaderSource>, String> {
+    match setting {
+        Value::Array(items) => items.iter().map(source).collect(),
+        one => source(one).map(|source| vec![source]),
+    }
+}
+
+fn source(item: &Value) -> Result<HeaderSource, String> {
+    let problem =
+        || "needs \"meta\", \"metainfo\" or { path = \"/docs/**\", owner = \"…\", expires = \"…\" }".to_owned();
+    let table = match item {
+        Value::String(text) if text == "meta" => return Ok(HeaderSource::Meta),
+        Value::String(text) if text == "metainfo" => return Ok(HeaderSource::Metainfo),
+        Value::Table(table) => table,
+        _ => return Err(problem()),
+    };
+    let (mut path, mut headers) = (None, DocumentHeaders::default());
+    for (key, item) in table {
+        let text = value::text(item)?;
+        match key.as_str() {
+            "path" => path = PathGlob::new(&text),
+            "owner" | "expires" => headers.add(key, &text),
+            _ => return Err(problem()),
+        }
+    }
+    let path = path.filter(|_| headers != DocumentHeaders::default()).ok_or_else(problem)?;
+    Ok(HeaderSource::Row { path, headers })
+}
+
+/// Reads a `.metainfo` file, for a document of this name next to it.
+pub(super) fn of_metainfo(file: &File, name: &Path) -> io::Result<DocumentHeaders> {
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut io::Read::take(file, MOST_BYTES), &mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let (mut general, mut own) = (DocumentHeaders::default(), DocumentHeaders::default());
+    // None before the first section: what holds for all.
+    let mut matches = None;
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(glob) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            matches = Some(Glob::new(glob).is_ok_and(|glob| glob.compile_matcher().is_match(name)));
+            continue;
+        }
+        let (header, value) = line.split_once(':').unwrap_or((line, ""));
+        match matches {
+            None => general.add(header.trim_end(), value),
+            Some(true) => own.add(header.trim_end(), value),
+            Some(false) => {}
+        }
+    }
+    Ok(own.or(general))
+}
+
+/// Reads META elements: `<meta name="owner" content="…">`, `<meta http-equiv="expires" content="…">`, and the element of
+/// 1994, `<meta header name="Owner" value="…">`. Does not move the file's position.
+pub(super) fn of_html(file: &File, media_type: &str) -> io::Result<DocumentHeaders> {
+    if !title::is_in(media_type) {
+        return Ok(DocumentHeaders::default());
+    }
+    let found = RefCell::new((DocumentHeaders::default(), false));
+    let on_meta = element!("meta", |meta: &mut Element<'_, '_>| {
+        let value = meta.get_attribute("content").or_else(|| meta.get_attribute("value")).unwrap_or_default();
+        for name in ["http-equiv", "name"].iter().filter_map(|name| meta.get_attribute(name)) {
+            found.borrow_mut().0.add(&name, &html_escape::decode_html_entities(&value));
+        }
+        Ok(())
+    });
+    let on_body = element!("body", |_: &mut Element<'_, '_>| {
+        found.borrow_mut().1 = true;
+        Ok(())
+    });
+    let settings = Settings::new()
+        .append_element_content_handler(on_meta)
+        .append_element_content_handler(on_body)
+        .with_encoding(AsciiCompatibleEncoding::utf_8())
+        .with_adjust_charset_on_meta_tag(true)
+        .with_strict(false);
+    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
+    let mut buffer = [0; 8 * 1024];
+    let mut offset = 0;
+    while offset < MOST_BYTES && !found.borrow().1 {
+        match file.read_at(&mut buffer, offset) {
+            Ok(0) => break,
+            Ok(count) => {
+                offset += count as u64;
+                if rewriter.write(&buffer[..count]).is_err() {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    drop(rewriter);
+    Ok(found.into_inner().0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn file(text: &str) -> File {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(text.as_bytes()).expect("written");
+        io::Seek::rewind(&mut file).expect("rewound");
+        file
+    }
+
+    fn headers(owner: &str, expires: &str) -> DocumentHeaders {
+        let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        DocumentHeaders { owner: given(owner), expires: given(expires) }
+    }
+
+    #[test]
+    fn meta_elements_of_any_age_are_read() {
+        for (html, expected) in [
+            ("<meta name=owner content='A &amp; B'><meta http-equiv=Expires content=0>", headers("A & B", "0")),
+            ("<META header name=\"Owner\" value=\"MOM\">", headers("MOM", "")),
+            ("<meta name=owner content=''><meta name=owner content=second>", headers("second", "")),
+            ("<meta name=owner content='a&#10;Set-Cookie: x'>", headers("", "")),
+            ("<body><meta name=owner content=late>", headers("late", "")),
+            ("no markup", headers("", "")),
+        ] {
+            assert_eq!(of_html(&file(html), "text/html").expect("read"), expected, "{html}");
+        }
+        let long = format!("<meta name=owner content='{}'>", "x".repeat(MOST_CHARS + 1));
+        assert_eq!(of_html(&file(&long), "text/html").expect("read"), headers("", ""));
+        let other = file("<meta name=owner content=a>");
+        assert_eq!(of_html(&other, "text/plain").expect("read"), headers("", ""));
+    }
+
+    #[test]
+    fn sections_of_metainfo_are_for_names() {
+        let text =
+            "# all\nOwner: Web team\n\n[r*.html]\nowner : Dr Example: MD\nExpires:  Thu, 31 Dec 2026 23:59:59 GMT\n[";
+        let of = |name: &str| of_metainfo(&file(text), Path::new(name)).expect("read");
+        assert_eq!(of("report.html"), headers("Dr Example: MD", "Thu, 31 Dec 2026 23:59:59 GMT"));
+        assert_eq!(of("index.html"), headers("Web team", ""));
+    }
+
+    #[test]
+    fn the_setting_takes_names_and_rows() {
+        let parse = |text: &str| sources(&format!("v = {text}").parse::<toml::Table>().expect("TOML")["v"]);
+        let path = PathGlob::new("/docs/**").expect("a glob");
+        assert!(path.is_match(Path::new("docs/a/b")) && !path.is_match(Path::new("docs")));
+        let row = HeaderSource::Row { path, headers: headers("A", "") };
+        assert_eq!(parse("['metainfo', { path = '/docs/**', owner = 'A' }]"), Ok(vec![HeaderSource::Metainfo, row]));
+        assert_eq!(parse("'meta'"), Ok(vec![HeaderSource::Meta]));
+        for wrong in [
+            "'meat'",
+            "1",
+            "[{ owner = 'A' }]",
+            "[{ path = '/a' }]",
+            "[{ path = 'a', owner = 'b' }]",
+            "[{ path = '/a', oner = 'b' }]",
+        ] {
+            parse(wrong).expect_err(wrong);
+        }
+    }
+}
