@@ -195,15 +195,15 @@ pub(crate) fn reference() -> String {
         };
         format!("## {title}\n\n{}", table.iter().map(row).collect::<String>())
     }
-    let mut text = "# Every setting of modoai with its default. Remove the # in front of what you change.\n\
+    let mut text = "# All settings of modoai with their defaults. To change one, remove the # in front of it.\n\
          # The environment variable of a setting is MODOAI_ and its name in capitals: MODOAI_LISTEN.\n\n"
         .to_owned();
     text += &rows("The repository", SETTINGS);
     text += &rows("The site", SITE_SETTINGS);
     text += &rows("The server", SERVER_SETTINGS);
     text += &rows("Flow control", FLOW_SETTINGS);
-    text += &rows("Areas, each with its own head, at the end of the file\n\n#[[area]]", AREA_SETTINGS);
-    text += &rows("Harvesters that you know, each with its own head, too\n\n#[[harvester]]", HARVESTER_SETTINGS);
+    text += &rows("Areas: one table each, at the end of the file\n\n#[[area]]", AREA_SETTINGS);
+    text += &rows("Known harvesters: one table each, at the end of the file\n\n#[[harvester]]", HARVESTER_SETTINGS);
     text
 }
 

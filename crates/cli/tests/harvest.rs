@@ -263,7 +263,7 @@ fn what_cannot_be_done_is_said_with_advice() {
 
 #[test]
 fn the_quirks_in_the_guide_are_those_of_the_table() {
-    let mut table = "| name | what a server does | what is done about it |\n|---|---|---|\n".to_owned();
+    let mut table = "| name | server error | workaround |\n|---|---|---|\n".to_owned();
     for quirk in QUIRKS {
         writeln!(table, "| `{}` | {} | {} |", quirk.name, quirk.symptom, quirk.remedy)
             .expect("memory takes everything");

@@ -111,43 +111,43 @@ pub const FLOW_SETTINGS: &[Setting<FlowSettings>] = &[
     Setting {
         key: "list_delay",
         default: "0",
-        doc: "Least time between two requests for lists by one harvester, such as \"3s\"; 0 for none. An earlier request gets status 503 with Retry-After.",
+        doc: "Minimum time between two list requests of one harvester, such as \"3s\"; 0 for none. An earlier request gets status 503 with Retry-After.",
         set: |s, v| value::duration(v).map(|time| s.budget.list_delay = time),
     },
     Setting {
         key: "request_delay",
         default: "0",
-        doc: "Least time between two requests of any kind by one harvester; 0 for none.",
+        doc: "Minimum time between two requests of any kind of one harvester; 0 for none.",
         set: |s, v| value::duration(v).map(|time| s.budget.request_delay = time),
     },
     Setting {
         key: "records_per_hour",
         default: "0",
-        doc: "Records, headers and sets that one harvester gets per hour; 0 for no limit. What it does not use is saved for it for up to an hour.",
+        doc: "Maximum number of records, headers and sets per hour for one harvester; 0 for no limit. Unused budget accumulates for up to an hour.",
         set: |s, v| value::number(v, 0).map(|number| s.budget.records = number),
     },
     Setting {
         key: "bytes_per_hour",
         default: "0",
-        doc: "Bytes that one harvester gets per hour, counted before compression, such as \"4G\"; 0 for no limit.",
+        doc: "Maximum number of bytes per hour for one harvester, before compression, such as \"4G\"; 0 for no limit.",
         set: |s, v| value::bytes(v).map(|bytes| s.budget.bytes = bytes),
     },
     Setting {
         key: "lists_per_harvester",
         default: "16",
-        doc: "Lists that one harvester may have in progress at the same time, up to three quarters of lists_at_once; 0 for no limit. A harvester that requests one page after the other has one.",
+        doc: "Maximum number of concurrent lists of one harvester, up to three quarters of lists_at_once; 0 for no limit. A harvester that requests one page after the other has one.",
         set: |s, v| up_to(v, MAX_LISTS).map(|number| s.budget.lists = number),
     },
     Setting {
         key: "lists_at_once",
         default: "0",
-        doc: "Lists that may be in progress at the same time, of all harvesters together and in all processes, up to 500; 0 for as many as suit the machine. Further requests wait up to two seconds (not in Apache), then get status 503 with Retry-After.",
+        doc: "Maximum number of concurrent lists of all harvesters in all processes, up to 500; 0 selects a number that suits the machine. Further requests wait up to two seconds (not in Apache), then get status 503 with Retry-After.",
         set: |s, v| up_to(v, MAX_LISTS).map(|number| s.lists_at_once = number),
     },
     Setting {
         key: "list_share",
         default: "10",
-        doc: "Percentage of the machine's processor time that all lists together may use while visitors read the site and the processors are busy. Idle processors are used in full. 100 for no limit.",
+        doc: "Percentage of the processor time that all lists together may use while visitors use the site and the processors are busy. Idle processors are used in full. 100 for no limit.",
         set: |s, v| match value::number(v, 1)? {
             share @ 1..=100 => {
                 s.list_share = share;
@@ -159,7 +159,7 @@ pub const FLOW_SETTINGS: &[Setting<FlowSettings>] = &[
     Setting {
         key: "harvester",
         default: "[]",
-        doc: "Harvesters that you know, one [[harvester]] each, with the keys name, user, agent, networks, list_delay, records_per_hour, bytes_per_hour and lists_per_harvester. The first that fits counts.",
+        doc: "Known harvesters, one [[harvester]] each, with the keys name, user, agent, networks, list_delay, records_per_hour, bytes_per_hour and lists_per_harvester. The first match applies.",
         set: |s, v| {
             let tables = v.as_array().ok_or("needs to be written as [[harvester]], once for each harvester")?;
             s.harvester = tables
@@ -176,7 +176,7 @@ pub const HARVESTER_SETTINGS: &[Setting<HarvesterSettings>] = &[
     Setting {
         key: "name",
         default: "",
-        doc: "What it is called in the log, such as \"BASE\".",
+        doc: "Name in the log, such as \"BASE\".",
         set: |s, v| match value::text(v)? {
             name if name.is_empty() || name.contains(char::is_control) => Err("needs a name".to_owned()),
             name => {
@@ -188,49 +188,49 @@ pub const HARVESTER_SETTINGS: &[Setting<HarvesterSettings>] = &[
     Setting {
         key: "user",
         default: "\"\"",
-        doc: "The user it signs in as, for a repository that asks for passwords.",
+        doc: "User name, for a repository with passwords.",
         set: |s, v| value::text(v).map(|user| s.user = user),
     },
     Setting {
         key: "agent",
         default: "\"\"",
-        doc: "What its User-Agent or From header contains. Anybody can write that there, so give networks too if the budget is larger than everybody's.",
+        doc: "Part of its User-Agent or From header. Any client can send this, so set networks too if the limits are higher than the general ones.",
         set: |s, v| value::text(v).map(|agent| s.agent = agent.to_lowercase()),
     },
     Setting {
         key: "networks",
         default: "[]",
-        doc: "Where it comes from: addresses and networks such as \"192.0.2.0/24\". Of user, agent and networks, all that are given must fit.",
+        doc: "Addresses and networks such as \"192.0.2.0/24\". All given keys of user, agent and networks must match.",
         set: |s, v| networks(v).map(|networks| s.networks = networks),
     },
     Setting {
         key: "list_delay",
         default: "",
-        doc: "Its own list_delay; everybody's if it is not given, as with the next four.",
+        doc: "list_delay of this harvester. Default, for this and the next four: the general value.",
         set: |s, v| value::duration(v).map(|time| s.own.list_delay = Some(time)),
     },
     Setting {
         key: "request_delay",
         default: "",
-        doc: "Its own request_delay.",
+        doc: "request_delay of this harvester.",
         set: |s, v| value::duration(v).map(|time| s.own.request_delay = Some(time)),
     },
     Setting {
         key: "records_per_hour",
         default: "",
-        doc: "Its own records_per_hour.",
+        doc: "records_per_hour of this harvester.",
         set: |s, v| value::number(v, 0).map(|number| s.own.records = Some(number)),
     },
     Setting {
         key: "bytes_per_hour",
         default: "",
-        doc: "Its own bytes_per_hour.",
+        doc: "bytes_per_hour of this harvester.",
         set: |s, v| value::bytes(v).map(|bytes| s.own.bytes = Some(bytes)),
     },
     Setting {
         key: "lists_per_harvester",
         default: "",
-        doc: "Its own lists_per_harvester.",
+        doc: "lists_per_harvester of this harvester.",
         set: |s, v| up_to(v, MAX_LISTS).map(|number| s.own.lists = Some(number)),
     },
 ];

@@ -216,13 +216,13 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     Setting {
         key: "repository_name",
         default: "\"A modoai repository\"",
-        doc: "The name Identify gives, shown by harvesters and aggregators.",
+        doc: "Repository name in Identify, shown by harvesters and aggregators.",
         set: |s, v| value::text(v).map(|text| s.repository_name = text),
     },
     Setting {
         key: "admin_email",
         default: "\"webmaster@example.org\"",
-        doc: "Whom harvesters write to when something is wrong; one address or a list. Give a real one before you register the repository anywhere.",
+        doc: "Contact address in Identify, or a list of addresses. Set a real one before you register the repository.",
         set: |s, v| {
             let addresses = value::texts(v)?;
             match addresses.iter().find(|address| !is_email(address)) {
@@ -238,49 +238,49 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     Setting {
         key: "records_per_page",
         default: "500",
-        doc: "Records in one page of ListRecords, unless page_bytes ends the page earlier. Aggregators ask for 100 to 500.",
+        doc: "Maximum number of records in a page of ListRecords; page_bytes can end a page earlier. Aggregators recommend 100 to 500.",
         set: |s, v| per_page(v).map(|number| s.records_per_page = number),
     },
     Setting {
         key: "identifiers_per_page",
         default: "2000",
-        doc: "Headers in one page of ListIdentifiers: they are small, so more fit.",
+        doc: "Maximum number of headers in a page of ListIdentifiers. Headers are small, so a page can contain more of them.",
         set: |s, v| per_page(v).map(|number| s.identifiers_per_page = number),
     },
     Setting {
         key: "sets_per_page",
         default: "1000",
-        doc: "Sets in one page of ListSets.",
+        doc: "Maximum number of sets in a page of ListSets.",
         set: |s, v| per_page(v).map(|number| s.sets_per_page = number),
     },
     Setting {
         key: "page_bytes",
         default: "\"16M\"",
-        doc: "A page of records ends once it has this many bytes, however few records they are; a page always holds at least one.",
+        doc: "A page of records ends when it exceeds this size. Every page contains at least one record.",
         set: |s, v| value::bytes(v).map(|bytes| s.page_bytes = bytes),
     },
     Setting {
         key: "by_value_limit",
         default: "\"7M\"",
-        doc: "Resources up to this size are contained in their oai_didl record, in base64; larger ones are given by reference only. Clients based on libxml2 (lxml, PHP, xmllint) reject or lose records with more than 7M unless they allow huge documents.",
+        doc: "Resources up to this size are included in their oai_didl record, in base64; larger ones by reference only. Clients based on libxml2 (lxml, PHP, xmllint) reject or lose records with more than 7M unless they allow huge documents.",
         set: |s, v| value::bytes(v).map(|bytes| s.by_value_limit = bytes),
     },
     Setting {
         key: "describe_datestamps",
         default: "true",
-        doc: "Whether Identify has a description in modoai's own namespace, which lets `modoai harvest` skip the overlap of incremental harvests. Set it to false for validators that know only the official schemas.",
+        doc: "Include a description in modoai's own namespace in Identify, which lets `modoai harvest` skip the overlap of incremental harvests. Set it to false for validators that have only the official schemas.",
         set: |s, v| value::flag(v).map(|flag| s.describe_datestamps = flag),
     },
     Setting {
         key: "friends",
         default: "[]",
-        doc: "Base URLs of other repositories, told to harvesters in Identify.",
+        doc: "Base URLs of other repositories, included in Identify.",
         set: |s, v| value::texts(v).map(|urls| s.friends = urls),
     },
     Setting {
         key: "repository_identifier",
         default: "\"\"",
-        doc: "A domain name, or nothing. With \"example.org\" every identifier becomes oai:example.org: and the path, instead of the URL, and Identify says so; like url, set it before anyone harvests.",
+        doc: "Domain name for identifiers. With \"example.org\", identifiers are oai:example.org: followed by the path, instead of URLs, and Identify describes this. Set it before the first harvest.",
         set: |s, v| {
             let name = value::text(v)?;
             if name.is_empty() {
@@ -295,7 +295,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     Setting {
         key: "sample_identifier",
         default: "\"\"",
-        doc: "An identifier to show as an example beside repository_identifier in Identify, without oai: and the domain name: \"hep-th/9901001\". If empty, one is chosen.",
+        doc: "Sample identifier for repository_identifier in Identify, without oai: and the domain name: \"hep-th/9901001\". If empty, modoai chooses one.",
         set: |s, v| {
             let sample = value::text(v)?;
             if !sample.is_empty() && !is_local_identifier(&sample) {
@@ -308,49 +308,49 @@ pub const SETTINGS: &[Setting<Settings>] = &[
     Setting {
         key: "metadata_rights",
         default: "[]",
-        doc: "URL of the licence that the metadata is under, or several, told in Identify (a rightsManifest): \"https://creativecommons.org/publicdomain/zero/1.0/\".",
+        doc: "URL of the licence of the metadata, or a list, included in Identify (rightsManifest): \"https://creativecommons.org/publicdomain/zero/1.0/\".",
         set: |s, v| value::urls(v).map(|urls| s.metadata_rights = urls),
     },
     Setting {
         key: "eprints_content",
         default: "[]",
-        doc: "What the repository holds, told in Identify (an eprints description): a text, a URL, or a list of them.",
+        doc: "Content of the repository, included in Identify (eprints description): text, a URL, or a list of them.",
         set: |s, v| value::texts(v).map(|texts| s.eprints.content = texts),
     },
     Setting {
         key: "eprints_metadata_policy",
         default: "[]",
-        doc: "In the same description, what may be done with the metadata.",
+        doc: "Terms of use of the metadata, in the same description.",
         set: |s, v| value::texts(v).map(|texts| s.eprints.metadata = texts),
     },
     Setting {
         key: "eprints_data_policy",
         default: "[]",
-        doc: "In the same description, what may be done with the full texts.",
+        doc: "Terms of use of the full texts, in the same description.",
         set: |s, v| value::texts(v).map(|texts| s.eprints.data = texts),
     },
     Setting {
         key: "eprints_submission_policy",
         default: "[]",
-        doc: "In the same description, who may submit what.",
+        doc: "Submission policy, in the same description.",
         set: |s, v| value::texts(v).map(|texts| s.eprints.submission = texts),
     },
     Setting {
         key: "eprints_comments",
         default: "[]",
-        doc: "In the same description, anything else: texts.",
+        doc: "Other comments, in the same description.",
         set: |s, v| value::texts(v).map(|texts| s.eprints.comments = texts),
     },
     Setting {
         key: "branding_icon",
         default: "\"\"",
-        doc: "URL of a picture that aggregators may show beside the records (a branding description in Identify).",
+        doc: "URL of an image that aggregators may show with the records (branding description in Identify).",
         set: |s, v| value::text(v).map(|url| s.branding_icon = Some(url).filter(|url| !url.is_empty())),
     },
     Setting {
         key: "branding_link",
         default: "\"\"",
-        doc: "Where a click on that picture leads.",
+        doc: "Link target of that image.",
         set: |s, v| value::text(v).map(|url| s.branding_link = Some(url).filter(|url| !url.is_empty())),
     },
 ];

@@ -155,7 +155,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "listen",
         default: "\"127.0.0.1:8080\"",
-        doc: "Address and port to listen on. \"0.0.0.0:80\" or \"[::]:80\" is every address of the machine.",
+        doc: "Address and port to listen on. \"0.0.0.0:80\" or \"[::]:80\" means all addresses of the machine.",
         set: |s, v| match value::text(v)?.parse() {
             Ok(address) => {
                 s.listen = address;
@@ -167,7 +167,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "url",
         default: "\"\"",
-        doc: "The public URL of the site, such as \"https://www.example.org/\": every identifier begins with it, so set it before anyone harvests. If empty, it is http:// (https:// with tls_certificate) and the address of listen.",
+        doc: "Public URL of the site, such as \"https://www.example.org/\". It is the prefix of all identifiers, so set it before the first harvest. If empty, it is http:// (https:// with tls_certificate) and the address of listen.",
         set: |s, v| match value::text(v)? {
             url if url.is_empty() => {
                 s.url = None;
@@ -179,7 +179,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "base_path",
         default: "\"/modoai\"",
-        doc: "URL path of the repository; files of the site at or below this path are not served.",
+        doc: "URL path of the repository. Files of the site at or below this path are not served.",
         set: |s, v| {
             let path = value::text(v)?;
             let segments = path.strip_prefix('/').and_then(name::decode).filter(|segments| !segments.is_empty());
@@ -207,7 +207,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "area",
         default: "[]",
-        doc: "Parts of the site that need a password, one [[area]] each, with the keys path, htpasswd, realm and users. Where areas lie within each other, the innermost decides.",
+        doc: "Parts of the site that need a password, one [[area]] each, with the keys path, htpasswd, realm and users. If areas are nested, the innermost applies.",
         set: |s, v| {
             let tables = v.as_array().ok_or("needs to be written as [[area]], once for each area")?;
             s.area = tables
@@ -220,43 +220,43 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "max_connections",
         default: "2048",
-        doc: "Connections at the same time; with HTTP/2, each further request on a connection counts as one. Beyond that, connections get 503 (with TLS, they are closed).",
+        doc: "Maximum number of connections; each further request on an HTTP/2 connection counts as one. Further ones get 503 and are closed (with TLS, they are closed).",
         set: |s, v| count(v, 1).map(|number| s.max_connections = number),
     },
     Setting {
         key: "max_connections_per_address",
         default: "0",
-        doc: "Connections that one address may have at the same time, so that no client can take all of them; 0 means half of max_connections. In IPv6, addresses that share 56 bits count as one. Does not apply to trusted_proxies.",
+        doc: "Maximum number of connections per address, so that one client cannot use all of them; 0 means half of max_connections. IPv6 addresses that share 56 bits count as one. Does not apply to trusted_proxies.",
         set: |s, v| count(v, 0).map(|number| s.max_connections_per_address = number),
     },
     Setting {
         key: "header_timeout",
         default: "\"10s\"",
-        doc: "A connection is closed when the TLS handshake, or the head of its next request, has not arrived in full after this time.",
+        doc: "Maximum time to receive the TLS handshake or the header section of a request; then the connection is closed.",
         set: |s, v| patience(v).map(|time| s.header_timeout = time),
     },
     Setting {
         key: "stall_timeout",
         default: "\"60s\"",
-        doc: "A connection is closed when the client takes no byte of a response for this time, or needs longer than this to send a form.",
+        doc: "A connection is closed if the client reads no byte of a response for this time, or needs longer to send a form.",
         set: |s, v| patience(v).map(|time| s.stall_timeout = time),
     },
     Setting {
         key: "grace",
         default: "\"10s\"",
-        doc: "When the server is told to stop, requests in flight get this much time to finish.",
+        doc: "Time for requests in progress to finish when the server is stopped.",
         set: |s, v| value::duration(v).map(|time| s.grace = time),
     },
     Setting {
         key: "workers",
         default: "0",
-        doc: "Pages of lists computed at the same time, and as many other answers; 0 means two per processor core, and at least 4. The next ones wait for their turn.",
+        doc: "Number of list pages computed concurrently, and as many other responses; 0 means two per processor core, and at least 4. Further requests wait.",
         set: |s, v| count(v, 0).map(|number| s.workers = number),
     },
     Setting {
         key: "access_log",
         default: "true",
-        doc: "Whether each request is logged on standard error; or the path of a file to log requests to, which may be rotated at any time.",
+        doc: "Log each request on standard error; or the path of a file to log requests to, which may be rotated at any time.",
         set: |s, v| {
             s.access_log = match v.as_str() {
                 Some("") => return Err("needs true, false or the path of a file".to_owned()),
@@ -283,7 +283,7 @@ pub const SERVER_SETTINGS: &[Setting<ServerSettings>] = &[
     Setting {
         key: "trusted_proxies",
         default: "[]",
-        doc: "Addresses and networks of proxies in front of the server, such as \"127.0.0.1\" or \"10.0.0.0/8\". What they say in X-Forwarded-For about where a request comes from is believed.",
+        doc: "Addresses and networks of proxies in front of the server, such as \"127.0.0.1\" or \"10.0.0.0/8\". Their X-Forwarded-For header determines the address of the client.",
         set: |s, v| networks(v).map(|networks| s.trusted_proxies = networks),
     },
 ];
@@ -293,7 +293,7 @@ pub const AREA_SETTINGS: &[Setting<AreaSettings>] = &[
     Setting {
         key: "path",
         default: "",
-        doc: "URL path of the area, such as \"/private\": that path and everything below it.",
+        doc: "URL path of the area, such as \"/private\", including everything below it.",
         set: |s, v| match value::text(v)? {
             path if path.starts_with('/') && name::decode(path.trim_matches('/')).is_some() => {
                 s.path = path;
@@ -305,13 +305,13 @@ pub const AREA_SETTINGS: &[Setting<AreaSettings>] = &[
     Setting {
         key: "htpasswd",
         default: "",
-        doc: "The password file, made with Apache's htpasswd (bcrypt, MD5 or SHA-1). It is read again when it changes. Keep it outside of the site.",
+        doc: "Password file, created with Apache's htpasswd (bcrypt, MD5 or SHA-1). It is read again when it changes. Keep it outside the site.",
         set: |s, v| value::text(v).map(|path| s.htpasswd = PathBuf::from(path)),
     },
     Setting {
         key: "realm",
         default: "\"Restricted area\"",
-        doc: "What a browser shows when it asks for the password.",
+        doc: "Realm, which browsers show in the password prompt.",
         set: |s, v| match value::text(v)? {
             realm if realm.contains(char::is_control) => Err("needs text without control characters".to_owned()),
             realm => {
@@ -323,7 +323,7 @@ pub const AREA_SETTINGS: &[Setting<AreaSettings>] = &[
     Setting {
         key: "users",
         default: "[]",
-        doc: "Who of the password file may enter; an empty list means all of them.",
+        doc: "Users in the password file that have access; an empty list means all.",
         set: |s, v| value::texts(v).map(|users| s.users = users),
     },
 ];

@@ -44,19 +44,19 @@
 //!
 //! | filter | what it gives |
 //! |---|---|
-//! | `date` | `YYYY-MM-DD`, `YYYY-MM` or `YYYY`, also out of an RFC 2822 date; nothing if it is no date |
+//! | `date` | `YYYY-MM-DD`, `YYYY-MM` or `YYYY`, also from an RFC 2822 date; empty if it is not a date |
 //! | `year` | the year of a date, four digits |
-//! | `line` | the text in one line, single spaces |
+//! | `line` | the text on one line, with single spaces |
 //! | `person` | `Family, Given, Suffix` of an agent |
 //! | `fullname` | `Given Family Suffix` of an agent |
-//! | `url` | the absolute URL, with what may not stand in one percent-encoded; nothing if it is none |
-//! | `doi` | the bare DOI, out of any of its forms; nothing if it is none |
-//! | `language` | the language tag; nothing if it is none |
+//! | `url` | the absolute URL, percent-encoded where necessary; empty if it is not a URL |
+//! | `doi` | the DOI without prefix, from any of its forms; empty if it is not a DOI |
+//! | `language` | the language tag; empty if it is not one |
 //! | `kind` | the type of a document in several vocabularies: `.uri` and `.label` (COAR), `.openaire`, `.datacite`, `.dcmi`, `.mods`; `.known` |
-//! | `access` | who may read it, in COAR's vocabulary: `.uri` and `.label`; `.known` |
-//! | `texts` | the texts and numbers of a list; a single one as a list of one, anything else as an empty list |
-//! | `words` | the words of a text as a list; of a list, its texts |
-//! | `matches("10.48550/*")` | whether all of the text fits the pattern: `*` is any text, `?` any one byte |
+//! | `access` | the access rights in COAR's vocabulary: `.uri` and `.label`; `.known` |
+//! | `texts` | the strings and numbers of a list; a single one as a list of one, anything else as an empty list |
+//! | `words` | the words of a string as a list; for a list, its strings |
+//! | `matches("10.48550/*")` | true if the whole string matches the pattern: `*` is any string, `?` any single byte |
 
 mod about;
 pub(crate) mod dates;

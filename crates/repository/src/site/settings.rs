@@ -87,25 +87,25 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "ignore",
         default: r##"["*~", "*#", "*,v", "*,t", "RCS", "CVS", "*.swp", "*.swo", "lost+found", "Thumbs.db"]"##,
-        doc: "Globs of files and folders that are neither served nor listed. A pattern without a slash matches a name anywhere; one with a slash matches a path from the root. Replaces the default list.",
+        doc: "Glob patterns of files and directories that are neither served nor listed. A pattern without a slash matches a name in any directory; one with a slash matches a path from the root. Replaces the default list.",
         set: |s, v| value::texts(v).map(|globs| s.ignore = globs),
     },
     Setting {
         key: "withhold",
         default: WITHHOLD,
-        doc: "Globs, as in ignore but in upper and lower case, of files that look like server-side code, keys, passwords, configuration, databases or backups. They are neither served nor listed. When the folder holds some, the log reports at start how many. Replaces the default list; [] withholds nothing.",
+        doc: "Glob patterns, as in ignore but case-insensitive, of files that look like server-side code, keys, passwords, configuration, databases or backups. They are neither served nor listed. If the directory contains any, the log reports their number at start. Replaces the default list; [] disables this.",
         set: |s, v| value::texts(v).map(|globs| s.withhold = globs),
     },
     Setting {
         key: "show_dotfiles",
         default: "false",
-        doc: "Whether names that begin with a dot are served and listed. The folder .well-known always is.",
+        doc: "Serve and list names that begin with a dot. The directory .well-known is always included.",
         set: |s, v| value::flag(v).map(|flag| s.show_dotfiles = flag),
     },
     Setting {
         key: "follow_links",
         default: "\"inside\"",
-        doc: "Which symbolic links are followed: \"never\", \"inside\" (only to places inside the folder) or \"anywhere\". No path leads through more than four linked folders, nor into what the kernel makes up (/proc, /sys and the like).",
+        doc: "Symbolic links to follow: \"never\", \"inside\" (only to targets inside the directory) or \"anywhere\". A path can contain at most four linked directories, and cannot enter virtual file systems such as /proc and /sys.",
         set: |s, v| {
             s.follow_links = match v.as_str() {
                 Some("never") => Links::Never,
@@ -119,7 +119,7 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "index",
         default: "\"index.html\"",
-        doc: "The file that a folder's own URL returns; empty for none.",
+        doc: "File that the URL of a directory returns; empty for none.",
         set: |s, v| match value::text(v)? {
             index if index.contains('/') => Err("needs a file name without a slash".to_owned()),
             index => {
@@ -131,7 +131,7 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "charset",
         default: "\"utf-8\"",
-        doc: "Charset named in the Content-Type of text files other than HTML and XML, which say it themselves; empty for none.",
+        doc: "Charset in the Content-Type of text files, except HTML and XML, which declare it; empty for none.",
         set: |s, v| match value::text(v)? {
             charset if charset.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:+".contains(&b)) => {
                 s.charset = charset;
@@ -143,7 +143,7 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "types",
         default: "{}",
-        doc: "Media types by file name extension, on top of the usual ones: { md = \"text/markdown\" }, or a table [types] at the end of the file.",
+        doc: "Additional media types by file name extension: { md = \"text/markdown\" }, or a table [types] at the end of the file.",
         set: |s, v| {
             let table = v.as_table().ok_or("needs a table of extensions and media types")?;
             for (extension, media_type) in table {
@@ -166,7 +166,7 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "rescan",
         default: "\"15m\"",
-        doc: "How often the whole folder is looked at again, besides noticing changes as they happen. Shorten it on network file systems, which do not tell.",
+        doc: "Interval between complete rescans, in addition to immediate detection of changes. Shorten it for network file systems, which do not report changes.",
         set: |s, v| match value::duration(v)? {
             rescan if rescan.is_zero() => Err("needs more than no time".to_owned()),
             rescan => {
@@ -178,13 +178,13 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "read_ahead",
         default: "true",
-        doc: "Whether files up to by_value_limit are hashed when there is nothing else to do, so that no harvester has to wait for their digests, and a change of permissions can be told from a change of bytes. Without it they are hashed when first asked for.",
+        doc: "Compute digests of files up to by_value_limit when the server is idle, so that harvesters do not wait for them and a change of permissions is distinguished from a change of content. Otherwise digests are computed on first request.",
         set: |s, v| value::flag(v).map(|flag| s.read_ahead = flag),
     },
     Setting {
         key: "max_vanished",
         default: "50",
-        doc: "A rescan that would report more than this percentage of the items as deleted (and more than 1000 of them) is taken for an accident, such as an unmounted disk: nothing is deleted and the log says so.",
+        doc: "If a rescan would delete more than this percentage of the items (and more than 1000), modoai assumes an accident, such as an unmounted disk: nothing is deleted, and the log reports it.",
         set: |s, v| match value::number(v, 1)? {
             percent if percent <= 100 => {
                 s.max_vanished = percent;

@@ -7,19 +7,19 @@ use super::Check;
 use super::dates::includes;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::over_all("deletions-policy", "2.5.1", "deleted records only where deletedRecord is not 'no'", policy),
-    Check::over_all("deletions-empty", "2.5.1", "a deleted record has neither metadata nor about", empty),
+    Check::over_all("deletions-policy", "2.5.1", "deleted records only if deletedRecord is not 'no'", policy),
+    Check::over_all("deletions-empty", "2.5.1", "a deleted record without metadata and about", empty),
     Check::new(
         "deletions-get-record",
         "2.5.1, 4.1",
         "GetRecord for a deleted record",
-        "its header, as deleted",
+        "its header, with status deleted",
         get_record,
     ),
     Check::new(
         "deletions-by-date",
         "2.5.1, 2.7.1",
-        "ListIdentifiers with from and until both the datestamp of a deleted record",
+        "ListIdentifiers with the datestamp of a deleted record as from and until",
         "that record",
         by_date,
     ),
@@ -27,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
         "deletions-formats",
         "2.5.1, 4.4",
         "ListMetadataFormats for a deleted record",
-        "formats or noMetadataFormats: the item is still known",
+        "formats or noMetadataFormats, because the item is known",
         formats,
     ),
 ];

@@ -9,8 +9,14 @@ use super::Check;
 const NOBODY: &str = "oai:nobody.invalid:modoai-validate";
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("errors-verb-missing", "3.6", "no argument but junk; no argument at all", "badVerb", verb_missing),
-    Check::new("errors-verb-unknown", "3.6", "verb=junk, an empty verb, a verb in lower case", "badVerb", verb_unknown),
+    Check::new("errors-verb-missing", "3.6", "an unknown argument only; no argument", "badVerb", verb_missing),
+    Check::new(
+        "errors-verb-unknown",
+        "3.6",
+        "an unknown verb, an empty verb, a verb in lower case",
+        "badVerb",
+        verb_unknown,
+    ),
     Check::new("errors-verb-repeated", "3.6", "verb=Identify twice", "badVerb", verb_repeated),
     Check::new(
         "errors-argument-missing",
@@ -19,18 +25,12 @@ pub(super) const CHECKS: &[Check] = &[
         "badArgument",
         argument_missing,
     ),
-    Check::new(
-        "errors-argument-unknown",
-        "3.6",
-        "an argument that the verb does not have, for each verb",
-        "badArgument",
-        argument_unknown,
-    ),
+    Check::new("errors-argument-unknown", "3.6", "an unknown argument, for each verb", "badArgument", argument_unknown),
     Check::new("errors-argument-repeated", "3.6", "metadataPrefix twice", "badArgument", argument_repeated),
     Check::new(
         "errors-identifier-unknown",
         "3.6",
-        "GetRecord and ListMetadataFormats for an identifier nobody has",
+        "GetRecord and ListMetadataFormats for an unknown identifier",
         "idDoesNotExist",
         identifier_unknown,
     ),
@@ -38,17 +38,17 @@ pub(super) const CHECKS: &[Check] = &[
         "errors-identifier-illegal",
         "3.6",
         "GetRecord for invalid\"id",
-        "idDoesNotExist or badArgument, in an answer that is still XML",
+        "idDoesNotExist or badArgument, in well-formed XML",
         identifier_illegal,
     ),
     Check::new(
         "errors-format-unknown",
         "3.6",
-        "GetRecord, ListRecords and ListIdentifiers in a format nobody has",
+        "GetRecord, ListRecords and ListIdentifiers in an unknown format",
         "cannotDisseminateFormat",
         format_unknown,
     ),
-    Check::over_all("errors-text", "3.6", "every error says in words what is wrong", text),
+    Check::over_all("errors-text", "3.6", "every error has a message", text),
 ];
 
 /// Asks what must be refused. `also` holds codes that harvesters can live with.

@@ -8,7 +8,7 @@ use super::Check;
 pub(super) const CHECKS: &[Check] = &[
     Check::over_all("http-status", "3.1.2.2", "status 200, also when the protocol reports an error", status),
     Check::over_all("http-content-type", "3.1.2.1", "Content-Type text/xml", content_type),
-    Check::over_all("http-charset", "3.1.2.1, 3.2", "no charset in Content-Type but UTF-8", charset),
+    Check::over_all("http-charset", "3.1.2.1, 3.2", "no charset in Content-Type except UTF-8", charset),
     Check::over_all("http-redirects", "3.1.2.2", "redirects, if any, are temporary (302, 303, 307)", redirects),
     Check::over_all(
         "http-flow-control",
@@ -19,36 +19,36 @@ pub(super) const CHECKS: &[Check] = &[
     Check::over_all(
         "http-identity",
         "3.1.3",
-        "no coding where identity was asked for, and none that is not labelled",
+        "no Content-Encoding if identity was requested, and no unlabelled one",
         identity,
     ),
-    Check::new("http-post-identify", "3.1.1.2", "POST verb=Identify", "the same as by GET", post_identify),
+    Check::new("http-post-identify", "3.1.1.2", "POST verb=Identify", "the same response as for GET", post_identify),
     Check::new(
         "http-post-arguments",
         "3.1.1.2",
         "POST GetRecord with its arguments",
-        "the same record as by GET",
+        "the same record as for GET",
         post_arguments,
     ),
     Check::new(
         "http-gzip",
         "3.1.3",
         "Identify with Accept-Encoding: gzip",
-        "gzip if Identify advertises it; the label and the bytes agree; the content is the same",
+        "gzip if Identify announces it; header and bytes agree; the same content",
         gzip,
     ),
     Check::new(
         "http-deflate",
         "3.1.3",
-        "Identify with Accept-Encoding: deflate, if Identify advertises it",
-        "deflate, in the format of zlib; the label and the bytes agree; the content is the same",
+        "Identify with Accept-Encoding: deflate, if Identify announces it",
+        "deflate, in zlib format; header and bytes agree; the same content",
         deflate,
     ),
     Check::new(
         "http-compression",
         "3.1.3",
         "Identify",
-        "compression names content codings of HTTP other than identity",
+        "compression contains HTTP content codings other than identity",
         compression,
     ),
 ];

@@ -15,22 +15,16 @@ const CONTAINERS: [&str; 2] = ["description", "setDescription"];
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("identify-answer", "4.2", IDENTIFY, "an Identify element, and no error", answer),
-    Check::new("identify-repository-name", "4.2", IDENTIFY, "a repositoryName that is not empty", repository_name),
-    Check::new("identify-base-url", "4.2", IDENTIFY, "baseURL is where it was asked, byte for byte", base_url),
+    Check::new("identify-repository-name", "4.2", IDENTIFY, "a non-empty repositoryName", repository_name),
+    Check::new("identify-base-url", "4.2", IDENTIFY, "baseURL equals the requested base URL, byte for byte", base_url),
     Check::new("identify-protocol-version", "4.2", IDENTIFY, "protocolVersion 2.0", protocol_version),
-    Check::new(
-        "identify-admin-email",
-        "4.2",
-        IDENTIFY,
-        "adminEmail is an e-mail address, without mailto:",
-        admin_email,
-    ),
+    Check::new("identify-admin-email", "4.2", IDENTIFY, "adminEmail is an email address, without mailto:", admin_email),
     Check::new("identify-granularity", "4.2", IDENTIFY, "granularity YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ", granularity),
     Check::new(
         "identify-earliest-datestamp",
         "4.2, 3.3.2",
         IDENTIFY,
-        "earliestDatestamp is a date in the granularity, and not in the future",
+        "earliestDatestamp has the announced granularity, and is not in the future",
         earliest,
     ),
     Check::new("identify-deleted-record", "4.2, 2.5.1", IDENTIFY, "deletedRecord no, transient or persistent", deleted),
@@ -38,14 +32,14 @@ pub(super) const CHECKS: &[Check] = &[
         "identify-oai-identifier",
         "2.4, guidelines",
         IDENTIFY,
-        "at most one oai-identifier description, by its schema, whose sample has its namespace",
+        "at most one oai-identifier description, valid by its schema, with a sample in its namespace",
         oai_identifier,
     ),
     Check::new(
         "identify-descriptions",
         "4.2, guidelines",
         "Identify, ListSets",
-        "each description holds one foreign element; known ones (friends, branding, gateway, eprints, rights) by their schemas",
+        "each description contains one element of another namespace; known ones (friends, branding, gateway, eprints, rights) are valid by their schemas",
         descriptions,
     ),
 ];

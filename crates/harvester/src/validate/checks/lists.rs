@@ -13,32 +13,32 @@ const COMPARED: usize = 5;
 pub(super) const CHECKS: &[Check] = &[
     Check::new("lists-identifiers", "4.3", "ListIdentifiers in oai_dc", "headers, page after page", identifiers),
     Check::new("lists-records", "4.5", "ListRecords in oai_dc", "records, page after page", records),
-    Check::new("lists-unique", "2.4, 3.5", "ListIdentifiers, ListRecords", "no identifier twice in one list", unique),
+    Check::new("lists-unique", "2.4, 3.5", "ListIdentifiers, ListRecords", "each identifier once per list", unique),
     Check::new(
         "lists-steady",
         "2.4, 3.5",
-        "ListIdentifiers once more",
-        "the same identifiers, unless their records changed meanwhile",
+        "ListIdentifiers again",
+        "the same identifiers, unless their records changed in the meantime",
         steady,
     ),
     Check::new(
         "lists-agree",
         "4.3, 4.5",
-        "ListIdentifiers and ListRecords; of long lists, a part of them chosen by date",
+        "ListIdentifiers and ListRecords; for long lists, a part selected by date",
         "the same headers",
         agree,
     ),
     Check::over_all(
         "lists-whole",
         "2.7, 3.5",
-        "a list by date or set holds nothing that the whole list lacks, unless it changed meanwhile",
+        "a list by date or set contains only records of the complete list, unless they changed in the meantime",
         whole,
     ),
     Check::new(
         "lists-get-record",
         "4.1",
         "GetRecord for some records of ListRecords",
-        "the same header, and metadata of the same content",
+        "the same header, and equivalent metadata",
         get_record,
     ),
 ];

@@ -37,7 +37,7 @@ pub const GROUPS: &[Group] = &[
     Group { name: "identify", title: "Identify", checks: identify::CHECKS },
     Group { name: "formats", title: "Metadata formats", checks: formats::CHECKS },
     Group { name: "errors", title: "Errors", checks: errors::CHECKS },
-    Group { name: "lists", title: "Lists, and whether they agree", checks: lists::CHECKS },
+    Group { name: "lists", title: "Consistency of lists", checks: lists::CHECKS },
     Group { name: "tokens", title: "Resumption tokens", checks: tokens::CHECKS },
     Group { name: "dates", title: "Datestamps and selective harvesting", checks: dates::CHECKS },
     Group { name: "sets", title: "Sets", checks: sets::CHECKS },
@@ -99,7 +99,7 @@ pub fn table() -> String {
     let mut text = String::new();
     for group in GROUPS {
         text.push_str(&format!("### {}: `{}`\n\n", group.title, group.name));
-        text.push_str("| check | section | what is asked | what is expected |\n|---|---|---|---|\n");
+        text.push_str("| check | section | request | expected result |\n|---|---|---|---|\n");
         for Check { id, section, asks, expects, .. } in group.checks {
             text.push_str(&format!("| `{id}` | {section} | {asks} | {expects} |\n"));
         }

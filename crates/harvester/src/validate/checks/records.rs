@@ -20,7 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::over_all(
         "records-metadata",
         "2.5, 3.2.1",
-        "a record that is not deleted has metadata: exactly one element of another namespace",
+        "every record that is not deleted has metadata: exactly one element of another namespace",
         metadata,
     ),
     Check::over_all(
@@ -38,7 +38,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::over_all(
         "records-about",
         "2.5, guidelines",
-        "about holds exactly one element of another namespace; provenance and rights by their schemas",
+        "about contains exactly one element of another namespace; provenance and rights are valid by their schemas",
         about,
     ),
 ];

@@ -15,9 +15,9 @@ const WALKED: usize = 3;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("sets-list", "4.6", "ListSets", "sets, or noSetHierarchy", list),
-    Check::new("sets-names", "4.6", "ListSets", "a setName that is not empty", names),
-    Check::new("sets-distinct", "2.6", "ListSets", "no setSpec twice", distinct),
-    Check::new("sets-hierarchy", "2.6", "ListSets", "with a set, the sets above it", hierarchy),
+    Check::new("sets-names", "4.6", "ListSets", "a non-empty setName", names),
+    Check::new("sets-distinct", "2.6", "ListSets", "each setSpec once", distinct),
+    Check::new("sets-hierarchy", "2.6", "ListSets", "for each set, the sets above it", hierarchy),
     Check::new(
         "sets-of-headers",
         "2.6, 4.6",
@@ -25,7 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
         "every set in a header is listed (in that of a deleted record: a warning)",
         of_headers,
     ),
-    Check::new("sets-minimal", "2.6", "ListIdentifiers", "no header names a set above another that it names", minimal),
+    Check::new("sets-minimal", "2.6", "ListIdentifiers", "no header contains a set above another of its sets", minimal),
     Check::new(
         "sets-members-only",
         "2.7.2",
@@ -37,14 +37,14 @@ pub(super) const CHECKS: &[Check] = &[
         "sets-all-members",
         "2.7.2",
         "the same",
-        "every record whose header elsewhere names that set, or one below it",
+        "every record whose header in other lists contains that set, or one below it",
         all_members,
     ),
     Check::new(
         "sets-unknown",
         "3.6",
-        "ListIdentifiers for a set nobody has",
-        "noRecordsMatch (badArgument is tolerated); noSetHierarchy where there are no sets",
+        "ListIdentifiers for an unknown set",
+        "noRecordsMatch (badArgument is tolerated); noSetHierarchy if the repository has no sets",
         unknown,
     ),
 ];

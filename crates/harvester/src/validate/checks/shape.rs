@@ -10,8 +10,8 @@ use super::Check;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::over_all("shape-well-formed", "3.2", "well-formed XML with declared namespaces", well_formed),
-    Check::over_all("shape-encoding", "3.2", "bytes that are UTF-8", encoding),
-    Check::over_all("shape-characters", "3.2", "only characters that XML can carry", characters),
+    Check::over_all("shape-encoding", "3.2", "valid UTF-8", encoding),
+    Check::over_all("shape-characters", "3.2", "only characters that XML allows", characters),
     Check::over_all(
         "shape-declaration",
         "3.2",
@@ -27,18 +27,18 @@ pub(super) const CHECKS: &[Check] = &[
     Check::over_all(
         "shape-elements",
         "3.2.1",
-        "the elements of the schema, in its order, as often as it says, and never an empty list",
+        "the elements of the schema, in the specified order and number, and no empty lists",
         elements,
     ),
-    Check::over_all("shape-values", "3.2.1", "texts and attributes in the forms of the schema", values),
+    Check::over_all("shape-values", "3.2.1", "text and attributes that are valid by the schema", values),
     Check::over_all(
         "shape-response-date",
         "3.2",
-        "responseDate as YYYY-MM-DDThh:mm:ssZ, whatever the granularity",
+        "responseDate as YYYY-MM-DDThh:mm:ssZ, regardless of the granularity",
         response_date,
     ),
-    Check::over_all("shape-verb", "3.2", "an element named after the verb that was asked, or errors", verb),
-    Check::over_all("shape-request-url", "3.2", "request holds the base URL", request_url),
+    Check::over_all("shape-verb", "3.2", "an element with the name of the requested verb, or errors", verb),
+    Check::over_all("shape-request-url", "3.2", "request contains the base URL", request_url),
     Check::over_all(
         "shape-request-arguments",
         "3.2",

@@ -13,22 +13,16 @@ use super::errors::refused;
 const LISTS: &str = "ListIdentifiers, ListRecords, ListSets, page after page";
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("tokens-single-page", "3.5", LISTS, "no token on a list of one page", single_page),
+    Check::new("tokens-single-page", "3.5", LISTS, "no token in a list of one page", single_page),
     Check::new("tokens-last-page", "3.5", LISTS, "an empty token on the last of several pages", last_page),
-    Check::new("tokens-lead-on", "3.5", LISTS, "a token leads to a page with something on it", lead_on),
-    Check::new("tokens-end", "3.5", LISTS, "no token and no page comes twice: lists end", end),
-    Check::new("tokens-cursor", "3.5", LISTS, "cursor counts what came before the page, from 0", cursor),
-    Check::new("tokens-size", "3.5", LISTS, "completeListSize is what the list holds, or a fair estimate", size),
-    Check::new(
-        "tokens-expiration",
-        "3.5",
-        LISTS,
-        "expirationDate as YYYY-MM-DDThh:mm:ssZ, and still to come",
-        expiration,
-    ),
+    Check::new("tokens-lead-on", "3.5", LISTS, "a token returns a non-empty page", lead_on),
+    Check::new("tokens-end", "3.5", LISTS, "no token and no page is repeated: lists end", end),
+    Check::new("tokens-cursor", "3.5", LISTS, "cursor is the number of records on earlier pages, from 0", cursor),
+    Check::new("tokens-size", "3.5", LISTS, "completeListSize is the number of records, or a fair estimate", size),
+    Check::new("tokens-expiration", "3.5", LISTS, "expirationDate as YYYY-MM-DDThh:mm:ssZ, in the future", expiration),
     Check::new("tokens-reusable", "3.5.1", "the same token twice", "the same page", reusable),
-    Check::new("tokens-garbage", "3.5, 3.6", "a token nobody made, for each list", "badResumptionToken", garbage),
-    Check::new("tokens-damaged", "3.5, 3.6", "a real token with something appended", "badResumptionToken", damaged),
+    Check::new("tokens-garbage", "3.5, 3.6", "an invalid token, for each list", "badResumptionToken", garbage),
+    Check::new("tokens-damaged", "3.5, 3.6", "a valid token with appended characters", "badResumptionToken", damaged),
     Check::new(
         "tokens-of-another-verb",
         "3.5, 3.6",
