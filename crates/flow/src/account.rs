@@ -1,8 +1,9 @@
 //! One harvester's account: a timestamp for each budget, and the time told to the last client that was refused.
 //!
 //! Pure: the time is an argument, and where accounts are stored is the ledger's concern. [`Account::admit`] decides,
-//! [`Account::charge`] books what was sent. What a response costs is known only when it has been sent, so a budget may
-//! be exceeded by what is in progress; the next request waits until that is paid back.
+//! [`Account::charge`] books what was sent. What a response costs is known only when it has been sent; until then, a list
+//! in progress counts as an average one. A budget may be exceeded by the difference; the next request waits until that
+//! is paid back.
 
 use crate::flow::RequestClass;
 use crate::gcra::{HOUR, Micros, Rate, SECOND};
@@ -117,14 +118,20 @@ impl Account {
     fn ready_at(&self, arrival: &Arrival<'_>, site: &Site) -> Micros {
         let Arrival { now, class, budget, key, .. } = *arrival;
         let mut ready_at = request_rate(budget).ready_at(self.request);
+        let in_progress = site.leases.count_of(now, key);
         if class != RequestClass::Free {
-            ready_at = ready_at.max(Rate::hourly(budget.records).ready_at(self.records));
-            ready_at = ready_at.max(Rate::hourly(budget.bytes).ready_at(self.bytes));
+            // Lists in progress will be charged when they end; until then they count as average ones.
+            let hourly = |units: u64, state: Micros, average: u64| {
+                let rate = Rate::hourly(units);
+                rate.ready_at(state.saturating_add(rate.cost(average.saturating_mul(in_progress as u64))))
+            };
+            ready_at = ready_at.max(hourly(budget.records, self.records, self.typical.records));
+            ready_at = ready_at.max(hourly(budget.bytes, self.bytes, self.typical.bytes));
         }
         if class == RequestClass::List {
             ready_at = ready_at.max(list_rate(budget).ready_at(self.list));
         }
-        if class.is_list() && budget.lists > 0 && site.leases.count_of(now, key) >= budget.lists {
+        if class.is_list() && budget.lists > 0 && in_progress >= budget.lists {
             ready_at = ready_at.max(now + SECOND);
         }
         ready_at

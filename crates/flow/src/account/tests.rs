@@ -132,12 +132,16 @@ fn clients_of_one_account_are_admitted_one_after_the_other() {
         budget(Duration::from_millis(100), 0, 16),
         budget(Duration::from_millis(10), 0, 16),
         budget(Duration::ZERO, 1_000_000, 16),
+        budget(Duration::ZERO, 4_000, 16),
         budget(Duration::ZERO, 0, 2),
     ] {
         for clients in [10, 100, 1_000] {
-            // One list each, and then one list after the other.
-            for lists in [1, 5] {
-                let outcome = World::new(budget).run(clients, lists, 500, SECOND / 100);
+            // One list each, one list after the other, and lists that end after others were refused.
+            for (lists, time) in [(1, SECOND / 100), (5, SECOND / 100), (1, SECOND)] {
+                let mut world = World::new(budget);
+                // What a list costs is known from the first one on.
+                world.run(1, 1, 500, time);
+                let outcome = world.run(clients, lists, 500, time);
                 let (first, most) = (outcome.first_returns(), outcome.most_refusals());
                 assert_eq!(outcome.admitted.len(), clients * lists);
                 // A client that continues at once, while others come back within the same second, takes their turn.
