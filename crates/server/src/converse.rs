@@ -189,8 +189,8 @@ where
                 Activity::Stalled(time) if time > deadlines.stall => {
                     return tracing::debug!(%peer, "the client takes no more bytes");
                 }
-                // It has been asked to end, and does not.
-                Activity::Idle(time) if time > 2 * deadlines.head => return,
+                // It has been asked to end, has had time to take what is in buffers, and does not end.
+                Activity::Idle(time) if time > deadlines.head + deadlines.stall => return,
                 Activity::Idle(time) if time > deadlines.head && !is_stopping => {
                     is_stopping = true;
                     Pin::new(&mut connection).graceful_shutdown();

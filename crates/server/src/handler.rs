@@ -94,8 +94,12 @@ impl Handler {
             return reply::text(StatusCode::URI_TOO_LONG, "This address is too long.");
         }
         let hosts = request.headers().get_all(HOST).iter().count();
-        // HTTP/2 has the host in the URI.
-        let needs_host = request.version() >= Version::HTTP_11 && uri.authority().is_none();
+        let needs_host = match request.version() {
+            Version::HTTP_11 => true,
+            // It has the host in the URI.
+            Version::HTTP_2 => uri.authority().is_none(),
+            _ => false,
+        };
         if hosts > 1 || (hosts == 0 && needs_host) {
             return reply::bad_request("The request needs exactly one Host header.");
         }

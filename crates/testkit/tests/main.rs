@@ -22,6 +22,7 @@ mod permissions;
 mod rules;
 mod running;
 mod spider;
+mod tls;
 
 #[test]
 fn every_file_of_tests_is_part_of_this_binary() {

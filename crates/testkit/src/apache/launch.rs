@@ -255,7 +255,12 @@ fn load(name: &str) -> String {
     format!("LoadModule {symbol}_module \"{}\"", path.display())
 }
 
-fn make_certificate(folder: &Path) {
+/// Writes a certificate for this machine, `tls.pem`, and its key, `tls.key`.
+///
+/// # Panics
+///
+/// If openssl is missing or fails.
+pub fn make_certificate(folder: &Path) {
     let mut command = Command::new("openssl");
     command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]);
     command.args(["-subj", "/CN=127.0.0.1", "-out", "tls.pem", "-keyout", "tls.key"]).current_dir(folder);

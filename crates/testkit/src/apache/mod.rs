@@ -14,6 +14,6 @@ pub mod launch;
 pub mod machine;
 pub mod running;
 
-pub use launch::{Launch, Mpm};
+pub use launch::{Launch, Mpm, make_certificate};
 pub use machine::is_missing;
 pub use running::Httpd;
