@@ -128,7 +128,7 @@ impl Door {
         let expression = text.lines().filter(|line| !line.starts_with('#') && !line.contains("{{json}}"));
         let expression = expression.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
         let rule = json!({
-            "description": format!("Harvesters may ask the OAI-PMH repository {}", self.url),
+            "description": format!("Admit harvesters to the OAI-PMH repository {}", self.url),
             "expression": expression,
             "action": "skip",
             "action_parameters": {
