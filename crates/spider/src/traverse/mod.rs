@@ -11,6 +11,7 @@
 //! | `observe` | who looks over its shoulder, for the resources themselves |
 //! | `outcome` | what an answer says about a URL |
 //! | `appetite` | how many documents a task may have |
+//! | `similar` | how many documents of URLs that look alike are read |
 //! | `hearsay` | whether HEAD is to be believed |
 //! | `web` | the URLs in memory, and what tasks have of them |
 //! | `frontier` | what waits, by host |
@@ -30,6 +31,7 @@ mod record;
 mod refer;
 mod sets;
 mod settle;
+mod similar;
 mod visit;
 pub(crate) mod web;
 
@@ -53,11 +55,12 @@ use hearsay::Hearsay;
 pub use observe::{Observer, Sight};
 pub use options::Options;
 use sets::SetId;
+use similar::Similar;
 use visit::{Visited, Visitor};
 use web::Web;
 
 /// How long robots.txt may be used without asking again, by RFC 9309.
-const ROBOTS_LIVE: SignedDuration = SignedDuration::from_hours(24);
+pub(crate) const ROBOTS_LIVE: SignedDuration = SignedDuration::from_hours(24);
 
 /// However many are asked for, more requests at once gain nothing from one host, and each takes memory.
 const MOST_PER_HOST: usize = 128;
@@ -85,6 +88,7 @@ pub struct Traversal {
     /// How many documents there were when depths were measured last.
     measured: u64,
     pub(crate) is_cut_by_pages: bool,
+    similar: Similar,
     hearsay: Hearsay,
     /// How often hosts were asked in vain, one time after the other, and why.
     silences: HashMap<u32, (u32, Reason)>,
@@ -154,7 +158,8 @@ impl Traversal {
         let client = restricted(client, &plan, &options, &table)?;
         let visitor = Visitor::new(client, &options);
         if let Some(gate) = &visitor.gate {
-            table.robots(now - ROBOTS_LIVE, |remembered| gate.remember(remembered))?;
+            let age = plan.robots_age.unwrap_or(ROBOTS_LIVE).min(ROBOTS_LIVE);
+            table.robots(now - age, |remembered| gate.remember(remembered))?;
         }
         Ok(Self {
             frontier: Frontier::new(options.per_host.min(MOST_PER_HOST)),
@@ -170,6 +175,7 @@ impl Traversal {
             is_cut_by_depth: false,
             measured: 0,
             is_cut_by_pages: false,
+            similar: Similar::new(options.max_similar),
             hearsay: Hearsay::default(),
             silences: HashMap::new(),
             mapped: HashMap::new(),
@@ -270,8 +276,13 @@ impl Traversal {
             self.remarks.push(format!("documents more than {depth} links from the top were tested, but not read"));
         }
         if self.is_cut_by_pages {
-            self.remarks.push("the limit of pages was reached: further documents were tested, but not read".to_owned());
+            let limit = self.appetites.iter().filter_map(Appetite::limit).min().unwrap_or_default();
+            let what = format!(
+                "the limit of {limit} documents was reached: further documents were tested, but not read (--max-pages sets it)"
+            );
+            self.remarks.push(what);
         }
+        self.remarks.extend(self.similar.remarks());
     }
 }
 
@@ -290,10 +301,14 @@ fn restricted(client: Client, plan: &Plan, options: &Options, table: &Table) -> 
 
 /// What a run is to do, as a number: only the same can be resumed.
 fn fingerprint(plan: &Plan, options: &Options) -> u64 {
-    let tasks: Vec<_> =
-        plan.tasks.iter().map(|task| (&task.name, task.scope, task.top.as_str(), &task.exclude)).collect();
-    let Options { external, external_fragments, max_depth, max_pages, robots, .. } = options;
-    let limits = (external, external_fragments, max_depth, max_pages, robots);
-    let text = format!("{tasks:?} {limits:?} {:?} {:?}", plan.restrictions, plan.owners);
+    let tasks: Vec<_> = plan
+        .tasks
+        .iter()
+        .map(|task| (&task.name, task.scope, task.top.as_str(), &task.exclude))
+        .collect();
+    let Options { external, external_fragments, max_depth, max_pages, max_similar, robots, .. } = options;
+    let limits = (external, external_fragments, max_depth, max_pages, max_similar, robots);
+    let restrictions: Vec<_> = plan.restrictions.iter().map(|it| (it.action, &it.prefix, it.until)).collect();
+    let text = format!("{tasks:?} {limits:?} {restrictions:?} {:?}", plan.owners);
     xxhash_rust::xxh3::xxh3_64(text.as_bytes())
 }

@@ -57,7 +57,7 @@ impl Traversal {
 
     /// Whether some limit kept documents from being read, so that not everything was come upon.
     pub fn is_cut(&self) -> bool {
-        self.is_cut_by_depth || self.is_cut_by_pages
+        self.is_cut_by_depth || self.is_cut_by_pages || self.similar.is_used_up()
     }
 
     /// Whether a URL may be asked for on condition that it has changed.

@@ -4,7 +4,7 @@ use modoai_fetch::{HeaderValue, Url};
 
 use super::Traversal;
 use super::frontier::Turn;
-use super::opaque::is_opaque;
+use super::opaque::{is_opaque, is_svg};
 use super::sets::SetId;
 use super::visit::{Errand, Look, Visited};
 use super::web::{NONE, Stage};
@@ -61,7 +61,8 @@ impl Traversal {
             (node.stage, node.code) = (Stage::Done, Outcome::Broken(Fault::NoSuchHost).to_code().0);
             return;
         }
-        let is_wanted = matches!(way.leads, Leads::ToDocument | Leads::ToSource);
+        // The parts of a drawing are looked up in it, by whatever it is referred to.
+        let is_wanted = way.leads.is_read() || way.has_fragment && is_svg(self.web.names.name(number));
         let mut tasks = SetId::EMPTY;
         if is_wanted {
             let (scope, reach) = (self.web.node(number).scope, self.web.node(number).reach);
@@ -74,7 +75,8 @@ impl Traversal {
         self.web.grow(number, tasks, way.depth);
         let node = self.web.node_mut(number);
         node.is_wanted |= is_wanted;
-        node.is_ornament &= way.leads == Leads::ToOrnament;
+        node.is_sitemap |= way.leads == Leads::ToSitemap;
+        node.is_ornament &= way.leads == Leads::ToOrnament && !is_wanted;
         node.is_action &= way.leads == Leads::ToAction;
         node.is_quoted |= way.has_fragment && is_wanted;
         match node.stage {
@@ -149,7 +151,8 @@ impl Traversal {
             Look::Get
         } else if is_leaf || !node.is_wanted {
             Look::Head
-        } else if !node.reach.is_empty() && (!is_opaque(url) || node.is_promising) || is_read_outside {
+        } else if !node.reach.is_empty() && (!is_opaque(url) || node.is_promising || node.is_sitemap) || is_read_outside
+        {
             Look::Read
         } else if is_kept {
             Look::Get
@@ -238,6 +241,7 @@ impl Traversal {
             modified,
             is_home: !node.scope.is_empty(),
             is_action: node.is_action,
+            is_sitemap: node.is_sitemap,
         }))
     }
 

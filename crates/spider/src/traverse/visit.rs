@@ -54,6 +54,7 @@ pub(crate) struct Errand {
     pub(crate) modified: Option<String>,
     pub(crate) is_home: bool,
     pub(crate) is_action: bool,
+    pub(crate) is_sitemap: bool,
 }
 
 /// What came of it.
@@ -154,16 +155,20 @@ impl Visitor {
     async fn read(&self, errand: &Errand, mut answer: Fetched) -> Result<Visited, FetchError> {
         let charset = answer.charset().map(str::to_owned);
         let media_type = answer.content_type().map(str::to_ascii_lowercase);
-        if !extract::is_read(media_type.as_deref(), &errand.url) {
+        if !errand.is_sitemap && !extract::is_read(media_type.as_deref(), &errand.url) {
             return self.unread(errand, answer).await;
         }
         let links: Vec<String> = text_headers(&answer.headers, "link");
         // Held until the document is read, since until then its bytes are in memory.
         let _reader = self.readers.acquire().await.ok();
-        let Taken { bytes: body, is_whole, place } = self.body(&mut answer, self.page_limit).await?;
+        let Taken { bytes: body, is_whole, mut place } = self.body(&mut answer, self.page_limit).await?;
+        if errand.is_sitemap && place.is_none() {
+            // It may be much larger when it is decompressed.
+            place = Arc::clone(&self.large).acquire_owned().await.ok();
+        }
         let kept = self.bodies.map(|_| Taken { bytes: body.clone(), is_whole, place: None });
         let bytes = body.len() as u64;
-        let url = errand.url.clone();
+        let (url, is_sitemap, limit) = (errand.url.clone(), errand.is_sitemap, self.page_limit);
         let work = move || {
             let links: Vec<&str> = links.iter().map(String::as_str).collect();
             let source = Source {
@@ -173,10 +178,12 @@ impl Visitor {
                 links: &links,
                 body: &body,
             };
-            (extract::extract(&source), xxh3_64(&body))
+            let (page, is_unpacked) =
+                if is_sitemap { extract::extract_sitemap(&source, limit) } else { (extract::extract(&source), true) };
+            (page, is_unpacked, xxh3_64(&body))
         };
         // Documents of a few kilobytes are read faster than another thread is woken.
-        let (page, digest) = if bytes < SMALL as u64 {
+        let (page, is_unpacked, digest) = if bytes < SMALL as u64 && !is_sitemap {
             work()
         } else {
             let Ok(read) = tokio::task::spawn_blocking(work).await else {
@@ -186,6 +193,7 @@ impl Visitor {
             };
             read
         };
+        let is_whole = is_whole && is_unpacked;
         Ok(Visited { kept, ..errand.visited(answer, Some(Read { page, digest, bytes, is_whole, _place: place })) })
     }
 

@@ -58,6 +58,8 @@ pub(crate) struct Node {
     pub(crate) attempts: u8,
     /// Whether something refers to it as a document, or as something that is read.
     pub(crate) is_wanted: bool,
+    /// True if something refers to it as a sitemap.
+    pub(crate) is_sitemap: bool,
     /// Whether a style sheet needs it, and nobody else refers to it.
     pub(crate) is_ornament: bool,
     /// Whether all that refers to it wants to send something to it.
@@ -96,6 +98,7 @@ impl Node {
             turn: Turn::Last,
             attempts: 0,
             is_wanted: false,
+            is_sitemap: false,
             is_ornament: true,
             is_action: true,
             is_quoted: false,

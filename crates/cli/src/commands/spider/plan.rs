@@ -18,13 +18,18 @@ impl SpiderCommand {
             None => self.file()?,
         };
         let credentials = self.remote.credentials_of(plan.tasks.iter_mut().map(|task| &mut task.top))?;
-        let given = [(Action::Avoid, &self.avoid), (Action::Leaf, &self.leaf)];
-        for (action, prefixes) in given {
+        let given = [("--avoid", Action::Avoid, &self.avoid), ("--leaf", Action::Leaf, &self.leaf)];
+        for (option, action, prefixes) in given {
             for prefix in prefixes {
                 let url = Url::parse(prefix).map_err(|error| {
                     CliError::new(Kind::Usage, format!("{prefix:?} is not the beginning of a URL")).because(error)
                 })?;
-                plan.restrictions.push(Restriction { action, prefix: url.into(), until: None });
+                plan.restrictions.push(Restriction {
+                    action,
+                    prefix: url.into(),
+                    until: None,
+                    origin: option.to_owned(),
+                });
             }
         }
         for task in &mut plan.tasks {
