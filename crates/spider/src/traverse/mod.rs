@@ -32,7 +32,7 @@ mod refer;
 mod sets;
 mod settle;
 mod similar;
-mod visit;
+pub(crate) mod visit;
 pub(crate) mod web;
 
 use std::collections::{HashMap, HashSet, VecDeque};
