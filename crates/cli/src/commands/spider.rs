@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 
-use clap::{Args, value_parser};
+use clap::{Args, ValueEnum, value_parser};
 use modoai_fetch::{Client, Credential, Manners, make_room_for_connections};
 use modoai_spider::avoid;
 use modoai_spider::results::{ReportError, Results as _};
@@ -111,6 +111,9 @@ pub(crate) struct SpiderCommand {
     /// Read documents outside, too, if a link refers to a part of them.
     #[arg(long, conflicts_with = "no_external", help_heading = "How far")]
     external_fragments: bool,
+    /// Hosts of documents in an owner's task: any host whose documents name the owner, or only the host of the task.
+    #[arg(long, value_enum, value_name = "HOSTS", default_value = "any", help_heading = "How far")]
+    owner_hosts: OwnerHosts,
     /// How many links from the top are followed.
     #[arg(long, value_name = "N", help_heading = "How far")]
     depth: Option<u16>,
@@ -146,6 +149,13 @@ pub(crate) struct SpiderCommand {
     public_only: bool,
     #[command(flatten)]
     remote: RemoteArgs,
+}
+
+/// Where an owner's documents may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OwnerHosts {
+    Any,
+    Same,
 }
 
 /// The name that rules in robots.txt address.

@@ -242,7 +242,7 @@ impl Survey {
     /// What earlier runs had and this one has not, as far as that is certain. A page that could not be read, or a target that could
     /// not be tested, mends nothing; then the past is kept as it is.
     fn find_gone(&mut self, open: &HashSet<u64>) -> Result<(), ReportError> {
-        let is_trouble = |node: &Node| node.is_wanted && !node.scope.is_empty() && node.is_troubled();
+        let is_trouble = |node: &Node| node.is_wanted && node.is_home() && node.is_troubled();
         let is_whole = self.run.cut_short.is_none()
             && !self.is_cut
             && self.begun.is_like_the_last

@@ -111,6 +111,8 @@ pub struct Task {
     pub exclude: Vec<String>,
     /// How many documents at most.
     pub max_pages: Option<u64>,
+    /// In an Owner task: documents on other hosts belong to it if they name the owner.
+    pub any_host: bool,
 }
 
 impl Task {
@@ -129,6 +131,7 @@ impl Task {
             expire_window: None,
             exclude: Vec::new(),
             max_pages: None,
+            any_host: true,
         }
     }
 }
@@ -140,7 +143,7 @@ pub enum Scope {
     Site,
     /// What is at or below the path of the top: its folder.
     Tree,
-    /// Documents that name the task as their owner.
+    /// Documents that name the task as their owner, on any host.
     Owner,
 }
 

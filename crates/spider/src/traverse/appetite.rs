@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use modoai_fetch::Url;
 
 use super::frontier::Turn;
+use super::sets::SetId;
 use super::visit::Visited;
 use super::web::Stage;
 use super::{Options, Traversal};
@@ -58,6 +59,15 @@ impl Traversal {
         // What is read for its anchors only is nobody's document.
         if node.reach.is_empty() {
             return true;
+        }
+        if node.is_foreign && node.attempts == 0 && !self.strangers.admit(node.host) {
+            // It is tested like any other link of the outside.
+            let node = self.web.node_mut(number);
+            (node.scope, node.reach) = (SetId::EMPTY, SetId::EMPTY);
+            let host = node.host;
+            self.frontier.done(host, turn);
+            self.enqueue(number);
+            return false;
         }
         let tasks: Vec<usize> = self.web.sets.tasks(node.reach).collect();
         let (hungry, full): (Vec<_>, Vec<_>) = tasks.iter().partition(|task| !self.appetites[**task].is_full());

@@ -13,6 +13,7 @@
 //! | `appetite` | how many documents a task may have |
 //! | `similar` | how many documents of URLs that look alike are read |
 //! | `hearsay` | whether HEAD is to be believed |
+//! | `strangers` | how many documents of hosts that nobody named are read for owners |
 //! | `web` | the URLs in memory, and what tasks have of them |
 //! | `frontier` | what waits, by host |
 //! | `names`, `sets` | a million URLs, and sets of tasks, in little memory |
@@ -32,6 +33,7 @@ mod refer;
 mod sets;
 mod settle;
 mod similar;
+mod strangers;
 pub(crate) mod visit;
 pub(crate) mod web;
 
@@ -56,6 +58,7 @@ pub use observe::{Observer, Sight};
 pub use options::Options;
 use sets::SetId;
 use similar::Similar;
+use strangers::Strangers;
 use visit::{Visited, Visitor};
 use web::Web;
 
@@ -89,6 +92,7 @@ pub struct Traversal {
     measured: u64,
     pub(crate) is_cut_by_pages: bool,
     similar: Similar,
+    strangers: Strangers,
     hearsay: Hearsay,
     /// How often hosts were asked in vain, one time after the other, and why.
     silences: HashMap<u32, (u32, Reason)>,
@@ -175,6 +179,7 @@ impl Traversal {
             is_cut_by_depth: false,
             measured: 0,
             is_cut_by_pages: false,
+            strangers: Strangers::default(),
             similar: Similar::new(options.max_similar),
             hearsay: Hearsay::default(),
             silences: HashMap::new(),
@@ -283,6 +288,7 @@ impl Traversal {
             self.remarks.push(what);
         }
         self.remarks.extend(self.similar.remarks());
+        self.remarks.extend(self.strangers.remark());
     }
 }
 
@@ -304,7 +310,7 @@ fn fingerprint(plan: &Plan, options: &Options) -> u64 {
     let tasks: Vec<_> = plan
         .tasks
         .iter()
-        .map(|task| (&task.name, task.scope, task.top.as_str(), &task.exclude))
+        .map(|task| (&task.name, task.scope, task.top.as_str(), &task.exclude, task.any_host))
         .collect();
     let Options { external, external_fragments, max_depth, max_pages, max_similar, robots, .. } = options;
     let limits = (external, external_fragments, max_depth, max_pages, max_similar, robots);

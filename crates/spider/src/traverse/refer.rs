@@ -104,15 +104,21 @@ impl Traversal {
         let host = *self.hosts.entry(origin).or_insert(next);
         let owner = self.owners.of(&url);
         let mut tasks = Vec::new();
+        let mut is_foreign = true;
         for (task, scoper) in self.scopers.iter().enumerate() {
             // Whatever its name or its owner, the top of a task is part of it.
-            if scoper.scoping(&url, owner) != Scoping::Outside || self.is_top_of(task, url.as_str()) {
+            let scoping = match scoper.scoping(&url, owner) {
+                _ if self.is_top_of(task, url.as_str()) => Scoping::Inside,
+                scoping => scoping,
+            };
+            if scoping != Scoping::Outside {
                 tasks.push(task);
+                is_foreign &= scoping == Scoping::AskElsewhere;
             }
         }
         let scope = self.web.sets.of(tasks);
         let node = self.web.node_mut(number);
-        (node.host, node.scope) = (host, scope);
+        (node.host, node.scope, node.is_foreign) = (host, scope, is_foreign);
     }
 
     pub(super) fn is_top_of(&self, task: usize, url: &str) -> bool {
@@ -132,6 +138,9 @@ impl Traversal {
                     || self.scopers[*task].scoping(url, Some(owner.unwrap_or_default())) == Scoping::Inside
             })
             .collect();
+        if node.is_foreign && !kept.is_empty() {
+            self.strangers.owned(node.host);
+        }
         let scope = self.web.sets.of(kept);
         let reach = self.web.sets.meet(node.reach, scope);
         let node = self.web.node_mut(number);
@@ -143,7 +152,7 @@ impl Traversal {
         let node = self.web.node(number);
         let url = self.web.names.name(number);
         let is_leaf = self.restrictions.action(url, self.begun.began) == Some(Action::Leaf);
-        let is_home = !node.scope.is_empty();
+        let is_home = node.is_home();
         let is_read_outside = self.options.external_fragments && node.is_quoted && !is_home;
         // Whoever wants the resources themselves is not served by their headers.
         let is_kept = self.options.bodies.is_some() && is_home && !node.is_action;
@@ -171,7 +180,7 @@ impl Traversal {
         let look = self.look(number);
         let action = self.restrictions.action(self.web.names.name(number), self.begun.began);
         let node = self.web.node_mut(number);
-        let is_outside = node.scope.is_empty();
+        let is_outside = !node.is_home();
         let skipped = if action == Some(Action::Avoid) {
             Some(Reason::Avoided)
         } else if is_outside && !self.options.external {
@@ -239,7 +248,7 @@ impl Traversal {
             referer,
             etag,
             modified,
-            is_home: !node.scope.is_empty(),
+            is_home: node.is_home(),
             is_action: node.is_action,
             is_sitemap: node.is_sitemap,
         }))

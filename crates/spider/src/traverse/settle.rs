@@ -93,7 +93,7 @@ impl Traversal {
         if let Some(pause) = robots.crawl_delay() {
             self.frontier.pace(node.host, pause);
         }
-        if !self.options.sitemaps || robots.sitemaps().is_empty() || node.reach.is_empty() {
+        if !self.options.sitemaps || robots.sitemaps().is_empty() || node.reach.is_empty() || node.is_foreign {
             return Ok(());
         }
         let before = self.mapped.get(&node.host).copied().unwrap_or_default();
@@ -140,7 +140,7 @@ impl Traversal {
     /// Whether a host has been asked in vain often enough: more often if it is one of those that are maintained.
     pub(super) fn is_given_up(&self, number: u32) -> bool {
         let node = self.web.node(number);
-        let enough = if node.scope.is_empty() { 3 } else { 12 };
+        let enough = if node.is_home() { 12 } else { 3 };
         self.silences.get(&node.host).is_some_and(|(times, _)| *times >= enough)
     }
 

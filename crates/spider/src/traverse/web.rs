@@ -56,6 +56,8 @@ pub(crate) struct Node {
     /// When its turn is, or was.
     pub(crate) turn: Turn,
     pub(crate) attempts: u8,
+    /// True if its host is one that nobody named, and an Owner task has to ask whose it is.
+    pub(crate) is_foreign: bool,
     /// Whether something refers to it as a document, or as something that is read.
     pub(crate) is_wanted: bool,
     /// True if something refers to it as a sitemap.
@@ -97,6 +99,7 @@ impl Node {
             look: Look::Head,
             turn: Turn::Last,
             attempts: 0,
+            is_foreign: false,
             is_wanted: false,
             is_sitemap: false,
             is_ornament: true,
@@ -109,6 +112,11 @@ impl Node {
             sets_cookie: false,
             hops: 0,
         }
+    }
+
+    /// Returns true if it is on a site that is maintained, and not a document of another host that may belong to an owner.
+    pub(crate) fn is_home(&self) -> bool {
+        !self.scope.is_empty() && !self.is_foreign
     }
 
     /// Whether it is there.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use modoai_fetch::{Credential, Url};
 use modoai_spider::task::{Action, Plan, Restriction, Scope, Task};
 
-use super::SpiderCommand;
+use super::{OwnerHosts, SpiderCommand};
 use crate::error::{CliError, Kind};
 use crate::place::{own_place, web_url};
 
@@ -33,6 +33,7 @@ impl SpiderCommand {
             }
         }
         for task in &mut plan.tasks {
+            task.any_host = self.owner_hosts == OwnerHosts::Any;
             task.change_window = self.changed.or(task.change_window);
             task.expire_window = self.expiring.or(task.expire_window);
         }
