@@ -1,11 +1,12 @@
 //! `modoai spider`.
 
 mod ending;
+mod folder;
 mod mail;
 mod plan;
 pub(crate) mod progress;
 mod reports;
-mod table;
+pub(crate) mod table;
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -13,17 +14,17 @@ use std::pin::pin;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, value_parser};
-use modoai_fetch::{Client, Credential, Manners, make_room_for_connections};
+use modoai_fetch::{Client, Credential, Manners, Url, make_room_for_connections};
 use modoai_spider::avoid;
 use modoai_spider::results::{ReportError, Results as _};
 use modoai_spider::survey::Survey;
 use modoai_spider::table::TableError;
 use modoai_spider::task::Plan;
-use modoai_spider::traverse::{BeginError, Options, Traversal};
+use modoai_spider::traverse::{BeginError, LocalSite, Options, Traversal};
 
 use crate::error::{CliError, Kind};
 use crate::output;
-use crate::remote::{RemoteArgs, unusable};
+use crate::remote::{RemoteArgs, base_url, unusable};
 use ending::{Failing, Failures};
 use progress::Watching;
 use reports::ReportFile;
@@ -32,7 +33,8 @@ use table::Stopped;
 /// Test the links of a web: what is broken, moved, changed or about to expire, and tell those who own it.
 ///
 /// TARGET is a URL, and then its whole site is traversed and reported on the terminal; or a file of tasks for many owners
-/// (TOML, or MOMspider's instruction file), each of whom gets an index document and mail. Every URL is asked for once,
+/// (TOML, or MOMspider's instruction file), each of whom gets an index document and mail; or a folder of HTML files, which are
+/// checked without a server, all of them. Every URL is asked for once,
 /// whoever links to it. What was found is kept in a table, so that the next run asks only for what changed, and knows what
 /// is new, what is still broken and what was mended. An interrupted run goes on where it was.
 ///
@@ -42,12 +44,16 @@ use table::Stopped;
 Examples:
   modoai spider https://example.org/
   modoai spider https://example.org/docs/ --tree --no-external --html report.html
+  modoai spider public/ --no-external --report junit=links.xml
   modoai spider tasks.toml --mail-dry-run drafts
   modoai spider https://example.org/ --json | jq 'select(.verdict == \"broken\")'")]
 pub(crate) struct SpiderCommand {
-    /// A URL, or a file of tasks.
+    /// A URL, a folder, or a file of tasks.
     #[arg(value_name = "TARGET")]
     target: String,
+    /// With a folder: the URL that it is served as, for links that name the host [default: http://localhost/]
+    #[arg(long, value_name = "URL", value_parser = base_url)]
+    base: Option<Url>,
     /// With a URL: only what is at or below its folder.
     #[arg(long)]
     tree: bool,
@@ -175,14 +181,15 @@ impl SpiderCommand {
             let listed = avoid::list(&plan, &table, AGENT, jiff::Timestamp::now()).map_err(table_failed)?;
             return output::print(&listed);
         }
+        let local = self.folder().map(|folder| folder::open(folder, &plan.tasks[0].top)).transpose()?;
         let client = self.client(&plan, credentials, quiet)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
         let mut stop = pin!(progress::interrupted(runtime.handle())?);
-        let mut survey = runtime.block_on(self.traverse(&plan, &client, stop.as_mut(), quiet));
+        let mut survey = runtime.block_on(self.traverse(&plan, local.as_ref(), &client, stop.as_mut(), quiet));
         if let Err(stopped) = survey {
             self.set_table_aside(stopped)?;
-            survey = runtime.block_on(self.traverse(&plan, &client, stop, quiet));
+            survey = runtime.block_on(self.traverse(&plan, local.as_ref(), &client, stop, quiet));
         }
         let survey = survey.map_err(Stopped::into_error)?;
         let mut failures = Failures::default();
@@ -198,12 +205,14 @@ impl SpiderCommand {
     async fn traverse(
         &self,
         plan: &Plan,
+        local: Option<&LocalSite>,
         client: &Client,
         stop: impl Future<Output = String>,
         quiet: bool,
     ) -> Result<Survey, Stopped> {
         let (table, now) = (self.open_table()?, jiff::Timestamp::now());
-        let begun = Traversal::begin(plan.clone(), self.options(plan), table, client.clone(), now);
+        let options = Options { local: local.cloned(), ..self.options(plan) };
+        let begun = Traversal::begin(plan.clone(), options, table, client.clone(), now);
         let mut traversal = begun.map_err(Stopped::Begin)?;
         if traversal.begun().is_resumed && !quiet {
             tracing::info!("going on with the run that was interrupted");
@@ -235,6 +244,8 @@ impl SpiderCommand {
 
     fn options(&self, plan: &Plan) -> Options {
         let defaults = Options::default();
+        // A folder has an end.
+        let endless = self.folder().map(|_| 0);
         let depth = self.depth.or(plan.max_depth.map(|depth| u16::try_from(depth).unwrap_or(u16::MAX)));
         Options {
             connections: self.connections.into(),
@@ -242,8 +253,8 @@ impl SpiderCommand {
             external: !self.no_external,
             external_fragments: self.external_fragments,
             max_depth: depth.unwrap_or(defaults.max_depth),
-            max_pages: self.max_pages,
-            max_similar: self.max_similar,
+            max_pages: self.max_pages.or(endless),
+            max_similar: self.max_similar.or(endless),
             robots: !self.ignore_robots,
             allow_private: self.remote.allow_private,
             ..defaults

@@ -8,6 +8,7 @@
 //! | `record` | the same beside what was known: since when, whether changed |
 //! | `kept` | what is known already: unchanged documents, and the first part of an interrupted run |
 //! | `visit` | one URL, tested |
+//! | `local` | a site that is read from a folder |
 //! | `observe` | who looks over its shoulder, for the resources themselves |
 //! | `outcome` | what an answer says about a URL |
 //! | `appetite` | how many documents a task may have |
@@ -23,6 +24,7 @@ mod appetite;
 mod frontier;
 mod hearsay;
 mod kept;
+mod local;
 mod names;
 mod observe;
 mod opaque;
@@ -54,6 +56,7 @@ use crate::verdict::Reason;
 use appetite::Appetite;
 use frontier::Frontier;
 use hearsay::Hearsay;
+pub use local::{Folder, Found, LocalSite};
 pub use observe::{Observer, Sight};
 pub use options::Options;
 use sets::SetId;
@@ -214,8 +217,9 @@ impl Traversal {
         let mut stop = pin!(stop);
         let mut visits = JoinSet::new();
         let mut under_way = HashMap::new();
-        for task in 0..self.plan.tasks.len() {
-            self.begin_task(task)?;
+        match self.options.local.clone() {
+            Some(local) => self.begin_folder(&local)?,
+            None => (0..self.plan.tasks.len()).try_for_each(|task| self.begin_task(task))?,
         }
         loop {
             self.table.tick()?;
@@ -298,7 +302,8 @@ fn restricted(client: Client, plan: &Plan, options: &Options, table: &Table) -> 
         return Ok(client);
     }
     let mut starts = Vec::with_capacity(plan.tasks.len());
-    for task in &plan.tasks {
+    // A folder is no reason to trust the host that it is served from.
+    for task in plan.tasks.iter().filter(|_| options.local.is_none()) {
         let was_public = table.was_public(task.top.host_str().unwrap_or_default())?;
         starts.push(Start { url: task.top.clone(), was_public });
     }

@@ -1,5 +1,7 @@
 //! How a web is traversed, beyond what its tasks say.
 
+use super::LocalSite;
+
 /// How a web is traversed.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -30,6 +32,8 @@ pub struct Options {
     /// Whether an [`Observer`](super::Observer) gets the resources of all tasks: leaves are then asked for by GET, and so many
     /// bytes of each are read at most.
     pub bodies: Option<usize>,
+    /// A site that is read from a folder instead of from its server.
+    pub local: Option<LocalSite>,
     /// Connect to private addresses, too. Otherwise only the hosts of the tops may have one.
     pub allow_private: bool,
 }
@@ -49,6 +53,7 @@ impl Default for Options {
             robots: true,
             sitemaps: true,
             bodies: None,
+            local: None,
             allow_private: false,
         }
     }

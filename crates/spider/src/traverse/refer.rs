@@ -2,12 +2,12 @@
 
 use modoai_fetch::{HeaderValue, Url};
 
-use super::Traversal;
 use super::frontier::Turn;
 use super::opaque::{is_opaque, is_svg};
 use super::sets::SetId;
 use super::visit::{Errand, Look, Visited};
 use super::web::{NONE, Stage};
+use super::{LocalSite, Traversal};
 use crate::extract::Form;
 use crate::reference::Leads;
 use crate::table::TableError;
@@ -38,6 +38,17 @@ impl Traversal {
         let tasks = self.web.sets.of([task]);
         let way = Way { from: NONE, leads: Leads::ToDocument, tasks, depth: 0, has_fragment: false };
         self.come_upon(number, way);
+        Ok(())
+    }
+
+    /// All documents of a folder, for all tasks.
+    pub(super) fn begin_folder(&mut self, local: &LocalSite) -> Result<(), TableError> {
+        let tasks = self.web.sets.of(0..self.plan.tasks.len());
+        let way = Way { from: NONE, leads: Leads::ToDocument, tasks, depth: 0, has_fragment: false };
+        for url in local.documents.iter().filter_map(|path| local.base.join(path).ok()) {
+            let number = self.number(url.as_str())?;
+            self.come_upon(number, way);
+        }
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use modoai_testkit::endpoint::calendar::{http_date, now};
+use modoai_testkit::site::TestSite;
 use modoai_testkit::web::{Host, Visit, Web, html};
 
 use super::{Ended, Spider};
@@ -213,4 +214,50 @@ fn avoided_prefixes_are_listed_without_a_request() {
     let text = format!("avoid_file = \"avoid\"\n[[task]]\nname = \"a\"\nsite = \"{}\"\n", host.at("/"));
     std::fs::write(&tasks, text).expect("written");
     Spider::new(&tasks, &folder.path().join("table-2")).complete();
+}
+
+#[test]
+fn folder_is_checked_without_a_server() {
+    let outside = Web::default().page("/there", "x").start();
+    let site = TestSite::with(&[
+        ("index.html", "<a href=sub/>1</a> <a href=sub>2</a> <a href=gone.html>3</a> <a href='sub/a.html#part'>4</a>"),
+        ("sub/index.html", "<a href=a.html#none>1</a> <a href=/index.html>2</a> <a href='a%20b.txt'>3</a>"),
+        ("sub/a.html", "<p id=part><a href=../../outside.html>1</a><a href='b:c.html'>2</a>"),
+        ("sub/a b.txt", "text"),
+        ("orphan.html", "<img src=lost.png><a href=https://www.example.org/docs/sub/gone-too.html>x</a>"),
+        ("notes.md", "[x](lost.md)"),
+        ("style.css", "p { background: url(not-read.png) }"),
+        (".hidden.html", "<a href=hidden-gone.html>x</a>"),
+    ]);
+    site.write("link.html", format!("<a href={}>1</a><a href={}>2</a>", outside.at("/there"), outside.at("/gone")));
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = folder.path().join("table");
+    let checked = |arguments: &[&str]| Spider::new(site.path(), &table).with(arguments).complete();
+    let ended = checked(&["--no-external"]);
+    let at = |path: &str| format!("http://localhost/{path}");
+    let mut expected = vec![at("gone.html"), at("lost.md"), at("lost.png"), at("outside.html")];
+    let broken = |ended: &Ended| ended.targets("broken").into_iter().collect::<Vec<_>>();
+    assert_eq!(broken(&ended), expected, "{}", ended.said);
+    assert_eq!(ended.targets("fragment").into_iter().collect::<Vec<_>>(), [at("sub/a.html#none")], "{}", ended.said);
+    assert_eq!(ended.targets("moved").into_iter().collect::<Vec<_>>(), [at("sub")], "{}", ended.said);
+    assert!(outside.log().is_empty());
+
+    // With its URL, links that name the host are checked in the folder, too; nothing is new the second time.
+    let base = ["--no-external", "--base", "https://www.example.org/docs/"];
+    let ended = checked(&base);
+    expected = ["gone.html", "lost.md", "lost.png", "sub/gone-too.html"]
+        .map(|path| format!("https://www.example.org/docs/{path}"))
+        .to_vec();
+    assert_eq!(broken(&ended), expected, "{}", ended.said);
+    let again = checked(&base);
+    assert_eq!((broken(&again), again.count("new")), (expected, 0), "{}", again.said);
+    site.write("gone.html", "found");
+    assert_eq!(checked(&base).count("mended"), 1);
+
+    // A folder is no reason to connect to this machine.
+    let avoid = ["--avoid", "https://www.example.org/"];
+    let ended = checked(&avoid);
+    assert!(ended.targets("not tested").contains(&outside.at("/there")), "{}", ended.said);
+    let ended = checked(&[&avoid[..], &["--allow-private"]].concat());
+    assert!(ended.targets("broken").contains(&outside.at("/gone")), "{}", ended.said);
 }

@@ -1,7 +1,7 @@
 //! The table of a run. A damaged one is moved aside, and the run starts with a new one: the table holds nothing that the web does
 //! not, but for what was known before.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use modoai_spider::results::ReportError;
 use modoai_spider::table::{Table, TableError};
@@ -55,13 +55,7 @@ impl SpiderCommand {
     /// Moves the table aside if it is damaged, and warns. Otherwise the failure is final.
     pub(super) fn set_table_aside(&self, stopped: Stopped) -> Result<(), CliError> {
         let Some(file) = self.table_path()?.filter(|_| stopped.is_damage()) else { return Err(stopped.into_error()) };
-        let aside = Table::set_aside(&file).map_err(table_failed)?;
-        tracing::warn!(
-            "the table {} is damaged: moved it to {} and started a new one; findings of this run count as new",
-            shown(&file),
-            shown(&aside)
-        );
-        Ok(())
+        set_aside(&file).map_err(table_failed)
     }
 
     fn table_path(&self) -> Result<Option<PathBuf>, CliError> {
@@ -71,4 +65,12 @@ impl SpiderCommand {
             (false, None) => plan::own_table(&self.target).map(Some),
         }
     }
+}
+
+/// Moves a damaged table aside, and warns.
+pub(crate) fn set_aside(file: &Path) -> Result<(), TableError> {
+    let aside = Table::set_aside(file)?;
+    let (file, aside) = (shown(file), shown(&aside));
+    tracing::warn!("the table {file} is damaged: moved it to {aside} and started a new one; all findings count as new");
+    Ok(())
 }
