@@ -55,6 +55,11 @@ pub(crate) struct RemoteArgs {
 }
 
 impl RemoteArgs {
+    /// The address of the operator, if it was given.
+    pub(crate) fn contact(&self) -> Option<&str> {
+        self.contact.as_deref()
+    }
+
     /// A client for one repository; credentials in its URL are taken out of it.
     pub(crate) fn client(&self, url: &mut Url) -> Result<Client, CliError> {
         let credential = match Credential::from_url(url) {

@@ -145,7 +145,8 @@ fn one_says_what_makes_the_exit_code_2() {
     let (desk, host) = (Desk::new(), web().start());
     let url = host.at("/");
     let run = |fail_on: &[&str]| {
-        let ended = desk.run(&[&["spider", &url, "--no-table", "--json"], fail_on].concat());
+        let ended =
+            desk.run(&[&["spider", &url, "--no-table", "--json", "--contact", "a@example.org"], fail_on].concat());
         (ended.status, ended.stderr)
     };
     assert_eq!(run(&[]), (0, String::new()));

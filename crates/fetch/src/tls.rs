@@ -6,6 +6,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
@@ -25,9 +26,9 @@ pub(crate) fn config(trust: &Trust) -> Result<ClientConfig, FetchError> {
             if certificates.is_empty() {
                 return Err(FetchError::Setup { what: format!("{}: there are none", what()), source: None });
             }
-            let verifier = Verifier::new_with_extra_roots(certificates, Arc::clone(&provider))
+            let verifier = Verifier::new_with_extra_roots(certificates.clone(), Arc::clone(&provider))
                 .map_err(|error| FetchError::Setup { what: what(), source: Some(error.into()) })?;
-            Arc::new(verifier)
+            Arc::new(Known { certificates, verifier })
         }
         Trust::Anyone => {
             tracing::warn!("certificates are not checked: whoever is on the line can read and change everything");
@@ -90,6 +91,54 @@ impl ServerCertVerifier for WhenNeeded {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// The system's certificates and those of a file. A server that presents a certificate of the file as its own is accepted: most
+/// self-signed certificates are authorities, which the verifier refuses as those of servers. The handshake still proves that the
+/// server has the key.
+#[derive(Debug)]
+struct Known {
+    certificates: Vec<CertificateDer<'static>>,
+    verifier: Verifier,
+}
+
+impl ServerCertVerifier for Known {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self.certificates.iter().any(|known| known == end_entity) {
+            rustls::client::verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.verifier.supported_verify_schemes()
     }
 }
 

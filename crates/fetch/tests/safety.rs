@@ -17,16 +17,21 @@ use crate::responder::{Reply, Responder, client, read};
 /// A certificate for loopback that nobody has signed but itself: as PEM, and to serve with.
 pub(crate) fn certificate(alpn: &[&[u8]]) -> (String, TlsAcceptor) {
     let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
-    let made = rcgen::generate_simple_self_signed(names).expect("a certificate");
-    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
+    served(&rcgen::CertificateParams::new(names).expect("parameters"), alpn)
+}
+
+fn served(parameters: &rcgen::CertificateParams, alpn: &[&[u8]]) -> (String, TlsAcceptor) {
+    let signing_key = rcgen::KeyPair::generate().expect("a key");
+    let cert = parameters.self_signed(&signing_key).expect("a certificate");
+    let key = PrivateKeyDer::try_from(signing_key.serialize_der()).expect("a key");
     let mut config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .expect("versions")
         .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)
+        .with_single_cert(vec![cert.der().clone()], key)
         .expect("a certificate and its key");
     config.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
-    (made.cert.pem(), TlsAcceptor::from(Arc::new(config)))
+    (cert.pem(), TlsAcceptor::from(Arc::new(config)))
 }
 
 /// A client that believes this certificate too.
@@ -45,6 +50,22 @@ async fn strangers_are_refused_unless_told_otherwise() {
     assert_eq!(read(&trusting(&pem, Manners::default()), server.url("/")).await.expect("known"), b"safe");
     let anyone = Client::new(Manners { trust: Trust::Anyone, ..Manners::default() }).expect("a client");
     assert_eq!(read(&anyone, server.url("/")).await.expect("anyone"), b"safe");
+}
+
+/// What `openssl req -x509` makes is an authority.
+#[tokio::test]
+async fn self_signed_authority_is_trusted_as_the_certificate_of_a_server() {
+    let mut parameters = rcgen::CertificateParams::new(["localhost".to_owned()]).expect("parameters");
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let (pem, tls) = served(&parameters, &[]);
+    let server = Responder::start_tls(tls, |_| Reply::new(200, &[], "safe")).await;
+    let client = trusting(&pem, Manners::default());
+    assert_eq!(read(&client, server.at("localhost", "/")).await.expect("known"), b"safe");
+    let error = read(&client, server.url("/")).await.expect_err("another name");
+    assert!(matches!(error, FetchError::Tls { .. }), "{error:?}");
+    let (other, _) = certificate(&[]);
+    let error = read(&trusting(&other, Manners::default()), server.at("localhost", "/")).await.expect_err("not known");
+    assert!(matches!(error, FetchError::Tls { .. }), "{error:?}");
 }
 
 #[tokio::test]

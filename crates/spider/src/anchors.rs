@@ -70,6 +70,8 @@ impl Fragment {
         let decoded = percent_decode_str(text).decode_utf8_lossy();
         // What begins like this is a place within a program that runs in the page, and no name.
         let is_route = text.starts_with('/') || text.starts_with('!');
+        // A part of a drawing that is described and not named.
+        let is_route = is_route || text.starts_with("svgView(") || text.starts_with("xywh=");
         let is_top = text.is_empty() || decoded.eq_ignore_ascii_case("top") || is_route;
         let raw = hash(text);
         let decoded = match decoded {
@@ -87,7 +89,9 @@ mod tests {
     #[test]
     fn fragments_are_found_by_the_rules_of_html() {
         let anchors = Anchors::of(["good", "späť", "a%20b", "50%25"]);
-        for there in ["good", "", "top", "TOP", "sp%C3%A4%C5%A5", "a%20b", "50%25", "/route", "!x"] {
+        for there in
+            ["good", "", "top", "TOP", "sp%C3%A4%C5%A5", "a%20b", "50%25", "/route", "!x", "svgView(viewBox(0,0,1,1))"]
+        {
             assert!(anchors.have(Fragment::new(there)), "{there}");
         }
         for missing in ["GOOD", "bad", "sp%E4t", "a b"] {

@@ -8,6 +8,7 @@
 //! | [`extract`] | what a document says; pure |
 //! | [`reference`](mod@reference) | what a document points at, and by which element |
 //! | [`anchors`] | what fragments can point at |
+//! | [`avoid`] | what is avoided or leafed, and why |
 //! | [`verdict`] | what came of testing a URL, and what that means for a link |
 //! | [`table`] | every URL that was ever tested, kept between runs |
 //! | [`survey`] | what a traversal found |
@@ -19,6 +20,7 @@
 //! | `foreign` | text of strangers, made harmless for all of these |
 
 pub mod anchors;
+pub mod avoid;
 pub mod count;
 pub mod extract;
 mod foreign;

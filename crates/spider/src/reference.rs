@@ -11,6 +11,8 @@ pub struct Reference {
     pub text: Box<str>,
     /// What it points at.
     pub target: Target,
+    /// True if there is whitespace around the URL, which not every program removes.
+    pub is_padded: bool,
 }
 
 /// What a reference points at, after the rules of the URL standard and the document's base.
@@ -31,7 +33,7 @@ pub enum Target {
         /// What is wrong.
         fault: Option<&'static str>,
     },
-    /// Any other scheme (`tel:`, `data:`, `javascript:`, `ftp:` …): not ours to test.
+    /// Any other scheme (`tel:`, `data:`, `javascript:`, `ftp:` …), which is not tested; see [`untested_scheme`].
     Elsewhere {
         /// The URL, cut if it is long.
         url: Box<str>,
@@ -45,19 +47,37 @@ pub enum Target {
     },
 }
 
+/// Schemes whose URLs need no test: they contain the content themselves, or start a call.
+const NEED_NO_TEST: [&str; 6] = ["about", "blob", "data", "javascript", "sms", "tel"];
+
+/// Returns the scheme of a URL of another scheme than http and https that is not tested; none if the URL needs no test.
+pub fn untested_scheme(url: &str) -> Option<&str> {
+    let (scheme, _) = url.split_once(':')?;
+    (!NEED_NO_TEST.iter().any(|known| scheme.eq_ignore_ascii_case(known))).then_some(scheme)
+}
+
 /// What following a reference would mean, which decides how it is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leads {
     /// To a document that readers go to: part of the web if a task's scope has it.
     ToDocument,
-    /// To something that is itself read for references, but is no document (a style sheet, a manifest, a site map, a feed).
+    /// To something that is itself read for references, but is no document (a style sheet, a manifest, a feed).
     ToSource,
+    /// To a sitemap, which is read as one whatever its name and media type are.
+    ToSitemap,
     /// To something that has no references: an image, a script.
     ToPart,
     /// To what a style sheet needs: few and small, so that getting it is as cheap as asking whether it can be got.
     ToOrnament,
     /// To something that takes what is sent to it; a refusal of the method is an answer.
     ToAction,
+}
+
+impl Leads {
+    /// Returns true if the target is read for its references.
+    pub fn is_read(self) -> bool {
+        matches!(self, Self::ToDocument | Self::ToSource | Self::ToSitemap)
+    }
 }
 
 macro_rules! kinds {
@@ -161,7 +181,7 @@ kinds! {
     /// An entry of a site map.
     Sitemap = 34 "sitemap loc" ToDocument,
     /// A site map named by robots.txt, by another site map or by `<link rel=sitemap>`.
-    SitemapFile = 35 "sitemap" ToSource,
+    SitemapFile = 35 "sitemap" ToSitemap,
     /// An entry of an RSS or Atom feed.
     Feed = 36 "feed link" ToDocument,
     /// An enclosure or image of a feed.

@@ -70,6 +70,8 @@ pub enum Reason {
     Cookies,
     /// It takes what is sent to it, and says nothing to whoever only looks.
     OnlyPost(u16),
+    /// Enough documents of URLs that look alike were read.
+    Similar,
     /// The run ended first.
     Interrupted,
 }
@@ -104,6 +106,7 @@ impl Outcome {
                 Reason::Interrupted => (54, None, 0),
                 Reason::Cookies => (55, None, 0),
                 Reason::OnlyPost(status) => (56, None, *status),
+                Reason::Similar => (57, None, 0),
             },
         }
     }
@@ -134,6 +137,7 @@ impl Outcome {
             53 => Self::NotTested(Reason::Garbled(text())),
             55 => Self::NotTested(Reason::Cookies),
             56 => Self::NotTested(Reason::OnlyPost(status)),
+            57 => Self::NotTested(Reason::Similar),
             _ => Self::NotTested(Reason::Interrupted),
         }
     }
@@ -183,6 +187,7 @@ impl fmt::Display for Reason {
             Self::Garbled(what) => write!(f, "no answer that makes sense: {what}"),
             Self::Cookies => f.write_str("only browsers get there, with cookies"),
             Self::OnlyPost(status) => write!(f, "it may be there for what is sent to it ({status})"),
+            Self::Similar => f.write_str("enough documents with similar URLs were read"),
             Self::Interrupted => f.write_str("the run ended first"),
         }
     }
@@ -256,6 +261,7 @@ mod tests {
             Outcome::NotTested(Reason::Interrupted),
             Outcome::NotTested(Reason::Cookies),
             Outcome::NotTested(Reason::OnlyPost(404)),
+            Outcome::NotTested(Reason::Similar),
         ];
         for outcome in all {
             let (code, detail, status) = outcome.to_code();

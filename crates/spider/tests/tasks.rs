@@ -26,7 +26,7 @@ fn texts<const N: usize>(all: [&str; N]) -> Vec<String> {
 }
 
 fn avoid(prefix: &str, until: Option<&str>) -> Restriction {
-    Restriction { action: Action::Avoid, prefix: prefix.to_owned(), until: until.map(at) }
+    Restriction { action: Action::Avoid, prefix: prefix.to_owned(), until: until.map(at), origin: String::new() }
 }
 
 fn leaf(prefix: &str, until: Option<&str>) -> Restriction {
@@ -51,10 +51,13 @@ fn the_files_of_the_paper_are_read_as_they_were_meant() {
         ("/usr/grads/fielding/test/.momspider-avoid", APPENDIX_C),
         ("/usr/grads/fielding/test/.momspider-sites", APPENDIX_D),
     ];
-    let plan = read(&files, "1994-05-25T00:00:00Z").expect("a plan");
+    let mut plan = read(&files, "1994-05-25T00:00:00Z").expect("a plan");
+    assert_eq!(plan.restrictions[0].origin, "/usr/grads/fielding/test/.momspider-avoid:3");
+    plan.restrictions.iter_mut().for_each(|restriction| restriction.origin.clear());
     let broken = Tell { broken: true, ..Tell::default() };
     let expected = Plan {
         syntax: Syntax::Momspider,
+        robots_age: Some(jiff::SignedDuration::from_hours(24)),
         tasks: vec![
             Task {
                 index_file: Some(PathBuf::from("/usr/local/httpd/documentroot/MOM/ICS.html")),
@@ -98,7 +101,7 @@ fn the_files_of_the_paper_are_read_as_they_were_meant() {
             avoid("http://simplon.ics.uci.edu:8001/", Some("1994-09-29T23:59:59Z")),
         ],
         remarks: texts([
-            "tasks:5: SitesCheck 7: RFC 9309 lets robots.txt be believed for 24 hours, so it is asked for once a day",
+            "tasks:5: SitesCheck 7: robots.txt is requested again after 1 day, by RFC 9309",
             "tasks:1: there is no file /usr/local/httpd/admin/avoid.mom, and it is taken for empty",
             "tasks:2: there is no file /usr/local/httpd/admin/sites.mom, and it is taken for empty",
             "/usr/grads/fielding/test/.momspider-avoid:12: this entry has expired and is left out",
@@ -127,7 +130,8 @@ fn the_files_of_the_paper_are_read_as_they_were_meant() {
 fn the_example_in_toml_is_read_as_the_guide_says() {
     let folder = workspace().join("examples/spider");
     let now = at("2026-01-01T00:00:00Z");
-    let plan = Plan::read_with(&folder.join("tasks.toml"), now, &mut |path| std::fs::read(path)).expect("a plan");
+    let mut plan = Plan::read_with(&folder.join("tasks.toml"), now, &mut |path| std::fs::read(path)).expect("a plan");
+    plan.restrictions.iter_mut().for_each(|restriction| restriction.origin.clear());
     let repairs = Tell { broken: true, redirected: true, ..Tell::default() };
     let expected = [
         Task {

@@ -85,6 +85,41 @@ fn everybody_is_asked_and_every_difference_listed() {
 }
 
 #[test]
+fn claims_of_a_sitemap_are_requested_and_forbidden_ones_listed_apart() {
+    let host = modoai_testkit::web::Web::default()
+        .page("/", r#"<a href="/operator%.html">x</a>"#)
+        .page("/operator%.html", "x")
+        .page("/operator%25.html", "x")
+        .page("/program", "made by a program")
+        .status("/login", 401)
+        .status("/closed", 403)
+        .page("/robots-only", "x")
+        .start();
+    let url = host.url().to_owned();
+    let paths = ["/", "/program", "/login", "/closed", "/robots-only", "/missing", "/operator%25.html"];
+    let claims: String = paths.map(|path| format!("{url}{path}\n")).concat();
+    host.change(|web| {
+        let rules = format!("User-agent: *\nDisallow: /robots-only\nSitemap: {url}/list.txt\n");
+        web.robots(&rules).file("/list.txt", "text/plain", claims)
+    });
+    let site = TestSite::with(&[("index.html", "home"), ("operator%.html", "x")]);
+    let state = tempfile::tempdir().expect("a folder");
+    let (folder, lists) = (site.path().to_str().expect("our own name"), state.path().to_str().expect("our own name"));
+    let base = format!("{url}/");
+    let arguments = ["--files", folder, "--crawl", &base, "--lists", lists];
+    let (code, told, said) = count(&arguments);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(list(state.path(), "forbidden", &base), ["closed", "login", "robots-only"], "{told}");
+    assert_eq!(list(state.path(), "ghosts", &base), ["missing"], "{told}");
+    assert_eq!(list(state.path(), "orphans", &base), Vec::<String>::new(), "{told}");
+    assert_eq!(host.times("/robots-only"), 0);
+    assert_eq!(host.times("/program"), 1);
+    host.take_log();
+    let (_, _, said) = count(&[&arguments[..], &["--no-confirm"]].concat());
+    assert_eq!(host.times("/program"), 0, "{said}");
+}
+
+#[test]
 fn what_cannot_be_counted_is_an_error() {
     assert_eq!(count(&["--log", "/nonexistent"]).0, Some(64));
     assert_eq!(count(&["--base", "http://h/", "--log", "/nonexistent"]).0, Some(1));

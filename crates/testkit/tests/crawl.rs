@@ -160,6 +160,20 @@ fn changes_are_told_and_only_what_is_gone_is_deleted() {
 }
 
 #[test]
+fn sitemaps_of_every_form_are_followed_and_the_contact_is_the_administrator() {
+    let host = crate::spider::mapped();
+    let state = tempfile::tempdir().expect("a folder");
+    let server =
+        Launch::of_crawl(&host.at("/docs/")).state(state.path()).argument("--contact").argument("ann@example.org");
+    let server = server.start();
+    let base = host.at("/docs/");
+    let pages: Vec<_> = listed(&server, &base).into_iter().filter(|name| !name.starts_with("../")).collect();
+    assert_eq!(pages, ["", "a", "b", "c"]);
+    let identify = server.client().get("/modoai?verb=Identify").expect("an answer").text();
+    assert!(identify.contains("<adminEmail>ann@example.org</adminEmail>"), "{identify}");
+}
+
+#[test]
 fn a_site_that_is_not_there_is_no_repository() {
     let state = tempfile::tempdir().expect("a folder");
     let done = Command::new(binary())

@@ -49,6 +49,9 @@ pub(crate) struct CountCommand {
     /// A site map, by URL or as a file; may be given several times. If none is given, those that robots.txt names.
     #[arg(long, value_name = "URL|FILE")]
     sitemap: Vec<String>,
+    /// Do not request the URLs of a sitemap that neither files, repository nor crawl confirm.
+    #[arg(long)]
+    no_confirm: bool,
     /// An access log in the common or combined format, packed or not: what was asked for, and sent. May be given several
     /// times.
     #[arg(long, value_name = "FILE")]
@@ -91,6 +94,7 @@ impl CountCommand {
             self.ask_repository(&mut ledger).await?;
             let remarks = self.crawl(&mut ledger, &client, quiet).await?;
             self.read_sitemaps(&mut ledger, &client).await?;
+            self.confirm_claims(&mut ledger, &client, quiet).await;
             Ok(remarks)
         })?;
         for file in &self.log {

@@ -1,32 +1,40 @@
 //! `modoai spider`.
 
 mod ending;
+mod folder;
 mod mail;
 mod plan;
 pub(crate) mod progress;
 mod reports;
+pub(crate) mod table;
 
+use std::future::Future;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
 
-use clap::{Args, value_parser};
-use modoai_fetch::{Client, Credential, Manners, make_room_for_connections};
+use clap::{Args, ValueEnum, value_parser};
+use modoai_fetch::{Client, Credential, Manners, Url, make_room_for_connections};
+use modoai_spider::avoid;
 use modoai_spider::results::{ReportError, Results as _};
 use modoai_spider::survey::Survey;
-use modoai_spider::table::{Table, TableError};
+use modoai_spider::table::TableError;
 use modoai_spider::task::Plan;
-use modoai_spider::traverse::{BeginError, Options, Traversal};
+use modoai_spider::traverse::{BeginError, LocalSite, Options, Traversal};
 
 use crate::error::{CliError, Kind};
-use crate::remote::{RemoteArgs, unusable};
+use crate::output;
+use crate::remote::{RemoteArgs, base_url, unusable};
 use ending::{Failing, Failures};
 use progress::Watching;
 use reports::ReportFile;
+use table::Stopped;
 
 /// Test the links of a web: what is broken, moved, changed or about to expire, and tell those who own it.
 ///
 /// TARGET is a URL, and then its whole site is traversed and reported on the terminal; or a file of tasks for many owners
-/// (TOML, or MOMspider's instruction file), each of whom gets an index document and mail. Every URL is asked for once,
+/// (TOML, or MOMspider's instruction file), each of whom gets an index document and mail; or a folder of HTML files, which are
+/// checked without a server, all of them. Every URL is asked for once,
 /// whoever links to it. What was found is kept in a table, so that the next run asks only for what changed, and knows what
 /// is new, what is still broken and what was mended. An interrupted run goes on where it was.
 ///
@@ -36,12 +44,16 @@ use reports::ReportFile;
 Examples:
   modoai spider https://example.org/
   modoai spider https://example.org/docs/ --tree --no-external --html report.html
+  modoai spider public/ --no-external --report junit=links.xml
   modoai spider tasks.toml --mail-dry-run drafts
   modoai spider https://example.org/ --json | jq 'select(.verdict == \"broken\")'")]
 pub(crate) struct SpiderCommand {
-    /// A URL, or a file of tasks.
+    /// A URL, a folder, or a file of tasks.
     #[arg(value_name = "TARGET")]
     target: String,
+    /// With a folder: the URL that it is served as, for links that name the host [default: http://localhost/]
+    #[arg(long, value_name = "URL", value_parser = base_url)]
+    base: Option<Url>,
     /// With a URL: only what is at or below its folder.
     #[arg(long)]
     tree: bool,
@@ -105,18 +117,29 @@ pub(crate) struct SpiderCommand {
     /// Read documents outside, too, if a link refers to a part of them.
     #[arg(long, conflicts_with = "no_external", help_heading = "How far")]
     external_fragments: bool,
+    /// Hosts of documents in an owner's task: any host whose documents name the owner, or only the host of the task.
+    #[arg(long, value_enum, value_name = "HOSTS", default_value = "any", help_heading = "How far")]
+    owner_hosts: OwnerHosts,
     /// How many links from the top are followed.
     #[arg(long, value_name = "N", help_heading = "How far")]
     depth: Option<u16>,
-    /// How many documents are read at most.
+    /// Most documents to read; 0 for no limit [default: 100000]
     #[arg(long, value_name = "N", help_heading = "How far")]
     max_pages: Option<u64>,
+    /// Most documents to read of URLs that differ only in numbers or in values of the query; 0 for no limit [default: 10000, and
+    /// 200 of URLs that have a path segment three times]
+    #[arg(long, value_name = "N", help_heading = "How far")]
+    max_similar: Option<u64>,
     /// Never ask for what begins with this URL; may be given several times.
     #[arg(long, value_name = "PREFIX", help_heading = "How far")]
     avoid: Vec<String>,
     /// Test what begins with this URL, but do not go on from there; may be given several times.
     #[arg(long, value_name = "PREFIX", help_heading = "How far")]
     leaf: Vec<String>,
+    /// Print the URL prefixes that are avoided or leafed and why, by the tasks and by robots.txt as far as it is known, and
+    /// make no request.
+    #[arg(long, help_heading = "How far")]
+    show_avoid: bool,
 
     /// How many requests at once, over all hosts.
     #[arg(long, value_name = "N", default_value = "64", value_parser = value_parser!(u16).range(1..=4096), help_heading = "How the server is asked")]
@@ -134,6 +157,16 @@ pub(crate) struct SpiderCommand {
     remote: RemoteArgs,
 }
 
+/// Where an owner's documents may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OwnerHosts {
+    Any,
+    Same,
+}
+
+/// The name that rules in robots.txt address.
+const AGENT: &str = "modoai";
+
 /// How long a connection is kept that nobody needs: most hosts outside are asked once.
 const IDLE: Duration = Duration::from_secs(10);
 
@@ -143,22 +176,22 @@ impl SpiderCommand {
         for remark in &plan.remarks {
             tracing::warn!("{remark}");
         }
-        let client = self.client(&plan, credentials)?;
-        let table = self.open_table()?;
-        let options = self.options(&plan);
+        if self.show_avoid {
+            let table = self.open_table().map_err(Stopped::into_error)?;
+            let listed = avoid::list(&plan, &table, AGENT, jiff::Timestamp::now()).map_err(table_failed)?;
+            return output::print(&listed);
+        }
+        let local = self.folder().map(|folder| folder::open(folder, &plan.tasks[0].top)).transpose()?;
+        let client = self.client(&plan, credentials, quiet)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
-        let stop = progress::interrupted(runtime.handle())?;
-        let now = jiff::Timestamp::now();
-        let mut traversal = Traversal::begin(plan.clone(), options, table, client, now).map_err(not_begun)?;
-        if traversal.begun().is_resumed && !quiet {
-            tracing::info!("going on with the run that was interrupted");
+        let mut stop = pin!(progress::interrupted(runtime.handle())?);
+        let mut survey = runtime.block_on(self.traverse(&plan, local.as_ref(), &client, stop.as_mut(), quiet));
+        if let Err(stopped) = survey {
+            self.set_table_aside(stopped)?;
+            survey = runtime.block_on(self.traverse(&plan, local.as_ref(), &client, stop, quiet));
         }
-        let cut_short = runtime.block_on(async {
-            let watching = Watching::start(quiet || self.json);
-            traversal.run(stop, &mut |progress| watching.show(progress)).await.map_err(table_failed)
-        })?;
-        let survey = Survey::of(traversal, cut_short, self.mute_small_moves).map_err(report_failed)?;
+        let survey = survey.map_err(Stopped::into_error)?;
         let mut failures = Failures::default();
         self.tell(&survey, quiet, &mut failures);
         let told = self.write_to_owners(&survey, &plan, quiet, &mut failures);
@@ -168,10 +201,36 @@ impl SpiderCommand {
         failures.end(judged)
     }
 
-    fn client(&self, plan: &Plan, credentials: Vec<Credential>) -> Result<Client, CliError> {
+    /// Traverses the web, and draws up what was found.
+    async fn traverse(
+        &self,
+        plan: &Plan,
+        local: Option<&LocalSite>,
+        client: &Client,
+        stop: impl Future<Output = String>,
+        quiet: bool,
+    ) -> Result<Survey, Stopped> {
+        let (table, now) = (self.open_table()?, jiff::Timestamp::now());
+        let options = Options { local: local.cloned(), ..self.options(plan) };
+        let begun = Traversal::begin(plan.clone(), options, table, client.clone(), now);
+        let mut traversal = begun.map_err(Stopped::Begin)?;
+        if traversal.begun().is_resumed && !quiet {
+            tracing::info!("going on with the run that was interrupted");
+        }
+        let watching = Watching::start(quiet || self.json);
+        let cut_short = traversal.run(stop, &mut |progress| watching.show(progress)).await.map_err(Stopped::Table)?;
+        drop(watching);
+        Survey::of(traversal, cut_short, self.mute_small_moves).map_err(Stopped::Report)
+    }
+
+    fn client(&self, plan: &Plan, credentials: Vec<Credential>, quiet: bool) -> Result<Client, CliError> {
         let manners = self.remote.spiders_manners(credentials);
+        let contact = manners.contact.or_else(|| plan.contact());
+        if contact.is_none() && !quiet {
+            tracing::info!("requests have no From header: set the address of the operator with --contact");
+        }
         let manners = Manners {
-            contact: manners.contact.or_else(|| plan.contact.clone()),
+            contact,
             per_host: self.per_host.into(),
             // Each connection is an open file; a thousand hosts must not use them up.
             at_once: Some(make_room_for_connections().min(self.connections.into())),
@@ -185,6 +244,8 @@ impl SpiderCommand {
 
     fn options(&self, plan: &Plan) -> Options {
         let defaults = Options::default();
+        // A folder has an end.
+        let endless = self.folder().map(|_| 0);
         let depth = self.depth.or(plan.max_depth.map(|depth| u16::try_from(depth).unwrap_or(u16::MAX)));
         Options {
             connections: self.connections.into(),
@@ -192,20 +253,12 @@ impl SpiderCommand {
             external: !self.no_external,
             external_fragments: self.external_fragments,
             max_depth: depth.unwrap_or(defaults.max_depth),
-            max_pages: self.max_pages,
+            max_pages: self.max_pages.or(endless),
+            max_similar: self.max_similar.or(endless),
             robots: !self.ignore_robots,
             allow_private: self.remote.allow_private,
             ..defaults
         }
-    }
-
-    fn open_table(&self) -> Result<Table, CliError> {
-        let opened = match (self.no_table, &self.table) {
-            (true, _) => Table::temporary(),
-            (false, Some(file)) => Table::open(file),
-            (false, None) => Table::open(&plan::own_table(&self.target)?),
-        };
-        opened.map_err(table_failed)
     }
 }
 

@@ -112,6 +112,14 @@ impl Robots {
         self.allows(&url[Position::BeforePath..Position::AfterQuery])
     }
 
+    /// The rules for this agent in the order of the file: the line, counted from one, and the rule as `Disallow: /path`.
+    pub fn rules(&self) -> Vec<(u32, &str)> {
+        match &self.access {
+            Access::Ruled(rules) => rules.by_line(),
+            Access::Unknown(_) => Vec::new(),
+        }
+    }
+
     /// How far apart requests are to be, if that is said; no more than an hour.
     pub fn crawl_delay(&self) -> Option<Duration> {
         match &self.access {

@@ -35,7 +35,7 @@ impl Kinds {
         {
             return Some(Cow::Owned(media_type.clone()));
         }
-        mime_guess::from_ext(extension).first_raw().map(Cow::Borrowed)
+        usual(extension).map(Cow::Borrowed)
     }
 
     /// The value of the Content-Type header. HTML and XML say inside which charset they are in, and the header would
@@ -52,7 +52,32 @@ impl Kinds {
 
 /// The media type that is usual for a name's extension, if there is one.
 pub fn by_usual_name(name: &str) -> Option<&'static str> {
-    mime_guess::from_ext(extension(name)?).first_raw()
+    usual(extension(name)?)
+}
+
+/// Registered media types where the table of `mime_guess` has one that is not, or that is of something else.
+const REGISTERED: [(&str, &str); 16] = [
+    ("dxf", "image/vnd.dxf"),
+    ("ico", "image/vnd.microsoft.icon"),
+    ("m3u8", "application/vnd.apple.mpegurl"),
+    ("m4a", "audio/mp4"),
+    ("markdown", "text/markdown"),
+    ("md", "text/markdown"),
+    ("mjs", "text/javascript"),
+    ("mka", "audio/matroska"),
+    ("mkv", "video/matroska"),
+    ("obj", "model/obj"),
+    ("otf", "font/otf"),
+    ("rar", "application/vnd.rar"),
+    ("vcf", "text/vcard"),
+    ("woff", "font/woff"),
+    ("yaml", "application/yaml"),
+    ("yml", "application/yaml"),
+];
+
+fn usual(extension: &str) -> Option<&'static str> {
+    let registered = REGISTERED.iter().find(|(known, _)| known.eq_ignore_ascii_case(extension));
+    registered.map(|(_, media_type)| *media_type).or_else(|| mime_guess::from_ext(extension).first_raw())
 }
 
 fn extension(name: &str) -> Option<&str> {
@@ -128,6 +153,8 @@ mod tests {
         assert_eq!(by_name("A.PNG").as_deref(), Some("image/png"));
         assert_eq!(by_name("x.svg").as_deref(), Some("image/svg+xml"));
         assert_eq!(by_name("README.md").as_deref(), Some("text/x-special"));
+        assert_eq!(by_name("a.WOFF").as_deref(), Some("font/woff"));
+        assert_eq!(by_name("a.woff2").as_deref(), Some("font/woff2"));
         assert_eq!(by_name("a.b/README"), None);
         assert_eq!(by_name(".html"), None);
         assert_eq!(kinds.content_type("text/plain"), "text/plain; charset=utf-8");

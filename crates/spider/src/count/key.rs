@@ -86,8 +86,9 @@ fn tidy(path: &str) -> Cow<'_, str> {
                 tidied.push(byte.into());
             }
             Some(byte) => tidied.push_str(&format!("%{byte:02X}")),
+            // A sign that escapes nothing is itself, as servers read it.
             None => {
-                tidied.push('%');
+                tidied.push_str("%25");
                 rest = &rest[1..];
                 continue;
             }
@@ -111,7 +112,9 @@ mod checks {
             ("https://h/docs/index.html", "/docs/", true),
             ("https://h/docs/", "/docs/", false),
             ("/docs/a?b=c", "/docs/a?b=c", false),
-            ("/docs/100%", "/docs/100%", false),
+            ("/docs/100%", "/docs/100%25", false),
+            ("/docs/operator%.html", "/docs/operator%25.html", false),
+            ("/docs/operator%25.html", "/docs/operator%25.html", false),
             ("/docs/myindex.html", "/docs/myindex.html", false),
         ] {
             assert_eq!(key(url), Some((name.to_owned(), is_index)), "{url}");

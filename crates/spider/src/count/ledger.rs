@@ -46,6 +46,8 @@ pub(super) struct Entry {
     /// Who knows of it, as bits.
     pub(super) by: u8,
     pub(super) fate: Fate,
+    /// The response to a request for what only a sitemap claims.
+    pub(super) confirmed: Fate,
     /// Whether it was named by its folder, and by its index file.
     pub(super) as_folder: bool,
     pub(super) as_index: bool,
@@ -122,6 +124,22 @@ impl Ledger {
             && entry.fate != Fate::There
         {
             entry.fate = fate;
+        }
+    }
+
+    /// The URLs that a sitemap claims, and that neither files, repository nor crawl know of.
+    pub(super) fn unconfirmed(&self) -> Vec<String> {
+        let is_claim = |entry: &Entry| entry.has(Source::Sitemap) && !entry.is_held() && entry.fate == Fate::Untold;
+        let claims = self.entries.iter().filter(|(_, entry)| is_claim(entry));
+        claims.map(|(name, _)| self.place.url(name)).collect()
+    }
+
+    /// Keeps the response to a request for a claim.
+    pub(super) fn confirmed(&mut self, url: &str, fate: Fate) {
+        if let Some(key) = self.place.key(url)
+            && let Some(entry) = self.entries.get_mut(&*key.name)
+        {
+            entry.confirmed = fate;
         }
     }
 

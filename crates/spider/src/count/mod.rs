@@ -6,6 +6,7 @@
 //!
 //! | file | what it knows |
 //! |---|---|
+//! | `confirm` | requests for what only a sitemap claims |
 //! | `key` | when two URLs are the same resource |
 //! | `ledger` | every URL, and who knows of it |
 //! | [`log`] | access logs, line by line |
@@ -13,6 +14,7 @@
 //! | `tally` | the numbers and the lists |
 //! | [`text`], [`page`] | the same for people: on a terminal, and as a page with a picture |
 
+mod confirm;
 mod key;
 mod ledger;
 pub mod log;
@@ -24,6 +26,7 @@ pub mod text;
 #[cfg(test)]
 mod tests;
 
+pub use confirm::confirm;
 pub use key::Place;
 pub use ledger::{Fate, Ledger};
 pub use tally::{Combination, Count, KindCount, LISTS, Listed};

@@ -1,9 +1,7 @@
 //! Site maps: what a site claims to have. Indexes of site maps are followed, packed ones are unpacked.
 
 use std::collections::{HashSet, VecDeque};
-use std::io::Read as _;
 
-use flate2::read::MultiGzDecoder;
 use modoai_fetch::{Ask, Client, Gate, Url};
 
 use crate::extract::{self, Form, Source};
@@ -74,33 +72,16 @@ async fn get(client: &Client, map: &Url) -> Result<Vec<u8>, String> {
     Ok(body)
 }
 
-/// Reads one site map, as it came. Tells the site maps that it names, if it is an index.
+/// Reads one sitemap, compressed or not. Returns the sitemaps that it names, if it is an index.
 pub fn parse(url: &Url, body: &[u8], each: &mut dyn FnMut(&str)) -> Result<Vec<Url>, String> {
-    let mut unpacked = Vec::new();
-    let body = if body.starts_with(&[0x1f, 0x8b]) {
-        let mut unpacker = MultiGzDecoder::new(body).take(MOST_BYTES as u64 + 1);
-        unpacker.read_to_end(&mut unpacked).map_err(|error| format!("it cannot be unpacked: {error}"))?;
-        if unpacked.len() > MOST_BYTES {
-            return Err("it is too large".to_owned());
-        }
-        &unpacked[..]
-    } else {
-        body
-    };
-    // Whatever it was sent as: who names it a site map should know.
-    let is_xml = body.trim_ascii_start().starts_with(b"<") || body.starts_with(&[0xef, 0xbb, 0xbf, b'<']);
-    let media_type = if is_xml { "application/xml" } else { "text/plain" };
-    let source = Source { url, media_type: Some(media_type), charset: None, links: &[], body };
-    let plain;
-    let page = if is_xml {
-        extract::extract(&source)
-    } else {
-        // Lists are known by their name.
-        plain = url.join("sitemap.txt").map_err(|error| error.to_string())?;
-        extract::extract(&Source { url: &plain, ..source })
-    };
+    // A sitemap is read as one whatever it was sent as.
+    let source = Source { url, media_type: None, charset: None, links: &[], body };
+    let (page, is_whole) = extract::extract_sitemap(&source, MOST_BYTES);
+    if !is_whole {
+        return Err("it is too large, or its compressed data is damaged".to_owned());
+    }
     if page.form != Form::Sitemap {
-        return Err("it is no site map".to_owned());
+        return Err("it is not a sitemap".to_owned());
     }
     let mut others = Vec::new();
     for reference in &page.references {

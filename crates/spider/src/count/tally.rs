@@ -10,8 +10,8 @@ use super::{SOURCES, Source};
 /// The lists: name, and what is in it.
 pub const LISTS: [(&str, &str); 7] = [
     ("orphans", "there, but no chain of links leads to them from the home page"),
-    ("ghosts", "linked, in the site map or in the log, but not there"),
-    ("forbidden", "linked, but robots.txt or the server keeps programs away"),
+    ("ghosts", "linked, in the sitemap or in the log, but missing"),
+    ("forbidden", "linked or in the sitemap, but forbidden by robots.txt or by the server (401, 403)"),
     ("duplicates", "the same bytes under several URLs"),
     ("nowhere", "there, and known to no crawl, site map or log"),
     ("once", "known to one source only"),
@@ -174,7 +174,7 @@ fn lists(ledger: &Ledger, sources: &[Source]) -> Vec<Listed> {
             let is_known = match name {
                 "orphans" => has_crawl && (has_truth || has_claims),
                 "ghosts" => has_crawl || (has_truth && has_claims),
-                "forbidden" => has_crawl,
+                "forbidden" => has_crawl || ledger.entries.values().any(|entry| entry.confirmed != Fate::Untold),
                 "duplicates" => has_crawl || sources.contains(&Source::Files),
                 "nowhere" => has_truth && sources.len() > 1,
                 _ => sources.len() > 1,
@@ -204,9 +204,12 @@ fn singles(ledger: &Ledger, list: &str, has_truth: bool) -> Vec<Row> {
                 (is_there && !is_reached).then(|| known_to(claims))
             }
             "ghosts" => {
-                let is_absent = match entry.fate {
-                    Fate::Missing => true,
-                    Fate::Untold => has_truth && !entry.is_held() && claims != 0 && !is_dynamic(name),
+                let is_absent = match (entry.fate, entry.confirmed) {
+                    (Fate::Missing, _) | (Fate::Untold, Fate::Missing) => true,
+                    // Nobody has requested it, or the request came to nothing.
+                    (Fate::Untold, Fate::Untold | Fate::Untested) => {
+                        has_truth && !entry.is_held() && claims != 0 && !is_dynamic(name)
+                    }
                     _ => false,
                 };
                 let linked = if entry.fate == Fate::Missing { "linked" } else { "" };
@@ -214,9 +217,11 @@ fn singles(ledger: &Ledger, list: &str, has_truth: bool) -> Vec<Row> {
                     [linked.to_owned(), known_to(claims)].into_iter().filter(|p| !p.is_empty()).collect();
                 (is_absent && !entry.is_held()).then(|| parts.join(", "))
             }
-            "forbidden" => match entry.fate {
-                Fate::Robots => Some("robots.txt".to_owned()),
-                Fate::Refused => Some("the server".to_owned()),
+            "forbidden" => match (entry.fate, entry.confirmed) {
+                (Fate::Robots, _) => Some("robots.txt".to_owned()),
+                (Fate::Refused, _) => Some("the server".to_owned()),
+                (Fate::Untold, Fate::Robots) => Some("robots.txt, sitemap".to_owned()),
+                (Fate::Untold, Fate::Refused) => Some("the server, sitemap".to_owned()),
                 _ => None,
             },
             "nowhere" => {

@@ -87,6 +87,15 @@ pub(super) fn of(media_type: Option<&str>, url: &Url, body: &[u8]) -> Reading {
     }
 }
 
+/// How a document is read that something refers to as a sitemap.
+pub(super) fn of_sitemap(media_type: Option<&str>, url: &Url, body: &[u8]) -> Reading {
+    match of(media_type, url, body) {
+        reading @ (Reading::Html | Reading::Xhtml | Reading::Xml | Reading::Feed) => reading,
+        _ if body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start().starts_with(b"<") => Reading::Xml,
+        _ => Reading::PlainSitemap,
+    }
+}
+
 fn by_name(name: &str) -> Option<Reading> {
     let named = NAMES.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, reading)| *reading);
     named.or_else(|| Some(plain(name)).filter(|reading| *reading != Reading::Nothing))

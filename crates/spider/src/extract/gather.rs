@@ -44,7 +44,8 @@ impl Gathered {
             return None;
         }
         let place = self.page.references.len();
-        let reference = Reference { kind, line, text: folded(text, MOST_TEXT), target: to.resolve(raw) };
+        let is_padded = raw.len() != raw.trim_ascii().len();
+        let reference = Reference { kind, line, text: folded(text, MOST_TEXT), target: to.resolve(raw), is_padded };
         self.bytes += reference.text.len() + length(&reference.target);
         self.page.references.push(reference);
         Some(place)

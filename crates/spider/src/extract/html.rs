@@ -119,7 +119,7 @@ impl<'t, 'g> Page<'t, 'g> {
     fn add(&mut self, kind: Kind, place: usize, text: &str, raw: &str) -> Option<usize> {
         let line = self.lines.at(place);
         // What a browser fetches at once is resolved at once; where a reader goes, when the page is there.
-        let is_at_once = matches!(kind.leads(), Leads::ToPart | Leads::ToOrnament | Leads::ToSource)
+        let is_at_once = matches!(kind.leads(), Leads::ToPart | Leads::ToOrnament | Leads::ToSource | Leads::ToSitemap)
             || matches!(kind, Kind::Frame | Kind::Refresh);
         let resolver = match &self.later {
             Some(later) if !is_at_once => later,

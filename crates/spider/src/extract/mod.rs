@@ -20,6 +20,7 @@ mod refresh;
 mod resolve;
 mod sitemap;
 mod srcset;
+mod tel;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -104,6 +105,17 @@ pub fn extract(source: &Source<'_>) -> Page {
     link_header::read(source.links, source.url, &mut gathered);
     let form = read(source, form::of(source.media_type, source.url, source.body), &mut gathered);
     gathered.into_page(form)
+}
+
+/// Extracts a document that something refers to as a sitemap, whatever its name and media type are: in XML or as a list of URLs,
+/// compressed or not. At most `limit` bytes of it are decompressed. Returns true if that is all of it.
+pub fn extract_sitemap(source: &Source<'_>, limit: usize) -> (Page, bool) {
+    let (body, is_whole) = sitemap::unpacked(source.body, limit);
+    let source = Source { body: &body, ..*source };
+    let mut gathered = Gathered::default();
+    link_header::read(source.links, source.url, &mut gathered);
+    let form = read(&source, form::of_sitemap(source.media_type, source.url, &body), &mut gathered);
+    (gathered.into_page(form), is_whole)
 }
 
 fn read(source: &Source<'_>, reading: Reading, gathered: &mut Gathered) -> Form {

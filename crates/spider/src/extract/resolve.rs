@@ -6,8 +6,8 @@ use encoding_rs::{Encoding, UTF_8};
 use memchr::{memchr, memmem};
 use url::{ParseError, Position, Url};
 
-use super::mailto;
 use super::tokens::beginning;
+use super::{mailto, tel};
 use crate::reference::Target;
 
 /// How much is kept of a URL that nobody will ask for.
@@ -134,6 +134,14 @@ impl Resolver {
                 }
             }
             "mailto" => Target::Mail { url: cut(written, MOST_WRITTEN), fault: mailto::fault(url.as_str()) },
+            "tel" | "sms" => match tel::fault(url.as_str()) {
+                Some(fault) => Target::Invalid { text: masked(written), fault },
+                None => Target::Elsewhere { url: cut(url.as_str(), MOST_ELSEWHERE) },
+            },
+            // Whatever the author's browser found there, no visitor's will.
+            "file" => {
+                Target::Invalid { text: masked(written), fault: "a file: URL names a file on the visitor's computer" }
+            }
             _ => Target::Elsewhere { url: cut(url.as_str(), MOST_ELSEWHERE) },
         }
     }
@@ -278,7 +286,10 @@ mod tests {
         assert!(matches!(resolver.resolve("mailto:a@b.test"), Target::Mail { fault: None, .. }));
         assert!(matches!(resolver.resolve("MAILTO:a"), Target::Mail { fault: Some(_), .. }));
         assert!(matches!(resolver.resolve("tel:+420"), Target::Elsewhere { .. }));
+        assert!(matches!(resolver.resolve("tel:call us"), Target::Invalid { .. }));
         assert!(matches!(resolver.resolve("javascript:void(0)"), Target::Elsewhere { .. }));
+        assert!(matches!(resolver.resolve("ftp://ftp.h.test/a"), Target::Elsewhere { .. }));
+        assert!(matches!(resolver.resolve("file:///home/me/a.html"), Target::Invalid { .. }));
         assert_eq!(
             resolver.resolve("http://["),
             Target::Invalid { text: "http://[".into(), fault: "the IPv6 address is not legal" }

@@ -1,5 +1,10 @@
-//! Site maps: what a site says it has. In XML, with the images, videos and translations of each page, or as a list of URLs in
-//! plain text.
+//! Sitemaps: the URLs that a site claims to have. In XML, with the images, videos and translations of each page, or as a list of
+//! URLs in plain text; compressed with gzip or not.
+
+use std::borrow::Cow;
+use std::io::Read as _;
+
+use flate2::read::MultiGzDecoder;
 
 use super::attributes::Attribute;
 use super::gather::Gathered;
@@ -10,6 +15,18 @@ use crate::reference::Kind;
 
 /// How many bytes of one URL are read.
 const MOST_URL: usize = 64 * 1024;
+
+/// Decompresses a sitemap if it is compressed, up to a limit. Returns true if that is all of it.
+pub(super) fn unpacked(body: &[u8], limit: usize) -> (Cow<'_, [u8]>, bool) {
+    if !body.starts_with(&[0x1f, 0x8b]) {
+        return (Cow::Borrowed(body), true);
+    }
+    let mut unpacked = Vec::new();
+    let read = MultiGzDecoder::new(body).take(limit as u64 + 1).read_to_end(&mut unpacked);
+    let is_whole = read.is_ok() && unpacked.len() <= limit;
+    unpacked.truncate(limit);
+    (Cow::Owned(unpacked), is_whole)
+}
 
 /// Reads a site map in XML, or an index of site maps.
 pub(super) fn read(text: &str, resolver: &Resolver, gathered: &mut Gathered) {

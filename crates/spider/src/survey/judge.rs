@@ -6,6 +6,7 @@ use url::Url;
 
 use super::Survey;
 use crate::anchors::Fragment;
+use crate::reference::untested_scheme;
 use crate::table::codec::{Kept, KeptTarget};
 use crate::traverse::web::Stage;
 use crate::verdict::{Fault, Outcome, Reason, Verdict};
@@ -50,6 +51,9 @@ impl Survey {
             KeptTarget::Invalid { .. } | KeptTarget::Mail { fault: Some(_), .. } => {
                 Judged { verdict: Verdict::Broken, ..Judged::GOOD }
             }
+            KeptTarget::Elsewhere { url } if untested_scheme(url).is_some() => {
+                Judged { verdict: Verdict::NotTested, ..Judged::GOOD }
+            }
             KeptTarget::Mail { fault: None, .. } | KeptTarget::Elsewhere { .. } => Judged::GOOD,
         }
     }
@@ -78,7 +82,7 @@ impl Survey {
             code => {
                 let is_muted = matches!(
                     Outcome::from_code(code, None, 0),
-                    Outcome::NotTested(Reason::Avoided | Reason::Outside | Reason::Interrupted)
+                    Outcome::NotTested(Reason::Avoided | Reason::Outside | Reason::Similar | Reason::Interrupted)
                 );
                 return Judged { verdict: Verdict::NotTested, is_muted, ..judged };
             }
@@ -117,6 +121,9 @@ impl Survey {
         match (kept.target, judged.verdict) {
             (KeptTarget::Invalid { fault, .. }, _) => format!("cannot be followed: {fault}"),
             (KeptTarget::Mail { fault: Some(fault), .. }, _) => format!("no address to write to: {fault}"),
+            (KeptTarget::Elsewhere { url }, _) => {
+                untested_scheme(url).map_or_else(String::new, |scheme| format!("scheme {scheme}"))
+            }
             (_, Verdict::Fragment) => "the page has no such part".to_owned(),
             (_, Verdict::Moved) if judged.is_permanent => "moved for good".to_owned(),
             (_, Verdict::Moved) => "redirected for now".to_owned(),
@@ -146,7 +153,8 @@ impl Survey {
         let in_memory = Outcome::from_code(node.code, None, node.status);
         if matches!(
             in_memory,
-            Outcome::NotTested(Reason::Avoided | Reason::Outside) | Outcome::Broken(Fault::RedirectLoop)
+            Outcome::NotTested(Reason::Avoided | Reason::Outside | Reason::Similar)
+                | Outcome::Broken(Fault::RedirectLoop)
         ) {
             return in_memory;
         }

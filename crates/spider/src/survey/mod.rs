@@ -6,9 +6,11 @@
 //! | file | what it does |
 //! |---|---|
 //! | `mod` | drawing up the survey: missing fragments, counts, what is new, what was mended |
+//! | `changed` | referenced objects that changed |
 //! | `judge` | what a reference is, given what became of its target |
 //! | `tell` | documents, findings and mended links, one by one |
 
+mod changed;
 mod judge;
 mod tell;
 
@@ -62,8 +64,8 @@ impl Survey {
     /// Draws it up. `cut_short` says why the traversal ended early, if it did.
     pub fn of(traversal: Traversal, cut_short: Option<String>, mutes_small_moves: bool) -> Result<Self, ReportError> {
         let traffic = traversal.traffic();
-        let Traversal { plan, table, web, begun, wanted, remarks, owners, is_cut_by_depth, is_cut_by_pages, .. } =
-            traversal;
+        let is_cut = traversal.is_cut();
+        let Traversal { plan, table, web, begun, wanted, remarks, owners, .. } = traversal;
         let partial = table.partial_pages().map_err(store)?;
         let mut pages: Vec<u32> = (0..web.nodes.len() as u32)
             .filter(|number| {
@@ -94,7 +96,7 @@ impl Survey {
             run,
             infostructures,
             pages,
-            is_cut: is_cut_by_depth || is_cut_by_pages,
+            is_cut,
             partial,
             history: HashMap::new(),
             gone: Vec::new(),
@@ -157,6 +159,7 @@ impl Survey {
     /// whatever the matter with it is.
     fn count(&mut self) -> Result<HashSet<u64>, ReportError> {
         let mut open = HashSet::new();
+        let (mut padded, mut first_padded) = (0_u64, None);
         let mut all = Tally::default();
         let mut each: Vec<Tally> = (0..self.plan.tasks.len()).map(|_| Tally::default()).collect();
         for (task, number) in self.dead_tops.clone() {
@@ -179,7 +182,7 @@ impl Survey {
             }
             if self.partial.contains(&page) {
                 for (tally, _) in std::iter::once((&mut all, None)).chain(each_of(&mut each, &tasks)) {
-                    tally.not_tested.insert(page);
+                    tally.not_tested.insert(page.into());
                 }
             }
             let Some(packed) = self.table.references(page).map_err(store)? else { continue };
@@ -191,8 +194,14 @@ impl Survey {
                     let (target, fragment) = self.named(&kept.target);
                     open.insert(place_of(page, &target, fragment));
                 }
-                for (tally, _) in std::iter::once((&mut all, None)).chain(each_of(&mut each, &tasks)) {
+                for (tally, of) in std::iter::once((&mut all, None)).chain(each_of(&mut each, &tasks)) {
                     tally.add(&kept.target, &judged, is_new);
+                    let changed = self.changed_reference(page, &kept, &judged, of, &mut tally.changed)?;
+                    tally.summary.changed += u64::from(changed.is_some());
+                }
+                if kept.is_padded {
+                    padded += 1;
+                    first_padded.get_or_insert((page, kept.line));
                 }
             }
         }
@@ -201,6 +210,11 @@ impl Survey {
         if all.left_alone.len() > 1 {
             let count = all.left_alone.len();
             self.run.remarks.push(format!("{count} targets were left alone: outside, to be avoided, or not come to"));
+        }
+        if let Some((page, line)) = first_padded {
+            let page = self.web.names.name(page);
+            let what = format!("{padded} links have whitespace around the URL, the first in {page}, line {line}");
+            self.run.remarks.push(what);
         }
         all.fill(&mut self.run.summary);
         for (tally, infostructure) in each.into_iter().zip(&mut self.infostructures) {
@@ -228,7 +242,7 @@ impl Survey {
     /// What earlier runs had and this one has not, as far as that is certain. A page that could not be read, or a target that could
     /// not be tested, mends nothing; then the past is kept as it is.
     fn find_gone(&mut self, open: &HashSet<u64>) -> Result<(), ReportError> {
-        let is_trouble = |node: &Node| node.is_wanted && !node.scope.is_empty() && node.is_troubled();
+        let is_trouble = |node: &Node| node.is_wanted && node.is_home() && node.is_troubled();
         let is_whole = self.run.cut_short.is_none()
             && !self.is_cut
             && self.begun.is_like_the_last
@@ -293,7 +307,7 @@ fn missing_fragments(
         })
         .filter(|(end, ..)| {
             let end = web.node(*end);
-            end.stage == Stage::Done && end.code == 0 && matches!(end.form, Form::Html | Form::Markdown)
+            end.stage == Stage::Done && end.code == 0 && matches!(end.form, Form::Html | Form::Markdown | Form::Svg)
         })
         .collect();
     by_end.sort_unstable();
@@ -320,8 +334,10 @@ struct Tally {
     addresses: HashSet<u64>,
     fragments: HashSet<(u32, u64)>,
     moved: HashSet<u32>,
-    not_tested: HashSet<u32>,
+    not_tested: HashSet<u64>,
     left_alone: HashSet<u32>,
+    /// Referenced objects that were checked for changes.
+    changed: HashSet<u32>,
 }
 
 impl Tally {
@@ -340,7 +356,12 @@ impl Tally {
                 }
                 return;
             }
-            KeptTarget::Elsewhere { .. } => return,
+            KeptTarget::Elsewhere { url } => {
+                if judged.verdict == Verdict::NotTested {
+                    self.not_tested.insert(xxh3_64(url.as_bytes()));
+                }
+                return;
+            }
         };
         self.targets.insert(node);
         match judged.verdict {
@@ -349,7 +370,7 @@ impl Tally {
             Verdict::Broken => _ = self.broken.insert(node.into()),
             Verdict::Fragment => _ = self.fragments.insert((node, xxh3_64(fragment.as_bytes()))),
             Verdict::Moved => _ = self.moved.insert(node),
-            Verdict::NotTested => _ = self.not_tested.insert(node),
+            Verdict::NotTested => _ = self.not_tested.insert(node.into()),
             Verdict::Changed | Verdict::Expiring | Verdict::Good => {}
         }
     }

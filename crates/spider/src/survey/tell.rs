@@ -1,5 +1,7 @@
 //! Documents, findings and mended links, one by one.
 
+use std::collections::HashSet;
+
 use jiff::{SignedDuration, Timestamp};
 use url::Url;
 
@@ -20,6 +22,8 @@ const REMEMBERED: usize = 50_000;
 pub(super) struct Target {
     title: Option<String>,
     last_modified: Option<Timestamp>,
+    /// The latest change, seen or claimed.
+    pub(super) changed: Option<Timestamp>,
 }
 
 impl Results for Survey {
@@ -50,13 +54,14 @@ impl Results for Survey {
     fn findings(&self, of: Option<usize>, visit: &mut dyn FnMut(&Finding) -> Visit) -> Visit {
         for (task, top) in self.dead_tops.iter().filter(|(task, _)| of.is_none_or(|of| of == *task)) {
             let target = KeptTarget::Node { id: *top, fragment: None };
-            let kept = Kept { kind: Kind::Top, line: 0, text: "", target };
+            let kept = Kept { kind: Kind::Top, line: 0, text: "", target, is_padded: false };
             let judged = self.judge(&kept);
             if judged.is_told() {
                 let about = About { tasks: vec![self.plan.tasks[*task].name.clone()], ..self.about(*top)? };
                 visit(&self.finding(*top, &about, &kept, &judged))?;
             }
         }
+        let mut changed_targets = HashSet::new();
         for page in self.pages_of(of) {
             // The page itself is looked up only if there is something to tell of it.
             let mut about = None;
@@ -76,6 +81,11 @@ impl Results for Survey {
                 let judged = self.judge(&kept);
                 if judged.is_told() {
                     visit(&self.finding(page, self.known(&mut about, page)?, &kept, &judged))?;
+                } else if let Some(at) = self.changed_reference(page, &kept, &judged, of, &mut changed_targets)? {
+                    let judged = Judged { verdict: Verdict::Changed, ..judged };
+                    let reason = format!("changed on {}", at.strftime("%Y-%m-%d"));
+                    let finding = self.finding(page, self.known(&mut about, page)?, &kept, &judged);
+                    visit(&Finding { reason, ..finding })?;
                 }
             }
         }
@@ -142,11 +152,11 @@ impl Survey {
             return Ok((false, false));
         }
         let tasks = self.web.sets.tasks(node.reach).filter(|task| of.is_none_or(|of| of == *task));
-        let (mut changed, mut expires) = (None, None);
-        for task in tasks.map(|task| &self.plan.tasks[task]) {
-            changed = changed.max(task.change_window.or(task.tell.changed));
-            expires = expires.max(task.expire_window.or(task.tell.expired));
-        }
+        let expires = tasks.filter_map(|task| {
+            let task = &self.plan.tasks[task];
+            task.expire_window.or(task.tell.expired)
+        });
+        let (changed, expires) = (self.change_window(page, of), expires.max());
         if changed.is_none() && expires.is_none() {
             return Ok((false, false));
         }
@@ -154,7 +164,7 @@ impl Survey {
         let days = |days: u32| SignedDuration::from_hours(i64::from(days) * 24);
         let began = self.run.began;
         let last = modified(&test).max(test.changed);
-        let is_changed = changed.zip(last).is_some_and(|(window, last)| began.duration_since(last) <= days(window));
+        let is_changed = changed.zip(last).is_some_and(|(window, last)| self.is_within(last, window));
         let is_expiring =
             expires.zip(test.expires).is_some_and(|(window, at)| at.duration_since(began) <= days(window));
         Ok((is_changed, is_expiring))
@@ -270,7 +280,7 @@ impl Survey {
     }
 
     /// What is told of a target, looked up once for many references.
-    fn target(&self, number: u32) -> Result<Target, ReportError> {
+    pub(super) fn target(&self, number: u32) -> Result<Target, ReportError> {
         if self.web.node(number).stage != Stage::Done {
             return Ok(Target::default());
         }
@@ -282,7 +292,11 @@ impl Survey {
             known.clear();
         }
         let test = self.table.test(number).map_err(store)?;
-        let target = test.map(|test| Target { last_modified: modified(&test), title: test.title }).unwrap_or_default();
+        let target = test.map(|test| {
+            let last_modified = modified(&test);
+            Target { last_modified, changed: last_modified.max(test.changed), title: test.title }
+        });
+        let target = target.unwrap_or_default();
         known.insert(number, target.clone());
         Ok(target)
     }

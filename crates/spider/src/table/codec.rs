@@ -12,6 +12,8 @@ const MAIL: u8 = 2;
 const BAD_MAIL: u8 = 3;
 const ELSEWHERE: u8 = 4;
 const INVALID: u8 = 5;
+/// Added to any of them if there is whitespace around the URL.
+const PADDED: u8 = 0x80;
 
 /// One level above the least: twice as fast as the default, and as small within a tenth.
 const LEVEL: i32 = 1;
@@ -25,6 +27,8 @@ pub(crate) struct Kept<'a> {
     pub(crate) line: u32,
     pub(crate) text: &'a str,
     pub(crate) target: KeptTarget<'a>,
+    /// True if there is whitespace around the URL.
+    pub(crate) is_padded: bool,
 }
 
 /// What it points at.
@@ -51,20 +55,21 @@ impl Packer {
         self.line = reference.line;
         self.number(((step << 1) ^ (step >> 63)) as u64);
         self.string(&reference.text);
+        let padded = if reference.is_padded { PADDED } else { 0 };
         match (&reference.target, node) {
             (Target::Web { fragment: None, .. }, Some(node)) => {
-                self.bytes.push(WEB);
+                self.bytes.push(padded | WEB);
                 self.number(node.into());
             }
             (Target::Web { fragment: Some(fragment), .. }, Some(node)) => {
-                self.bytes.push(WEB_WITH_FRAGMENT);
+                self.bytes.push(padded | WEB_WITH_FRAGMENT);
                 self.number(node.into());
                 self.string(fragment);
             }
-            (Target::Mail { url, fault: None }, _) => self.other(MAIL, &[url]),
-            (Target::Mail { url, fault: Some(fault) }, _) => self.other(BAD_MAIL, &[url, fault]),
-            (Target::Invalid { text, fault }, _) => self.other(INVALID, &[text, fault]),
-            (Target::Elsewhere { url } | Target::Web { url, .. }, _) => self.other(ELSEWHERE, &[url]),
+            (Target::Mail { url, fault: None }, _) => self.other(padded | MAIL, &[url]),
+            (Target::Mail { url, fault: Some(fault) }, _) => self.other(padded | BAD_MAIL, &[url, fault]),
+            (Target::Invalid { text, fault }, _) => self.other(padded | INVALID, &[text, fault]),
+            (Target::Elsewhere { url } | Target::Web { url, .. }, _) => self.other(padded | ELSEWHERE, &[url]),
         }
     }
 
@@ -106,7 +111,8 @@ pub(crate) fn references(bytes: &[u8]) -> impl Iterator<Item = Kept<'_>> {
         let step = take_number(&mut rest)?;
         line += ((step >> 1) as i64) ^ -((step & 1) as i64);
         let text = take_string(&mut rest)?;
-        let target = match take(&mut rest)? {
+        let tag = take(&mut rest)?;
+        let target = match tag & !PADDED {
             WEB => KeptTarget::Node { id: take_number(&mut rest)? as u32, fragment: None },
             WEB_WITH_FRAGMENT => {
                 KeptTarget::Node { id: take_number(&mut rest)? as u32, fragment: Some(take_string(&mut rest)?) }
@@ -117,7 +123,8 @@ pub(crate) fn references(bytes: &[u8]) -> impl Iterator<Item = Kept<'_>> {
             INVALID => KeptTarget::Invalid { text: take_string(&mut rest)?, fault: take_string(&mut rest)? },
             _ => return None,
         };
-        Some(Kept { kind, line: u32::try_from(line).unwrap_or(0), text, target })
+        let is_padded = tag & PADDED != 0;
+        Some(Kept { kind, line: u32::try_from(line).unwrap_or(0), text, target, is_padded })
     })
 }
 
@@ -163,7 +170,7 @@ mod tests {
     use super::*;
 
     fn reference(kind: Kind, line: u32, text: &str, target: Target) -> Reference {
-        Reference { kind, line, text: text.into(), target }
+        Reference { kind, line, text: text.into(), target, is_padded: line == 500 }
     }
 
     #[test]
@@ -186,6 +193,7 @@ mod tests {
         assert_eq!(back.len(), all.len());
         for (kept, (reference, node)) in back.iter().zip(&all) {
             assert_eq!((kept.kind, kept.line, kept.text), (reference.kind, reference.line, &*reference.text));
+            assert_eq!(kept.is_padded, reference.is_padded);
             match (kept.target, &reference.target) {
                 (KeptTarget::Node { id, fragment }, Target::Web { fragment: was, .. }) => {
                     assert_eq!((Some(id), fragment), (*node, was.as_deref()));

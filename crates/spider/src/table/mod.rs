@@ -28,6 +28,8 @@ pub(crate) use history::Past;
 pub(crate) use urls::Test;
 pub use urls::Tested;
 
+/// The first bytes of every SQLite database.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// The layout of the file.
 const VERSION: i64 = 1;
 /// How much work kill -9 may cost.
@@ -98,6 +100,22 @@ pub enum TableError {
     },
 }
 
+impl TableError {
+    /// Returns true if the file is damaged, so that only a new one helps.
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match self {
+            Self::Damaged { .. } => true,
+            Self::Engine { source, .. } => match source {
+                // A value of another type than the layout has.
+                rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..) => true,
+                source => matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase)),
+            },
+            Self::Busy { .. } | Self::Foreign { .. } | Self::Io { .. } => false,
+        }
+    }
+}
+
 type Result<T> = std::result::Result<T, TableError>;
 
 /// An exclusive lock. Dropping it unlocks the file, also while a child process that has just been forked still holds a copy
@@ -135,6 +153,29 @@ impl Table {
         private(path).map_err(io)?;
         let db = Connection::open(path).map_err(engine)?;
         Self::prepared(db, path.to_path_buf(), Some(Lock(lock)))
+    }
+
+    /// Moves a damaged table out of the way, so that the next run starts a new one. Returns its new path. A file that is not an
+    /// SQLite database stays where it is: it may be somebody's document.
+    pub fn set_aside(path: &Path) -> Result<PathBuf> {
+        let io = |source| TableError::Io { path: path.to_path_buf(), source };
+        let with = |end: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        };
+        let mut head = [0; MAGIC.len()];
+        std::io::Read::read_exact(&mut File::open(path).map_err(io)?, &mut head).map_err(io)?;
+        if head != *MAGIC {
+            return Err(TableError::Foreign { path: path.to_path_buf() });
+        }
+        let aside = with(".damaged");
+        std::fs::rename(path, &aside).map_err(io)?;
+        // They belong to the damaged file, and would damage the new one.
+        for end in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(with(end));
+        }
+        Ok(aside)
     }
 
     /// A table that nobody keeps. It is on disc all the same, since webs may be larger than memory.
@@ -264,6 +305,25 @@ fn timestamp(milliseconds: i64) -> Timestamp {
 #[cfg(test)]
 mod checks {
     use super::*;
+
+    #[test]
+    fn damaged_table_is_set_aside_and_other_files_are_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("web.table");
+        drop(Table::open(&path).expect("opened"));
+        let mut bytes = std::fs::read(&path).expect("readable");
+        bytes[100..].fill(0xff);
+        std::fs::write(&path, bytes).expect("written");
+        let error = Table::open(&path).err().expect("it is damaged");
+        assert!(error.is_damage(), "{error:?}");
+        assert_eq!(Table::set_aside(&path).expect("moved"), folder.path().join("web.table.damaged"));
+        drop(Table::open(&path).expect("a new one"));
+        let notes = folder.path().join("notes.txt");
+        std::fs::write(&notes, "somebody's notes about something else").expect("written");
+        assert!(Table::open(&notes).is_err_and(|error| error.is_damage()), "it is not a database");
+        assert!(matches!(Table::set_aside(&notes), Err(TableError::Foreign { .. })));
+        assert!(notes.exists());
+    }
 
     #[test]
     fn an_interrupted_run_goes_on_and_a_finished_one_does_not() {

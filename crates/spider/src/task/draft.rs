@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use jiff::SignedDuration;
 use url::Url;
 
 use super::error::Note;
@@ -21,6 +22,13 @@ pub(super) struct Draft {
     pub(super) includes: Vec<Include>,
     /// What is odd about it.
     pub(super) remarks: Vec<Note>,
+}
+
+impl Draft {
+    /// Sets the age after which robots.txt is requested again, within the day that RFC 9309 allows.
+    pub(super) fn check_robots_after(&mut self, hours: i64) {
+        self.plan.robots_age = Some(SignedDuration::from_hours(hours.clamp(0, 24)));
+    }
 }
 
 /// A file that a task file names.

@@ -57,7 +57,7 @@ impl Reading<'_> {
             return Err(TaskError::Empty { file: self.file.to_owned() });
         }
         self.remark(self.file, remarks);
-        let (valid, expired) = current(restrictions, self.now);
+        let (valid, expired) = current(self.file, restrictions, self.now);
         self.plan.restrictions = valid;
         self.remark(self.file, expired);
         for include in includes {
@@ -89,7 +89,7 @@ impl Reading<'_> {
         match include.content {
             Content::Restrictions => {
                 let (restrictions, remarks) = parse_avoid(&text).map_err(|note| wrong(&file, note))?;
-                let (valid, expired) = current(restrictions, self.now);
+                let (valid, expired) = current(&file, restrictions, self.now);
                 self.plan.restrictions.extend(valid);
                 self.remark(&file, remarks.into_iter().chain(expired));
             }

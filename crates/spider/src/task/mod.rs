@@ -47,6 +47,8 @@ pub struct Plan {
     pub contact: Option<String>,
     /// How many links from a top are followed (`MaxDepth`). 20 unless said otherwise, as in 1994.
     pub max_depth: Option<u32>,
+    /// The age after which robots.txt is requested again (`SitesCheck`). A day at most, by RFC 9309.
+    pub robots_age: Option<jiff::SignedDuration>,
     /// How messages go out, if it says so.
     pub mail: Option<MailRoute>,
     /// What was odd about the file and is worth telling: directives that mean something else today, days that are too many.
@@ -54,6 +56,15 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The contact that servers are given: that of the plan, or else the first address that is written to.
+    pub fn contact(&self) -> Option<String> {
+        let bare = |address: &String| {
+            let inner = address.rsplit_once('<').and_then(|(_, rest)| rest.split_once('>'));
+            inner.map_or_else(|| address.clone(), |(bare, _)| bare.to_owned())
+        };
+        self.contact.clone().or_else(|| self.tasks.iter().flat_map(|task| &task.addresses).next().map(bare))
+    }
+
     /// Where an owner is written to; empty if nobody has said so. Only who is named here is ever written to: an address that
     /// stands in a document is no reason to send anything there.
     pub fn addresses_of(&self, owner: &str) -> &[String] {
@@ -100,6 +111,8 @@ pub struct Task {
     pub exclude: Vec<String>,
     /// How many documents at most.
     pub max_pages: Option<u64>,
+    /// In an Owner task: documents on other hosts belong to it if they name the owner.
+    pub any_host: bool,
 }
 
 impl Task {
@@ -118,6 +131,7 @@ impl Task {
             expire_window: None,
             exclude: Vec::new(),
             max_pages: None,
+            any_host: true,
         }
     }
 }
@@ -129,7 +143,7 @@ pub enum Scope {
     Site,
     /// What is at or below the path of the top: its folder.
     Tree,
-    /// Documents that name the task as their owner.
+    /// Documents that name the task as their owner, on any host.
     Owner,
 }
 
@@ -157,6 +171,8 @@ pub struct Restriction {
     pub prefix: String,
     /// Until when; for ever if none.
     pub until: Option<jiff::Timestamp>,
+    /// Where it is set: a file and its line, or an option.
+    pub origin: String,
 }
 
 /// What is done about a prefix.

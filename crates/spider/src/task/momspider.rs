@@ -56,11 +56,10 @@ pub(super) const GLOBALS: &[Directive<Draft>] = &[
         set: |draft, line, value| {
             let days = values::number(value)?;
             if days > 1 {
-                let what = format!(
-                    "SitesCheck {days}: RFC 9309 lets robots.txt be believed for 24 hours, so it is asked for once a day"
-                );
+                let what = format!("SitesCheck {days}: robots.txt is requested again after 1 day, by RFC 9309");
                 draft.remarks.push(Note::new(line, what));
             }
+            draft.check_robots_after(i64::from(days).min(1) * 24);
             Ok(())
         },
     },

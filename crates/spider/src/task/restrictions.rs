@@ -3,6 +3,8 @@
 //! MOMspider kept a pair of files: what to avoid, and which sites had been asked for their rules about robots. The first is
 //! what it was. The second is only read: what robots.txt says is kept in the table of URLs, and for no longer than a day.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 use url::Url;
 
@@ -56,20 +58,22 @@ pub(super) fn parse_avoid(text: &str) -> Result<(Lined, Vec<Note>), Note> {
             continue;
         }
         let prefix = values::prefix(what).map_err(|problem| Note::new(number, format!("{kind} {problem}")))?;
-        restrictions.push((number, Restriction { action, prefix, until }));
+        restrictions.push((number, Restriction { action, prefix, until, origin: String::new() }));
     }
     Ok((restrictions, remarks))
 }
 
-/// Those that have not expired, and a remark if some have.
-pub(super) fn current(all: Lined, now: Timestamp) -> (Vec<Restriction>, Option<Note>) {
+/// Those of a file that have not expired, and a remark if some have.
+pub(super) fn current(file: &Path, all: Lined, now: Timestamp) -> (Vec<Restriction>, Option<Note>) {
     let (valid, expired): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, restriction)| restriction.until.is_none_or(|until| now < until));
     let remark = expired.first().map(|(line, _)| match expired.len() {
         1 => Note::new(*line, "this entry has expired and is left out"),
         count => Note::new(*line, format!("this entry and {} more have expired and are left out", count - 1)),
     });
-    (valid.into_iter().map(|(_, restriction)| restriction).collect(), remark)
+    let origin = |line: usize| format!("{}:{line}", file.display());
+    let valid = valid.into_iter().map(|(line, restriction)| Restriction { origin: origin(line), ..restriction });
+    (valid.collect(), remark)
 }
 
 /// A site that was asked for its rules about robots.
@@ -139,7 +143,7 @@ mod tests {
     fn restrictions(text: &str) -> Restrictions {
         let (parsed, remarks) = parse_avoid(text).expect("good");
         assert_eq!(remarks, []);
-        Restrictions::new(&current(parsed, at("2026-01-01T00:00:00Z")).0)
+        Restrictions::new(&current(Path::new("avoid"), parsed, at("2026-01-01T00:00:00Z")).0)
     }
 
     #[test]
@@ -206,8 +210,14 @@ mod tests {
         let text = "Avoid news:comp.x\nAvoid http://a/ [2020-01-01]\nLeaf http://b/ [2020-01-02]\nLeaf http://c/\n";
         let (parsed, remarks) = parse_avoid(text).expect("good");
         assert_eq!(remarks.iter().map(|note| note.line).collect::<Vec<_>>(), [1]);
-        let (valid, remark) = current(parsed, at("2026-01-01T00:00:00Z"));
-        assert_eq!(valid, [Restriction { action: Action::Leaf, prefix: "http://c/".to_owned(), until: None }]);
+        let (valid, remark) = current(Path::new("avoid"), parsed, at("2026-01-01T00:00:00Z"));
+        let leaf = Restriction {
+            action: Action::Leaf,
+            prefix: "http://c/".to_owned(),
+            until: None,
+            origin: "avoid:4".to_owned(),
+        };
+        assert_eq!(valid, [leaf]);
         assert_eq!(remark, Some(Note::new(2, "this entry and 1 more have expired and are left out")));
     }
 

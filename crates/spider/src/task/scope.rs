@@ -15,6 +15,8 @@ pub enum Scoping {
     Outside,
     /// That depends on who owns it, which only the document can tell.
     Ask,
+    /// The same, on a host that nobody named.
+    AskElsewhere,
 }
 
 /// The bounds of one task, ready to be asked about every link.
@@ -26,6 +28,8 @@ pub struct Scoper {
     within: Box<str>,
     /// Whose documents, if only those of one owner.
     owner: Option<Box<str>>,
+    /// True if documents on other hosts may be the owner's.
+    any_host: bool,
     exclude: Prefixes<()>,
 }
 
@@ -43,6 +47,7 @@ impl Scoper {
         Self {
             within: within.into(),
             owner: (task.scope == Scope::Owner).then(|| task.name.as_str().into()),
+            any_host: task.any_host,
             exclude: Prefixes::new(exclude),
             top: top.into(),
         }
@@ -62,8 +67,8 @@ impl Scoper {
         match (&self.owner, owner) {
             (None, _) if is_within => Scoping::Inside,
             (Some(ours), Some(theirs)) if same_owner(ours, theirs) => Scoping::Inside,
-            // Whose documents of other sites are, is for an owners map to say: nobody reads the whole web to find out.
             (Some(_), None) if is_within => Scoping::Ask,
+            (Some(_), None) if self.any_host => Scoping::AskElsewhere,
             _ => Scoping::Outside,
         }
     }
@@ -133,9 +138,12 @@ mod tests {
                 ("http://h/x", None, Scoping::Ask),
                 ("http://h/x", Some("rtf"), Scoping::Inside),
                 ("http://h/x", Some("XYZ"), Scoping::Outside),
-                ("http://o/x", None, Scoping::Outside),
+                ("http://o/x", None, Scoping::AskElsewhere),
                 ("http://o/x", Some("RTF"), Scoping::Inside),
+                ("http://o/x", Some("XYZ"), Scoping::Outside),
             ],
         );
+        let same = Task { any_host: false, ..task };
+        expect(&same, &[("http://o/x", None, Scoping::Outside), ("http://o/x", Some("RTF"), Scoping::Inside)]);
     }
 }

@@ -22,6 +22,7 @@ pub(super) struct Key<T> {
 pub(super) const TOP: &[Key<Draft>] = &[
     Key { name: "contact", set: |draft, at| at.parse(values::contact).map(|it| draft.plan.contact = Some(it)) },
     Key { name: "depth", set: |draft, at| at.number(0).map(|it| draft.plan.max_depth = Some(it)) },
+    Key { name: "robots_hours", set: |draft, at| at.number(0).map(|it: u32| draft.check_robots_after(it.into())) },
     Key { name: "task", set: |draft, at| at.tables()?.into_iter().try_for_each(|task| add_task(draft, task)) },
     Key { name: "avoid", set: |draft, at| restrict(draft, at, Action::Avoid) },
     Key { name: "leaf", set: |draft, at| restrict(draft, at, Action::Leaf) },
@@ -242,7 +243,7 @@ fn addresses(at: &At<'_>) -> Result<Vec<String>, Note> {
 
 fn restrict(draft: &mut Draft, at: &At<'_>, action: Action) -> Result<(), Note> {
     for item in at.items() {
-        let mut restriction = Restriction { action, prefix: String::new(), until: None };
+        let mut restriction = Restriction { action, prefix: String::new(), until: None, origin: String::new() };
         match item.value.get_ref().as_table() {
             Some(table) => fill(table, OF_RESTRICTIONS, &mut restriction, item.lines)?,
             None => restriction.prefix = item.parse(values::prefix)?,
@@ -407,10 +408,14 @@ mod tests {
         let text = "leaf = ['http://h:80']\navoid = [{ url = 'http://a/', until = 2030-01-01 }, 'http://b/']\n";
         let draft = parse(text).expect("good");
         let until = values::until("2030-01-01").expect("a date");
+        let of = |action, prefix: &str, until| {
+            let (prefix, origin) = (prefix.to_owned(), String::new());
+            Restriction { action, prefix, until, origin }
+        };
         let expected = [
-            (1, Restriction { action: Action::Leaf, prefix: "http://h/".to_owned(), until: None }),
-            (2, Restriction { action: Action::Avoid, prefix: "http://a/".to_owned(), until }),
-            (2, Restriction { action: Action::Avoid, prefix: "http://b/".to_owned(), until: None }),
+            (1, of(Action::Leaf, "http://h/", None)),
+            (2, of(Action::Avoid, "http://a/", until)),
+            (2, of(Action::Avoid, "http://b/", None)),
         ];
         assert_eq!(draft.restrictions, expected);
     }

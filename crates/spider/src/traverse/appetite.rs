@@ -2,10 +2,19 @@
 
 use std::time::{Duration, Instant};
 
+use modoai_fetch::Url;
+
 use super::frontier::Turn;
+use super::sets::SetId;
 use super::visit::Visited;
+use super::web::Stage;
 use super::{Options, Traversal};
+use crate::extract::Form;
 use crate::task::Task;
+use crate::verdict::{Outcome, Reason};
+
+/// Documents of a task for which nobody has set a limit.
+const MOST: u64 = 100_000;
 
 /// When to look again whether a place that is kept was needed.
 const SOON: Duration = Duration::from_millis(20);
@@ -20,7 +29,17 @@ pub(super) struct Appetite {
 impl Appetite {
     /// Of a task that has nothing yet.
     pub(super) fn new(task: &Task, options: &Options) -> Self {
-        Self { limit: task.max_pages.into_iter().chain(options.max_pages).min(), read: 0, kept: 0 }
+        let limit = match (task.max_pages, options.max_pages) {
+            (Some(own), Some(general)) if general > 0 => Some(own.min(general)),
+            (Some(own), _) => Some(own),
+            (None, general) => Some(general.unwrap_or(MOST)).filter(|limit| *limit > 0),
+        };
+        Self { limit, read: 0, kept: 0 }
+    }
+
+    /// The limit, if there is one.
+    pub(super) fn limit(&self) -> Option<u64> {
+        self.limit
     }
 
     fn is_full(&self) -> bool {
@@ -41,6 +60,15 @@ impl Traversal {
         if node.reach.is_empty() {
             return true;
         }
+        if node.is_foreign && node.attempts == 0 && !self.strangers.admit(node.host) {
+            // It is tested like any other link of the outside.
+            let node = self.web.node_mut(number);
+            (node.scope, node.reach) = (SetId::EMPTY, SetId::EMPTY);
+            let host = node.host;
+            self.frontier.done(host, turn);
+            self.enqueue(number);
+            return false;
+        }
         let tasks: Vec<usize> = self.web.sets.tasks(node.reach).collect();
         let (hungry, full): (Vec<_>, Vec<_>) = tasks.iter().partition(|task| !self.appetites[**task].is_full());
         if !full.is_empty() {
@@ -55,6 +83,17 @@ impl Traversal {
         if !hungry.iter().any(|task| self.appetites[*task].has_room()) {
             self.frontier.done(node.host, turn);
             self.frontier.push_later(number, node.host, turn, Instant::now() + SOON);
+            return false;
+        }
+        // A document that is asked for again has been counted.
+        if node.attempts == 0
+            && let Ok(url) = Url::parse(self.web.names.name(number))
+            && !self.similar.admit(&url)
+        {
+            self.frontier.done(node.host, turn);
+            let node = self.web.node_mut(number);
+            (node.stage, node.code, node.status) = (Stage::Done, Outcome::NotTested(Reason::Similar).to_code().0, 0);
+            node.form = Form::Other;
             return false;
         }
         for task in hungry {

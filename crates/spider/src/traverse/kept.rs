@@ -88,7 +88,8 @@ impl Traversal {
         let media_type = test.media_type.as_deref().map(|text| text.split(';').next().unwrap_or(text).trim());
         let media_type = media_type.map(str::to_ascii_lowercase);
         let url = Url::parse(self.web.names.name(number));
-        let may_be_read = url.is_ok_and(|url| extract::is_read(media_type.as_deref(), &url));
+        let may_be_read =
+            self.web.node(number).is_sitemap || url.is_ok_and(|url| extract::is_read(media_type.as_deref(), &url));
         // Without a digest, the validators are those of an answer that nobody read.
         Ok(may_be_read && (test.digest.is_none() || !self.table.has_page(number, READER)?))
     }

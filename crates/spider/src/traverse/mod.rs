@@ -8,10 +8,13 @@
 //! | `record` | the same beside what was known: since when, whether changed |
 //! | `kept` | what is known already: unchanged documents, and the first part of an interrupted run |
 //! | `visit` | one URL, tested |
+//! | `local` | a site that is read from a folder |
 //! | `observe` | who looks over its shoulder, for the resources themselves |
 //! | `outcome` | what an answer says about a URL |
 //! | `appetite` | how many documents a task may have |
+//! | `similar` | how many documents of URLs that look alike are read |
 //! | `hearsay` | whether HEAD is to be believed |
+//! | `strangers` | how many documents of hosts that nobody named are read for owners |
 //! | `web` | the URLs in memory, and what tasks have of them |
 //! | `frontier` | what waits, by host |
 //! | `names`, `sets` | a million URLs, and sets of tasks, in little memory |
@@ -21,6 +24,7 @@ mod appetite;
 mod frontier;
 mod hearsay;
 mod kept;
+mod local;
 mod names;
 mod observe;
 mod opaque;
@@ -30,7 +34,9 @@ mod record;
 mod refer;
 mod sets;
 mod settle;
-mod visit;
+mod similar;
+mod strangers;
+pub(crate) mod visit;
 pub(crate) mod web;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -50,14 +56,17 @@ use crate::verdict::Reason;
 use appetite::Appetite;
 use frontier::Frontier;
 use hearsay::Hearsay;
+pub use local::{Folder, Found, LocalSite};
 pub use observe::{Observer, Sight};
 pub use options::Options;
 use sets::SetId;
+use similar::Similar;
+use strangers::Strangers;
 use visit::{Visited, Visitor};
 use web::Web;
 
 /// How long robots.txt may be used without asking again, by RFC 9309.
-const ROBOTS_LIVE: SignedDuration = SignedDuration::from_hours(24);
+pub(crate) const ROBOTS_LIVE: SignedDuration = SignedDuration::from_hours(24);
 
 /// However many are asked for, more requests at once gain nothing from one host, and each takes memory.
 const MOST_PER_HOST: usize = 128;
@@ -85,6 +94,8 @@ pub struct Traversal {
     /// How many documents there were when depths were measured last.
     measured: u64,
     pub(crate) is_cut_by_pages: bool,
+    similar: Similar,
+    strangers: Strangers,
     hearsay: Hearsay,
     /// How often hosts were asked in vain, one time after the other, and why.
     silences: HashMap<u32, (u32, Reason)>,
@@ -154,7 +165,8 @@ impl Traversal {
         let client = restricted(client, &plan, &options, &table)?;
         let visitor = Visitor::new(client, &options);
         if let Some(gate) = &visitor.gate {
-            table.robots(now - ROBOTS_LIVE, |remembered| gate.remember(remembered))?;
+            let age = plan.robots_age.unwrap_or(ROBOTS_LIVE).min(ROBOTS_LIVE);
+            table.robots(now - age, |remembered| gate.remember(remembered))?;
         }
         Ok(Self {
             frontier: Frontier::new(options.per_host.min(MOST_PER_HOST)),
@@ -170,6 +182,8 @@ impl Traversal {
             is_cut_by_depth: false,
             measured: 0,
             is_cut_by_pages: false,
+            strangers: Strangers::default(),
+            similar: Similar::new(options.max_similar),
             hearsay: Hearsay::default(),
             silences: HashMap::new(),
             mapped: HashMap::new(),
@@ -203,8 +217,9 @@ impl Traversal {
         let mut stop = pin!(stop);
         let mut visits = JoinSet::new();
         let mut under_way = HashMap::new();
-        for task in 0..self.plan.tasks.len() {
-            self.begin_task(task)?;
+        match self.options.local.clone() {
+            Some(local) => self.begin_folder(&local)?,
+            None => (0..self.plan.tasks.len()).try_for_each(|task| self.begin_task(task))?,
         }
         loop {
             self.table.tick()?;
@@ -270,8 +285,14 @@ impl Traversal {
             self.remarks.push(format!("documents more than {depth} links from the top were tested, but not read"));
         }
         if self.is_cut_by_pages {
-            self.remarks.push("the limit of pages was reached: further documents were tested, but not read".to_owned());
+            let limit = self.appetites.iter().filter_map(Appetite::limit).min().unwrap_or_default();
+            let what = format!(
+                "the limit of {limit} documents was reached: further documents were tested, but not read (--max-pages sets it)"
+            );
+            self.remarks.push(what);
         }
+        self.remarks.extend(self.similar.remarks());
+        self.remarks.extend(self.strangers.remark());
     }
 }
 
@@ -281,7 +302,8 @@ fn restricted(client: Client, plan: &Plan, options: &Options, table: &Table) -> 
         return Ok(client);
     }
     let mut starts = Vec::with_capacity(plan.tasks.len());
-    for task in &plan.tasks {
+    // A folder is no reason to trust the host that it is served from.
+    for task in plan.tasks.iter().filter(|_| options.local.is_none()) {
         let was_public = table.was_public(task.top.host_str().unwrap_or_default())?;
         starts.push(Start { url: task.top.clone(), was_public });
     }
@@ -290,10 +312,14 @@ fn restricted(client: Client, plan: &Plan, options: &Options, table: &Table) -> 
 
 /// What a run is to do, as a number: only the same can be resumed.
 fn fingerprint(plan: &Plan, options: &Options) -> u64 {
-    let tasks: Vec<_> =
-        plan.tasks.iter().map(|task| (&task.name, task.scope, task.top.as_str(), &task.exclude)).collect();
-    let Options { external, external_fragments, max_depth, max_pages, robots, .. } = options;
-    let limits = (external, external_fragments, max_depth, max_pages, robots);
-    let text = format!("{tasks:?} {limits:?} {:?} {:?}", plan.restrictions, plan.owners);
+    let tasks: Vec<_> = plan
+        .tasks
+        .iter()
+        .map(|task| (&task.name, task.scope, task.top.as_str(), &task.exclude, task.any_host))
+        .collect();
+    let Options { external, external_fragments, max_depth, max_pages, max_similar, robots, .. } = options;
+    let limits = (external, external_fragments, max_depth, max_pages, max_similar, robots);
+    let restrictions: Vec<_> = plan.restrictions.iter().map(|it| (it.action, &it.prefix, it.until)).collect();
+    let text = format!("{tasks:?} {limits:?} {restrictions:?} {:?}", plan.owners);
     xxhash_rust::xxh3::xxh3_64(text.as_bytes())
 }

@@ -57,12 +57,12 @@ impl Traversal {
 
     /// Whether some limit kept documents from being read, so that not everything was come upon.
     pub fn is_cut(&self) -> bool {
-        self.is_cut_by_depth || self.is_cut_by_pages
+        self.is_cut_by_depth || self.is_cut_by_pages || self.similar.is_used_up()
     }
 
     /// Whether a URL may be asked for on condition that it has changed.
     pub(super) fn may_be_same(&mut self, number: u32) -> bool {
-        let is_home = !self.web.node(number).scope.is_empty();
+        let is_home = self.web.node(number).is_home();
         let url = self.web.names.name(number);
         self.observer.as_mut().is_none_or(|observer| !is_home || observer.has(url))
     }
@@ -76,7 +76,7 @@ impl Traversal {
         visited: Option<&Visited>,
     ) -> Result<bool, TableError> {
         let node = *self.web.node(number);
-        if self.observer.is_none() || node.scope.is_empty() || node.is_action {
+        if self.observer.is_none() || !node.is_home() || node.is_action {
             return Ok(false);
         }
         let came = visited.and_then(|visited| Some((&visited.headers, visited.kept.as_ref()?)));

@@ -21,6 +21,12 @@ pub(crate) fn is_opaque(url: &str) -> bool {
     ENDINGS.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok()
 }
 
+/// Returns true if the name of a URL is that of an SVG file, whose elements fragments can name.
+pub(crate) fn is_svg(url: &str) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    path.len() > 4 && path.as_bytes()[path.len() - 4..].eq_ignore_ascii_case(b".svg")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! How a web is traversed, beyond what its tasks say.
 
+use super::LocalSite;
+
 /// How a web is traversed.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -13,8 +15,12 @@ pub struct Options {
     pub external_fragments: bool,
     /// How many links from a top are followed. 20, as in 1994: endless calendars end.
     pub max_depth: u16,
-    /// How many documents are read at most.
+    /// Most documents to read for a task that sets no limit of its own; 0 is no limit. 100,000 if none is given: more than almost
+    /// every site has, and a web without an end does not fill the disk.
     pub max_pages: Option<u64>,
+    /// Most documents to read of URLs that look alike; 0 is no limit. 10,000 if none is given, and 200 where paths have a
+    /// segment three times.
+    pub max_similar: Option<u64>,
     /// How much of a document is read. 32 MB: beyond that, no human maintains it.
     pub page_limit: usize,
     /// How often something that failed is asked for, in all.
@@ -26,6 +32,8 @@ pub struct Options {
     /// Whether an [`Observer`](super::Observer) gets the resources of all tasks: leaves are then asked for by GET, and so many
     /// bytes of each are read at most.
     pub bodies: Option<usize>,
+    /// A site that is read from a folder instead of from its server.
+    pub local: Option<LocalSite>,
     /// Connect to private addresses, too. Otherwise only the hosts of the tops may have one.
     pub allow_private: bool,
 }
@@ -39,11 +47,13 @@ impl Default for Options {
             external_fragments: false,
             max_depth: 20,
             max_pages: None,
+            max_similar: None,
             page_limit: 32 * 1024 * 1024,
             attempts: 3,
             robots: true,
             sitemaps: true,
             bodies: None,
+            local: None,
             allow_private: false,
         }
     }

@@ -2,12 +2,12 @@
 
 use modoai_fetch::{HeaderValue, Url};
 
-use super::Traversal;
 use super::frontier::Turn;
-use super::opaque::is_opaque;
+use super::opaque::{is_opaque, is_svg};
 use super::sets::SetId;
 use super::visit::{Errand, Look, Visited};
 use super::web::{NONE, Stage};
+use super::{LocalSite, Traversal};
 use crate::extract::Form;
 use crate::reference::Leads;
 use crate::table::TableError;
@@ -41,6 +41,17 @@ impl Traversal {
         Ok(())
     }
 
+    /// All documents of a folder, for all tasks.
+    pub(super) fn begin_folder(&mut self, local: &LocalSite) -> Result<(), TableError> {
+        let tasks = self.web.sets.of(0..self.plan.tasks.len());
+        let way = Way { from: NONE, leads: Leads::ToDocument, tasks, depth: 0, has_fragment: false };
+        for url in local.documents.iter().filter_map(|path| local.base.join(path).ok()) {
+            let number = self.number(url.as_str())?;
+            self.come_upon(number, way);
+        }
+        Ok(())
+    }
+
     /// The number of a URL; the table learns of new ones.
     pub(super) fn number(&mut self, url: &str) -> Result<u32, TableError> {
         let (number, is_new) = self.web.number(url);
@@ -61,7 +72,8 @@ impl Traversal {
             (node.stage, node.code) = (Stage::Done, Outcome::Broken(Fault::NoSuchHost).to_code().0);
             return;
         }
-        let is_wanted = matches!(way.leads, Leads::ToDocument | Leads::ToSource);
+        // The parts of a drawing are looked up in it, by whatever it is referred to.
+        let is_wanted = way.leads.is_read() || way.has_fragment && is_svg(self.web.names.name(number));
         let mut tasks = SetId::EMPTY;
         if is_wanted {
             let (scope, reach) = (self.web.node(number).scope, self.web.node(number).reach);
@@ -74,7 +86,8 @@ impl Traversal {
         self.web.grow(number, tasks, way.depth);
         let node = self.web.node_mut(number);
         node.is_wanted |= is_wanted;
-        node.is_ornament &= way.leads == Leads::ToOrnament;
+        node.is_sitemap |= way.leads == Leads::ToSitemap;
+        node.is_ornament &= way.leads == Leads::ToOrnament && !is_wanted;
         node.is_action &= way.leads == Leads::ToAction;
         node.is_quoted |= way.has_fragment && is_wanted;
         match node.stage {
@@ -102,15 +115,21 @@ impl Traversal {
         let host = *self.hosts.entry(origin).or_insert(next);
         let owner = self.owners.of(&url);
         let mut tasks = Vec::new();
+        let mut is_foreign = true;
         for (task, scoper) in self.scopers.iter().enumerate() {
             // Whatever its name or its owner, the top of a task is part of it.
-            if scoper.scoping(&url, owner) != Scoping::Outside || self.is_top_of(task, url.as_str()) {
+            let scoping = match scoper.scoping(&url, owner) {
+                _ if self.is_top_of(task, url.as_str()) => Scoping::Inside,
+                scoping => scoping,
+            };
+            if scoping != Scoping::Outside {
                 tasks.push(task);
+                is_foreign &= scoping == Scoping::AskElsewhere;
             }
         }
         let scope = self.web.sets.of(tasks);
         let node = self.web.node_mut(number);
-        (node.host, node.scope) = (host, scope);
+        (node.host, node.scope, node.is_foreign) = (host, scope, is_foreign);
     }
 
     pub(super) fn is_top_of(&self, task: usize, url: &str) -> bool {
@@ -130,6 +149,9 @@ impl Traversal {
                     || self.scopers[*task].scoping(url, Some(owner.unwrap_or_default())) == Scoping::Inside
             })
             .collect();
+        if node.is_foreign && !kept.is_empty() {
+            self.strangers.owned(node.host);
+        }
         let scope = self.web.sets.of(kept);
         let reach = self.web.sets.meet(node.reach, scope);
         let node = self.web.node_mut(number);
@@ -141,7 +163,7 @@ impl Traversal {
         let node = self.web.node(number);
         let url = self.web.names.name(number);
         let is_leaf = self.restrictions.action(url, self.begun.began) == Some(Action::Leaf);
-        let is_home = !node.scope.is_empty();
+        let is_home = node.is_home();
         let is_read_outside = self.options.external_fragments && node.is_quoted && !is_home;
         // Whoever wants the resources themselves is not served by their headers.
         let is_kept = self.options.bodies.is_some() && is_home && !node.is_action;
@@ -149,7 +171,8 @@ impl Traversal {
             Look::Get
         } else if is_leaf || !node.is_wanted {
             Look::Head
-        } else if !node.reach.is_empty() && (!is_opaque(url) || node.is_promising) || is_read_outside {
+        } else if !node.reach.is_empty() && (!is_opaque(url) || node.is_promising || node.is_sitemap) || is_read_outside
+        {
             Look::Read
         } else if is_kept {
             Look::Get
@@ -168,7 +191,7 @@ impl Traversal {
         let look = self.look(number);
         let action = self.restrictions.action(self.web.names.name(number), self.begun.began);
         let node = self.web.node_mut(number);
-        let is_outside = node.scope.is_empty();
+        let is_outside = !node.is_home();
         let skipped = if action == Some(Action::Avoid) {
             Some(Reason::Avoided)
         } else if is_outside && !self.options.external {
@@ -236,8 +259,9 @@ impl Traversal {
             referer,
             etag,
             modified,
-            is_home: !node.scope.is_empty(),
+            is_home: node.is_home(),
             is_action: node.is_action,
+            is_sitemap: node.is_sitemap,
         }))
     }
 

@@ -8,6 +8,7 @@ use modoai_fetch::{HeaderMap, Next, Patience, Robots, Url};
 use super::Traversal;
 use super::record::text;
 use super::refer::Way;
+use super::sets::SetId;
 use super::visit::{Look, Read, Visited};
 use super::web::{MOST_HOPS, NONE, Stage};
 use crate::anchors::Fragment;
@@ -19,7 +20,7 @@ use crate::task::{Owners, Scope, Scoper};
 use crate::verdict::{Fault, Outcome, Reason};
 
 /// The version of the extraction. Whoever changes what is found in documents adds one, and pages are read again.
-pub(super) const READER: u32 = 1;
+pub(super) const READER: u32 = 2;
 /// How many more attempts a server gets that says when to come back.
 const MORE_ATTEMPTS_WHEN_BUSY: u32 = 3;
 
@@ -92,7 +93,7 @@ impl Traversal {
         if let Some(pause) = robots.crawl_delay() {
             self.frontier.pace(node.host, pause);
         }
-        if !self.options.sitemaps || robots.sitemaps().is_empty() || node.reach.is_empty() {
+        if !self.options.sitemaps || robots.sitemaps().is_empty() || node.reach.is_empty() || node.is_foreign {
             return Ok(());
         }
         let before = self.mapped.get(&node.host).copied().unwrap_or_default();
@@ -101,18 +102,24 @@ impl Traversal {
             return Ok(());
         }
         self.mapped.insert(node.host, tasks);
-        let way = Way { from: number, leads: Leads::ToSource, tasks, depth: 1, has_fragment: false };
+        let way = Way { from: number, leads: Leads::ToSitemap, tasks, depth: 1, has_fragment: false };
         for mut sitemap in robots.sitemaps().iter().filter_map(|text| Url::parse(text).ok()) {
             // A user in it is nobody's business; whatever has one can be without.
             let _ = (sitemap.set_username(""), sitemap.set_password(None));
             let sitemap = self.number(sitemap.as_str())?;
-            // A tree may have pages in a site map that lies outside of it.
-            self.prepare(sitemap);
-            let scope = self.web.node(sitemap).scope;
-            self.web.node_mut(sitemap).scope = self.web.sets.union(scope, tasks);
+            self.admit_sitemap(sitemap, tasks);
             self.come_upon(sitemap, way);
         }
         Ok(())
+    }
+
+    /// Lets tasks read a sitemap wherever it is: a tree may have pages in a sitemap that is not in the tree.
+    fn admit_sitemap(&mut self, number: u32, tasks: SetId) {
+        if self.web.node(number).host == NONE {
+            self.prepare(number);
+        }
+        let scope = self.web.sets.union(self.web.node(number).scope, tasks);
+        self.web.node_mut(number).scope = scope;
     }
 
     /// Hosts that do not answer are not asked for ever.
@@ -133,7 +140,7 @@ impl Traversal {
     /// Whether a host has been asked in vain often enough: more often if it is one of those that are maintained.
     pub(super) fn is_given_up(&self, number: u32) -> bool {
         let node = self.web.node(number);
-        let enough = if node.scope.is_empty() { 3 } else { 12 };
+        let enough = if node.is_home() { 12 } else { 3 };
         self.silences.get(&node.host).is_some_and(|(times, _)| *times >= enough)
     }
 
@@ -187,6 +194,7 @@ impl Traversal {
         let onward = self.web.node_mut(target);
         onward.hops = onward.hops.max(hops);
         let leads = match node {
+            _ if node.is_sitemap => Leads::ToSitemap,
             _ if node.is_wanted => Leads::ToDocument,
             _ if node.is_action => Leads::ToAction,
             _ if node.is_ornament => Leads::ToOrnament,
@@ -293,8 +301,12 @@ impl Traversal {
         if let Some(fragment) = fragment {
             self.wanted.insert((to, Fragment::new(fragment)));
         }
+        // The sitemaps of an index are as good as the index.
+        if leads == Leads::ToSitemap && self.web.node(way.from).is_sitemap {
+            self.admit_sitemap(to, way.tasks);
+        }
         self.come_upon(to, Way { leads, has_fragment: fragment.is_some(), ..way });
-        if matches!(leads, Leads::ToDocument | Leads::ToSource) && !self.web.node(to).scope.is_empty() {
+        if leads.is_read() && !self.web.node(to).scope.is_empty() {
             edges.push(to);
         }
     }

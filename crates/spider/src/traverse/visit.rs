@@ -11,8 +11,8 @@ use modoai_fetch::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Options;
 use super::outcome::{self, Conclusion};
+use super::{LocalSite, Options, local};
 use crate::extract::{self, Page, Source};
 use crate::verdict::{Fault, Outcome, Reason};
 
@@ -54,6 +54,7 @@ pub(crate) struct Errand {
     pub(crate) modified: Option<String>,
     pub(crate) is_home: bool,
     pub(crate) is_action: bool,
+    pub(crate) is_sitemap: bool,
 }
 
 /// What came of it.
@@ -89,6 +90,8 @@ pub(crate) struct Visitor {
     pub(crate) client: Client,
     /// Who knows robots.txt; none if nobody is asked.
     pub(crate) gate: Option<Gate>,
+    /// The site that is read from a folder, if there is one.
+    local: Option<LocalSite>,
     page_limit: usize,
     /// How much of a leaf is read, if somebody wants it.
     bodies: Option<usize>,
@@ -100,13 +103,17 @@ impl Visitor {
     pub(crate) fn new(client: Client, options: &Options) -> Self {
         let gate = options.robots.then(|| Gate::new(client.clone()));
         let Options { page_limit, bodies, .. } = *options;
+        let local = options.local.clone();
         let (readers, large) = (Semaphore::new(READ_AT_ONCE), Arc::new(Semaphore::new(LARGE_AT_ONCE)));
-        Self { client, gate, page_limit, bodies, readers, large }
+        Self { client, gate, local, page_limit, bodies, readers, large }
     }
 
     /// Goes, and comes back with an answer whatever happens.
     pub(crate) async fn go(self: Arc<Self>, errand: Errand) -> Visited {
         let node = errand.node;
+        if let Some(local) = self.local.as_ref().filter(|local| local.has(&errand.url)) {
+            return self.read_local(local.clone(), errand).await;
+        }
         let robots = match &self.gate {
             Some(gate) => gate.robots(&errand.url).await.map(Some),
             None => Ok(None),
@@ -154,29 +161,28 @@ impl Visitor {
     async fn read(&self, errand: &Errand, mut answer: Fetched) -> Result<Visited, FetchError> {
         let charset = answer.charset().map(str::to_owned);
         let media_type = answer.content_type().map(str::to_ascii_lowercase);
-        if !extract::is_read(media_type.as_deref(), &errand.url) {
+        if !errand.is_sitemap && !extract::is_read(media_type.as_deref(), &errand.url) {
             return self.unread(errand, answer).await;
         }
         let links: Vec<String> = text_headers(&answer.headers, "link");
         // Held until the document is read, since until then its bytes are in memory.
         let _reader = self.readers.acquire().await.ok();
-        let Taken { bytes: body, is_whole, place } = self.body(&mut answer, self.page_limit).await?;
+        let Taken { bytes: body, is_whole, mut place } = self.body(&mut answer, self.page_limit).await?;
+        if errand.is_sitemap && place.is_none() {
+            // It may be much larger when it is decompressed.
+            place = Arc::clone(&self.large).acquire_owned().await.ok();
+        }
         let kept = self.bodies.map(|_| Taken { bytes: body.clone(), is_whole, place: None });
         let bytes = body.len() as u64;
-        let url = errand.url.clone();
+        let (url, is_sitemap, limit) = (errand.url.clone(), errand.is_sitemap, self.page_limit);
         let work = move || {
             let links: Vec<&str> = links.iter().map(String::as_str).collect();
-            let source = Source {
-                url: &url,
-                media_type: media_type.as_deref(),
-                charset: charset.as_deref(),
-                links: &links,
-                body: &body,
-            };
-            (extract::extract(&source), xxh3_64(&body))
+            let (media_type, charset) = (media_type.as_deref(), charset.as_deref());
+            let source = Source { url: &url, media_type, charset, links: &links, body: &body };
+            extracted(&source, is_sitemap, limit)
         };
         // Documents of a few kilobytes are read faster than another thread is woken.
-        let (page, digest) = if bytes < SMALL as u64 {
+        let (page, is_unpacked, digest) = if bytes < SMALL as u64 && !is_sitemap {
             work()
         } else {
             let Ok(read) = tokio::task::spawn_blocking(work).await else {
@@ -186,7 +192,48 @@ impl Visitor {
             };
             read
         };
+        let is_whole = is_whole && is_unpacked;
         Ok(Visited { kept, ..errand.visited(answer, Some(Read { page, digest, bytes, is_whole, _place: place })) })
+    }
+
+    /// Reads a file of the local site.
+    async fn read_local(&self, local: LocalSite, errand: Errand) -> Visited {
+        // Files are read a few at a time, since each may be as large as a page may be.
+        let place = Arc::clone(&self.large).acquire_owned().await.ok();
+        let (node, limit) = (errand.node, self.page_limit);
+        let work = move || -> std::io::Result<Visited> {
+            let media_type = |answer: &local::Answer| {
+                let value = answer.headers.get("content-type")?.to_str().ok()?;
+                Some(value.split(';').next().unwrap_or(value).trim().to_ascii_lowercase())
+            };
+            let is_read = errand.look == Look::Read;
+            let answer = local.answer(&errand.url, errand.etag.as_deref(), is_read.then_some(limit))?;
+            let outcome = match (answer.status, &answer.location) {
+                (_, Some(to)) => Outcome::Moved { permanent: true, to: to.as_str().into() },
+                (200 | 304, None) => Outcome::Good,
+                (status, None) => Outcome::Broken(Fault::Status(status)),
+            };
+            let media_type = media_type(&answer);
+            let is_read = is_read && answer.status == 200 && extract::is_read(media_type.as_deref(), &errand.url);
+            let read = is_read.then(|| {
+                let (url, body) = (&errand.url, &answer.body);
+                // The server that will send it may name another charset, or none; what the document says holds for both.
+                let source = Source { url, media_type: media_type.as_deref(), charset: None, links: &[], body };
+                let (page, is_unpacked, digest) = extracted(&source, errand.is_sitemap, limit);
+                let is_whole = answer.is_whole && is_unpacked;
+                Read { page, digest, bytes: body.len() as u64, is_whole, _place: place }
+            });
+            let (status, headers) = (Some(answer.status), answer.headers);
+            Ok(Visited { status, headers, read, ..Visited::without_answer(node, Conclusion::certain(outcome)) })
+        };
+        let failed = |error: &dyn std::fmt::Display| {
+            Visited::not_asked(node, Reason::Garbled(format!("failed to read the file: {error}").into()))
+        };
+        match tokio::task::spawn_blocking(work).await {
+            Ok(Ok(visited)) => visited,
+            Ok(Err(error)) => failed(&error),
+            Err(error) => failed(&error),
+        }
     }
 
     /// An answer that says nothing of links. Its body is taken off the line if it is short, or wanted for itself.
@@ -351,6 +398,13 @@ impl Errand {
         }
         self.visited(answer, None)
     }
+}
+
+/// Extracts a document. Returns true if all of it was read, and the hash of its bytes.
+fn extracted(source: &Source<'_>, is_sitemap: bool, limit: usize) -> (Page, bool, u64) {
+    let (page, is_whole) =
+        if is_sitemap { extract::extract_sitemap(source, limit) } else { (extract::extract(source), true) };
+    (page, is_whole, xxh3_64(source.body))
 }
 
 /// Whether an answer to HEAD is that of GET: good news, redirects, and requests to go away.

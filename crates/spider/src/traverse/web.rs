@@ -56,8 +56,12 @@ pub(crate) struct Node {
     /// When its turn is, or was.
     pub(crate) turn: Turn,
     pub(crate) attempts: u8,
+    /// True if its host is one that nobody named, and an Owner task has to ask whose it is.
+    pub(crate) is_foreign: bool,
     /// Whether something refers to it as a document, or as something that is read.
     pub(crate) is_wanted: bool,
+    /// True if something refers to it as a sitemap.
+    pub(crate) is_sitemap: bool,
     /// Whether a style sheet needs it, and nobody else refers to it.
     pub(crate) is_ornament: bool,
     /// Whether all that refers to it wants to send something to it.
@@ -95,7 +99,9 @@ impl Node {
             look: Look::Head,
             turn: Turn::Last,
             attempts: 0,
+            is_foreign: false,
             is_wanted: false,
+            is_sitemap: false,
             is_ornament: true,
             is_action: true,
             is_quoted: false,
@@ -106,6 +112,11 @@ impl Node {
             sets_cookie: false,
             hops: 0,
         }
+    }
+
+    /// Returns true if it is on a site that is maintained, and not a document of another host that may belong to an owner.
+    pub(crate) fn is_home(&self) -> bool {
+        !self.scope.is_empty() && !self.is_foreign
     }
 
     /// Whether it is there.

@@ -97,6 +97,13 @@ impl Certificates {
         made("authority.pem", &folder, &authority_itself.pem());
         made("certificate.pem", &folder, &leaf.pem());
         made("key.pem", &folder, &key.serialize_pem());
+        // As `openssl req -x509` makes them: an authority, without a name that verifiers read.
+        let mut own = rcgen::CertificateParams::new(Vec::new()).expect("parameters");
+        own.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        own.distinguished_name.push(rcgen::DnType::CommonName, "mail.example.org");
+        let own_key = rcgen::KeyPair::generate().expect("a key");
+        made("self-signed.pem", &folder, &own.self_signed(&own_key).expect("a certificate").pem());
+        made("self-signed-key.pem", &folder, &own_key.serialize_pem());
         Self { folder }
     }
 

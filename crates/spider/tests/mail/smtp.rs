@@ -110,6 +110,27 @@ fn starttls_and_a_password_from_a_file() {
 }
 
 #[test]
+fn self_signed_certificate_is_trusted_if_it_is_in_the_file() {
+    let certificates = Certificates::new();
+    for wrapped in [false, true] {
+        let Some(server) = Server::start(json!({
+            "certificate": certificates.path("self-signed.pem"), "key": certificates.path("self-signed-key.pem"),
+            "wrapped": wrapped, "user": USER, "password": PASSWORD,
+        })) else {
+            return;
+        };
+        let scheme = if wrapped { "smtps" } else { "smtp+starttls" };
+        let mut trusting = route(scheme, server.port, Some(PASSWORD), Some(certificates.path("self-signed.pem")));
+        let delivery = made(&["ann@example.org"]).deliver(&mut *trusting, &table());
+        assert_eq!(delivery.written.len(), 1, "{scheme}: {delivery:?}");
+        let mut other = route(scheme, server.port, Some(PASSWORD), Some(certificates.path("authority.pem")));
+        let delivery = made(&["ann@example.org"]).deliver(&mut *other, &table());
+        assert!(delivery.written.is_empty() && delivery.failed.len() == 1, "{scheme}: {delivery:?}");
+        assert_eq!(server.received().len(), 1, "nothing is sent to a server that is not known");
+    }
+}
+
+#[test]
 fn tls_from_the_first_byte_and_the_other_way_to_log_in() {
     let certificates = Certificates::new();
     let Some(server) = Server::start(json!({

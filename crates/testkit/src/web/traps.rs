@@ -26,6 +26,19 @@ pub fn ever_deeper() -> Web {
         .below("/deeper/", |_| html(r#"<a href="deeper/">deeper</a>"#))
 }
 
+/// Folders in which every page leads to three more, under the same names and under numbers.
+pub fn branches() -> Web {
+    let branch = |_: &Visit<'_>| html(r#"<a href="left/">l</a><a href="right/">r</a><a href="middle/">m</a>"#);
+    let numbers = |visit: &Visit<'_>| {
+        let here = visit.request.target.trim_end_matches('/').to_owned();
+        html(&(0..3).map(|number| format!("<a href=\"{here}/{number}/\">x</a>")).collect::<String>())
+    };
+    Web::default()
+        .page("/", r#"<a href="/tree/">1</a><a href="/numbers/">2</a><a href="/missing">3</a>"#)
+        .below("/tree/", branch)
+        .below("/numbers/", numbers)
+}
+
 /// One page with this many links to as many places, none of which may be asked for.
 pub fn link_bomb(links: usize) -> Web {
     let page: String = (0..links).map(|number| format!("<a href=\"/bomb/{number}\">x</a>\n")).collect();

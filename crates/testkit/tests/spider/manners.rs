@@ -94,3 +94,19 @@ fn a_form_behind_a_redirect_takes_what_is_sent_to_it() {
     let ended = Spider::new(host.at("/"), &folder.path().join("table")).complete();
     assert_eq!(ended.count("broken"), 0, "{}", ended.said);
 }
+
+#[test]
+fn from_is_the_address_of_the_task_or_its_absence_is_reported_once() {
+    let host = host();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("tasks");
+    let task = format!("<Site\n  Name a\n  TopURL {}\n  EmailAddress ann@example.org\n>\n", host.at("/"));
+    std::fs::write(&file, task).expect("written");
+    Spider::new(&file, &folder.path().join("table")).complete();
+    for asked in host.take_log() {
+        assert_eq!(asked.request.header("From"), Some("ann@example.org"), "{asked}");
+    }
+    let ended = Spider::new(host.at("/"), &folder.path().join("table-2")).complete();
+    assert_eq!(ended.said.matches("--contact").count(), 1, "{}", ended.said);
+    assert!(host.log().iter().all(|asked| asked.request.header("From").is_none()));
+}

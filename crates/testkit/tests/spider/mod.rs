@@ -9,6 +9,7 @@
 //! | `traps` | webs and pages without an end |
 //! | `runs` | the second run, what is new, what is mended; interrupted, killed, gone on with |
 //! | `owners` | many owners, one web; the task files of 1994 |
+//! | `reach` | sitemaps of every form, drawings, other schemes, changed targets, damaged tables |
 //! | `reports` | what a browser shows of a report |
 
 use std::collections::BTreeSet;
@@ -24,11 +25,14 @@ use crate::running::{Told, to_its_end, to_its_end_while};
 mod cases;
 mod manners;
 mod owners;
+mod reach;
 mod references;
 mod reports;
 mod robots;
 mod runs;
 mod traps;
+
+pub(crate) use reach::mapped;
 
 /// A run to be started.
 pub(crate) struct Spider {
@@ -121,6 +125,12 @@ impl Ended {
     pub(crate) fn targets(&self, verdict: &str) -> BTreeSet<String> {
         let of_it = self.findings.iter().filter(|finding| finding["verdict"] == verdict);
         of_it.map(whole).collect()
+    }
+
+    /// The remarks of the run.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let remarks = self.summary["remarks"].as_array().into_iter().flatten();
+        remarks.filter_map(|remark| remark.as_str().map(str::to_owned)).collect()
     }
 
     /// A number of the summary.

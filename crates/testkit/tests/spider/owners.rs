@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use modoai_testkit::process::write_program;
-use modoai_testkit::web::{Host, Reply, Visit, Web, html};
+use modoai_testkit::web::{Asked, Host, Reply, Visit, Web, html};
 use tempfile::TempDir;
 
 use super::{Ended, Spider};
@@ -105,6 +105,44 @@ fn an_owner_has_the_documents_that_say_so() {
     assert_eq!(broken, ["/missing/header", "/missing/meta", "/missing/of-1994"], "{}", ended.said);
     assert_eq!(host.times("/missing/another") + host.times("/missing/nobody"), 0, "these are not RTF's");
     assert!(ended.findings.iter().all(|finding| finding["owner"] == "RTF"), "{}", ended.said);
+}
+
+#[test]
+fn an_owner_has_documents_on_other_hosts() {
+    let owned = r#"<html><head><meta name="owner" content="RTF"></head>"#;
+    let third = Web::default().file("/mine", "text/html", format!("{owned}<a href=\"/gone-3\">x</a>")).start();
+    let leaf = |number: usize| format!("<a href=\"/nobodys/{number}\">x</a>");
+    let stranger = Web::default().below("/nobodys/", |_| html("nobody's")).status("/refused", 403).start();
+    let other = Web::default()
+        .on("/mine", {
+            let page = format!("<a href=\"/gone-2\">x</a><a href=\"{}\">next</a>", third.at("/mine"));
+            move |_: &Visit<'_>| html(&page).with("Owner", "RTF")
+        })
+        .file("/not-mine", "text/html", r#"<meta name="owner" content="XYZ"><a href="/gone-4">x</a>"#)
+        .start();
+    let nobodys: String = (0..60).map(|number| leaf(number).replace("/nobodys", &stranger.at("/nobodys"))).collect();
+    let links = format!(
+        r#"<a href="{}">1</a><a href="{}">2</a><a href="{}">3</a>{nobodys}"#,
+        other.at("/mine"),
+        other.at("/not-mine"),
+        stranger.at("/refused")
+    );
+    let host = Web::default().page("/", &links).start();
+    let tasks = Tasks::new(&format!("[[task]]\nname = \"RTF\"\nowner = \"{}\"\n", host.at("/")));
+    let ended = tasks.run();
+    let expected = std::collections::BTreeSet::from([other.at("/gone-2"), third.at("/gone-3")]);
+    assert_eq!(ended.targets("broken"), expected, "{}", ended.said);
+    assert_eq!(other.times("/gone-4"), 0, "that is not RTF's");
+    assert_eq!(ended.count("pages"), 3, "{}", ended.said);
+    // Refusals of others are not called broken, and a host without an owner's document is soon only tested.
+    assert!(ended.targets("not tested").contains(&stranger.at("/refused")), "{}", ended.said);
+    let is_read = |asked: &Asked| asked.request.method == "GET" && asked.request.target != "/robots.txt";
+    let read = stranger.log().into_iter().filter(is_read);
+    assert_eq!(read.count(), 20);
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let same = Spider::new(&tasks.file, &folder.path().join("table")).with(["--owner-hosts", "same"]).complete();
+    assert!(same.targets("broken").is_empty(), "{}", same.said);
 }
 
 #[test]

@@ -30,6 +30,17 @@ fn calendars_end_by_depth_or_by_pages() {
 }
 
 #[test]
+fn webs_that_branch_end_with_a_reason() {
+    let (ended, broken) = traverse(traps::branches(), &["--max-similar", "50"]);
+    assert_eq!(broken, ["/missing"]);
+    assert!(ended.count("pages") < 500, "{}", ended.said);
+    let remarks = ended.remarks();
+    for pattern in ["/tree/…,", "/numbers/#/…/,"] {
+        assert!(remarks.iter().any(|remark| remark.contains(pattern)), "{pattern}: {remarks:?}");
+    }
+}
+
+#[test]
 fn folders_in_folders_end() {
     let (ended, broken) = traverse(traps::ever_deeper(), &[]);
     assert!(broken.is_empty());

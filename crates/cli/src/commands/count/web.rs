@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use modoai_fetch::Client;
 use modoai_harvester::harvest::{Harvest, Options as HarvestOptions};
-use modoai_spider::count::{Fate, Ledger, Source, sitemap};
+use modoai_spider::count::{Fate, Ledger, Source, confirm, sitemap};
 use modoai_spider::results::Results as _;
 use modoai_spider::survey::Survey;
 use modoai_spider::table::{Table, TableError};
@@ -63,17 +63,7 @@ impl CountCommand {
         if let Some(top) = &self.crawl {
             let task = Task::new(top.host_str().unwrap_or_default(), Scope::Site, top.clone());
             let plan = Plan { tasks: vec![task], ..Plan::default() };
-            let options = Options {
-                connections: self.per_host.into(),
-                per_host: self.per_host.into(),
-                external: false,
-                robots: !self.ignore_robots,
-                max_depth: self.depth.unwrap_or(Options::default().max_depth),
-                sitemaps: false,
-                allow_private: self.remote.allow_private,
-                ..Options::default()
-            };
-            let begun = Traversal::begin(plan, options, table, client.clone(), jiff::Timestamp::now());
+            let begun = Traversal::begin(plan, self.options(), table, client.clone(), jiff::Timestamp::now());
             let mut traversal = begun.map_err(|error| CliError::failed("the crawl cannot begin").because(error))?;
             let watching = Watching::start(quiet || self.json);
             let stop = interrupted(&Handle::current())?;
@@ -100,6 +90,31 @@ impl CountCommand {
             })
             .map_err(failed)?;
         Ok(remarks)
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            connections: self.per_host.into(),
+            per_host: self.per_host.into(),
+            external: false,
+            robots: !self.ignore_robots,
+            max_depth: self.depth.unwrap_or(Options::default().max_depth),
+            sitemaps: false,
+            allow_private: self.remote.allow_private,
+            ..Options::default()
+        }
+    }
+
+    /// Requests what only a sitemap claims. A sitemap in a file alone is read without a network.
+    pub(super) async fn confirm_claims(&self, ledger: &mut Ledger, client: &Client, quiet: bool) {
+        let is_online = self.crawl.is_some() || self.sitemap.iter().any(|sitemap| web_url(sitemap).is_some());
+        if self.no_confirm || !is_online {
+            return;
+        }
+        let requested = confirm(ledger, client, &self.options()).await;
+        if requested > 0 && !quiet {
+            tracing::info!("requested {requested} URLs that only the sitemap names");
+        }
     }
 
     /// The site maps that were given, or those that robots.txt names.

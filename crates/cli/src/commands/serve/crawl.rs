@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use modoai_fetch::{Client, Manners, make_room_for_connections};
 use modoai_harvester::limits::Limits;
-use modoai_repository::Repository;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
 use modoai_repository::crawled::{Intake, Shelf};
+use modoai_repository::{Repository, Settings};
 use modoai_server::{Areas, Current, ENCODINGS, Health, Served};
 use modoai_spider::task::{Plan, Scope, Task};
 use modoai_spider::traverse::Options;
@@ -36,6 +36,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) struct Opened {
     pub(super) config: Config,
     top: String,
+    contact: Option<String>,
     folder: PathBuf,
     catalogue: Arc<dyn Catalogue>,
     shelf: Arc<Shelf>,
@@ -83,7 +84,8 @@ impl Crawl {
             every: self.manner.crawl_every,
             status: Arc::new(Status::default()),
         };
-        Ok(Opened { config, top, folder, catalogue, shelf, crawler })
+        let contact = self.manner.remote.contact().map(str::to_owned);
+        Ok(Opened { config, top, contact, folder, catalogue, shelf, crawler })
     }
 
     fn client(&mut self) -> Result<Client, CliError> {
@@ -119,13 +121,14 @@ impl Crawl {
 }
 
 pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Result<(), CliError> {
-    let Opened { config, top, folder, catalogue, shelf, crawler } = opened;
+    let Opened { config, top, contact, folder, catalogue, shelf, crawler } = opened;
     let server = bind(&config).await?;
     let (base_url, origin) = (server.base_url(), server.origin());
     let filled = standing(&catalogue)?.ready;
     let make: Make = {
         let (catalogue, base_url) = (catalogue.clone(), base_url.clone());
         Box::new(move |settings| {
+            let settings = administered(settings, contact.as_deref());
             Ok(Repository::of_urls(catalogue.clone(), settings, &base_url).with_compressions(ENCODINGS))
         })
     };
@@ -168,6 +171,18 @@ pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configura
     crawling.stop().await;
     let _ = running.await;
     Ok(())
+}
+
+/// Makes the contact of the crawl the administrator of the repository, unless another one is configured. `adminEmail` needs a
+/// domain with a dot.
+fn administered(mut settings: Settings, contact: Option<&str>) -> Settings {
+    let is_address = |contact: &&str| contact.rsplit_once('@').is_some_and(|(_, domain)| domain.contains('.'));
+    if let Some(contact) = contact.filter(is_address)
+        && settings.admin_email == Settings::default().admin_email
+    {
+        settings.admin_email = vec![contact.to_owned()];
+    }
+    settings
 }
 
 /// Waits until lists can be given.

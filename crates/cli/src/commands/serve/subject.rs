@@ -50,7 +50,7 @@ pub(crate) struct CrawlArgs {
     /// How many links from the top are followed.
     #[arg(long, value_name = "N", requires = "top")]
     pub(crate) depth: Option<u16>,
-    /// How many documents are read at most.
+    /// Most documents to read; 0 for no limit [default: 100000]
     #[arg(long, value_name = "N", requires = "top")]
     pub(crate) max_pages: Option<u64>,
     /// Largest resource to store. Larger ones are listed by reference.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use modoai_fetch::{Credential, Url};
 use modoai_spider::task::{Action, Plan, Restriction, Scope, Task};
 
-use super::SpiderCommand;
+use super::{OwnerHosts, SpiderCommand, folder};
 use crate::error::{CliError, Kind};
 use crate::place::{own_place, web_url};
 
@@ -13,21 +13,33 @@ impl SpiderCommand {
     /// The plan, with what the command line adds to it; and the credentials that its URLs had, which nobody else gets to
     /// see: not the table, nor a report, nor mail.
     pub(super) fn plan(&self) -> Result<(Plan, Vec<Credential>), CliError> {
+        if self.base.is_some() && self.folder().is_none() {
+            return Err(CliError::new(Kind::Usage, "--base is for a folder"));
+        }
         let mut plan = match web_url(&self.target) {
             Some(top) => Plan { tasks: vec![self.task(top)?], ..Plan::default() },
-            None => self.file()?,
+            None => match self.folder() {
+                Some(folder) => Plan { tasks: vec![self.folder_task(folder)?], ..Plan::default() },
+                None => self.file()?,
+            },
         };
         let credentials = self.remote.credentials_of(plan.tasks.iter_mut().map(|task| &mut task.top))?;
-        let given = [(Action::Avoid, &self.avoid), (Action::Leaf, &self.leaf)];
-        for (action, prefixes) in given {
+        let given = [("--avoid", Action::Avoid, &self.avoid), ("--leaf", Action::Leaf, &self.leaf)];
+        for (option, action, prefixes) in given {
             for prefix in prefixes {
                 let url = Url::parse(prefix).map_err(|error| {
                     CliError::new(Kind::Usage, format!("{prefix:?} is not the beginning of a URL")).because(error)
                 })?;
-                plan.restrictions.push(Restriction { action, prefix: url.into(), until: None });
+                plan.restrictions.push(Restriction {
+                    action,
+                    prefix: url.into(),
+                    until: None,
+                    origin: option.to_owned(),
+                });
             }
         }
         for task in &mut plan.tasks {
+            task.any_host = self.owner_hosts == OwnerHosts::Any;
             task.change_window = self.changed.or(task.change_window);
             task.expire_window = self.expiring.or(task.expire_window);
         }
@@ -41,6 +53,24 @@ impl SpiderCommand {
         let scope = if self.tree { Scope::Tree } else { Scope::Site };
         let name = top.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         Ok(Task { index_file: self.html.clone(), ..Task::new(name, scope, top) })
+    }
+
+    /// The folder that is checked, if TARGET is one.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        let path = Path::new(&self.target);
+        (web_url(&self.target).is_none() && path.is_dir()).then_some(path)
+    }
+
+    fn folder_task(&self, folder: &Path) -> Result<Task, CliError> {
+        let base = match &self.base {
+            Some(base) => base.join("."),
+            None => Url::parse(folder::BASE),
+        };
+        let base = base.map_err(|error| CliError::new(Kind::Usage, "--base cannot be used").because(error))?;
+        let name =
+            std::path::absolute(folder).ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+        let name = name.unwrap_or_else(|| "folder".to_owned());
+        Ok(Task { index_file: self.html.clone(), ..Task::new(name, Scope::Tree, base) })
     }
 
     fn file(&self) -> Result<Plan, CliError> {

@@ -105,6 +105,13 @@ impl Rules {
         (!rule.allows).then_some((rule.line, &*rule.text))
     }
 
+    /// All rules with their lines, in the order of the file.
+    pub(super) fn by_line(&self) -> Vec<(u32, &str)> {
+        let mut rules: Vec<_> = self.rules.iter().map(|rule| (rule.line, &*rule.text)).collect();
+        rules.sort_unstable();
+        rules
+    }
+
     /// What they take in memory, roughly.
     pub(super) fn weight(&self) -> usize {
         let rules = self.rules.iter().map(|rule| size_of::<Rule>() + rule.pattern.octets() + rule.text.len());

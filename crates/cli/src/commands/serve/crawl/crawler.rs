@@ -14,12 +14,14 @@ use modoai_harvester::limits::{Budget, Limits};
 use modoai_repository::catalogue::Catalogue;
 use modoai_repository::crawled::{Intake, Sent, Shelf, Taken, fit_headers};
 use modoai_repository::with_causes;
+use modoai_spider::results::Results as _;
 use modoai_spider::survey::Survey;
 use modoai_spider::table::Table;
 use modoai_spider::task::Plan;
-use modoai_spider::traverse::{Observer, Options, Progress, Sight, Traversal};
+use modoai_spider::traverse::{BeginError, Observer, Options, Progress, Sight, Traversal};
 use tokio::sync::watch;
 
+use crate::commands::spider::table::set_aside;
 use crate::config::shown;
 use crate::error::CliError;
 
@@ -132,21 +134,32 @@ impl Crawler {
         pause
     }
 
+    fn begin(&self, now: Timestamp) -> Result<Traversal, BeginError> {
+        let table = Table::open(&self.table)?;
+        Traversal::begin(self.plan.clone(), self.options.clone(), table, self.client.clone(), now)
+    }
+
     /// One crawl; nothing, if it was stopped.
     async fn crawl(&self, mut stopped: watch::Receiver<bool>) -> Result<Option<Taken>, String> {
-        let table = Table::open(&self.table).map_err(|error| with_causes(&error))?;
+        let now = Timestamp::now();
+        let mut begun = self.begin(now);
+        if let Err(BeginError::Table(error)) = &begun
+            && error.is_damage()
+        {
+            // It holds links and validators only: the site is kept elsewhere.
+            set_aside(&self.table).map_err(|error| with_causes(&error))?;
+            begun = self.begin(now);
+        }
+        let traversal = begun.map_err(|error| with_causes(&error))?;
         let stored = size_below(&self.kept);
         let stored = stored.map_err(|error| format!("failed to read {}: {error}", shown(&self.kept)))?;
         let budget = Budget::new(self.limits, vec![self.kept.clone()], stored);
         budget.check_free().map_err(|reached| reached.to_string())?;
         let intake = || self.intake.lock().unwrap_or_else(PoisonError::into_inner);
         intake().begin();
-        let now = Timestamp::now();
-        let (plan, options) = (self.plan.clone(), self.options.clone());
-        let traversal = Traversal::begin(plan, options, table, self.client.clone(), now);
         let (full, mut reached) = watch::channel(None);
         let onlooker = Onlooker { intake: self.intake.clone(), shelf: self.shelf.clone(), budget, full };
-        let mut traversal = traversal.map_err(|error| with_causes(&error))?.observed_by(Box::new(onlooker));
+        let mut traversal = traversal.observed_by(Box::new(onlooker));
         let mut limit = reached.clone();
         let stop = async move {
             tokio::select! {
@@ -172,9 +185,13 @@ impl Crawler {
         if cut_short.is_some() {
             return Ok(None);
         }
-        let taken = intake().finish(traversal.is_cut()).map_err(|error| with_causes(&error))?;
+        let is_cut = traversal.is_cut();
+        let taken = intake().finish(is_cut).map_err(|error| with_causes(&error))?;
         // Only now is the run over in the table: whoever is killed before this begins it again and comes to the same end.
         let survey = Survey::of(traversal, None, true).map_err(|error| with_causes(&error))?;
+        for remark in survey.run().remarks.iter().filter(|_| is_cut) {
+            tracing::warn!("{remark}");
+        }
         survey.close().map_err(|error| with_causes(&error))?;
         if taken.resources == 0 {
             let why = taken.reprieve.unwrap_or_else(|| "nothing could be had".to_owned());

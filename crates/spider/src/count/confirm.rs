@@ -1,0 +1,59 @@
+//! Requests the URLs that only a sitemap claims, so that the count says which of them exist, which are missing and which are
+//! forbidden. Each is requested once, by HEAD, or by GET where HEAD is not answered reliably; robots.txt is obeyed.
+
+use std::sync::Arc;
+
+use modoai_fetch::{Client, Url};
+use tokio::task::JoinSet;
+
+use super::{Fate, Ledger};
+use crate::traverse::Options;
+use crate::traverse::visit::{Errand, Look, Visited, Visitor};
+
+/// Requests what neither files, repository nor crawl confirm. Returns the number of URLs.
+pub async fn confirm(ledger: &mut Ledger, client: &Client, options: &Options) -> usize {
+    let visitor = Arc::new(Visitor::new(client.clone(), options));
+    let mut waiting = ledger.unconfirmed();
+    let total = waiting.len();
+    let mut visits = JoinSet::new();
+    loop {
+        while visits.len() < options.per_host.max(1)
+            && let Some(claim) = waiting.pop()
+        {
+            visits.spawn(visit(Arc::clone(&visitor), claim));
+        }
+        match visits.join_next().await {
+            // A visit that panics says nothing of its URL.
+            Some(visited) => {
+                if let Ok((claim, fate)) = visited {
+                    ledger.confirmed(&claim, fate);
+                }
+            }
+            None => return total,
+        }
+    }
+}
+
+async fn visit(visitor: Arc<Visitor>, claim: String) -> (String, Fate) {
+    let Ok(url) = Url::parse(&claim) else { return (claim, Fate::Untested) };
+    let mut visited = Arc::clone(&visitor).go(errand(&url, Look::Head)).await;
+    if visited.is_hearsay {
+        visited = visitor.go(errand(&url, Look::Get)).await;
+    }
+    let Visited { conclusion, .. } = visited;
+    (claim, Fate::from(&conclusion.outcome))
+}
+
+fn errand(url: &Url, look: Look) -> Errand {
+    Errand {
+        node: 0,
+        url: url.clone(),
+        look,
+        referer: None,
+        etag: None,
+        modified: None,
+        is_home: true,
+        is_action: false,
+        is_sitemap: false,
+    }
+}

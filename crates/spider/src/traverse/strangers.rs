@@ -1,0 +1,64 @@
+//! Hosts that nobody named, and on which an owner may have documents: how many of their documents are read to find out.
+//!
+//! Only a document itself tells whose it is, so every document that an owner's pages link to is read once. A host with none of
+//! the owner's documents among the first few hardly has more; on a host that has some, there is a limit.
+
+use std::collections::HashMap;
+
+/// Documents of a host that are read while none of them belongs to an owner.
+const TRIAL: u32 = 20;
+/// Documents of a host that are read in all.
+const MOST: u32 = 1_000;
+
+/// What is known of each host, by its number in the frontier.
+#[derive(Default)]
+pub(super) struct Strangers {
+    hosts: HashMap<u32, Host>,
+}
+
+#[derive(Default)]
+struct Host {
+    read: u32,
+    owned: u32,
+    /// True if the limit kept documents from being read although some belong to an owner.
+    is_cut: bool,
+}
+
+impl Strangers {
+    /// Returns true if another document of a host may be read, and counts it.
+    pub(super) fn admit(&mut self, host: u32) -> bool {
+        let known = self.hosts.entry(host).or_default();
+        let is_admitted = known.read < if known.owned == 0 { TRIAL } else { MOST };
+        known.read += u32::from(is_admitted);
+        known.is_cut |= !is_admitted && known.owned > 0;
+        is_admitted
+    }
+
+    /// A document of a host belongs to an owner.
+    pub(super) fn owned(&mut self, host: u32) {
+        self.hosts.entry(host).or_default().owned += 1;
+    }
+
+    /// A remark if documents of an owner may have been left out.
+    pub(super) fn remark(&self) -> Option<String> {
+        let hosts = self.hosts.values().filter(|host| host.is_cut).count();
+        (hosts > 0).then(|| {
+            format!("on {hosts} other hosts, {MOST} documents were read to find those of owners; the others were tested only")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_without_an_owner_are_soon_left_and_others_have_a_limit() {
+        let mut strangers = Strangers::default();
+        assert_eq!((0..100).filter(|_| strangers.admit(1)).count(), 20);
+        assert!(strangers.admit(2));
+        strangers.owned(2);
+        assert_eq!((0..2_000).filter(|_| strangers.admit(2)).count(), 999);
+        assert!(strangers.remark().is_some_and(|remark| remark.starts_with("on 1 other hosts")));
+    }
+}
