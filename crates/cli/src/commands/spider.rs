@@ -160,7 +160,7 @@ impl SpiderCommand {
         })?;
         let survey = Survey::of(traversal, cut_short, self.mute_small_moves).map_err(report_failed)?;
         let mut failures = Failures::default();
-        self.tell(&survey, quiet, &mut failures);
+        self.tell(&survey, &mut failures);
         let told = self.write_to_owners(&survey, &plan, quiet, &mut failures);
         failures.note(told);
         let judged = self.judge(survey.run());

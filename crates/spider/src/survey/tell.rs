@@ -1,4 +1,4 @@
-//! Documents, findings and mended links, one by one.
+//! Documents, findings and earlier findings, one by one.
 
 use jiff::{SignedDuration, Timestamp};
 use url::Url;
@@ -6,11 +6,15 @@ use url::Url;
 use super::judge::Judged;
 use super::{Survey, history_key, store};
 use crate::reference::Kind;
-use crate::results::{Document, Finding, Infostructure, Mended, Referenced, ReportError, Results, Run, Visit};
+use crate::report::words;
+use crate::results::{Document, Earlier, Finding, Infostructure, Referenced, ReportError, Results, Run, Visit};
 use crate::table::Test;
 use crate::table::codec::{self, Kept, KeptTarget};
 use crate::traverse::web::Stage;
 use crate::verdict::Verdict;
+
+/// When a document changed, and when it expires.
+pub(super) type Dates = (Option<Timestamp>, Option<Timestamp>);
 
 /// How many targets are remembered while documents are told, before they are looked up anew.
 const REMEMBERED: usize = 50_000;
@@ -60,11 +64,12 @@ impl Results for Survey {
         for page in self.pages_of(of) {
             // The page itself is looked up only if there is something to tell of it.
             let mut about = None;
-            let (is_changed, is_expiring) = self.windows(page, of)?;
+            let (changed, expires) = self.windows(page, of)?;
+            let is_partial = self.partial.contains(&page);
             for (verdict, reason) in [
-                (Verdict::Changed, is_changed.then_some("changed lately")),
-                (Verdict::Expiring, is_expiring.then_some("expires soon, or has expired")),
-                (Verdict::NotTested, self.partial.contains(&page).then_some("too long to be read to its end")),
+                (Verdict::Changed, changed.map(|at| format!("changed on {}", words::day(at)))),
+                (Verdict::Expiring, expires.map(|at| self.expiry(at))),
+                (Verdict::NotTested, is_partial.then(|| "too long to be read to its end".to_owned())),
             ] {
                 if let Some(reason) = reason {
                     visit(&self.known(&mut about, page)?.itself(verdict, reason))?;
@@ -82,14 +87,15 @@ impl Results for Survey {
         Ok(())
     }
 
-    fn mended(&self, of: Option<usize>, visit: &mut dyn FnMut(&Mended) -> Visit) -> Visit {
-        for past in self.mended_of(of) {
-            visit(&Mended {
+    fn earlier(&self, of: Option<usize>, visit: &mut dyn FnMut(&Earlier) -> Visit) -> Visit {
+        for (past, state) in self.earlier_of(of) {
+            visit(&Earlier {
                 page: self.web.names.name(past.page).to_owned(),
                 target: past.target.clone(),
                 fragment: past.fragment.clone(),
                 verdict: past.verdict,
                 since: Some(past.since),
+                state: *state,
             })?;
         }
         Ok(())
@@ -107,7 +113,7 @@ struct About {
 
 impl About {
     /// A finding about the page itself.
-    fn itself(&self, verdict: Verdict, reason: &str) -> Finding {
+    fn itself(&self, verdict: Verdict, reason: String) -> Finding {
         Finding {
             page: self.page.clone(),
             title: self.title.clone(),
@@ -115,7 +121,7 @@ impl About {
             fragment: None,
             verdict,
             status: self.status,
-            reason: reason.to_owned(),
+            reason,
             element: Kind::Top.name(),
             line: 0,
             text: String::new(),
@@ -135,11 +141,11 @@ impl Survey {
         self.pages.iter().copied().filter(is_wanted)
     }
 
-    /// Whether a document changed, and whether it expires, within the days that a task, or any of its tasks, asks for.
-    pub(super) fn windows(&self, page: u32, of: Option<usize>) -> Result<(bool, bool), ReportError> {
+    /// When a document changed, and when it expires, if that is within the days that a task, or any of its tasks, asks for.
+    pub(super) fn windows(&self, page: u32, of: Option<usize>) -> Result<Dates, ReportError> {
         let node = self.web.node(page);
         if !node.is_document() {
-            return Ok((false, false));
+            return Ok((None, None));
         }
         let tasks = self.web.sets.tasks(node.reach).filter(|task| of.is_none_or(|of| of == *task));
         let (mut changed, mut expires) = (None, None);
@@ -148,16 +154,20 @@ impl Survey {
             expires = expires.max(task.expire_window.or(task.tell.expired));
         }
         if changed.is_none() && expires.is_none() {
-            return Ok((false, false));
+            return Ok((None, None));
         }
-        let Some(test) = self.table.test(page).map_err(store)? else { return Ok((false, false)) };
+        let Some(test) = self.table.test(page).map_err(store)? else { return Ok((None, None)) };
         let days = |days: u32| SignedDuration::from_hours(i64::from(days) * 24);
         let began = self.run.began;
         let last = modified(&test).max(test.changed);
-        let is_changed = changed.zip(last).is_some_and(|(window, last)| began.duration_since(last) <= days(window));
-        let is_expiring =
-            expires.zip(test.expires).is_some_and(|(window, at)| at.duration_since(began) <= days(window));
-        Ok((is_changed, is_expiring))
+        let changed = changed.zip(last).filter(|(window, last)| began.duration_since(*last) <= days(*window));
+        let expires = expires.zip(test.expires).filter(|(window, at)| at.duration_since(began) <= days(*window));
+        Ok((changed.map(|(_, last)| last), expires.map(|(_, at)| at)))
+    }
+
+    fn expiry(&self, at: Timestamp) -> String {
+        let verb = if at <= self.run.began { "expired" } else { "expires" };
+        format!("{verb} on {}", words::day(at))
     }
 
     fn known<'a>(&self, about: &'a mut Option<About>, page: u32) -> Result<&'a About, ReportError> {
@@ -187,7 +197,7 @@ impl Survey {
     }
 
     fn document(&self, page: u32, test: &Test, of: usize) -> Result<Document, ReportError> {
-        let (is_changed, is_expiring) = self.windows(page, Some(of))?;
+        let (changed, expires) = self.windows(page, Some(of))?;
         Ok(Document {
             node: page,
             url: self.web.names.name(page).to_owned(),
@@ -202,13 +212,15 @@ impl Survey {
             changed: test.changed,
             first_seen: self.table.first_seen(page).map_err(store)?,
             depth: self.web.node(page).depth.into(),
-            is_changed,
-            is_expiring,
+            is_changed: changed.is_some(),
+            is_expiring: expires.is_some(),
         })
     }
 
     fn referenced(&self, page: u32, kept: &Kept<'_>, of: usize) -> Result<Referenced, ReportError> {
         let judged = self.judge(kept);
+        // A move that is not reported is no news to readers of an index, either.
+        let verdict = if judged.verdict == Verdict::Moved && judged.is_muted { Verdict::Good } else { judged.verdict };
         let (target, fragment) = self.named(&kept.target);
         let node = match kept.target {
             KeptTarget::Node { id, .. } => Some(id),
@@ -218,7 +230,7 @@ impl Survey {
             Some(end) => self.target(end)?,
             None => Target::default(),
         };
-        let is_well = judged.verdict == Verdict::Good;
+        let is_well = verdict == Verdict::Good;
         Ok(Referenced {
             kind: kept.kind,
             line: kept.line,
@@ -229,7 +241,8 @@ impl Survey {
                 let node = self.web.node(id);
                 node.is_document() && self.web.sets.has(node.reach, of)
             }),
-            verdict: judged.verdict,
+            verdict,
+            is_skipped: judged.is_skipped(),
             status: judged.status,
             reason: (!is_well).then(|| self.reason(kept, &judged)),
             to: judged.to.map(|to| self.web.names.name(to).to_owned()),
