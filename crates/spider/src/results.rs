@@ -147,7 +147,7 @@ pub struct Summary {
     pub not_tested: u64,
     /// Distinct targets that were skipped by the settings: external, to be avoided, or beyond a limit.
     pub skipped: u64,
-    /// Documents that changed within the task's window.
+    /// Documents, and other targets of links, that changed within the task's window.
     pub changed: u64,
     /// Documents that expire within the task's window.
     pub expiring: u64,

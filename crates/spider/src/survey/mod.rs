@@ -187,7 +187,9 @@ impl Survey {
             for (tally, of) in std::iter::once((&mut all, None)).chain(each_of(&mut each, &tasks)) {
                 let (changed, expires) = self.windows(page, of)?;
                 tally.summary.pages += u64::from(node.is_document());
-                tally.summary.changed += u64::from(changed.is_some());
+                if changed.is_some() {
+                    tally.note(subject(Verdict::Changed, self.web.names.name(page), None), Verdict::Changed, false);
+                }
                 tally.summary.expiring += u64::from(expires.is_some());
             }
             if self.partial.contains(&page) {
@@ -196,6 +198,7 @@ impl Survey {
                     tally.note(key, Verdict::NotTested, false);
                 }
             }
+            let has_window = self.change_window(page, None).is_some();
             let Some(packed) = self.table.references(page).map_err(store)? else { continue };
             let bytes = codec::unpack(&packed);
             for kept in codec::references(&bytes) {
@@ -206,8 +209,13 @@ impl Survey {
                     open.places.insert(place_of(page, &target, fragment));
                 }
                 let key = self.subject(&kept.target, &judged);
-                for (tally, _) in std::iter::once((&mut all, None)).chain(each_of(&mut each, &tasks)) {
+                for (tally, of) in std::iter::once((&mut all, None)).chain(each_of(&mut each, &tasks)) {
                     tally.add(&kept.target, &judged, key, is_new);
+                    let window = if has_window { self.change_window(page, of) } else { None };
+                    if self.changed_object(&judged, window)?.is_some() {
+                        let (target, _) = self.named(&kept.target);
+                        tally.note(subject(Verdict::Changed, &target, None), Verdict::Changed, false);
+                    }
                 }
             }
         }

@@ -55,6 +55,7 @@ impl Tally {
             fragments: count(Verdict::Fragment),
             moved: count(Verdict::Moved),
             not_tested: count(Verdict::NotTested),
+            changed: count(Verdict::Changed),
             skipped: self.skipped.len() as u64,
             new: self.subjects.values().filter(|(_, is_new)| *is_new).count() as u64,
             ..self.summary

@@ -10,6 +10,7 @@ use crate::report::words;
 use crate::results::{Document, Earlier, Finding, Infostructure, Referenced, ReportError, Results, Run, Visit};
 use crate::table::Test;
 use crate::table::codec::{self, Kept, KeptTarget};
+use crate::task::Task;
 use crate::traverse::web::Stage;
 use crate::verdict::Verdict;
 
@@ -24,6 +25,7 @@ const REMEMBERED: usize = 50_000;
 pub(super) struct Target {
     title: Option<String>,
     last_modified: Option<Timestamp>,
+    changed: Option<Timestamp>,
 }
 
 impl Results for Survey {
@@ -67,7 +69,7 @@ impl Results for Survey {
             let (changed, expires) = self.windows(page, of)?;
             let is_partial = self.partial.contains(&page);
             for (verdict, reason) in [
-                (Verdict::Changed, changed.map(|at| format!("changed on {}", words::day(at)))),
+                (Verdict::Changed, changed.map(changed_on)),
                 (Verdict::Expiring, expires.map(|at| self.expiry(at))),
                 (Verdict::NotTested, is_partial.then(|| "too long to be read to its end".to_owned())),
             ] {
@@ -75,12 +77,18 @@ impl Results for Survey {
                     visit(&self.known(&mut about, page)?.itself(verdict, reason))?;
                 }
             }
+            let window = self.change_window(page, of);
             let Some(packed) = self.table.references(page).map_err(store)? else { continue };
             let bytes = codec::unpack(&packed);
             for kept in codec::references(&bytes) {
                 let judged = self.judge(&kept);
                 if judged.is_told() {
                     visit(&self.finding(page, self.known(&mut about, page)?, &kept, &judged))?;
+                }
+                if let Some(at) = self.changed_object(&judged, window)? {
+                    let finding = self.finding(page, self.known(&mut about, page)?, &kept, &judged);
+                    let (verdict, reason) = (Verdict::Changed, changed_on(at));
+                    visit(&Finding { verdict, reason, since: None, is_new: false, to: None, ..finding })?;
                 }
             }
         }
@@ -147,22 +155,48 @@ impl Survey {
         if !node.is_document() {
             return Ok((None, None));
         }
-        let tasks = self.web.sets.tasks(node.reach).filter(|task| of.is_none_or(|of| of == *task));
-        let (mut changed, mut expires) = (None, None);
-        for task in tasks.map(|task| &self.plan.tasks[task]) {
-            changed = changed.max(task.change_window.or(task.tell.changed));
-            expires = expires.max(task.expire_window.or(task.tell.expired));
-        }
+        let expires = self.tasks_of(page, of).filter_map(|task| task.expire_window.or(task.tell.expired)).max();
+        let changed = self.change_window(page, of);
         if changed.is_none() && expires.is_none() {
             return Ok((None, None));
         }
         let Some(test) = self.table.test(page).map_err(store)? else { return Ok((None, None)) };
-        let days = |days: u32| SignedDuration::from_hours(i64::from(days) * 24);
-        let began = self.run.began;
-        let last = modified(&test).max(test.changed);
-        let changed = changed.zip(last).filter(|(window, last)| began.duration_since(*last) <= days(*window));
-        let expires = expires.zip(test.expires).filter(|(window, at)| at.duration_since(began) <= days(*window));
-        Ok((changed.map(|(_, last)| last), expires.map(|(_, at)| at)))
+        let is_near = |(window, at): &(u32, Timestamp)| at.duration_since(self.run.began) <= days(*window);
+        let expires = expires.zip(test.expires).filter(is_near);
+        Ok((self.recent(changed, changed_at(&test)), expires.map(|(_, at)| at)))
+    }
+
+    /// The tasks that have a page, or one of them.
+    fn tasks_of(&self, page: u32, of: Option<usize>) -> impl Iterator<Item = &Task> {
+        let tasks = self.web.sets.tasks(self.web.node(page).reach).filter(move |task| of.is_none_or(|of| of == *task));
+        tasks.map(|task| &self.plan.tasks[task])
+    }
+
+    /// The number of days within which changes of a document, and of what it refers to, are reported.
+    pub(super) fn change_window(&self, page: u32, of: Option<usize>) -> Option<u32> {
+        let is_document = self.web.node(page).is_document();
+        let windows = self.tasks_of(page, of).filter_map(|task| task.change_window.or(task.tell.changed));
+        windows.max().filter(|_| is_document)
+    }
+
+    /// When the target of a reference changed, if that is within the window. Documents of the tasks have findings of their own.
+    pub(super) fn changed_object(
+        &self,
+        judged: &Judged,
+        window: Option<u32>,
+    ) -> Result<Option<Timestamp>, ReportError> {
+        let Some(end) = judged.end.filter(|_| window.is_some()) else { return Ok(None) };
+        let node = self.web.node(end);
+        if !node.is_good() || node.is_document() {
+            return Ok(None);
+        }
+        Ok(self.recent(window, self.target(end)?.changed))
+    }
+
+    /// A change, if it is within the window.
+    fn recent(&self, window: Option<u32>, changed: Option<Timestamp>) -> Option<Timestamp> {
+        let is_recent = |(window, at): &(u32, Timestamp)| self.run.began.duration_since(*at) <= days(*window);
+        window.zip(changed).filter(is_recent).map(|(_, at)| at)
     }
 
     fn expiry(&self, at: Timestamp) -> String {
@@ -295,7 +329,9 @@ impl Survey {
             known.clear();
         }
         let test = self.table.test(number).map_err(store)?;
-        let target = test.map(|test| Target { last_modified: modified(&test), title: test.title }).unwrap_or_default();
+        let target =
+            test.map(|test| Target { last_modified: modified(&test), changed: changed_at(&test), title: test.title });
+        let target = target.unwrap_or_default();
         known.insert(number, target.clone());
         Ok(target)
     }
@@ -304,4 +340,17 @@ impl Survey {
 fn modified(test: &Test) -> Option<Timestamp> {
     let date = httpdate::parse_http_date(test.modified.as_deref()?).ok()?;
     Timestamp::try_from(date).ok()
+}
+
+/// The last change of a resource: by its own account, or as it was seen.
+fn changed_at(test: &Test) -> Option<Timestamp> {
+    modified(test).max(test.changed)
+}
+
+fn changed_on(at: Timestamp) -> String {
+    format!("changed on {}", words::day(at))
+}
+
+fn days(days: u32) -> SignedDuration {
+    SignedDuration::from_hours(i64::from(days) * 24)
 }

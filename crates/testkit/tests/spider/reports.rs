@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use modoai_testkit::endpoint::calendar;
 use modoai_testkit::process::binary;
-use modoai_testkit::web::{Host, Visit, Web, html};
+use modoai_testkit::web::{Host, Reply, Visit, Web, html};
 use serde_json::Value;
 
 use super::Spider;
@@ -140,8 +140,12 @@ fn findings_on_deleted_pages_are_removed_and_not_fixed() {
 fn changes_and_expiries_have_their_date() {
     let now = calendar::now();
     let (changed, expires) = (calendar::http_date(now - 86_400), calendar::http_date(now + 86_400));
-    let page = move |_: &Visit<'_>| html("x").with("Last-Modified", &changed).with("Expires", &expires);
-    let host = Web::default().on("/", page).start();
+    let page =
+        move |_: &Visit<'_>| html(r#"<a href="/old">x</a>"#).with("Last-Modified", &changed).with("Expires", &expires);
+    let picture = calendar::http_date(now - 2 * 86_400);
+    let picture = move |_: &Visit<'_>| Reply::of(200, "image/png", "x").with("Last-Modified", &picture);
+    let old = |_: &Visit<'_>| html(r#"<a href="/">1</a><img src="/picture.png"><img src="/picture.png">"#);
+    let host = Web::default().on("/", page).on("/old", old).on("/picture.png", picture).start();
     let folder = tempfile::tempdir().expect("a folder");
     let spider = Spider::new(host.at("/"), &folder.path().join("table")).with(["--changed", "3", "--expiring", "3"]);
     let ended = spider.complete();
@@ -152,6 +156,9 @@ fn changes_and_expiries_have_their_date() {
     for (verdict, begin) in [("changed", "changed on 20"), ("expiring", "expires on 20")] {
         assert!(reason(verdict).starts_with(begin), "{verdict}: {}", reason(verdict));
     }
+    // What a page refers to has changed as well, and is counted once.
+    assert_eq!(ended.targets("changed"), [host.at("/"), host.at("/picture.png")].into(), "{}", ended.said);
+    assert_eq!((ended.count("changed"), ended.count("expiring")), (2, 1), "{}", ended.said);
 }
 
 /// Runs the spider with pipes that nobody reads.

@@ -199,6 +199,19 @@ fn a_start_page_that_cannot_be_read_is_no_assurance() {
 }
 
 #[test]
+fn without_a_network_one_remark_replaces_log_lines() {
+    let links: String = (1..=9).map(|port| format!("<a href=\"http://127.0.0.1:{port}/\">x</a>")).collect();
+    let host = Web::default().page("/", &links).start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = Spider::new(host.at("/"), &folder.path().join("table")).complete();
+    let remarks = ended.summary["remarks"].as_array().expect("remarks");
+    let about =
+        |text: &str| remarks.iter().filter(|remark| remark.as_str().is_some_and(|it| it.contains(text))).count();
+    assert_eq!(about("none of 9 external hosts could be reached"), 1, "{}", ended.said);
+    assert_eq!(ended.said.lines().filter(|line| line.contains(" INFO ") && line.contains("robots")).count(), 0);
+}
+
+#[test]
 fn a_page_that_was_only_asked_for_is_read_whole_the_next_time() {
     let page = |body: &'static str, tag: &'static str| move |_: &Visit<'_>| html(body).with("ETag", tag);
     let host = Web::default()

@@ -101,9 +101,14 @@ fn row(target: &Target, is_link: bool, documents: u64, links: &Links<'_>, run: &
             anchor(to, to, html);
         }
     } else if let Some(place) = target.places.first() {
+        let is_itself = place.page == target.first.target;
+        if !is_itself {
+            anchor(&target.first.target, path_of(&target.first.target), html);
+            html.push_str(" <small>linked from ");
+        }
         page(place, links, html);
-        html.push_str(" <small>");
-        anchor(&place.page, &place.page, html);
+        html.push_str(if is_itself { " <small>" } else { " " });
+        anchor(&target.first.target, &target.first.target, html);
         html.push_str("</small>");
     }
     put!(html, "</th><td role=\"cell\">{}", Escaped(&target.first.reason));

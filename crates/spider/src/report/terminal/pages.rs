@@ -119,7 +119,7 @@ impl<'a> List<'a> {
     fn entry(&self, finding: &Finding, told: &Told, text: &mut String) {
         let name = format!("  {:<14}", format!("{} {}", told.sign, told.verdict.name()));
         text.push_str(&self.look.paint(&name, told.colour));
-        let is_link = told.is_of_a_link();
+        let is_link = told.is_of_a_link() || finding.page != finding.target;
         if is_link {
             let mut what = match finding.line {
                 0 => finding.element.to_owned(),
