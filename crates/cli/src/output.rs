@@ -41,9 +41,10 @@ pub(crate) fn plain_lines(text: &str) -> String {
     text.replace(|character: char| is_invisible(character) && !matches!(character, '\n' | '\t'), "\u{fffd}")
 }
 
-/// Prints a message on standard error. It may quote others.
+/// Prints a message on standard error. It may quote others. If standard error is closed, nobody reads it: `eprintln!` would
+/// panic then, and end the command with exit code 101.
 pub(crate) fn warn(message: &str) {
-    eprintln!("{}", plain_lines(message));
+    let _ = writeln!(io::stderr(), "{}", plain_lines(message));
 }
 
 /// Standard error for log records, which may quote others. Colours are the log's own: it escapes those of messages.

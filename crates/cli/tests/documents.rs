@@ -16,8 +16,17 @@ const BEGIN: &str = "<!-- printed by `modoai settings` -->\n```toml\n";
 const END: &str = "```\n<!-- end of what is printed -->\n";
 
 /// Names with underscores that the guide speaks of, and that are not settings.
-const NO_SETTINGS: [&str; 7] =
-    ["oai_dc", "http_header", "oai_didl", "oai_module", "base_url", "cut_short", "user_agent"];
+const NO_SETTINGS: [&str; 9] = [
+    "oai_dc",
+    "http_header",
+    "oai_didl",
+    "oai_module",
+    "base_url",
+    "cut_short",
+    "not_tested",
+    "unread_pages",
+    "user_agent",
+];
 
 /// Settings of the Apache module had such names once, and its modules have them still.
 const OF_APACHE: [&str; 2] = ["mod_", "modoai_"];

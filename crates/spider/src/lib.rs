@@ -13,6 +13,7 @@
 //! | [`table`] | every URL that was ever tested, kept between runs |
 //! | [`survey`] | what a traversal found |
 //! | [`results`] | the same, as reports and mail read it |
+//! | [`targets`] | findings grouped by target |
 //! | [`report`] | what is told of a run: terminal, JSON, CSV, JUnit, SARIF, index documents |
 //! | [`map`] | the picture of the web, and the same graph for other programs |
 //! | [`mail`] | messages to owners |
@@ -31,6 +32,7 @@ pub mod report;
 pub mod results;
 pub mod survey;
 pub mod table;
+pub mod targets;
 pub mod task;
 pub mod traverse;
 pub mod verdict;

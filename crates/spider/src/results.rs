@@ -2,10 +2,13 @@
 //!
 //! A web may have a million URLs, so nothing here is handed out as a whole: documents and findings are visited one by one.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::reference::Kind;
+use crate::report::words::number;
 use crate::task::Task;
 use crate::verdict::{Outcome, Verdict};
 
@@ -54,8 +57,8 @@ pub trait Results {
     /// by page in the order of URLs, within a page in the order of the document. `Good` is never among them.
     fn findings(&self, of: Option<usize>, visit: &mut dyn FnMut(&Finding) -> Visit) -> Visit;
 
-    /// Visits what was broken at the run before and is not any more: mended, or no longer linked.
-    fn mended(&self, of: Option<usize>, visit: &mut dyn FnMut(&Mended) -> Visit) -> Visit;
+    /// Visits findings of earlier runs that this run does not have, page by page.
+    fn earlier(&self, of: Option<usize>, visit: &mut dyn FnMut(&Earlier) -> Visit) -> Visit;
 }
 
 /// The run itself.
@@ -69,12 +72,54 @@ pub struct Run {
     pub ended: Timestamp,
     /// When the run before began, if there was one.
     pub before: Option<Timestamp>,
-    /// Whether everything was visited that there was to visit; if not, why.
+    /// The reason why the run ended early, if it did.
     pub cut_short: Option<String>,
+    /// Why pages of the tasks could not be read, the most frequent reason first.
+    pub unread: Vec<Unread>,
+    /// The settings that apply to all tasks, by name.
+    pub settings: Vec<(&'static str, String)>,
     /// What is worth knowing: limits that were reached, tops that have moved, oddities of the task file.
     pub remarks: Vec<String>,
     /// What was counted.
     pub summary: Summary,
+}
+
+impl Run {
+    /// Why the run is incomplete, for people; none if it is complete.
+    pub fn incomplete(&self) -> Option<String> {
+        let cut_short = self.cut_short.as_ref().map(|why| format!("the run was cut short: {why}"));
+        let unread = self.summary.share_unread().map(|share| {
+            let mut reasons: Vec<String> = self.unread.iter().take(REASONS).map(Unread::to_string).collect();
+            let rest: u64 = self.unread.iter().skip(REASONS).map(|unread| unread.pages).sum();
+            if rest > 0 {
+                reasons.push(format!("other reasons ({rest})"));
+            }
+            if reasons.is_empty() { share } else { format!("{share}: {}", reasons.join(", ")) }
+        });
+        let gaps: Vec<String> = cut_short.into_iter().chain(unread).collect();
+        (!gaps.is_empty()).then(|| gaps.join("; "))
+    }
+}
+
+/// The number of reasons that [`Run::incomplete`] lists.
+const REASONS: usize = 3;
+
+/// One reason why pages could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unread {
+    /// The reason, without details that differ from page to page.
+    pub reason: String,
+    /// The number of pages.
+    pub pages: u64,
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pages {
+            1 => f.write_str(&self.reason),
+            pages => write!(f, "{} ({})", self.reason, number(pages)),
+        }
+    }
 }
 
 /// What was counted: of a run, or of one infostructure.
@@ -82,34 +127,52 @@ pub struct Run {
 pub struct Summary {
     /// Documents that were read.
     pub pages: u64,
+    /// Pages that were to be read and could not be.
+    pub unread: u64,
     /// References in them.
     pub links: u64,
-    /// Distinct URLs, without fragments.
+    /// Distinct http and https URLs, without fragments: the start page, and what documents refer to.
     pub urls: u64,
     /// Requests that were sent.
     pub requests: u64,
     /// Bytes of bodies that came.
     pub bytes: u64,
-    /// Distinct broken targets.
+    /// Distinct broken targets: URLs without fragments, and mail addresses.
     pub broken: u64,
-    /// Distinct mail addresses that nobody can write to.
-    pub addresses: u64,
     /// Distinct fragments that lead nowhere.
     pub fragments: u64,
     /// Distinct targets that have moved, for good or for now.
     pub moved: u64,
     /// Distinct targets that could not be tested.
     pub not_tested: u64,
-    /// Distinct targets that nobody wanted tested: outside, to be avoided, or not come to.
-    pub left_alone: u64,
-    /// Documents that changed within the task's window.
+    /// Distinct targets that were skipped by the settings: external, to be avoided, or beyond a limit.
+    pub skipped: u64,
+    /// Documents, and other targets of links, that changed within the task's window.
     pub changed: u64,
     /// Documents that expire within the task's window.
     pub expiring: u64,
-    /// Findings that the run before did not have.
+    /// Distinct targets that no earlier run had a finding about.
     pub new: u64,
-    /// Findings of the run before that are no more.
-    pub mended: u64,
+    /// Distinct targets of earlier findings that work now.
+    pub fixed: u64,
+    /// Distinct targets of earlier findings that nothing links to now: the links or their pages were removed.
+    pub removed: u64,
+    /// Distinct targets of earlier findings on pages that were not read this time.
+    pub unchecked: u64,
+}
+
+impl Summary {
+    /// The pages that could not be read, as a share of all pages; none if all were read.
+    pub fn share_unread(&self) -> Option<String> {
+        let Self { pages, unread, .. } = *self;
+        let all = pages + unread;
+        let per_mille = (unread * 1000).checked_div(all).unwrap_or_default().max(1);
+        (unread > 0).then(|| {
+            let share = format!("{}.{}", per_mille / 10, per_mille % 10);
+            let share = share.trim_end_matches(".0");
+            format!("{} of {} pages ({share}%) could not be read", number(unread), number(all))
+        })
+    }
 }
 
 /// One infostructure: what one task traversed.
@@ -198,6 +261,8 @@ pub struct Referenced {
     pub is_inside: bool,
     /// What became of it.
     pub verdict: Verdict,
+    /// True if it was not tested because the settings say so: external, to be avoided, or beyond a limit.
+    pub is_skipped: bool,
     /// The status of the last answer, if there was one.
     pub status: Option<u16>,
     /// In words, if all is not well.
@@ -228,6 +293,7 @@ impl Referenced {
             node: None,
             is_inside: false,
             verdict: Verdict::Good,
+            is_skipped: false,
             status: Some(200),
             reason: None,
             to: None,
@@ -279,17 +345,42 @@ pub struct Finding {
     pub tasks: Vec<String>,
 }
 
-/// What was broken, and is not any more.
+/// A finding of an earlier run that this run does not have.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Mended {
+pub struct Earlier {
     /// The page that has, or had, the link.
     pub page: String,
-    /// Where it leads, or led.
+    /// The URL of the target.
     pub target: String,
     /// The fragment.
     pub fragment: Option<String>,
-    /// What was the matter.
+    /// The verdict of the earlier run.
     pub verdict: Verdict,
     /// Since when it had been so.
     pub since: Option<Timestamp>,
+    /// Why this run does not have it.
+    pub state: State,
+}
+
+/// What became of an earlier finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// The page was not read this time, so the finding stays open.
+    Unchecked,
+    /// The page still has the link, and it works.
+    Fixed,
+    /// The link, or the page, was removed.
+    Removed,
+}
+
+impl State {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unchecked => "unchecked",
+            Self::Fixed => "fixed",
+            Self::Removed => "removed",
+        }
+    }
 }

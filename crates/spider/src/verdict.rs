@@ -193,6 +193,19 @@ impl fmt::Display for Reason {
     }
 }
 
+impl Reason {
+    /// The reason without what differs from URL to URL, for counting.
+    pub fn in_general(&self) -> String {
+        match self {
+            Self::Robots(_) => "robots.txt forbids it".to_owned(),
+            Self::Connection(_) => "no connection".to_owned(),
+            Self::Certificate(_) => "the certificate is not trusted".to_owned(),
+            Self::Garbled(_) => "no valid HTTP response".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// What a link is, to whoever has to repair it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -51,8 +51,9 @@ const gone = new Set(columns.gone);
 const verdictOf = (page) => (gone.has(page) ? GONE : columns.verdict[page]);
 
 // Targets with which something is the matter, and who links to them.
-const ends = columns.ends.map(([url, verdict, reason, to, since]) => ({
-  url: text(url), verdict, reason: text(reason), to: text(to), since: text(since), pages: [],
+// What most pages link to is in the site's template, and no fault of each of them.
+const ends = columns.ends.map(([url, verdict, reason, to, since, wide]) => ({
+  url: text(url), verdict, reason: text(reason), to: text(to), since: text(since), wide: wide === 1, pages: [],
 }));
 const problems = new Map();
 columns.troubled.forEach((page, nth) => {
@@ -65,12 +66,12 @@ columns.troubled.forEach((page, nth) => {
   problems.set(page, { rows, untold: columns.untold[nth] });
 });
 const problemsOf = (page) => problems.get(page) ?? { rows: [], untold: 0 };
-const countOf = (page, verdict) => problemsOf(page).rows.filter((row) => ends[row.end].verdict === verdict).length;
+const countOf = (page, verdict) => problemsOf(page).rows.filter((row) => ends[row.end].verdict === verdict && !ends[row.end].wide).length;
 
-// What sticks out of a page: its distinct broken ends. More than twelve are not told apart.
+// What sticks out of a page: its own distinct broken ends. More than twelve are not told apart.
 const spikes = new Map();
 for (const [page, { rows }] of problems) {
-  const distinct = [...new Set(rows.map((row) => row.end))].filter((end) => ends[end].verdict <= FRAGMENT);
+  const distinct = [...new Set(rows.map((row) => row.end))].filter((end) => ends[end].verdict <= FRAGMENT && !ends[end].wide);
   distinct.sort((a, b) => ends[a].verdict - ends[b].verdict);
   if (distinct.length) spikes.set(page, distinct.slice(0, 12));
 }

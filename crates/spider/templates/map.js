@@ -66,7 +66,7 @@ const pageRow = (page) => {
 const endRow = (end) =>
   el("li", { class: `v${ends[end].verdict}` },
     el("a", { href: `#end${end}`, onclick: (event) => { event.preventDefault(); selectEnd(end, true); } }, ends[end].url),
-    el("small", null, `${ends[end].reason} · ${count(ends[end].pages.length, "page")}`));
+    el("small", null, `${ends[end].reason} · ${count(ends[end].pages.length, "page")}${ends[end].wide ? ": in the site's template" : ""}`));
 const problemRow = (row) => {
   const end = ends[row.end];
   const where = [row.line ? `line ${row.line}` : "", row.element, row.text ? `“${row.text}”` : ""].filter(Boolean).join(", ");
@@ -421,7 +421,7 @@ classify();
 resize();
 Object.assign(view, overview());
 relegend();
-relist("pages");
+relist(ends.some((end) => end.wide) ? "ends" : "pages");
 draw();
 fromAddress();
 new ResizeObserver(() => { resize(); draw(); }).observe(canvas);

@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 
 use jiff::Timestamp;
 use modoai_spider::reference::Kind;
-use modoai_spider::results::{Document, Finding, Infostructure, Mended, Referenced, Results, Run, Summary, Visit};
+use modoai_spider::results::{Document, Earlier, Finding, Infostructure, Referenced, Results, Run, Summary, Visit};
 use modoai_spider::task::{Scope, Task};
 use modoai_spider::verdict::Verdict;
 
@@ -131,12 +131,36 @@ impl Results for MadeUpWeb {
         self.documents.iter().try_for_each(|(document, references)| visit(document, references))
     }
 
-    fn findings(&self, _of: Option<usize>, _visit: &mut dyn FnMut(&Finding) -> Visit) -> Visit {
-        unreachable!("maps read documents")
+    fn findings(&self, _of: Option<usize>, visit: &mut dyn FnMut(&Finding) -> Visit) -> Visit {
+        self.documents.iter().try_for_each(|(document, references)| {
+            let mut bad = references.iter().filter(|reference| reference.verdict != Verdict::Good);
+            bad.try_for_each(|reference| visit(&finding(document, reference)))
+        })
     }
 
-    fn mended(&self, _of: Option<usize>, _visit: &mut dyn FnMut(&Mended) -> Visit) -> Visit {
-        unreachable!("maps read documents")
+    fn earlier(&self, _of: Option<usize>, _visit: &mut dyn FnMut(&Earlier) -> Visit) -> Visit {
+        unreachable!("maps show what is, not what was")
+    }
+}
+
+fn finding(document: &Document, reference: &Referenced) -> Finding {
+    Finding {
+        page: document.url.clone(),
+        title: document.title.clone(),
+        target: reference.target.clone(),
+        fragment: reference.fragment.clone(),
+        verdict: reference.verdict,
+        status: reference.status,
+        reason: reference.reason.clone().unwrap_or_default(),
+        element: reference.kind.name(),
+        line: reference.line,
+        text: reference.text.clone(),
+        since: reference.since,
+        is_new: false,
+        to: reference.to.clone(),
+        permanent: reference.is_permanent,
+        owner: document.owner.clone(),
+        tasks: Vec::new(),
     }
 }
 

@@ -142,7 +142,7 @@ impl ImportCommand {
         let mut watch = Watch::on(&self.inputs).map_err(failed)?;
         loop {
             // What goes wrong now may go well the next time.
-            self.once(&work, quiet).unwrap_or_else(|error| eprintln!("{error}"));
+            self.once(&work, quiet).unwrap_or_else(|error| output::warn(&error.to_string()));
             watch.wait().map_err(failed)?;
         }
     }

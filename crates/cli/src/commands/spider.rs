@@ -36,7 +36,7 @@ use table::Stopped;
 /// (TOML, or MOMspider's instruction file), each of whom gets an index document and mail; or a folder of HTML files, which are
 /// checked without a server, all of them. Every URL is asked for once,
 /// whoever links to it. What was found is kept in a table, so that the next run asks only for what changed, and knows what
-/// is new, what is still broken and what was mended. An interrupted run goes on where it was.
+/// is new, what is still broken, and what was fixed or removed. An interrupted run goes on where it was.
 ///
 /// A link is called broken only if its server says so. What could not be tested is told apart, with the reason.
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ pub(crate) struct SpiderCommand {
     /// Do not tell of moves that only add a slash or lead from http to https.
     #[arg(long, help_heading = "Reports")]
     mute_small_moves: bool,
-    /// Mark documents changed within so many days.
+    /// Mark documents, and other targets of links, that changed within so many days.
     #[arg(long, value_name = "DAYS", help_heading = "Reports")]
     changed: Option<u32>,
     /// Mark documents that expire within so many days.
@@ -193,7 +193,7 @@ impl SpiderCommand {
         }
         let survey = survey.map_err(Stopped::into_error)?;
         let mut failures = Failures::default();
-        self.tell(&survey, quiet, &mut failures);
+        self.tell(&survey, &mut failures);
         let told = self.write_to_owners(&survey, &plan, quiet, &mut failures);
         failures.note(told);
         let judged = self.judge(survey.run());

@@ -157,7 +157,8 @@ impl Gate {
             }
             Err(error) if matches!(error.kind(), Kind::Held | Kind::Ours) => return Err(error),
             Err(error) => {
-                tracing::info!(%origin, %error, "its robots.txt cannot be had, so nothing is asked of it");
+                // Callers report what they could not fetch, and without a network this happens for every host.
+                tracing::debug!(%origin, %error, "failed to fetch robots.txt; nothing is requested from this host");
                 (Robots::unreachable(error.kind()), None)
             }
         };

@@ -93,13 +93,17 @@ fn fit(sections: &mut [Section]) {
         let section = &mut sections[*place];
         let (most, most_text) = (room.div_ceil(rest), text / rest);
         let mut used = 0;
-        let fits = section.listed.iter().take(most).take_while(|(matter, _)| {
-            used += matter.page.len() + matter.target.len() + matter.to.as_ref().map_or(0, String::len);
+        let fits = section.listed.iter().take(most).take_while(|item| {
+            let pages: usize = item.places.iter().map(|place| place.page.len()).sum();
+            used += item.url.len() + item.to.as_ref().map_or(0, String::len) + pages;
             used <= most_text
         });
         // At least one is listed, or the message would say nothing.
         let keep = fits.count().max(1);
-        section.beyond.extend(section.listed.drain(keep.min(section.listed.len())..).map(|(matter, _)| matter.key));
+        for item in section.listed.drain(keep.min(section.listed.len())..) {
+            section.beyond.items += 1;
+            section.beyond.keys.extend(item.keys);
+        }
         room = room.saturating_sub(keep);
         text = text.saturating_sub(used);
     }
@@ -119,12 +123,12 @@ fn letter(
     let to: Vec<_> = places.iter().map(|place| addressees[*place].mailbox.clone()).collect();
     let (text, html) = bodies.write(results, sections, &subject, sender)?;
 
-    let mut keys = Vec::new();
+    let mut keys: Vec<u64> = Vec::new();
     for section in sections {
-        keys.extend(section.listed.iter().map(|(matter, _)| matter.key));
+        keys.extend(section.listed.iter().flat_map(|item| &item.keys));
         // What is only counted can be looked up in the index. Without one, it is left for the next message.
         if infostructures[section.of].task.index_url.is_some() {
-            keys.extend(&section.beyond);
+            keys.extend(&section.beyond.keys);
         }
     }
 

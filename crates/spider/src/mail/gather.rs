@@ -11,18 +11,19 @@ use jiff::{SignedDuration, Timestamp};
 use lettre::message::Mailbox;
 
 use super::address::{ledger_name, mailbox};
+use super::item::{From, KINDS, MailItem, moment_key, place_of};
 use super::ledger::{Ledger, LedgerError, key};
-use super::matter::{KINDS, Matter, moment_key, place_of};
 use super::{Failed, Quiet};
 use crate::foreign::one_line;
-use crate::results::{Finding, Infostructure, ReportError, Results};
+use crate::results::{Earlier, Finding, Infostructure, ReportError, Results, State};
+use crate::targets::subject;
 use crate::task::{Tell, folded_owner};
 use crate::verdict::Verdict;
 
-/// How many findings one message lists. More would not be read, and an index does that better.
-pub(super) const MOST: usize = 200;
+/// The number of targets and documents that one message lists: as many as can be read in a minute. An index has all of them.
+pub(super) const MOST: usize = 50;
 
-/// How many findings of each of [`KINDS`]: news first, then what was told before.
+/// How many targets or documents of each of [`KINDS`]: news first, then what was told before.
 pub(super) type Tally = [[u64; 2]; KINDS.len()];
 
 /// What one address is told of one infostructure.
@@ -32,12 +33,30 @@ pub(super) struct Section {
     pub(super) of: usize,
     /// The owner whose pages these are; none if it is the whole infostructure.
     pub(super) pages_of: Option<Rc<str>>,
-    /// What is listed, and whether it is news.
-    pub(super) listed: Vec<(Rc<Matter>, bool)>,
-    /// The keys of what is only counted.
-    pub(super) beyond: Vec<u64>,
+    /// What is listed.
+    pub(super) listed: Vec<MailItem>,
+    /// What is only counted: its number, and the ledger's keys.
+    pub(super) beyond: Beyond,
     /// All that was found, listed or not.
     pub(super) tally: Tally,
+    /// What was found, by its subject.
+    known: HashMap<u64, Known>,
+}
+
+/// What a message has no room for.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Beyond {
+    pub(super) items: u64,
+    pub(super) keys: Vec<u64>,
+}
+
+/// A target or a document that was found.
+#[derive(Debug, PartialEq)]
+struct Known {
+    /// Its place among those listed.
+    place: Option<usize>,
+    is_new: bool,
+    is_beyond: bool,
 }
 
 impl Section {
@@ -102,6 +121,7 @@ pub(super) fn gather(
         };
         let mut round = Round { of, everything, owners: &owners, tell: pages, ledger, now, gathered: &mut gathered };
         round.take_findings(results)?;
+        round.leave_unchecked(results)?;
         round.take_documents(results, infostructure)?;
     }
     Ok(gathered)
@@ -162,13 +182,33 @@ impl Round<'_> {
                 // Changes and expiries are looked up in the documents, by the days that mail asks for.
                 _ => return Ok(()),
             }
-            let key = key(&finding.page, &finding.target, finding.fragment.as_deref(), finding.verdict);
-            self.offer((key, finding.verdict), finding.owner.as_deref(), &|| Matter::of_finding(key, finding))
-                .map_err(unreadable)
+            let fragment = finding.fragment.as_deref();
+            let found = Found {
+                key: key(&finding.page, &finding.target, fragment, finding.verdict),
+                subject: subject(finding.verdict, &finding.target, fragment),
+                verdict: finding.verdict,
+                owner: finding.owner.as_deref(),
+                from: From::Finding(finding),
+            };
+            self.offer(&found, &|| MailItem::of_finding(finding)).map_err(unreadable)
         })
     }
 
-    /// What could not be tested is neither mended nor news: whoever was told of it has still been told.
+    /// What was found on pages that were not read this time is neither fixed nor news.
+    fn leave_unchecked(&mut self, results: &dyn Results) -> Result<(), ReportError> {
+        results.earlier(Some(self.of), &mut |Earlier { page, target, fragment, verdict, state, .. }| {
+            if *state == State::Unchecked {
+                let key = key(page, target, fragment.as_deref(), *verdict);
+                // The owner of the page is unknown; the ledger keeps only what an address was told of.
+                for addressee in &mut self.gathered.addressees {
+                    addressee.unsure.insert(key);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// What could not be tested is neither fixed nor news: whoever was told of it has still been told.
     fn leave_open(&mut self, finding: &Finding) {
         let (fragment, owner) = (finding.fragment.as_deref(), finding.owner.as_deref());
         for verdict in [Verdict::Broken, Verdict::Fragment, Verdict::Moved] {
@@ -187,35 +227,25 @@ impl Round<'_> {
         let changed_after = changed.map(|days| moved(self.now, -i64::from(days)));
         let expired_before = expired.map(|days| moved(self.now, i64::from(days)));
         results.documents(self.of, &mut |document, references| {
+            let owner = document.owner.as_deref();
+            let mut offer = |verdict, url: &str, when, from| {
+                let key = moment_key(url, when, verdict);
+                let found = Found { key, subject: key, verdict, owner, from };
+                self.offer(&found, &|| MailItem::of_moment(verdict, url, when)).map_err(unreadable)
+            };
+            let is_recent = |when: &Timestamp| changed_after.is_some_and(|after| *when >= after);
             // What was seen to change is worth more than what a server says of itself.
-            if let Some(when) = document.changed.or(document.last_modified)
-                && changed_after.is_some_and(|after| when >= after)
-            {
-                let key = moment_key(&document.url, when, Verdict::Changed);
-                self.offer((key, Verdict::Changed), document.owner.as_deref(), &|| {
-                    Matter::of_document(key, document, Verdict::Changed, when)
-                })
-                .map_err(unreadable)?;
+            if let Some(when) = document.changed.or(document.last_modified).filter(is_recent) {
+                offer(Verdict::Changed, &document.url, when, From::Itself(document))?;
             }
-            if let Some(when) = document.expires
-                && expired_before.is_some_and(|before| when <= before)
-            {
-                let key = moment_key(&document.url, when, Verdict::Expiring);
-                self.offer((key, Verdict::Expiring), document.owner.as_deref(), &|| {
-                    Matter::of_document(key, document, Verdict::Expiring, when)
-                })
-                .map_err(unreadable)?;
+            let is_near = |when: &Timestamp| expired_before.is_some_and(|before| *when <= before);
+            if let Some(when) = document.expires.filter(is_near) {
+                offer(Verdict::Expiring, &document.url, when, From::Itself(document))?;
             }
             // Documents inside have a turn of their own.
             for reference in references.iter().filter(|reference| !reference.is_inside) {
-                if let Some(when) = reference.last_modified
-                    && changed_after.is_some_and(|after| when >= after)
-                {
-                    let key = moment_key(&reference.target, when, Verdict::Changed);
-                    self.offer((key, Verdict::Changed), document.owner.as_deref(), &|| {
-                        Matter::of_target(key, document, reference, when)
-                    })
-                    .map_err(unreadable)?;
+                if let Some(when) = reference.last_modified.filter(is_recent) {
+                    offer(Verdict::Changed, &reference.target, when, From::Link(document, reference))?;
                 }
             }
             Ok(())
@@ -232,33 +262,62 @@ impl Round<'_> {
         all
     }
 
-    /// Offers a finding to whom it concerns. It is made only if somebody's list has room for it.
-    fn offer(
-        &mut self,
-        (key, verdict): (u64, Verdict),
-        owner: Option<&str>,
-        matter: &dyn Fn() -> Matter,
-    ) -> Result<(), LedgerError> {
-        let mut made: Option<Rc<Matter>> = None;
-        for (place, pages_of) in self.concerned(owner) {
+    /// Offers a finding to whom it concerns. An item is made of it only if somebody's list has room for it.
+    fn offer(&mut self, found: &Found<'_>, item: &dyn Fn() -> MailItem) -> Result<(), LedgerError> {
+        for (place, pages_of) in self.concerned(found.owner) {
             let addressee = &mut self.gathered.addressees[place];
-            if !addressee.found.insert(key) {
+            if !addressee.found.insert(found.key) {
                 continue;
             }
-            let is_new = !self.ledger.told(&addressee.address, key)?;
-            let section = addressee.section(self.of, pages_of);
-            section.tally[place_of(verdict)][usize::from(!is_new)] += 1;
-            if !is_new && !self.tell.always {
-                continue;
-            }
-            if section.listed.len() < MOST {
-                let matter = made.get_or_insert_with(|| Rc::new(matter()));
-                section.listed.push((Rc::clone(matter), is_new));
-            } else {
-                section.beyond.push(key);
-            }
+            let is_new = !self.ledger.told(&addressee.address, found.key)?;
+            let is_wanted = is_new || self.tell.always;
+            addressee.section(self.of, pages_of).add(found, is_new, is_wanted, item);
         }
         Ok(())
+    }
+}
+
+/// A finding that is offered.
+struct Found<'a> {
+    /// By which the ledger knows it.
+    key: u64,
+    /// By which the same target is found on other pages.
+    subject: u64,
+    verdict: Verdict,
+    /// The owner of the page.
+    owner: Option<&'a str>,
+    from: From<'a>,
+}
+
+impl Section {
+    /// Counts a finding, and lists it if it is wanted and there is room. A target is news if any of its links is.
+    fn add(&mut self, found: &Found<'_>, is_new: bool, is_wanted: bool, item: &dyn Fn() -> MailItem) {
+        let tally = &mut self.tally[place_of(found.verdict)];
+        let known = self.known.entry(found.subject).or_insert_with(|| {
+            tally[usize::from(!is_new)] += 1;
+            Known { place: None, is_new, is_beyond: false }
+        });
+        if is_new && !known.is_new {
+            known.is_new = true;
+            tally[1] -= 1;
+            tally[0] += 1;
+        }
+        if !is_wanted {
+            return;
+        }
+        if known.place.is_none() && !known.is_beyond {
+            if self.listed.len() < MOST {
+                known.place = Some(self.listed.len());
+                self.listed.push(item());
+            } else {
+                known.is_beyond = true;
+                self.beyond.items += 1;
+            }
+        }
+        match known.place {
+            Some(place) => self.listed[place].add(found.key, &found.from, is_new),
+            None => self.beyond.keys.push(found.key),
+        }
     }
 }
 
@@ -266,8 +325,8 @@ impl Addressee {
     fn section(&mut self, of: usize, pages_of: Option<Rc<str>>) -> &mut Section {
         let place = self.sections.iter().rposition(|section| section.of == of && section.pages_of == pages_of);
         let place = place.unwrap_or_else(|| {
-            let (listed, beyond, tally) = Default::default();
-            self.sections.push(Section { of, pages_of, listed, beyond, tally });
+            let (listed, beyond, tally, known) = Default::default();
+            self.sections.push(Section { of, pages_of, listed, beyond, tally, known });
             self.sections.len() - 1
         });
         &mut self.sections[place]

@@ -10,14 +10,14 @@
 mod address;
 mod compose;
 mod gather;
+mod item;
 pub mod ledger;
-mod matter;
 pub mod route;
 mod text;
 mod view;
 
 use jiff::Timestamp;
-use tracing::{info, warn};
+use tracing::debug;
 
 pub use compose::Letter;
 pub use ledger::{Ledger, LedgerError, SqliteLedger};
@@ -123,7 +123,7 @@ pub fn deliver(
             addresses.push(address);
         }
         if !addresses.is_empty() {
-            info!(to = ?addresses, subject = letter.subject, "message accepted");
+            debug!(to = ?addresses, subject = letter.subject, "message accepted");
             let (subject, id) = (letter.subject.clone(), letter.id.clone());
             delivery.written.push(Written { addresses, subject, id, news: letter.news });
         }
@@ -144,7 +144,7 @@ pub fn deliver(
 impl Delivery {
     fn fail(&mut self, address: String, route: &dyn Route, what: String) {
         let route = route.name();
-        warn!(address, route, what, "no message");
+        debug!(address, route, what, "no message");
         self.failed.push(Failed { address, route, what });
     }
 }

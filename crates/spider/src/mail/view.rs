@@ -1,5 +1,7 @@
 //! What a message says, sentence by sentence: the words that the templates put into place.
 
+use std::cmp::Reverse;
+
 use lettre::message::Mailbox;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -8,11 +10,12 @@ use serde::Serialize;
 
 use super::compose::counted;
 use super::gather::Section;
-use super::matter::Matter;
+use super::item::{KINDS, MailItem, Place};
 use super::text::{address_of, day, enumerated, wrap};
 use crate::foreign::{is_web, one_line};
 use crate::report::words;
 use crate::results::{Infostructure, ReportError, Results};
+use crate::targets::is_on_most;
 use crate::verdict::Verdict;
 
 /// The two templates of a message.
@@ -24,7 +27,7 @@ pub(super) struct Bodies {
 #[derive(Serialize)]
 struct View<'v> {
     subject: &'v str,
-    cut_short: Option<String>,
+    incomplete: Option<String>,
     sections: Vec<SectionView>,
     why: Vec<String>,
     change: String,
@@ -36,28 +39,31 @@ struct View<'v> {
 struct SectionView {
     title: String,
     summary: String,
-    pages: Vec<PageView>,
+    items: Vec<ItemView>,
     beyond: Option<String>,
     index: Option<String>,
 }
 
+/// A target or a document.
 #[derive(Serialize)]
-struct PageView {
+struct ItemView {
+    word: &'static str,
     url: String,
     can_follow: bool,
-    title: String,
-    matters: Vec<MatterView>,
-}
-
-#[derive(Serialize)]
-struct MatterView {
-    word: &'static str,
-    target: String,
-    can_follow: bool,
     reason: String,
-    place: String,
     to: Option<String>,
     can_follow_to: bool,
+    /// On how many pages, if that is not said by listing them.
+    spread: Option<String>,
+    places: Vec<PlaceView>,
+}
+
+/// A page that links to it.
+#[derive(Serialize)]
+struct PlaceView {
+    url: String,
+    can_follow: bool,
+    link: String,
 }
 
 impl Bodies {
@@ -89,13 +95,9 @@ impl Bodies {
         let (run, infostructures) = (results.run(), results.infostructures());
         let view = View {
             subject,
-            cut_short: run.cut_short.as_ref().map(|why| {
-                format!(
-                    "The run was cut short ({}). What is not listed here may be broken all the same: nothing follows \
-                     from its absence.",
-                    one_line(why, 200)
-                )
-            }),
+            incomplete: run
+                .incomplete()
+                .map(|why| format!("Incomplete: {}. Links on other pages may be broken, too.", one_line(&why, 300))),
             sections: sections
                 .iter()
                 .map(|section| section_view(section, &infostructures[section.of], results))
@@ -127,25 +129,17 @@ pub(super) fn title_of(infostructure: &Infostructure) -> &str {
 fn section_view(section: &Section, infostructure: &Infostructure, results: &dyn Results) -> SectionView {
     let title = one_line(title_of(infostructure), 120);
     let task = &infostructure.task;
-    // Together by page, whatever the matter is; within a page as they were found.
-    let mut listed: Vec<_> = section.listed.iter().collect();
-    listed.sort_by(|(one, _), (other, _)| one.page.cmp(&other.page));
-    let pages = listed
-        .chunk_by(|(one, _), (other, _)| one.page == other.page)
-        .map(|matters| PageView {
-            url: matters[0].0.page.clone(),
-            can_follow: can_follow(&matters[0].0.page),
-            title: matters[0].0.title.clone(),
-            matters: matters.iter().map(|(matter, is_new)| matter_view(matter, *is_new)).collect(),
-        })
-        .collect();
+    // By verdict, then those on most pages first.
+    let mut listed: Vec<&MailItem> = section.listed.iter().collect();
+    listed.sort_by_key(|item| (KINDS.iter().position(|kind| *kind == item.verdict), Reverse(item.pages)));
+    let items = listed.into_iter().map(|item| item_view(item, infostructure.summary.pages)).collect();
     let index = task.index_url.as_ref().map(|url| address_of(url.as_str()));
-    let beyond = (!section.beyond.is_empty()).then(|| {
-        let left = words::counted(section.beyond.len() as u64, ("more finding does", "more findings do"));
+    let beyond = (section.beyond.items > 0).then(|| {
+        let left = words::counted(section.beyond.items, ("more target does", "more targets do"));
         let where_to = match (&index, task.tell.always) {
             (Some(_), _) => ": see the index.",
             (None, true) => ".",
-            (None, false) => "; the next message goes on with them.",
+            (None, false) => "; the next message continues with them.",
         };
         format!("{left} not fit into this message{where_to}")
     });
@@ -155,7 +149,7 @@ fn section_view(section: &Section, infostructure: &Infostructure, results: &dyn 
             Some(owner) => format!("Pages of {owner} in {title}"),
         },
         summary: summary(section, infostructure, results),
-        pages,
+        items,
         beyond,
         index,
     }
@@ -179,61 +173,81 @@ fn summary(section: &Section, infostructure: &Infostructure, results: &dyn Resul
     if !known.is_empty() {
         sentences.push(format!("Told before and still so: {}.", enumerated(&known)));
     }
-    // A run that did not see everything cannot know what is mended.
-    if section.pages_of.is_none() && tested.mended > 0 && run.cut_short.is_none() {
-        sentences.push(format!("Mended since the run before: {}.", words::number(tested.mended)));
+    // A run that ended early cannot know what is fixed.
+    if section.pages_of.is_none() && run.cut_short.is_none() {
+        for (count, word) in [(tested.fixed, "Fixed"), (tested.removed, "Removed")] {
+            if count > 0 {
+                sentences.push(format!("{word} since the previous run: {}.", words::number(count)));
+            }
+        }
     }
     sentences.join(" ")
 }
 
-fn matter_view(matter: &Matter, is_new: bool) -> MatterView {
-    let word = match matter.verdict {
+fn item_view(item: &MailItem, documents: u64) -> ItemView {
+    let word = match item.verdict {
         Verdict::Broken => "Broken",
         Verdict::Fragment => "No such part",
-        Verdict::Moved if matter.permanent => "Moved for good",
+        Verdict::Moved if item.permanent => "Moved for good",
         Verdict::Moved => "Redirected for now",
         Verdict::Changed => "Changed",
         Verdict::Expiring => "Expires",
-        Verdict::NotTested | Verdict::Good => matter.verdict.name(),
+        Verdict::NotTested | Verdict::Good => item.verdict.name(),
     };
-    MatterView {
+    let spread = (item.pages > 1).then(|| {
+        let pages = words::number(item.pages);
+        let first = if item.pages > item.places.len() as u64 { "; the first" } else { "" };
+        match is_on_most(item.pages, documents) {
+            true => format!("On {pages} of {} pages: in the site's template{first}:", words::number(documents)),
+            false => format!("On {pages} pages{first}:"),
+        }
+    });
+    ItemView {
         word,
-        can_follow: can_follow(&matter.target),
-        target: matter.target.clone(),
-        reason: reason(matter, word, is_new),
-        place: place(matter),
-        can_follow_to: matter.to.as_deref().is_some_and(can_follow),
-        to: matter.to.clone(),
+        can_follow: can_follow(&item.url),
+        url: item.url.clone(),
+        reason: reason(item, word),
+        can_follow_to: item.to.as_deref().is_some_and(can_follow),
+        to: item.to.clone(),
+        spread,
+        places: item.places.iter().map(place_view).collect(),
     }
 }
 
 /// What is the matter, since when, and whether that is news.
-fn reason(matter: &Matter, word: &str, is_new: bool) -> String {
+fn reason(item: &MailItem, word: &str) -> String {
     // Said already.
-    let cause = if matter.reason.eq_ignore_ascii_case(word) { "" } else { &matter.reason };
-    let when = matter.since.map(|since| match matter.verdict {
+    let cause = if item.reason.eq_ignore_ascii_case(word) { "" } else { &item.reason };
+    let when = item.since.map(|since| match item.verdict {
         Verdict::Changed | Verdict::Expiring => format!("on {}", day(since)),
         _ => format!("since {}", day(since)),
     });
     let parts: Vec<_> =
         [cause, when.as_deref().unwrap_or_default()].into_iter().filter(|part| !part.is_empty()).collect();
-    let news = if is_new { "(new)" } else { "(told before)" };
+    let news = match item.new_pages {
+        0 => "(told before)".to_owned(),
+        all if all == item.pages => "(new)".to_owned(),
+        some => format!("(new on {})", words::counted(some, ("page", "pages"))),
+    };
     format!("{} {news}", parts.join(", ")).trim_start().to_owned()
 }
 
-/// Where on the page it is: what a reader sees of it, the element, the line.
-fn place(matter: &Matter) -> String {
+/// A page, and where on it the link is: what a reader sees of it, the element, the line.
+fn place_view(place: &Place) -> PlaceView {
     let mut parts = Vec::new();
-    if !matter.text.is_empty() {
-        parts.push(format!("\u{201c}{}\u{201d}", matter.text));
+    if !place.text.is_empty() {
+        parts.push(format!("\u{201c}{}\u{201d}", place.text));
     }
-    if !matter.element.is_empty() {
-        parts.push(matter.element.to_owned());
+    if !place.element.is_empty() {
+        parts.push(place.element.to_owned());
     }
-    if matter.line > 0 {
-        parts.push(format!("line {}", matter.line));
+    if place.line > 0 {
+        parts.push(format!("line {}", place.line));
     }
-    parts.join(", ")
+    if !place.title.is_empty() {
+        parts.push(format!("on \u{201c}{}\u{201d}", place.title));
+    }
+    PlaceView { url: place.page.clone(), can_follow: can_follow(&place.page), link: parts.join(", ") }
 }
 
 /// Why somebody gets this, in a sentence for each reason.

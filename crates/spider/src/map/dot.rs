@@ -16,11 +16,11 @@ pub fn write_dot(results: &dyn Results, of: usize, out: &mut dyn Write) -> Visit
 struct Dot;
 
 impl Format for Dot {
-    fn begin(&mut self, out: &mut dyn Write, name: &str, cut_short: Option<&str>) -> io::Result<()> {
+    fn begin(&mut self, out: &mut dyn Write, name: &str, incomplete: Option<&str>) -> io::Result<()> {
         writeln!(out, "digraph {} {{", quoted(name))?;
         writeln!(out, "  graph [rankdir=LR, outputorder=edgesfirst];")?;
-        if let Some(cut_short) = cut_short {
-            writeln!(out, "  graph [comment={}];", quoted(cut_short))?;
+        if let Some(incomplete) = incomplete {
+            writeln!(out, "  graph [comment={}];", quoted(incomplete))?;
         }
         writeln!(
             out,

@@ -41,8 +41,8 @@ struct Columns<'a> {
     /// Depth, outer radius, pages.
     bands: Vec<[i64; 3]>,
     links: String,
-    /// URL, verdict, reason, new address or -1, day or -1.
-    ends: Vec<[i64; 5]>,
+    /// URL, verdict, reason, new address or -1, day or -1, whether most pages link to it.
+    ends: Vec<[i64; 6]>,
     /// Pages that have problems; of each, end, line, element and text of one after the other; and how many are not told.
     troubled: Vec<usize>,
     problems: Vec<Vec<i64>>,
@@ -92,6 +92,7 @@ pub(crate) fn columns(web: &Web, folders: &Folders, rings: &Rings) -> Result<Str
                     texts.index(&end.reason),
                     end.to.as_deref().map_or(-1, |to| texts.index(to)),
                     end.since.as_deref().map_or(-1, |since| texts.index(since)),
+                    i64::from(end.is_site_wide),
                 ]
             })
             .collect(),

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::results::{ReportError, Results, Visit};
+use crate::targets::Targets;
 use crate::verdict::Verdict;
 
 use super::residents::Residents;
@@ -33,8 +34,8 @@ pub(crate) struct Edge {
 
 /// A file format for graphs.
 pub(crate) trait Format {
-    /// `cut_short` says why the run ended early, if it did.
-    fn begin(&mut self, out: &mut dyn Write, name: &str, cut_short: Option<&str>) -> io::Result<()>;
+    /// `incomplete` is the reason why the run is not complete, if it is not.
+    fn begin(&mut self, out: &mut dyn Write, name: &str, incomplete: Option<&str>) -> io::Result<()>;
     fn vertex(&mut self, out: &mut dyn Write, vertex: &Vertex<'_>) -> io::Result<()>;
     fn edge(&mut self, out: &mut dyn Write, edge: &Edge) -> io::Result<()>;
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()>;
@@ -55,9 +56,10 @@ pub(crate) fn write(
     let failed = |source: io::Error| ReportError::Write { what: what.to_owned(), source };
     let task = results.infostructures().get(of).map(|infostructure| &infostructure.task);
     let name = task.map_or("", |task| task.index_title.as_deref().unwrap_or(&task.name));
-    let cut_short = results.run().cut_short.as_ref().map(|why| format!("the run was cut short: {why}"));
-    format.begin(&mut out, name, cut_short.as_deref()).map_err(failed)?;
+    let incomplete = results.run().incomplete();
+    format.begin(&mut out, name, incomplete.as_deref()).map_err(failed)?;
     if task.is_some() {
+        let targets = Targets::gather(results, Some(of))?;
         let mut residents = Residents::default();
         results.documents(of, &mut |document, _| {
             residents.add(document, document.node);
@@ -70,7 +72,7 @@ pub(crate) fn write(
                 id: from,
                 url: &document.url,
                 title: document.title.as_deref().map(presentable),
-                verdict: standing(document, references),
+                verdict: standing(document, references, &targets),
                 owner: document.owner.as_deref().map(presentable),
                 depth: Some(document.depth),
             };

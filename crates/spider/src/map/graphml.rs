@@ -25,7 +25,7 @@ const KEYS: [(&str, &str, &str, &str); 6] = [
 ];
 
 impl Format for GraphMl {
-    fn begin(&mut self, out: &mut dyn Write, name: &str, cut_short: Option<&str>) -> io::Result<()> {
+    fn begin(&mut self, out: &mut dyn Write, name: &str, incomplete: Option<&str>) -> io::Result<()> {
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
         writeln!(out, "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">")?;
         for (id, whose, name, kind) in KEYS {
@@ -33,8 +33,8 @@ impl Format for GraphMl {
         }
         writeln!(out, "  <graph id=\"web\" edgedefault=\"directed\">")?;
         // The schema has room for one description.
-        let cut_short = cut_short.map(|why| format!("; {why}")).unwrap_or_default();
-        writeln!(out, "    <desc>{}{}</desc>", Legal(name), Legal(&cut_short))
+        let incomplete = incomplete.map(|why| format!("; {why}")).unwrap_or_default();
+        writeln!(out, "    <desc>{}{}</desc>", Legal(name), Legal(&incomplete))
     }
 
     fn vertex(&mut self, out: &mut dyn Write, vertex: &Vertex<'_>) -> io::Result<()> {

@@ -68,19 +68,15 @@ pub fn write_map(results: &dyn Results, of: usize, out: &mut dyn Write) -> Visit
     let template = templates.get_template("map.html").map_err(|error| failed(error.into()))?;
     let run = results.run();
     let task = &infostructure.task;
-    // The run knows of ends for which there was no room here.
-    let ends = |verdict, known: u64| {
-        web.ends.iter().filter(|end| end.verdict == verdict).count().max(usize::try_from(known).unwrap_or(usize::MAX))
-    };
     let page = context! {
         title => task.index_title.as_deref().unwrap_or(&task.name),
         top => task.top.as_str(),
         ended => run.ended.strftime("%F %H:%M UTC").to_string(),
-        cut_short => run.cut_short.as_deref(),
+        incomplete => run.incomplete(),
         pages => counted(web.pages.len() + web.pages_left_out, "page"),
         links => counted(web.links.iter().map(Vec::len).sum::<usize>() + web.links_left_out, "link"),
-        broken => counted(ends(Verdict::Broken, infostructure.summary.broken), "broken target"),
-        fragments => counted(ends(Verdict::Fragment, infostructure.summary.fragments), "missing fragment"),
+        broken => words::counted(infostructure.summary.broken, ("broken target", "broken targets")),
+        fragments => words::counted(infostructure.summary.fragments, ("missing fragment", "missing fragments")),
         pages_left_out => (web.pages_left_out > 0).then(|| counted(web.pages_left_out, "page")),
         links_left_out => (web.links_left_out > 0).then(|| counted(web.links_left_out, "link")),
         listed => listed(&web),
@@ -101,7 +97,7 @@ fn troubled(web: &Web) -> impl Iterator<Item = usize> {
     (0..web.pages.len()).filter(|page| badness(web.pages[*page].verdict) <= badness(Verdict::Moved))
 }
 
-/// Rows of the list that is there without a program.
+/// Rows of the list that is there without a program: targets that most pages link to, then pages.
 fn listed(web: &Web) -> Vec<Value> {
     let count = |page: usize, verdict| web.pages[page].count(&web.ends, verdict);
     let mut pages: Vec<usize> = troubled(web).collect();
@@ -119,7 +115,6 @@ fn listed(web: &Web) -> Vec<Value> {
         let this = &web.pages[page];
         let gone = this.is_gone.then(|| "the page itself is broken".to_owned());
         context! {
-            index => page,
             // Only what a browser may follow without harm.
             href => is_web(&this.url).then_some(this.url.as_str()),
             name => this.name(),
@@ -128,7 +123,17 @@ fn listed(web: &Web) -> Vec<Value> {
             told => gone.into_iter().chain(told).collect::<Vec<_>>().join(", "),
         }
     };
-    pages.into_iter().take(LISTED).map(row).collect()
+    let shared = web.ends.iter().filter(|end| end.is_site_wide && badness(end.verdict) <= badness(Verdict::Moved));
+    let shared = shared.map(|end| {
+        context! {
+            href => is_web(&end.url).then_some(end.url.as_str()),
+            name => end.url.as_str(),
+            verdict => badness(end.verdict),
+            owner => None::<&str>,
+            told => format!("{}, linked from most pages: in the site's template", end.reason),
+        }
+    });
+    shared.chain(pages.into_iter().map(row)).take(LISTED).collect()
 }
 
 /// A number of things, as people read it.

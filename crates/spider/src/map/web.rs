@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use crate::foreign::{Printable, cut, one_line};
 use crate::results::{Document, Referenced, ReportError, Results, Visit};
+use crate::targets::Targets;
 use crate::verdict::{Outcome, Verdict};
 
 use super::residents::Residents;
@@ -59,7 +60,7 @@ pub(crate) struct Page {
     /// Index in [`Web::owners`].
     pub(crate) owner: Option<usize>,
     pub(crate) depth: u32,
-    /// The worst of what is the matter with it and with its links.
+    /// The worst of what is the matter with it and with its own links.
     pub(crate) verdict: Verdict,
     /// Whether the page itself is broken, and not only a link of it.
     pub(crate) is_gone: bool,
@@ -92,12 +93,15 @@ pub(crate) struct End {
     pub(crate) to: Option<String>,
     /// The day.
     pub(crate) since: Option<String>,
+    /// True if most pages link to it.
+    pub(crate) is_site_wide: bool,
 }
 
 impl Page {
-    /// How many of its references are of that verdict.
+    /// How many of its own references are of that verdict: those on most pages do not count.
     pub(crate) fn count(&self, ends: &[End], verdict: Verdict) -> usize {
-        self.problems.iter().filter(|problem| ends[problem.end as usize].verdict == verdict).count()
+        let is_own = |end: &End| end.verdict == verdict && !end.is_site_wide;
+        self.problems.iter().filter(|problem| is_own(&ends[problem.end as usize])).count()
     }
 
     /// What people call it.
@@ -109,8 +113,9 @@ impl Page {
 impl Web {
     /// Reads an infostructure, in two passes over its documents.
     pub(crate) fn read(results: &dyn Results, of: usize, limits: Limits) -> Result<Self, ReportError> {
-        let (mut web, residents) = Self::read_pages(results, of, limits)?;
-        web.read_links(results, of, &residents, limits)?;
+        let targets = Targets::gather(results, Some(of))?;
+        let (mut web, residents) = Self::read_pages(results, of, &targets, limits)?;
+        web.read_links(results, of, &residents, &targets, limits)?;
         web.find_parents();
         web.sort_owners();
         Ok(web)
@@ -118,10 +123,15 @@ impl Web {
 
     /// The first pass: which pages there are. If there are too many, those with something wrong are kept before others, and
     /// those near the top before those far from it.
-    fn read_pages(results: &dyn Results, of: usize, limits: Limits) -> Result<(Self, Residents), ReportError> {
+    fn read_pages(
+        results: &dyn Results,
+        of: usize,
+        targets: &Targets,
+        limits: Limits,
+    ) -> Result<(Self, Residents), ReportError> {
         let mut counts: Vec<usize> = Vec::new();
         results.documents(of, &mut |document, references| {
-            let rank = rank(document, references);
+            let rank = rank(document, references, targets);
             if counts.len() <= rank {
                 counts.resize(rank + 1, 0);
             }
@@ -144,7 +154,7 @@ impl Web {
         let mut residents = Residents::default();
         let mut owners: HashMap<String, usize> = HashMap::new();
         results.documents(of, &mut |document, references| {
-            let Some(room) = kept.get_mut(rank(document, references)).filter(|room| **room > 0) else {
+            let Some(room) = kept.get_mut(rank(document, references, targets)).filter(|room| **room > 0) else {
                 return Ok(());
             };
             *room -= 1;
@@ -159,7 +169,7 @@ impl Web {
                 title: document.title.as_deref().map(presentable).filter(|title| !title.is_empty()),
                 owner,
                 depth: document.depth,
-                verdict: standing(document, references),
+                verdict: standing(document, references, targets),
                 is_gone: matches!(document.outcome, Outcome::Broken(_)),
                 parent: None,
                 links_in: 0,
@@ -177,7 +187,14 @@ impl Web {
     }
 
     /// The second pass: where their references lead.
-    fn read_links(&mut self, results: &dyn Results, of: usize, residents: &Residents, limits: Limits) -> Visit {
+    fn read_links(
+        &mut self,
+        results: &dyn Results,
+        of: usize,
+        residents: &Residents,
+        targets: &Targets,
+        limits: Limits,
+    ) -> Visit {
         self.links = vec![Vec::new(); self.pages.len()];
         let mut ends: HashMap<(String, Verdict), u32> = HashMap::new();
         let (mut links, mut problems, mut at) = (0, 0, 0);
@@ -200,13 +217,15 @@ impl Web {
             links += fit;
             self.links[at] = leads;
 
-            for reference in references.iter().filter(|reference| reference.verdict != Verdict::Good) {
+            for reference in references.iter().filter(|reference| is_finding(reference)) {
                 if page.problems.len() >= limits.problems_of_a_page || problems >= limits.problems {
                     page.problems_left_out += 1;
                     continue;
                 }
                 problems += 1;
-                let url = match &reference.fragment {
+                // Only where a part is missing does the fragment make another target.
+                let fragment = reference.fragment.as_deref();
+                let url = match fragment.filter(|_| reference.verdict == Verdict::Fragment) {
                     Some(fragment) => format!("{}#{fragment}", reference.target),
                     None => reference.target.clone(),
                 };
@@ -217,6 +236,7 @@ impl Web {
                         reason: presentable(reference.reason.as_deref().unwrap_or(verdict.name())),
                         to: reference.to.as_deref().map(presentable_url),
                         since: reference.since.map(|since| since.strftime("%F").to_string()),
+                        is_site_wide: targets.is_site_wide(*verdict, &reference.target, fragment),
                     });
                     number(self.ends.len() - 1)
                 });
@@ -272,9 +292,14 @@ impl Web {
     }
 }
 
-/// What is to be said of a page at one glance: the worst of what is the matter with it and with its links. That a link was not
-/// tested says nothing of the page; nor does a detour, unless it is for good.
-pub(crate) fn standing(document: &Document, references: &[Referenced]) -> Verdict {
+/// Returns true if a reference is a finding, and not merely skipped by the settings.
+pub(crate) fn is_finding(reference: &Referenced) -> bool {
+    reference.verdict != Verdict::Good && !reference.is_skipped
+}
+
+/// What is to be said of a page at one glance: the worst of what is the matter with it and with its own links. A link on most
+/// pages says nothing of any one of them; nor does a link that was not tested, or a temporary redirect.
+pub(crate) fn standing(document: &Document, references: &[Referenced], targets: &Targets) -> Verdict {
     let own = match &document.outcome {
         Outcome::Broken(_) => Verdict::Broken,
         Outcome::Moved { permanent: true, .. } => Verdict::Moved,
@@ -284,6 +309,7 @@ pub(crate) fn standing(document: &Document, references: &[Referenced]) -> Verdic
         _ => Verdict::Good,
     };
     let of_links = references.iter().map(|reference| match reference.verdict {
+        verdict if targets.is_site_wide(verdict, &reference.target, reference.fragment.as_deref()) => Verdict::Good,
         Verdict::Moved if reference.is_permanent && !reference.is_small_move => Verdict::Moved,
         verdict @ (Verdict::Broken | Verdict::Fragment) => verdict,
         _ => Verdict::Good,
@@ -308,8 +334,8 @@ pub(crate) fn badness(verdict: Verdict) -> usize {
 }
 
 /// Ranks for keeping: what has something wrong before the rest, then by depth. Far is far: beyond 200 links, no difference is made.
-fn rank(document: &Document, references: &[Referenced]) -> usize {
-    let is_well = badness(standing(document, references)) > badness(Verdict::Moved);
+fn rank(document: &Document, references: &[Referenced], targets: &Targets) -> usize {
+    let is_well = badness(standing(document, references, targets)) > badness(Verdict::Moved);
     let depth = document.depth.min(200) as usize;
     if depth == 0 { 0 } else { usize::from(is_well) * 200 + depth }
 }

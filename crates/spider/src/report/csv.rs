@@ -2,7 +2,7 @@
 //!
 //! A spreadsheet takes cells that begin with `=`, `+`, `-` or `@` for formulas, and a page's link text is written by
 //! strangers. Such cells get an apostrophe in front, which spreadsheets understand as "this is text". CSV has no place for a
-//! summary; a run that was cut short says so in a row of its own at the end.
+//! summary; an incomplete run says so in a row of its own at the end.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -33,9 +33,9 @@ const COLUMNS: [&str; 16] = [
 pub(super) fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
     row(&COLUMNS.map(Cow::Borrowed), out)?;
     results.findings(None, &mut |finding| row(&cells(finding), out))?;
-    if let Some(why) = &results.run().cut_short {
+    if let Some(why) = results.run().incomplete() {
         let mut last = COLUMNS.map(|_| Cow::Borrowed(""));
-        last[0] = "cut short".into();
+        last[0] = "incomplete".into();
         last[9] = why.into();
         row(&last, out)?;
     }
@@ -141,11 +141,11 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_cut_short_ends_with_a_row_that_says_so() {
+    fn an_incomplete_run_ends_with_a_row_that_says_so() {
         let mut fixture = Fixture::small();
         fixture.run.cut_short = Some("interrupted".to_owned());
         let rows = read(&written(named("csv").expect("a format"), &fixture));
         let last = rows.last().expect("a row");
-        assert_eq!((last[0].as_str(), last[9].as_str()), ("cut short", "interrupted"));
+        assert_eq!((last[0].as_str(), last[9].as_str()), ("incomplete", "the run was cut short: interrupted"));
     }
 }

@@ -8,18 +8,18 @@ use url::Url;
 
 use super::{Format, Writer};
 use crate::reference::Kind;
-use crate::results::{Document, Finding, Infostructure, Mended, Referenced, Results, Run, Summary, Visit};
+use crate::results::{Document, Earlier, Finding, Infostructure, Referenced, Results, Run, State, Summary, Visit};
 use crate::task::{Scope, Task};
 use crate::verdict::Verdict;
 
 /// A run that is held in memory.
 #[derive(Clone)]
-pub(super) struct Fixture {
+pub(crate) struct Fixture {
     pub run: Run,
     pub infostructures: Vec<Infostructure>,
     pub documents: Vec<(Document, Vec<Referenced>)>,
     pub findings: Vec<Finding>,
-    pub mended: Vec<Mended>,
+    pub earlier: Vec<Earlier>,
 }
 
 impl Results for Fixture {
@@ -39,8 +39,8 @@ impl Results for Fixture {
         self.findings.iter().try_for_each(visit)
     }
 
-    fn mended(&self, _: Option<usize>, visit: &mut dyn FnMut(&Mended) -> Visit) -> Visit {
-        self.mended.iter().try_for_each(visit)
+    fn earlier(&self, _: Option<usize>, visit: &mut dyn FnMut(&Earlier) -> Visit) -> Visit {
+        self.earlier.iter().try_for_each(visit)
     }
 }
 
@@ -67,7 +67,7 @@ const SITE: &str = "https://tidewater.example";
 
 impl Fixture {
     /// A small site with one of everything.
-    pub(super) fn small() -> Self {
+    pub(crate) fn small() -> Self {
         let documents = vec![
             page(
                 0,
@@ -186,20 +186,22 @@ impl Fixture {
         }
         let summary = Summary {
             pages: 4,
+            unread: 0,
             links: 22,
             urls: 15,
             requests: 16,
             bytes: 48_213,
             broken: 4,
-            addresses: 0,
             fragments: 1,
             moved: 2,
             not_tested: 3,
-            left_alone: 0,
+            skipped: 0,
             changed: 1,
             expiring: 1,
-            new: 9,
-            mended: 1,
+            new: 7,
+            fixed: 1,
+            removed: 0,
+            unchecked: 0,
         };
         let run = Run {
             number: 7,
@@ -207,17 +209,20 @@ impl Fixture {
             ended: at("2026-11-16T05:45:19Z"),
             before: Some(at("2026-11-09T05:45:03Z")),
             cut_short: None,
+            unread: Vec::new(),
+            settings: vec![("Maximum depth", "20 links".to_owned())],
             remarks: vec!["documents more than 20 links from the top were tested, but not read".to_owned()],
             summary: summary.clone(),
         };
-        let mended = vec![Mended {
+        let earlier = vec![Earlier {
             page: format!("{SITE}/news/"),
             target: format!("{SITE}/news/2025.html"),
             fragment: None,
             verdict: Verdict::Broken,
             since: Some(at("2026-09-01T00:00:00Z")),
+            state: State::Fixed,
         }];
-        Self { run, infostructures: vec![Infostructure { task: task(), summary }], documents, findings, mended }
+        Self { run, infostructures: vec![Infostructure { task: task(), summary }], documents, findings, earlier }
     }
 
     /// The same site, with nothing to complain of.
@@ -228,12 +233,36 @@ impl Fixture {
             (document.is_changed, document.is_expiring) = (false, false);
         }
         clean.findings.clear();
-        clean.mended.clear();
+        clean.earlier.clear();
         clean.run.remarks.clear();
         let summary = Summary { pages: 4, links: 12, urls: 8, requests: 9, bytes: 40_000, ..Summary::default() };
         clean.run.summary = summary.clone();
         clean.infostructures[0].summary = summary;
         clean
+    }
+
+    /// A site whose template has a dead link, on all pages but ten; one page has a dead link of its own.
+    pub(crate) fn templated(pages: u32) -> Self {
+        const TEMPLATED: &str = "https://templated.example";
+        let page = |number: u32| {
+            let dead =
+                |line, text, path| bad(line, text, &format!("{TEMPLATED}{path}"), Verdict::Broken, "404 not found");
+            let own = (number == 42).then(|| dead(7, "Minutes", "/minutes"));
+            let shared = (number >= 10).then(|| dead(90, "Imprint", "/imprint"));
+            let document = Document::new(number, format!("{TEMPLATED}/page-{number:04}"));
+            (document, own.into_iter().chain(shared).collect())
+        };
+        let documents: Vec<(Document, Vec<Referenced>)> = (0..pages).map(page).collect();
+        let of_page = |(document, references): &(Document, Vec<Referenced>)| -> Vec<Finding> {
+            references.iter().map(|reference| finding_of(document, reference)).collect()
+        };
+        let findings: Vec<Finding> = documents.iter().flat_map(of_page).collect();
+        let links = findings.len() as u64;
+        let summary = Summary { pages: pages.into(), links, urls: 2, broken: 2, new: 2, ..Summary::default() };
+        let mut templated = Self { documents, findings, ..Self::clean() };
+        templated.run.summary = summary.clone();
+        templated.infostructures[0].summary = summary;
+        templated
     }
 
     /// The same site, where every text is an attack.
@@ -270,9 +299,9 @@ impl Fixture {
             finding.target = format!("data:text/html,{}", attack());
             finding.to = Some(format!("vbscript:{}", attack()));
         }
-        for mended in &mut hostile.mended {
-            mended.page = attack();
-            mended.target = attack();
+        for earlier in &mut hostile.earlier {
+            earlier.page = attack();
+            earlier.target = attack();
         }
         hostile.infostructures[0].task.name = attack();
         hostile.infostructures[0].task.index_title = Some(attack());
@@ -433,7 +462,7 @@ impl Results for Vast {
         })
     }
 
-    fn mended(&self, of: Option<usize>, visit: &mut dyn FnMut(&Mended) -> Visit) -> Visit {
-        self.small.mended(of, visit)
+    fn earlier(&self, of: Option<usize>, visit: &mut dyn FnMut(&Earlier) -> Visit) -> Visit {
+        self.small.earlier(of, visit)
     }
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::writing;
-use crate::results::{Results, Run, Summary, Visit};
+use crate::results::{Results, Run, Summary, Unread, Visit};
 
 /// Writes every finding, and the summary.
 pub fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
@@ -31,7 +31,9 @@ struct Whole<'a> {
     #[serde(flatten)]
     counts: &'a Summary,
     complete: bool,
+    incomplete: Option<String>,
     cut_short: Option<&'a str>,
+    unread_pages: &'a [Unread],
     run: u64,
     began: Timestamp,
     ended: Timestamp,
@@ -41,11 +43,14 @@ struct Whole<'a> {
 
 impl<'a> Whole<'a> {
     fn of(run: &'a Run) -> Self {
-        let Run { number, began, ended, before, cut_short, remarks, summary } = run;
+        let Run { number, began, ended, before, cut_short, unread, remarks, summary, .. } = run;
+        let incomplete = run.incomplete();
         Self {
             counts: summary,
-            complete: cut_short.is_none(),
+            complete: incomplete.is_none(),
+            incomplete,
             cut_short: cut_short.as_deref(),
+            unread_pages: unread,
             run: *number,
             began: *began,
             ended: *ended,

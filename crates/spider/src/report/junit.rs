@@ -1,15 +1,16 @@
 //! Findings for what watches over builds: JUnit XML, as Jenkins, GitLab and many others read it.
 //!
 //! One suite for each infostructure, one case for each page. A page with broken links or fragments fails; one where something
-//! was not tested, and nothing is wrong, is skipped. Readers differ in how many failures of a case they show, so each has
-//! one, which lists all. The numbers of a suite stand before its cases; the documents are therefore visited twice. A run that
-//! was cut short is an error of its own, because all other cases may have passed.
+//! was not tested, and nothing is wrong, is skipped. A link on most pages is a case of its own instead of a failure of them all. Readers differ in how many failures of a case they show, so each has
+//! one, which lists all. The numbers of a suite stand before its cases; the documents are therefore visited twice. An
+//! incomplete run is an error of its own, because all other cases may have passed.
 
 use std::io::Write;
 
 use super::{words, writing};
 use crate::foreign::Legal;
 use crate::results::{Document, Infostructure, Referenced, Results, Run, Visit};
+use crate::targets::{Target, Targets};
 use crate::verdict::Verdict;
 
 /// A page with ten thousand broken links is not read to the end by anybody.
@@ -29,20 +30,25 @@ fn send(out: &mut dyn Write, text: &str) -> Visit {
 }
 
 fn suite(results: &dyn Results, at: usize, infostructure: &Infostructure, out: &mut dyn Write) -> Visit {
-    let (mut tests, mut failures, mut skipped) = (1_u64, 0_u64, 0_u64);
+    let targets = Targets::gather(results, Some(at))?;
+    let shared: Vec<&Target> =
+        targets.all().iter().filter(|target| target.is_site_wide && is_fault(target.first.verdict)).collect();
+    let shared_count = shared.len() as u64;
+    let (mut tests, mut failures, mut skipped) = (1 + shared_count, shared_count, 0_u64);
     results.documents(at, &mut |_, references| {
         tests += 1;
-        match Case::of(references) {
-            Case { faults: 1.., .. } => failures += 1,
-            Case { untested: 1.., .. } => skipped += 1,
+        match Case::of(references, &targets) {
+            Case { faults, .. } if !faults.is_empty() => failures += 1,
+            Case { untested, .. } if !untested.is_empty() => skipped += 1,
             Case { .. } => {}
         }
         Ok(())
     })?;
 
-    let Run { number, began, ended, cut_short, .. } = results.run();
+    let Run { number, began, ended, .. } = results.run();
+    let incomplete = results.run().incomplete();
     let name = Legal(&infostructure.task.name);
-    let errors = u8::from(cut_short.is_some());
+    let errors = u8::from(incomplete.is_some());
     let seconds = ended.as_second().saturating_sub(began.as_second()).max(0);
     send(
         out,
@@ -51,80 +57,95 @@ fn suite(results: &dyn Results, at: usize, infostructure: &Infostructure, out: &
              time=\"{seconds}\" timestamp=\"{}\">\n<properties>\n<property name=\"run\" value=\"{number}\"/>\n\
              <property name=\"complete\" value=\"{}\"/>\n</properties>\n",
             began.strftime("%Y-%m-%dT%H:%M:%S"),
-            cut_short.is_none(),
+            incomplete.is_none(),
         ),
     )?;
-    send(out, &format!("<testcase classname=\"{name}\" name=\"everything was visited\" time=\"{seconds}\""))?;
-    match cut_short {
+    send(out, &format!("<testcase classname=\"{name}\" name=\"every page was read\" time=\"{seconds}\""))?;
+    match &incomplete {
         None => send(out, "/>\n")?,
         Some(why) => {
             let why = Legal(why);
-            send(
-                out,
-                &format!(">\n<error type=\"cut short\" message=\"the run was cut short: {why}\"/>\n</testcase>\n"),
-            )?;
+            send(out, &format!(">\n<error type=\"incomplete\" message=\"{why}\"/>\n</testcase>\n"))?;
         }
     }
     let mut text = String::new();
+    for target in shared {
+        shared_case(&name, target, targets.documents(), &mut text);
+    }
+    send(out, &text)?;
     results.documents(at, &mut |document, references| {
         text.clear();
-        case(&name, document, references, &mut text);
+        case(&name, document, &Case::of(references, &targets), &mut text);
         send(out, &text)
     })?;
     send(out, "</testsuite>\n")
 }
 
-/// How a page did.
-struct Case {
-    faults: usize,
-    untested: usize,
+/// What is the matter with a page itself: its links without those on most pages.
+struct Case<'a> {
+    faults: Vec<&'a Referenced>,
+    untested: Vec<&'a Referenced>,
 }
 
-impl Case {
-    fn of(references: &[Referenced]) -> Self {
-        let count = |of: fn(Verdict) -> bool| references.iter().filter(|reference| of(reference.verdict)).count();
-        Self { faults: count(is_fault), untested: count(|verdict| verdict == Verdict::NotTested) }
+impl<'a> Case<'a> {
+    fn of(references: &'a [Referenced], targets: &Targets) -> Self {
+        let own = |of: fn(Verdict) -> bool| {
+            let is_own = |reference: &&Referenced| {
+                of(reference.verdict)
+                    && !reference.is_skipped
+                    && !targets.is_site_wide(reference.verdict, &reference.target, reference.fragment.as_deref())
+            };
+            references.iter().filter(is_own).collect()
+        };
+        Self { faults: own(is_fault), untested: own(|verdict| verdict == Verdict::NotTested) }
     }
+}
+
+/// A link on most pages.
+fn shared_case(suite: &Legal<'_>, target: &Target, documents: u64, xml: &mut String) {
+    let (url, reason) = (target.url(), &target.first.reason);
+    let (url, reason) = (Legal(&url), Legal(reason));
+    put!(xml, "<testcase classname=\"{suite}\" name=\"site-wide link {url}\" time=\"0\">\n");
+    let spread = words::spread(target, documents);
+    put!(xml, "<failure type=\"{}\" message=\"{reason}, {spread}\">", target.first.verdict.name());
+    for place in &target.places {
+        put!(xml, "\n{}", Legal(&place.page));
+    }
+    put!(xml, "\n</failure>\n</testcase>\n");
 }
 
 fn is_fault(verdict: Verdict) -> bool {
     words::told(verdict).is_some_and(words::Told::is_fault)
 }
 
-fn case(suite: &Legal<'_>, document: &Document, references: &[Referenced], xml: &mut String) {
-    let Case { faults, untested } = Case::of(references);
+fn case(suite: &Legal<'_>, document: &Document, Case { faults, untested }: &Case<'_>, xml: &mut String) {
     put!(xml, "<testcase classname=\"{suite}\" name=\"{}\" time=\"0\"", Legal(&document.url));
-    if faults == 0 && untested == 0 {
+    if faults.is_empty() && untested.is_empty() {
         xml.push_str("/>\n");
         return;
     }
     xml.push_str(">\n");
-    if faults > 0 {
-        let broken = references.iter().any(|reference| reference.verdict == Verdict::Broken);
+    if !faults.is_empty() {
+        let broken = faults.iter().any(|reference| reference.verdict == Verdict::Broken);
         let what = if broken { Verdict::Broken } else { Verdict::Fragment };
-        let message = words::counted(faults as u64, ("link leads nowhere", "links lead nowhere"));
+        let message = words::counted(faults.len() as u64, ("broken link", "broken links"));
         put!(xml, "<failure type=\"{}\" message=\"{message}\">", what.name());
-        list(references, is_fault, xml);
+        list(faults, xml);
         xml.push_str("</failure>\n");
     } else {
-        let message = words::counted(untested as u64, ("link was not tested", "links were not tested"));
+        let message = words::counted(untested.len() as u64, ("link was not tested", "links were not tested"));
         put!(xml, "<skipped message=\"{message}\"/>\n");
     }
-    if untested > 0 {
+    if !untested.is_empty() {
         xml.push_str("<system-out>");
-        list(references, |verdict| verdict == Verdict::NotTested, xml);
+        list(untested, xml);
         xml.push_str("</system-out>\n");
     }
     xml.push_str("</testcase>\n");
 }
 
-fn list(references: &[Referenced], of: fn(Verdict) -> bool, xml: &mut String) {
-    let mut rest = 0;
-    for (at, reference) in references.iter().filter(|reference| of(reference.verdict)).enumerate() {
-        if at >= LISTED {
-            rest += 1;
-            continue;
-        }
+fn list(references: &[&Referenced], xml: &mut String) {
+    for reference in references.iter().take(LISTED) {
         let target = words::aim(&reference.target, reference.fragment.as_deref());
         let reason = reference.reason.as_deref().unwrap_or_default();
         xml.push('\n');
@@ -139,8 +160,8 @@ fn list(references: &[Referenced], of: fn(Verdict) -> bool, xml: &mut String) {
             put!(xml, ", since {}", words::day(since));
         }
     }
-    if rest > 0 {
-        put!(xml, "\nand {rest} more");
+    if references.len() > LISTED {
+        put!(xml, "\nand {} more", references.len() - LISTED);
     }
     xml.push('\n');
 }
@@ -188,6 +209,12 @@ mod tests {
         assert_eq!(attribute(&suite, "skipped"), count(&xml, "skipped").to_string());
         assert_eq!(attribute(&suite, "errors"), "0");
         assert!(count(&xml, "failure") > 0 && count(&xml, "skipped") > 0);
+    }
+
+    #[test]
+    fn a_dead_link_in_the_template_fails_once() {
+        let xml = written(named("junit").expect("a format"), &Fixture::templated(3_000));
+        assert_eq!((count(&xml, "failure"), count(&xml, "testcase")), (2, 3_002));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Everything that tells of a run, made out of [`Results`]. Adding a format is a file here and a row of [`FORMATS`].
 //!
-//! Formats write to a stream, one finding after the other, so a run of any size needs no memory to be told. The index
+//! Formats write to a stream, one finding after the other; memory holds the distinct targets only ([`Targets`](crate::targets::Targets)). The index
 //! document is more than one file and has its own door: [`index::write`]. Every report says whether the run was complete.
 //! Pictures of the web are drawn by [`map`]; those that are one stream are formats, too.
 //!
@@ -21,7 +21,7 @@ macro_rules! put {
 
 mod csv;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 pub mod index;
 pub mod json;
 mod junit;
@@ -38,7 +38,7 @@ use crate::results::{ReportError, Results, Visit};
 pub const FORMATS: &[Format] = &[
     Format {
         name: "text",
-        about: "every finding, page by page, as the terminal shows it",
+        about: "every finding, by target and page by page, as the terminal shows it",
         writer: Writer::Run(terminal::write_all),
     },
     Format {
@@ -49,7 +49,7 @@ pub const FORMATS: &[Format] = &[
     Format { name: "csv", about: "a row for each finding, for spreadsheets", writer: Writer::Run(csv::write) },
     Format {
         name: "junit",
-        about: "a test case for each page, for continuous integration",
+        about: "a test case for each page and each site-wide link, for continuous integration",
         writer: Writer::Run(junit::write),
     },
     Format { name: "sarif", about: "SARIF 2.1.0, for code scanning and editors", writer: Writer::Run(sarif::write) },
@@ -132,8 +132,10 @@ mod tests {
         };
         let fixture = Fixture::small();
         let text = written(named("text").expect("a format"), &fixture);
-        let end = text.find("  ? not tested").expect("the guide stops before it");
-        assert_eq!(blocks("text")[0], &text[..end]);
+        let (targets, pages) = text.split_once("Pages\n").expect("targets, then pages");
+        let until = |text: &str, end: &str| text.split_once(end).expect("the guide stops before it").0.to_owned();
+        assert_eq!(blocks("text")[0], until(targets, "  # fragment"));
+        assert_eq!(blocks("text")[1], format!("Pages\n{}", until(pages, "  ? not tested")));
         let json = written(named("json").expect("a format"), &fixture);
         let shown: Vec<serde_json::Value> =
             blocks("json").iter().map(|block| serde_json::from_str(block).expect("JSON")).collect();

@@ -1,18 +1,23 @@
 //! Findings as SARIF 2.1.0, which code scanning and editors read.
 //!
-//! Each verdict is a rule, in the order of [`TOLD`]. What makes a finding the same from run to run is its fingerprint: page,
-//! verdict, target and how many alike came before it on the page, but not its line, which changes when somebody writes
-//! a paragraph above it.
+//! Each verdict is a rule, in the order of [`TOLD`]. Each target is one result: the first page that links to it is its
+//! location, further pages are related locations, and `occurrenceCount` is the number of links. What makes a result the same
+//! from run to run is its fingerprint: verdict and target, but no page or line, which change when somebody writes a paragraph.
+//!
+//! Locations are relative to the root of a task's site (`originalUriBaseIds`): GitHub and others refuse absolute http URLs, and
+//! a checkout of the site often has the same paths.
 
-use std::collections::HashMap;
 use std::io::Write;
 
 use serde_json::{Value, json};
+use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::words::{self, TOLD, Told};
 use super::writing;
-use crate::results::{Finding, ReportError, Results, Run, Visit};
+use crate::results::{ReportError, Results, Run, Visit};
+use crate::targets::{Target, Targets};
+use crate::verdict::Verdict;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -21,19 +26,22 @@ pub(super) fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
     // Results come one by one; whatever is around them is written by hand.
     put(out, format_args!("{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":"))?;
     value(out, &tool())?;
-    put(out, format_args!(",\"columnKind\":\"unicodeCodePoints\",\"invocations\":"))?;
+    put(out, format_args!(",\"columnKind\":\"unicodeCodePoints\",\"originalUriBaseIds\":"))?;
+    let roots = Roots::of(results);
+    value(out, &roots.base_ids())?;
+    put(out, format_args!(",\"invocations\":"))?;
     value(out, &json!([invocation(run)]))?;
     put(out, format_args!(",\"results\":["))?;
-    let mut alike = Alike::default();
+    let targets = Targets::gather(results, None)?;
     let mut between = "\n";
-    results.findings(None, &mut |finding| {
-        let Some((index, told)) = TOLD.iter().enumerate().find(|(_, told)| told.verdict == finding.verdict) else {
-            return Ok(());
-        };
-        put(out, format_args!("{between}"))?;
-        between = ",\n";
-        value(out, &result(finding, index, told, &alike.fingerprint(finding), run.before.is_some()))
-    })?;
+    for (index, told) in TOLD.iter().enumerate() {
+        for target in targets.of(told.verdict) {
+            put(out, format_args!("{between}"))?;
+            between = ",\n";
+            let context = Context { roots: &roots, documents: targets.documents(), has_before: run.before.is_some() };
+            value(out, &context.result(target, index, told))?;
+        }
+    }
     put(out, format_args!("]}}]}}\n"))?;
     out.flush().map_err(writing("SARIF"))
 }
@@ -72,58 +80,113 @@ fn name_of(told: &Told) -> String {
 }
 
 fn invocation(run: &Run) -> Value {
+    let incomplete = run.incomplete();
     let mut invocation = json!({
-        "executionSuccessful": run.cut_short.is_none(),
+        "executionSuccessful": incomplete.is_none(),
         "startTimeUtc": run.began.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         "endTimeUtc": run.ended.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        "properties": { "run": run.number, "complete": run.cut_short.is_none(), "summary": run.summary },
+        "properties": { "run": run.number, "complete": incomplete.is_none(), "summary": run.summary },
     });
     let mut notes: Vec<_> =
         run.remarks.iter().map(|remark| json!({ "level": "note", "message": { "text": remark } })).collect();
-    if let Some(why) = &run.cut_short {
-        let text = format!("The run was cut short: {why}. What was not visited is not in this report.");
+    if let Some(why) = incomplete {
+        let text = format!("Incomplete: {why}. This report has nothing about links on other pages.");
         notes.insert(0, json!({ "level": "error", "message": { "text": text } }));
     }
     invocation["toolExecutionNotifications"] = notes.into();
     invocation
 }
 
-fn result(finding: &Finding, index: usize, told: &Told, fingerprint: &str, has_before: bool) -> Value {
-    let target = words::aim(&finding.target, finding.fragment.as_deref());
-    let mut physical = json!({ "artifactLocation": { "uri": finding.page } });
-    if finding.line > 0 {
-        physical["region"] = json!({ "startLine": finding.line });
+/// The roots of the sites, by which pages are located.
+struct Roots(Vec<(String, Url)>);
+
+impl Roots {
+    fn of(results: &dyn Results) -> Self {
+        let mut roots: Vec<(String, Url)> = Vec::new();
+        for infostructure in results.infostructures() {
+            let Ok(root) = infostructure.task.top.join("/") else { continue };
+            if roots.iter().all(|(_, known)| *known != root) {
+                let id = if roots.is_empty() { "SITEROOT".to_owned() } else { format!("SITEROOT{}", roots.len() + 1) };
+                roots.push((id, root));
+            }
+        }
+        Self(roots)
     }
-    // A move for now is as it should be.
-    let level = if told.slug == "moved" && !finding.permanent { "note" } else { told.level };
-    let mut result = json!({
-        "ruleId": told.slug,
-        "ruleIndex": index,
-        "level": level,
-        "message": { "text": message(finding, &target) },
-        "locations": [{ "physicalLocation": physical }],
-        "partialFingerprints": { "link/v1": fingerprint },
-        "properties": {
-            "target": target,
-            "element": finding.element,
-            "status": finding.status,
-            "since": finding.since.map(|at| at.to_string()),
-            "to": finding.to,
-            "owner": finding.owner,
-            "tasks": finding.tasks,
-        },
-    });
-    if has_before {
-        result["baselineState"] = json!(if finding.is_new { "new" } else { "unchanged" });
+
+    fn base_ids(&self) -> Value {
+        let ids = self.0.iter().map(|(id, root)| (id.clone(), json!({ "uri": root.as_str() })));
+        Value::Object(ids.collect())
     }
-    result
+
+    /// The location of a page, relative to the root of its site.
+    fn location(&self, page: &str, line: u32) -> Value {
+        let within = self.0.iter().find_map(|(id, root)| Some((id, page.strip_prefix(root.as_str())?)));
+        let mut physical = match within {
+            Some((id, path)) => {
+                // A first segment with a colon would be read as a scheme, an empty one as a host or as nothing.
+                let first = path.split('/').next().unwrap_or_default();
+                let path = if first.is_empty() || first.contains(':') { format!("./{path}") } else { path.to_owned() };
+                json!({ "artifactLocation": { "uri": path, "uriBaseId": id } })
+            }
+            None => json!({ "artifactLocation": { "uri": page } }),
+        };
+        if line > 0 {
+            physical["region"] = json!({ "startLine": line });
+        }
+        json!({ "physicalLocation": physical })
+    }
 }
 
-fn message(finding: &Finding, target: &str) -> String {
-    let mut text = format!("{target}: {}", finding.reason);
+/// What all results share.
+struct Context<'a> {
+    roots: &'a Roots,
+    documents: u64,
+    has_before: bool,
+}
+
+impl Context<'_> {
+    fn result(&self, target: &Target, index: usize, told: &Told) -> Value {
+        let (finding, url) = (&target.first, target.url());
+        // A temporary redirect is as it should be.
+        let level = if told.slug == "moved" && !finding.permanent { "note" } else { told.level };
+        let mut locations = target.places.iter().map(|place| self.roots.location(&place.page, place.line));
+        let first = locations.next().unwrap_or_else(|| self.roots.location(&finding.page, finding.line));
+        let mut result = json!({
+            "ruleId": told.slug,
+            "ruleIndex": index,
+            "level": level,
+            "message": { "text": message(target, &url, self.documents) },
+            "locations": [first],
+            "relatedLocations": locations.collect::<Vec<_>>(),
+            "occurrenceCount": target.links,
+            "partialFingerprints": { "target/v1": fingerprint(finding.verdict, &url) },
+            "properties": {
+                "target": url,
+                "element": finding.element,
+                "status": finding.status,
+                "since": target.since.map(|at| at.to_string()),
+                "to": finding.to,
+                "owner": finding.owner,
+                "tasks": finding.tasks,
+                "pages": target.pages,
+                "siteWide": target.is_site_wide,
+            },
+        });
+        if self.has_before {
+            result["baselineState"] = json!(if target.is_new { "new" } else { "unchanged" });
+        }
+        result
+    }
+}
+
+fn message(target: &Target, url: &str, documents: u64) -> String {
+    let finding = &target.first;
+    let mut text = format!("{url}: {}", finding.reason);
     if let Some(to) = &finding.to {
-        text.push_str(" It is now at ");
-        text.push_str(to);
+        put!(&mut text, ", now at {to}");
+    }
+    if target.pages > 1 {
+        put!(&mut text, ", {}", words::spread(target, documents));
     }
     if !finding.text.is_empty() {
         put!(&mut text, " ({} “{}”)", finding.element, finding.text);
@@ -131,26 +194,8 @@ fn message(finding: &Finding, target: &str) -> String {
     text
 }
 
-/// Links that are alike on one page are told apart by their order. Findings come page by page, so only one page is
-/// remembered.
-#[derive(Default)]
-struct Alike {
-    page: String,
-    seen: HashMap<u64, u32>,
-}
-
-impl Alike {
-    fn fingerprint(&mut self, finding: &Finding) -> String {
-        if self.page != finding.page {
-            self.page.clone_from(&finding.page);
-            self.seen.clear();
-        }
-        let target = words::aim(&finding.target, finding.fragment.as_deref());
-        let what = xxh3_64(format!("{}\n{}\n{target}", finding.page, finding.verdict.name()).as_bytes());
-        let ordinal = self.seen.entry(what).or_default();
-        *ordinal += 1;
-        format!("{what:016x}:{ordinal}")
-    }
+fn fingerprint(verdict: Verdict, url: &str) -> String {
+    format!("{:016x}", xxh3_64(format!("{}\n{url}", verdict.name()).as_bytes()))
 }
 
 #[cfg(test)]
@@ -160,6 +205,7 @@ mod tests {
     use super::super::fixture::{Fixture, written};
     use super::super::named;
     use super::*;
+    use crate::results::Finding;
 
     fn read(fixture: &Fixture) -> Value {
         serde_json::from_str(&written(named("sarif").expect("a format"), fixture)).expect("JSON")
@@ -169,7 +215,7 @@ mod tests {
         let results = log["runs"][0]["results"].as_array().expect("results");
         results
             .iter()
-            .map(|result| result["partialFingerprints"]["link/v1"].as_str().expect("one").to_owned())
+            .map(|result| result["partialFingerprints"]["target/v1"].as_str().expect("one").to_owned())
             .collect()
     }
 
@@ -185,14 +231,27 @@ mod tests {
         assert_eq!(run["invocations"][0]["executionSuccessful"], true);
         let results = run["results"].as_array().expect("results");
         assert_eq!(results.len(), fixture.findings.len());
-        for (result, finding) in results.iter().zip(&fixture.findings) {
+        assert_eq!(run["originalUriBaseIds"]["SITEROOT"]["uri"], "https://tidewater.example/");
+        for result in results {
             let index = usize::try_from(result["ruleIndex"].as_u64().expect("an index")).expect("small");
             assert_eq!(rules[index]["id"], result["ruleId"]);
             assert!(["error", "warning", "note"].contains(&result["level"].as_str().expect("a level")));
             assert!(!result["message"]["text"].as_str().expect("a message").is_empty());
             let physical = &result["locations"][0]["physicalLocation"];
-            assert!(physical["artifactLocation"]["uri"].as_str().is_some_and(|uri| url::Url::parse(uri).is_ok()));
+            // A relative reference, and never an empty one.
+            let location = &physical["artifactLocation"];
+            assert_eq!(location["uriBaseId"], "SITEROOT");
+            let uri = location["uri"].as_str().expect("a location");
+            assert!(!uri.is_empty() && Url::parse(uri) == Err(url::ParseError::RelativeUrlWithoutBase), "{uri}");
+            let root = Url::parse("https://tidewater.example/").expect("a URL");
+            let page = root.join(uri).expect("a URL");
             // A region without a line, or with line 0, is not legal.
+            let target = result["properties"]["target"].as_str().expect("a target");
+            let of_it = |finding: &&Finding| {
+                let aim = words::aim(&finding.target, finding.fragment.as_deref());
+                finding.page == page.as_str() && (aim == target || finding.target == target)
+            };
+            let finding = fixture.findings.iter().find(of_it).expect("a finding");
             match finding.line {
                 0 => assert!(physical.get("region").is_none()),
                 line => assert_eq!(physical["region"]["startLine"], line),
@@ -212,6 +271,31 @@ mod tests {
             finding.is_new = false;
         }
         assert_eq!(fingerprints(&read(&later)), before);
+    }
+
+    #[test]
+    fn a_dead_link_in_the_template_is_one_result() {
+        let log = read(&Fixture::templated(3_000));
+        let results = log["runs"][0]["results"].as_array().expect("results");
+        assert_eq!(results.len(), 2);
+        assert_eq!(results[0]["occurrenceCount"], 2_990);
+        assert_eq!(results[0]["properties"]["siteWide"], true);
+        assert_eq!(results[0]["relatedLocations"].as_array().map(Vec::len), Some(9));
+    }
+
+    #[test]
+    fn locations_are_relative_references() {
+        let roots = Roots::of(&Fixture::small());
+        let uri = |page: &str| {
+            let location = roots.location(page, 0);
+            let location = &location["physicalLocation"]["artifactLocation"];
+            (location["uri"].as_str().map(str::to_owned), location["uriBaseId"].is_string())
+        };
+        assert_eq!(uri("https://tidewater.example/"), (Some("./".to_owned()), true));
+        assert_eq!(uri("https://tidewater.example/a/b.html?q=1"), (Some("a/b.html?q=1".to_owned()), true));
+        assert_eq!(uri("https://tidewater.example/a:b"), (Some("./a:b".to_owned()), true));
+        assert_eq!(uri("https://tidewater.example//a"), (Some(".//a".to_owned()), true));
+        assert_eq!(uri("https://other.example/x"), (Some("https://other.example/x".to_owned()), false));
     }
 
     #[test]

@@ -1,19 +1,21 @@
-//! The report on a terminal: what a person sees first. It is bounded, because nobody reads ten thousand lines that fly by;
-//! what is left out is counted, and the end says where to find it.
+//! The report on a terminal: first the targets with a finding, each once with its pages; then, page by page, the links that
+//! are not on most pages anyway. It is bounded, because nobody reads ten thousand lines that fly by; what is left out is
+//! counted, and the end says where to find it.
 //!
 //! Broken links and fragments are counted apart from everything else, so that a hundred links that could not be tested
 //! never hide the one that is broken.
 
+mod pages;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use jiff::Timestamp;
-
 use super::words::{self, TOLD, Told};
 use super::writing;
-use crate::foreign::{Printable, cut};
-use crate::results::{Finding, Mended, Results, Run, Summary, Visit};
-use crate::verdict::Verdict;
+use crate::foreign::Printable;
+use crate::results::{Earlier, Results, Run, State, Summary, Visit};
+use crate::targets::{Target, Targets};
+use pages::List;
 
 /// How it is to look, and how much is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,20 +24,21 @@ pub struct Look {
     pub colour: bool,
     /// How many characters fit into a line. Texts are cut to it; URLs never are, so that they can be copied.
     pub width: usize,
-    /// How many findings of one page are shown.
+    /// The number of findings that are shown of one page.
     pub per_page: usize,
-    /// How many faults are shown in all.
+    /// The number of faults that are shown, as targets and again as links on pages.
     pub faults: usize,
-    /// How many other findings are shown in all.
+    /// The same for other findings.
     pub others: usize,
+    /// The number of pages that are shown of a target.
+    pub places: usize,
     /// What to say about where the rest is, if anything is left out or wrong.
     pub next: Option<String>,
 }
 
 impl Default for Look {
     fn default() -> Self {
-        let next = "--html report.html writes all of it as a page to read, --json as lines for programs".to_owned();
-        Self { colour: false, width: 100, per_page: 20, faults: 200, others: 40, next: Some(next) }
+        Self { colour: false, width: 100, per_page: 20, faults: 100, others: 30, places: 3, next: None }
     }
 }
 
@@ -43,7 +46,7 @@ impl Look {
     /// Everything, as for a file.
     pub fn whole() -> Self {
         let all = usize::MAX;
-        Self { colour: false, width: 160, per_page: all, faults: all, others: all, next: None }
+        Self { colour: false, width: 160, per_page: all, faults: all, others: all, places: 10, next: None }
     }
 }
 
@@ -54,13 +57,22 @@ pub(super) fn write_all(results: &dyn Results, out: &mut dyn Write) -> Visit {
 /// Writes the report.
 pub fn write(results: &dyn Results, look: &Look, out: &mut dyn Write) -> Visit {
     let run = results.run();
-    let mut list = List { look, now: run.ended, has_before: run.before.is_some(), ..List::new(look, out) };
+    // An incomplete run is no assurance, whatever it found: said first, and again at the end.
+    if let Some(why) = run.incomplete() {
+        let mut text = String::new();
+        look.line(&format!("Incomplete: {}", Printable(&why)), "1;31", &mut text);
+        text.push('\n');
+        out.write_all(text.as_bytes()).map_err(writing("the report"))?;
+    }
+    let targets = Targets::gather(results, None)?;
+    write_targets(&targets, run, look, out)?;
+    let mut list = List::new(&targets, run, look, out);
     results.findings(None, &mut |finding| list.finding(finding))?;
     list.page_end()?;
     let List { shown, total, untested, .. } = list;
 
     let mut text = String::new();
-    mended(results, look, &mut text)?;
+    earlier(results, &targets, look, &mut text)?;
     reasons(&untested, look, &mut text);
     remarks(run, look, &mut text);
     summary(run, results.infostructures().len(), look, &mut text);
@@ -68,130 +80,58 @@ pub fn write(results: &dyn Results, look: &Look, out: &mut dyn Write) -> Visit {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(writing("the report"))
 }
 
-/// Findings as they come, page by page.
-struct List<'a> {
-    look: &'a Look,
-    out: &'a mut dyn Write,
-    now: Timestamp,
-    has_before: bool,
-    page: String,
-    on_page: usize,
-    left_out_on_page: u64,
-    is_page_told: bool,
-    faults: usize,
-    others: usize,
-    shown: u64,
-    total: u64,
-    /// Why links were not tested, and how many; only so many reasons.
-    untested: BTreeMap<String, u64>,
+/// The targets with a finding: verdict, URL, reason, number of pages, first pages. Documents that changed or expire have no
+/// links to group.
+fn write_targets(targets: &Targets, run: &Run, look: &Look, out: &mut dyn Write) -> Visit {
+    let mut text = String::new();
+    let (mut left_out, mut is_headed) = (0, false);
+    for told in TOLD.iter().filter(|told| told.is_of_a_link()) {
+        let of = targets.of(told.verdict);
+        let most = if told.is_fault() { look.faults } else { look.others };
+        left_out += of.len().saturating_sub(most);
+        for target in of.into_iter().take(most) {
+            if !std::mem::replace(&mut is_headed, true) {
+                look.line("Targets", "1", &mut text);
+            }
+            row(target, told, targets, run, look, &mut text);
+        }
+        out.write_all(text.as_bytes()).map_err(writing("the report"))?;
+        text.clear();
+    }
+    if left_out > 0 {
+        look.line(&format!("  … and {} more", words::counted(left_out as u64, ("target", "targets"))), "2", &mut text);
+    }
+    if is_headed {
+        text.push('\n');
+    }
+    out.write_all(text.as_bytes()).map_err(writing("the report"))
 }
 
-impl<'a> List<'a> {
-    fn new(look: &'a Look, out: &'a mut dyn Write) -> Self {
-        Self {
-            look,
-            out,
-            now: Timestamp::UNIX_EPOCH,
-            has_before: false,
-            page: String::new(),
-            on_page: 0,
-            left_out_on_page: 0,
-            is_page_told: false,
-            faults: 0,
-            others: 0,
-            shown: 0,
-            total: 0,
-            untested: BTreeMap::new(),
-        }
-    }
+/// The room to the left of what is said about a finding.
+const MARGIN: &str = "                ";
 
-    fn finding(&mut self, finding: &Finding) -> Visit {
-        let Some(told) = words::told(finding.verdict) else { return Ok(()) };
-        if self.page != finding.page {
-            self.page_end()?;
-            self.page.clone_from(&finding.page);
-        }
-        self.total += 1;
-        if finding.verdict == Verdict::NotTested {
-            note_reason(&mut self.untested, &finding.reason);
-        }
-        let (spent, most) = match told.is_fault() {
-            true => (&mut self.faults, self.look.faults),
-            false => (&mut self.others, self.look.others),
-        };
-        if *spent >= most || self.on_page >= self.look.per_page {
-            self.left_out_on_page += 1;
-            return Ok(());
-        }
-        *spent += 1;
-        self.on_page += 1;
-        self.shown += 1;
-        let mut text = String::new();
-        if !self.is_page_told {
-            self.is_page_told = true;
-            self.heading(finding, &mut text);
-        }
-        self.entry(finding, told, &mut text);
-        self.out.write_all(text.as_bytes()).map_err(writing("the report"))
+fn row(target: &Target, told: &Told, targets: &Targets, run: &Run, look: &Look, text: &mut String) {
+    let name = format!("  {:<14}", format!("{} {}", told.sign, told.verdict.name()));
+    text.push_str(&look.paint(&name, told.colour));
+    put!(text, "{}\n{MARGIN}{}", Printable(&target.url()), Printable(&target.first.reason));
+    if target.is_new && run.before.is_some() {
+        text.push_str(", ");
+        text.push_str(&look.paint("new", "1"));
+    } else if let Some(since) = target.since {
+        put!(text, ", {}", words::since(since, run.ended));
     }
-
-    /// What of a page was left out is told below it, if anything of it was shown.
-    fn page_end(&mut self) -> Visit {
-        let mut text = String::new();
-        if self.is_page_told {
-            if self.left_out_on_page > 0 {
-                let more = format!("  … and {} more on this page", words::number(self.left_out_on_page));
-                self.look.line(&more, "2", &mut text);
-            }
-            text.push('\n');
-        }
-        self.on_page = 0;
-        self.left_out_on_page = 0;
-        self.is_page_told = false;
-        self.out.write_all(text.as_bytes()).map_err(writing("the report"))
+    put!(text, "\n{MARGIN}{}", words::spread(target, targets.documents()));
+    let most = if target.is_site_wide { 1 } else { look.places };
+    let before = if target.is_site_wide { ", first " } else { ": " };
+    for (at, place) in target.places.iter().take(most).enumerate() {
+        put!(text, "{}{}", if at == 0 { before } else { " " }, Printable(&place.page));
     }
-
-    fn heading(&self, finding: &Finding, text: &mut String) {
-        text.push_str(&self.look.paint(&Printable(&finding.page).to_string(), "1"));
-        let room = self.look.width.saturating_sub(finding.page.chars().count() + 2);
-        if let Some(title) = finding.title.as_deref().filter(|title| !title.trim().is_empty() && room > 10) {
-            text.push_str("  ");
-            text.push_str(&self.look.paint(&cut(&Printable(title).to_string(), room), "2"));
-        }
-        text.push('\n');
-        if let Some(owner) = &finding.owner {
-            self.look.line(&format!("  owned by {}", Printable(owner)), "2", text);
-        }
+    if !target.is_site_wide && target.pages > most.min(target.places.len()) as u64 {
+        text.push_str(" …");
     }
-
-    fn entry(&self, finding: &Finding, told: &Told, text: &mut String) {
-        const MARGIN: &str = "                ";
-        let name = format!("  {:<14}", format!("{} {}", told.sign, told.verdict.name()));
-        text.push_str(&self.look.paint(&name, told.colour));
-        let is_link = told.is_of_a_link();
-        if is_link {
-            let mut what = match finding.line {
-                0 => finding.element.to_owned(),
-                line => format!("line {line}, {}", finding.element),
-            };
-            if !finding.text.trim().is_empty() {
-                let room = self.look.width.saturating_sub(MARGIN.len() + what.chars().count() + 3).max(20);
-                put!(&mut what, " “{}”", cut(&Printable(&finding.text).to_string(), room));
-            }
-            let target = words::aim(&finding.target, finding.fragment.as_deref());
-            put!(text, "{what}\n{MARGIN}{}\n{MARGIN}", Printable(&target));
-        }
-        text.push_str(&Printable(&finding.reason).to_string());
-        if is_link && finding.is_new && self.has_before {
-            text.push_str(", ");
-            text.push_str(&self.look.paint("new", "1"));
-        } else if let Some(since) = finding.since {
-            put!(text, ", {}", words::since(since, self.now));
-        }
-        text.push('\n');
-        if let Some(to) = &finding.to {
-            put!(text, "{MARGIN}→ {}\n", Printable(to));
-        }
+    text.push('\n');
+    if let Some(to) = &target.first.to {
+        put!(text, "{MARGIN}→ {}\n", Printable(to));
     }
 }
 
@@ -203,20 +143,6 @@ impl Look {
     fn line(&self, line: &str, colour: &str, text: &mut String) {
         text.push_str(&self.paint(line, colour));
         text.push('\n');
-    }
-}
-
-/// Details (which rule of robots.txt, which fault of a connection) would make every reason another one.
-fn note_reason(reasons: &mut BTreeMap<String, u64>, reason: &str) {
-    const REASONS: usize = 20;
-    let general = reason.split_once(": ").map_or(reason, |(general, _)| general);
-    let general = general.split_once(" (").map_or(general, |(general, _)| general);
-    if let Some(count) = reasons.get_mut(general) {
-        *count += 1;
-    } else if reasons.len() < REASONS {
-        reasons.insert(general.to_owned(), 1);
-    } else {
-        *reasons.entry("other reasons".to_owned()).or_default() += 1;
     }
 }
 
@@ -237,39 +163,49 @@ fn remarks(run: &Run, look: &Look, text: &mut String) {
     if run.remarks.is_empty() {
         return;
     }
-    look.line("Worth knowing", "1", text);
+    look.line("Notes", "1", text);
     for remark in &run.remarks {
         put!(text, "  {}\n", Printable(remark));
     }
     text.push('\n');
 }
 
-fn mended(results: &dyn Results, look: &Look, text: &mut String) -> Visit {
-    let (mut shown, mut rest) = (0, 0_u64);
-    results.mended(None, &mut |mended: &Mended| {
-        if shown >= look.others {
-            rest += 1;
-            return Ok(());
+/// What is fixed or removed. A target that other pages still have a finding about is neither.
+fn earlier(results: &dyn Results, targets: &Targets, look: &Look, text: &mut String) -> Visit {
+    for (state, heading) in [
+        (State::Fixed, "Fixed since the previous run"),
+        (State::Removed, "Links removed since the previous run, or removed with their page"),
+    ] {
+        let (mut shown, mut rest) = (0, 0_u64);
+        results.earlier(None, &mut |earlier: &Earlier| {
+            let Earlier { verdict, target, fragment, .. } = earlier;
+            if earlier.state != state || targets.has(*verdict, target, fragment.as_deref()) {
+                return Ok(());
+            }
+            if shown >= look.others {
+                rest += 1;
+                return Ok(());
+            }
+            if shown == 0 {
+                look.line(heading, "1", text);
+            }
+            shown += 1;
+            let target = words::aim(&earlier.target, earlier.fragment.as_deref());
+            put!(text, "  {} {}\n      on {}\n", look.paint("✓", "32"), Printable(&target), Printable(&earlier.page));
+            Ok(())
+        })?;
+        if rest > 0 {
+            look.line(&format!("  … and {} more", words::number(rest)), "2", text);
         }
-        if shown == 0 {
-            look.line("Mended since the run before", "1", text);
+        if shown > 0 {
+            text.push('\n');
         }
-        shown += 1;
-        let target = words::aim(&mended.target, mended.fragment.as_deref());
-        put!(text, "  {} {}\n      on {}\n", look.paint("✓", "32"), Printable(&target), Printable(&mended.page));
-        Ok(())
-    })?;
-    if rest > 0 {
-        look.line(&format!("  … and {} more", words::number(rest)), "2", text);
-    }
-    if shown > 0 {
-        text.push('\n');
     }
     Ok(())
 }
 
 fn summary(run: &Run, infostructures: usize, look: &Look, text: &mut String) {
-    let Summary { pages, links, urls, requests, bytes, new, mended, .. } = &run.summary;
+    let Summary { pages, links, urls, requests, bytes, .. } = &run.summary;
     let whose = if infostructures > 1 { format!(" in {infostructures} infostructures") } else { String::new() };
     put!(
         text,
@@ -283,7 +219,7 @@ fn summary(run: &Run, infostructures: usize, look: &Look, text: &mut String) {
     );
     let counts: Vec<_> =
         TOLD.iter().map(|told| (told, words::count(&run.summary, told.verdict))).filter(|(_, n)| *n > 0).collect();
-    if counts.is_empty() {
+    if counts.is_empty() && run.incomplete().is_none() && *pages > 0 {
         look.line("✓ nothing needs attention", "32", text);
     }
     for (told, count) in counts {
@@ -296,13 +232,7 @@ fn summary(run: &Run, infostructures: usize, look: &Look, text: &mut String) {
         look.line(&line, told.colour, text);
     }
     if let Some(before) = run.before {
-        put!(
-            text,
-            "Since the run of {}: {} new, {} mended\n",
-            words::minute(before),
-            words::number(*new),
-            words::number(*mended)
-        );
+        put!(text, "Targets since the run of {}: {}\n", words::minute(before), words::since_before(&run.summary));
     }
 }
 
@@ -310,19 +240,19 @@ fn ending(run: &Run, (shown, total): (u64, u64), look: &Look, text: &mut String)
     if shown < total {
         put!(
             text,
-            "{} of {} are shown here, and {} more were found\n",
+            "{} of {} are shown here\n",
             words::number(shown),
-            words::counted(total, ("finding", "findings")),
-            words::number(total - shown)
+            words::counted(total, ("link with a finding", "links with a finding")),
         );
     }
     if let Some(next) = look.next.as_ref().filter(|_| total > 0) {
         put!(text, "{next}\n");
     }
-    match &run.cut_short {
-        None => text.push_str("The run is complete: everything was visited that there was to visit\n"),
+    match run.incomplete() {
+        None if run.summary.pages == 0 => look.line("No page was read", "1;31", text),
+        None => text.push_str("The run is complete\n"),
         Some(why) => {
-            let line = format!("The run was cut short: {}. What was not visited is not in this report", Printable(why));
+            let line = format!("Incomplete: {}. This report has nothing about links on other pages", Printable(&why));
             look.line(&line, "1;31", text);
         }
     }
@@ -332,6 +262,8 @@ fn ending(run: &Run, (shown, total): (u64, u64), look: &Look, text: &mut String)
 mod tests {
     use super::super::fixture::Fixture;
     use super::*;
+    use crate::results::{Finding, Unread};
+    use crate::verdict::Verdict;
 
     fn shown(results: &dyn Results, look: &Look) -> String {
         let mut out = Vec::new();
@@ -342,17 +274,25 @@ mod tests {
     #[test]
     fn a_finding_says_where_it_is_and_what_to_do() {
         let text = shown(&Fixture::small(), &Look::default());
+        let targets = "\
+Targets
+  ✗ broken      https://tidewater.example/reports/2024.pdf
+                404 not found, new
+                on 1 page: https://tidewater.example/
+";
+        assert!(text.starts_with(targets), "{text}");
         let expected = "\
+Pages
 https://tidewater.example/  Tidewater: a field station on the coast
   owned by maria
   ✗ broken      line 31, a href “Annual report 2024”
                 https://tidewater.example/reports/2024.pdf
                 404 not found, new
 ";
-        assert!(text.starts_with(expected), "{text}");
+        assert!(text.contains(expected), "{text}");
         assert!(text.contains("→ https://home.tides.example/\n"), "{text}");
         assert!(text.contains("since 2026-10-02 (44 days)"), "{text}");
-        assert!(text.ends_with("The run is complete: everything was visited that there was to visit\n"), "{text}");
+        assert!(text.ends_with("The run is complete\n"), "{text}");
     }
 
     #[test]
@@ -371,7 +311,8 @@ https://tidewater.example/  Tidewater: a field station on the coast
 
     #[test]
     fn untested_links_never_hide_broken_ones() {
-        let fixture = Fixture::small();
+        let mut fixture = Fixture::small();
+        fixture.run.summary.pages = 10_000;
         let example = |verdict| fixture.findings.iter().find(|f| f.verdict == verdict).expect("one of each").clone();
         let mut findings = Vec::new();
         for n in 0..1_000 {
@@ -380,8 +321,18 @@ https://tidewater.example/  Tidewater: a field station on the coast
         findings.push(Finding { page: "https://a.example/z".to_owned(), ..example(Verdict::Broken) });
         let text = shown(&Fixture { findings, ..fixture }, &Look::default());
         assert!(text.contains("https://a.example/z"), "{text}");
-        assert!(text.contains("41 of 1,001 findings are shown here, and 960 more were found"), "{text}");
+        assert!(text.contains("31 of 1,001 links with a finding are shown here"), "{text}");
         assert!(text.lines().count() < 300, "{}", text.lines().count());
+    }
+
+    #[test]
+    fn a_dead_link_in_the_template_is_shown_once() {
+        let text = shown(&Fixture::templated(3_000), &Look::default());
+        assert_eq!(text.matches("https://templated.example/imprint").count(), 1, "{text}");
+        assert!(text.contains("on 2,990 of 3,000 pages: in the site's template"), "{text}");
+        assert!(text.contains("Pages\nhttps://templated.example/page-0042\n  ✗ broken"), "{text}");
+        assert!(!text.contains("are shown here"), "nothing is left out\n{text}");
+        assert!(text.lines().count() < 30, "{text}");
     }
 
     #[test]
@@ -407,9 +358,27 @@ https://tidewater.example/  Tidewater: a field station on the coast
     }
 
     #[test]
+    fn unread_pages_are_reported_first_and_nothing_is_called_fine() {
+        let mut fixture = Fixture::clean();
+        fixture.run.summary.unread = 1;
+        fixture.run.unread = vec![Unread { reason: "the server is busy (429)".to_owned(), pages: 1 }];
+        let text = shown(&fixture, &Look::default());
+        let first = "Incomplete: 1 of 5 pages (20%) could not be read: the server is busy (429)\n\n";
+        assert!(text.starts_with(first), "{text}");
+        assert!(!text.contains("nothing needs attention") && !text.contains("The run is complete"), "{text}");
+    }
+
+    #[test]
+    fn a_run_without_a_page_is_not_called_fine() {
+        let mut fixture = Fixture::clean();
+        fixture.run.summary.pages = 0;
+        let text = shown(&fixture, &Look::default());
+        assert!(!text.contains("nothing needs attention") && !text.contains("The run is complete"), "{text}");
+    }
+
+    #[test]
     fn a_clean_run_says_so() {
         let text = shown(&Fixture::clean(), &Look::default());
         assert!(text.contains("✓ nothing needs attention\n"), "{text}");
-        assert!(!text.contains("--html"), "{text}");
     }
 }

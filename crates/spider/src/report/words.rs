@@ -5,6 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use crate::results::Summary;
+use crate::targets::Target;
 use crate::verdict::Verdict;
 
 /// What reports know of a verdict.
@@ -92,9 +93,9 @@ pub(super) const TOLD: &[Told] = &[
         slug: "changed",
         sign: "±",
         heading: "Changed",
-        is: "A document has changed lately.",
-        advice: "These have changed lately. Whoever links to them may want to read them again.",
-        counted: ("changed document", "changed documents"),
+        is: "A document, or the target of a link, has changed recently.",
+        advice: "These have changed recently. Pages that link to them may need an update.",
+        counted: ("changed document or target", "changed documents and targets"),
         colour: "36",
         level: "note",
     },
@@ -160,7 +161,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// A day.
-pub(super) fn day(at: Timestamp) -> impl fmt::Display {
+pub(crate) fn day(at: Timestamp) -> impl fmt::Display {
     at.strftime("%Y-%m-%d")
 }
 
@@ -186,6 +187,26 @@ pub(super) fn since(at: Timestamp, now: Timestamp) -> String {
         days @ 1.. => format!("since {} ({})", day(at), counted(days.unsigned_abs(), ("day", "days"))),
         _ => format!("since {}", day(at)),
     }
+}
+
+/// On how many pages a target is linked to; those on most pages are in the site's template.
+pub(crate) fn spread(target: &Target, documents: u64) -> String {
+    match target.pages {
+        pages if target.is_site_wide => {
+            format!("on {} of {} pages: in the site's template", number(pages), number(documents))
+        }
+        pages => format!("on {}", counted(pages, ("page", "pages"))),
+    }
+}
+
+/// What became of findings since an earlier run.
+pub(crate) fn since_before(summary: &Summary) -> String {
+    let Summary { new, fixed, removed, unchecked, .. } = summary;
+    let mut text = format!("{} new, {} fixed, {} removed", number(*new), number(*fixed), number(*removed));
+    if *unchecked > 0 {
+        text.push_str(&format!(", {} not checked again", number(*unchecked)));
+    }
+    text
 }
 
 /// Where a link leads, with its fragment.

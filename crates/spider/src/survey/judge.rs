@@ -37,6 +37,11 @@ impl Judged {
         is_muted: false,
     };
 
+    /// Returns true if the settings say that it is not tested.
+    pub(super) fn is_skipped(&self) -> bool {
+        self.verdict == Verdict::NotTested && self.is_muted
+    }
+
     /// Whether it is among the findings.
     pub(super) fn is_told(&self) -> bool {
         self.verdict != Verdict::Good && !self.is_muted
@@ -144,13 +149,19 @@ impl Survey {
         }
     }
 
+    /// The outcome of a node, without the details that only the table has.
+    pub(super) fn outcome_in_memory(&self, number: u32) -> Outcome {
+        let node = self.web.node(number);
+        Outcome::from_code(node.code, None, node.status)
+    }
+
     /// What came of testing a node, in full.
     pub(super) fn outcome(&self, number: u32) -> Outcome {
         let node = self.web.node(number);
         if node.stage != Stage::Done {
             return Outcome::NotTested(Reason::Interrupted);
         }
-        let in_memory = Outcome::from_code(node.code, None, node.status);
+        let in_memory = self.outcome_in_memory(number);
         if matches!(
             in_memory,
             Outcome::NotTested(Reason::Avoided | Reason::Outside | Reason::Similar)

@@ -1,6 +1,4 @@
-//! Documents, findings and mended links, one by one.
-
-use std::collections::HashSet;
+//! Documents, findings and earlier findings, one by one.
 
 use jiff::{SignedDuration, Timestamp};
 use url::Url;
@@ -8,11 +6,16 @@ use url::Url;
 use super::judge::Judged;
 use super::{Survey, history_key, store};
 use crate::reference::Kind;
-use crate::results::{Document, Finding, Infostructure, Mended, Referenced, ReportError, Results, Run, Visit};
+use crate::report::words;
+use crate::results::{Document, Earlier, Finding, Infostructure, Referenced, ReportError, Results, Run, Visit};
 use crate::table::Test;
 use crate::table::codec::{self, Kept, KeptTarget};
+use crate::task::Task;
 use crate::traverse::web::Stage;
 use crate::verdict::Verdict;
+
+/// When a document changed, and when it expires.
+pub(super) type Dates = (Option<Timestamp>, Option<Timestamp>);
 
 /// How many targets are remembered while documents are told, before they are looked up anew.
 const REMEMBERED: usize = 50_000;
@@ -22,8 +25,7 @@ const REMEMBERED: usize = 50_000;
 pub(super) struct Target {
     title: Option<String>,
     last_modified: Option<Timestamp>,
-    /// The latest change, seen or claimed.
-    pub(super) changed: Option<Timestamp>,
+    changed: Option<Timestamp>,
 }
 
 impl Results for Survey {
@@ -61,45 +63,47 @@ impl Results for Survey {
                 visit(&self.finding(*top, &about, &kept, &judged))?;
             }
         }
-        let mut changed_targets = HashSet::new();
         for page in self.pages_of(of) {
             // The page itself is looked up only if there is something to tell of it.
             let mut about = None;
-            let (is_changed, is_expiring) = self.windows(page, of)?;
+            let (changed, expires) = self.windows(page, of)?;
+            let is_partial = self.partial.contains(&page);
             for (verdict, reason) in [
-                (Verdict::Changed, is_changed.then_some("changed lately")),
-                (Verdict::Expiring, is_expiring.then_some("expires soon, or has expired")),
-                (Verdict::NotTested, self.partial.contains(&page).then_some("too long to be read to its end")),
+                (Verdict::Changed, changed.map(changed_on)),
+                (Verdict::Expiring, expires.map(|at| self.expiry(at))),
+                (Verdict::NotTested, is_partial.then(|| "too long to be read to its end".to_owned())),
             ] {
                 if let Some(reason) = reason {
                     visit(&self.known(&mut about, page)?.itself(verdict, reason))?;
                 }
             }
+            let window = self.change_window(page, of);
             let Some(packed) = self.table.references(page).map_err(store)? else { continue };
             let bytes = codec::unpack(&packed);
             for kept in codec::references(&bytes) {
                 let judged = self.judge(&kept);
                 if judged.is_told() {
                     visit(&self.finding(page, self.known(&mut about, page)?, &kept, &judged))?;
-                } else if let Some(at) = self.changed_reference(page, &kept, &judged, of, &mut changed_targets)? {
-                    let judged = Judged { verdict: Verdict::Changed, ..judged };
-                    let reason = format!("changed on {}", at.strftime("%Y-%m-%d"));
+                }
+                if let Some(at) = self.changed_object(&judged, window)? {
                     let finding = self.finding(page, self.known(&mut about, page)?, &kept, &judged);
-                    visit(&Finding { reason, ..finding })?;
+                    let (verdict, reason) = (Verdict::Changed, changed_on(at));
+                    visit(&Finding { verdict, reason, since: None, is_new: false, to: None, ..finding })?;
                 }
             }
         }
         Ok(())
     }
 
-    fn mended(&self, of: Option<usize>, visit: &mut dyn FnMut(&Mended) -> Visit) -> Visit {
-        for past in self.mended_of(of) {
-            visit(&Mended {
+    fn earlier(&self, of: Option<usize>, visit: &mut dyn FnMut(&Earlier) -> Visit) -> Visit {
+        for (past, state) in self.earlier_of(of) {
+            visit(&Earlier {
                 page: self.web.names.name(past.page).to_owned(),
                 target: past.target.clone(),
                 fragment: past.fragment.clone(),
                 verdict: past.verdict,
                 since: Some(past.since),
+                state: *state,
             })?;
         }
         Ok(())
@@ -117,7 +121,7 @@ struct About {
 
 impl About {
     /// A finding about the page itself.
-    fn itself(&self, verdict: Verdict, reason: &str) -> Finding {
+    fn itself(&self, verdict: Verdict, reason: String) -> Finding {
         Finding {
             page: self.page.clone(),
             title: self.title.clone(),
@@ -125,7 +129,7 @@ impl About {
             fragment: None,
             verdict,
             status: self.status,
-            reason: reason.to_owned(),
+            reason,
             element: Kind::Top.name(),
             line: 0,
             text: String::new(),
@@ -145,29 +149,59 @@ impl Survey {
         self.pages.iter().copied().filter(is_wanted)
     }
 
-    /// Whether a document changed, and whether it expires, within the days that a task, or any of its tasks, asks for.
-    pub(super) fn windows(&self, page: u32, of: Option<usize>) -> Result<(bool, bool), ReportError> {
+    /// When a document changed, and when it expires, if that is within the days that a task, or any of its tasks, asks for.
+    pub(super) fn windows(&self, page: u32, of: Option<usize>) -> Result<Dates, ReportError> {
         let node = self.web.node(page);
         if !node.is_document() {
-            return Ok((false, false));
+            return Ok((None, None));
         }
-        let tasks = self.web.sets.tasks(node.reach).filter(|task| of.is_none_or(|of| of == *task));
-        let expires = tasks.filter_map(|task| {
-            let task = &self.plan.tasks[task];
-            task.expire_window.or(task.tell.expired)
-        });
-        let (changed, expires) = (self.change_window(page, of), expires.max());
+        let expires = self.tasks_of(page, of).filter_map(|task| task.expire_window.or(task.tell.expired)).max();
+        let changed = self.change_window(page, of);
         if changed.is_none() && expires.is_none() {
-            return Ok((false, false));
+            return Ok((None, None));
         }
-        let Some(test) = self.table.test(page).map_err(store)? else { return Ok((false, false)) };
-        let days = |days: u32| SignedDuration::from_hours(i64::from(days) * 24);
-        let began = self.run.began;
-        let last = modified(&test).max(test.changed);
-        let is_changed = changed.zip(last).is_some_and(|(window, last)| self.is_within(last, window));
-        let is_expiring =
-            expires.zip(test.expires).is_some_and(|(window, at)| at.duration_since(began) <= days(window));
-        Ok((is_changed, is_expiring))
+        let Some(test) = self.table.test(page).map_err(store)? else { return Ok((None, None)) };
+        let is_near = |(window, at): &(u32, Timestamp)| at.duration_since(self.run.began) <= days(*window);
+        let expires = expires.zip(test.expires).filter(is_near);
+        Ok((self.recent(changed, changed_at(&test)), expires.map(|(_, at)| at)))
+    }
+
+    /// The tasks that have a page, or one of them.
+    fn tasks_of(&self, page: u32, of: Option<usize>) -> impl Iterator<Item = &Task> {
+        let tasks = self.web.sets.tasks(self.web.node(page).reach).filter(move |task| of.is_none_or(|of| of == *task));
+        tasks.map(|task| &self.plan.tasks[task])
+    }
+
+    /// The number of days within which changes of a document, and of what it refers to, are reported.
+    pub(super) fn change_window(&self, page: u32, of: Option<usize>) -> Option<u32> {
+        let is_document = self.web.node(page).is_document();
+        let windows = self.tasks_of(page, of).filter_map(|task| task.change_window.or(task.tell.changed));
+        windows.max().filter(|_| is_document)
+    }
+
+    /// When the target of a reference changed, if that is within the window. Documents of the tasks have findings of their own.
+    pub(super) fn changed_object(
+        &self,
+        judged: &Judged,
+        window: Option<u32>,
+    ) -> Result<Option<Timestamp>, ReportError> {
+        let Some(end) = judged.end.filter(|_| window.is_some()) else { return Ok(None) };
+        let node = self.web.node(end);
+        if !node.is_good() || node.is_document() {
+            return Ok(None);
+        }
+        Ok(self.recent(window, self.target(end)?.changed))
+    }
+
+    /// A change, if it is within the window.
+    fn recent(&self, window: Option<u32>, changed: Option<Timestamp>) -> Option<Timestamp> {
+        let is_recent = |(window, at): &(u32, Timestamp)| self.run.began.duration_since(*at) <= days(*window);
+        window.zip(changed).filter(is_recent).map(|(_, at)| at)
+    }
+
+    fn expiry(&self, at: Timestamp) -> String {
+        let verb = if at <= self.run.began { "expired" } else { "expires" };
+        format!("{verb} on {}", words::day(at))
     }
 
     fn known<'a>(&self, about: &'a mut Option<About>, page: u32) -> Result<&'a About, ReportError> {
@@ -197,7 +231,7 @@ impl Survey {
     }
 
     fn document(&self, page: u32, test: &Test, of: usize) -> Result<Document, ReportError> {
-        let (is_changed, is_expiring) = self.windows(page, Some(of))?;
+        let (changed, expires) = self.windows(page, Some(of))?;
         Ok(Document {
             node: page,
             url: self.web.names.name(page).to_owned(),
@@ -212,13 +246,15 @@ impl Survey {
             changed: test.changed,
             first_seen: self.table.first_seen(page).map_err(store)?,
             depth: self.web.node(page).depth.into(),
-            is_changed,
-            is_expiring,
+            is_changed: changed.is_some(),
+            is_expiring: expires.is_some(),
         })
     }
 
     fn referenced(&self, page: u32, kept: &Kept<'_>, of: usize) -> Result<Referenced, ReportError> {
         let judged = self.judge(kept);
+        // A move that is not reported is no news to readers of an index, either.
+        let verdict = if judged.verdict == Verdict::Moved && judged.is_muted { Verdict::Good } else { judged.verdict };
         let (target, fragment) = self.named(&kept.target);
         let node = match kept.target {
             KeptTarget::Node { id, .. } => Some(id),
@@ -228,7 +264,7 @@ impl Survey {
             Some(end) => self.target(end)?,
             None => Target::default(),
         };
-        let is_well = judged.verdict == Verdict::Good;
+        let is_well = verdict == Verdict::Good;
         Ok(Referenced {
             kind: kept.kind,
             line: kept.line,
@@ -239,7 +275,8 @@ impl Survey {
                 let node = self.web.node(id);
                 node.is_document() && self.web.sets.has(node.reach, of)
             }),
-            verdict: judged.verdict,
+            verdict,
+            is_skipped: judged.is_skipped(),
             status: judged.status,
             reason: (!is_well).then(|| self.reason(kept, &judged)),
             to: judged.to.map(|to| self.web.names.name(to).to_owned()),
@@ -292,10 +329,8 @@ impl Survey {
             known.clear();
         }
         let test = self.table.test(number).map_err(store)?;
-        let target = test.map(|test| {
-            let last_modified = modified(&test);
-            Target { last_modified, changed: last_modified.max(test.changed), title: test.title }
-        });
+        let target =
+            test.map(|test| Target { last_modified: modified(&test), changed: changed_at(&test), title: test.title });
         let target = target.unwrap_or_default();
         known.insert(number, target.clone());
         Ok(target)
@@ -305,4 +340,17 @@ impl Survey {
 fn modified(test: &Test) -> Option<Timestamp> {
     let date = httpdate::parse_http_date(test.modified.as_deref()?).ok()?;
     Timestamp::try_from(date).ok()
+}
+
+/// The last change of a resource: by its own account, or as it was seen.
+fn changed_at(test: &Test) -> Option<Timestamp> {
+    modified(test).max(test.changed)
+}
+
+fn changed_on(at: Timestamp) -> String {
+    format!("changed on {}", words::day(at))
+}
+
+fn days(days: u32) -> SignedDuration {
+    SignedDuration::from_hours(i64::from(days) * 24)
 }

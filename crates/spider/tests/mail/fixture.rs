@@ -7,7 +7,9 @@ use lettre::message::Mailbox;
 use modoai_spider::mail::route::Refused;
 use modoai_spider::mail::{Delivery, Letter, Route, RouteError, SqliteLedger, deliver};
 use modoai_spider::reference::Kind;
-use modoai_spider::results::{Document, Finding, Infostructure, Mended, Referenced, Results, Run, Summary, Visit};
+use modoai_spider::results::{
+    Document, Earlier, Finding, Infostructure, Referenced, Results, Run, State, Summary, Visit,
+};
 use modoai_spider::task::{Scope, Task, Tell};
 use modoai_spider::verdict::Verdict;
 use rusqlite::Connection;
@@ -33,6 +35,7 @@ pub(super) struct Made {
     pub(super) webs: Vec<Infostructure>,
     pub(super) findings: Vec<Finding>,
     pub(super) documents: Vec<(usize, Document, Vec<Referenced>)>,
+    pub(super) earlier: Vec<Earlier>,
     pub(super) people: Vec<(String, Vec<String>)>,
 }
 
@@ -50,7 +53,7 @@ impl Made {
                     tell: tell.clone(),
                     ..Task::new(*name, Scope::Site, "https://example.org/".parse().expect("a URL"))
                 },
-                summary: Summary { pages: 312, links: 4_210, mended: 2, ..Summary::default() },
+                summary: Summary { pages: 312, links: 4_210, fixed: 2, ..Summary::default() },
             })
             .collect();
         Self { run, webs, ..Self::default() }
@@ -107,6 +110,18 @@ pub(super) fn finding(web: &str, page: &str, target: &str, verdict: Verdict) -> 
     }
 }
 
+/// The same finding, of an earlier run.
+pub(super) fn earlier(finding: &Finding, state: State) -> Earlier {
+    Earlier {
+        page: finding.page.clone(),
+        target: finding.target.clone(),
+        fragment: finding.fragment.clone(),
+        verdict: finding.verdict,
+        since: finding.since,
+        state,
+    }
+}
+
 pub(super) fn document(url: &str) -> Document {
     Document {
         title: Some("A document".to_owned()),
@@ -137,8 +152,8 @@ impl Results for Made {
         self.findings.iter().filter(is_in).try_for_each(visit)
     }
 
-    fn mended(&self, _: Option<usize>, _: &mut dyn FnMut(&Mended) -> Visit) -> Visit {
-        Ok(())
+    fn earlier(&self, _: Option<usize>, visit: &mut dyn FnMut(&Earlier) -> Visit) -> Visit {
+        self.earlier.iter().try_for_each(visit)
     }
 }
 

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use modoai_spider::mail::route::Dry;
 use modoai_spider::mail::{Ledger, LedgerError, SqliteLedger, deliver};
+use modoai_spider::results::State;
 use modoai_spider::task::Tell;
 use modoai_spider::verdict::Verdict;
 use rusqlite::Connection;
 
-use super::fixture::{Kept, Made, broken, document, finding, moment, now, referenced};
+use super::fixture::{Kept, Made, broken, document, earlier, finding, moment, now, referenced};
 
 fn table() -> Connection {
     Connection::open_in_memory().expect("a database")
@@ -125,12 +126,12 @@ fn whoever_wants_everything_gets_everything() {
 }
 
 #[test]
-fn what_was_mended_is_news_when_it_comes_back() {
+fn what_was_fixed_is_news_when_it_breaks_again() {
     let table = table();
     let empty = Made::new(&[("ics", &["ann@example.org"], broken())]);
     let made = empty.clone().with("ics", "a", "https://x.example/1#x", Verdict::Broken);
     assert_eq!(delivered(&made, &table).letters.len(), 1);
-    // It could not be tested: neither mended nor news.
+    // It could not be tested: neither fixed nor news.
     let unsure = empty.clone().with("ics", "a", "https://x.example/1#x", Verdict::NotTested);
     assert_eq!(delivered(&unsure, &table).letters.len(), 0);
     assert_eq!(delivered(&made, &table).letters.len(), 0);
@@ -139,7 +140,7 @@ fn what_was_mended_is_news_when_it_comes_back() {
     cut.run.cut_short = Some("interrupted".to_owned());
     assert_eq!(delivered(&cut, &table).letters.len(), 0);
     assert_eq!(delivered(&made, &table).letters.len(), 0);
-    // Mended, and broken again.
+    // Fixed, and broken again.
     assert_eq!(delivered(&empty, &table).letters.len(), 0);
     assert_eq!(delivered(&made, &table).letters.len(), 1);
 }
@@ -151,9 +152,13 @@ fn a_cut_short_run_says_so() {
     made.run.cut_short = Some("the limit of pages was reached".to_owned());
     let kept = delivered(&made, &table());
     let (_, _, parts) = kept.only();
-    assert!(parts.text.contains("The run was cut short (the limit of pages was reached)."), "{}", parts.text);
-    assert!(parts.html.contains("nothing follows from its absence"), "{}", parts.html);
-    assert!(!parts.text.contains("Mended"), "{}", parts.text);
+    assert!(
+        parts.text.contains("Incomplete: the run was cut short: the limit of pages was reached."),
+        "{}",
+        parts.text
+    );
+    assert!(parts.html.contains("may be broken, too"), "{}", parts.html);
+    assert!(!parts.text.contains("Fixed"), "{}", parts.text);
 }
 
 #[test]
@@ -228,10 +233,10 @@ fn changes_and_expiries_are_told_by_days() {
     let (_, subject, parts) = kept.only();
     assert_eq!(subject, "2 new changed documents and 2 expiring documents in 'All of ICS'");
     for (page, line) in [
-        ("https://example.org/fresh\n", "  * Changed: this document\n    on 10 November 2026 (new)"),
-        ("https://example.org/soon\n", "  * Expires: this document\n    on 29 November 2026 (new)"),
+        ("https://example.org/fresh\n", "* Changed: https://example.org/fresh\n  on 10 November 2026 (new)"),
+        ("https://example.org/soon\n", "* Expires: https://example.org/soon\n  on 29 November 2026 (new)"),
         ("https://example.org/gone\n", "on 1 November 2026 (new)"),
-        ("https://example.org/old\n", "Changed: https://other.example/"),
+        ("https://example.org/old\n", "* Changed: https://other.example/"),
     ] {
         assert!(parts.text.contains(page) && parts.text.contains(line), "{page} {}", parts.text);
     }
@@ -286,7 +291,7 @@ fn long_lists_are_cut_and_counted() {
                 Made::new(&[("large", &["ann@example.org"], broken()), ("small", &["ann@example.org"], broken())])
                     .with("small", "z", "https://x.example/small", Verdict::Broken);
             made.findings.extend(
-                (0..1_000).map(|n| finding("large", &format!("{n:04}"), "https://x.example/gone", Verdict::Broken)),
+                (0..200).map(|n| finding("large", "a", &format!("https://x.example/gone/{n}"), Verdict::Broken)),
             );
             if !index {
                 made.webs[0].task.index_url = None;
@@ -296,10 +301,10 @@ fn long_lists_are_cut_and_counted() {
     let with_index = table();
     let kept = delivered(&large(true), &with_index);
     let (_, subject, parts) = kept.only();
-    assert_eq!(subject, "1,001 new broken links in 'All of LARGE' and 'All of SMALL'");
-    assert_eq!(parts.text.matches("* Broken: ").count(), 200);
+    assert_eq!(subject, "201 new broken links in 'All of LARGE' and 'All of SMALL'");
+    assert_eq!(parts.text.matches("* Broken: ").count(), 50);
     assert!(parts.text.contains("https://x.example/small"), "the small one was crowded out");
-    assert!(parts.text.contains("801 more findings do not fit into this message: see the index."), "{}", parts.text);
+    assert!(parts.text.contains("151 more targets do not fit into this message: see the index."), "{}", parts.text);
     assert_eq!(delivered(&large(true), &with_index).letters.len(), 0);
 
     // Nowhere to look it up: the next messages go on.
@@ -310,7 +315,40 @@ fn long_lists_are_cut_and_counted() {
         let Some((_, _, bytes)) = kept.letters.first() else { break };
         listed += super::received::Parts::read(bytes).text.matches("* Broken: ").count();
     }
-    assert_eq!(listed, 1_001);
+    assert_eq!(listed, 201);
+}
+
+#[test]
+fn a_dead_link_in_the_template_is_listed_once() {
+    let tell = Tell { always: true, ..broken() };
+    let mut made = Made::new(&[("ics", &["ann@example.org"], tell)]);
+    let page = |n: u32| finding("ics", &format!("{n:04}"), "https://x.example/imprint", Verdict::Broken);
+    made.findings.extend((0..300).map(page));
+    let table = table();
+    let kept = delivered(&made, &table);
+    let (_, subject, parts) = kept.only();
+    assert_eq!(subject, "1 new broken link in 'All of ICS'");
+    assert_eq!(parts.text.matches("https://x.example/imprint").count(), 1, "{}", parts.text);
+    assert!(parts.text.contains("  On 300 of 312 pages: in the site's template; the first:\n"), "{}", parts.text);
+    assert_eq!(parts.text.matches("https://example.org/0").count(), 3, "{}", parts.text);
+    assert!(parts.text.lines().count() < 40, "{}", parts.text);
+    // Every link counts as told, and one on another page is news.
+    made.findings.push(page(300));
+    let kept = delivered(&made, &table);
+    let (_, _, parts) = kept.only();
+    assert!(parts.text.contains("(new on 1 page)"), "{}", parts.text);
+}
+
+#[test]
+fn findings_on_pages_that_were_not_read_stay_told() {
+    let table = table();
+    let empty = Made::new(&[("ics", &["ann@example.org"], broken())]);
+    let made = empty.clone().with("ics", "a", "https://x.example/1", Verdict::Broken);
+    assert_eq!(delivered(&made, &table).letters.len(), 1);
+    let mut unread = empty.clone();
+    unread.earlier = made.findings.iter().map(|finding| earlier(finding, State::Unchecked)).collect();
+    assert_eq!(delivered(&unread, &table).letters.len(), 0);
+    assert_eq!(delivered(&made, &table).letters.len(), 0, "it was told before");
 }
 
 #[test]

@@ -76,9 +76,12 @@ fn a_message_arrives_as_it_was_meant() {
     assert_eq!(message["kind"], "multipart/alternative");
     assert_eq!(message["kinds"], json!(["text/plain", "text/html"]));
     let (text, html) = (message["text"].as_str().expect("text"), message["html"].as_str().expect("HTML"));
-    for piece in
-        ["Ένα δύο τρία <b>\n", "Überblick: 連結\n", "“. . QUIT”, a href, line 12", "New address: https://new.example/"]
-    {
+    for piece in [
+        "on “Ένα δύο τρία <b>”\n",
+        "Überblick: 連結\n",
+        "“. . QUIT”, a href, line 12",
+        "New address: https://new.example/",
+    ] {
         assert!(text.contains(piece), "{piece} is not in {text}");
     }
     assert!(html.contains("Ένα δύο τρία &lt;b&gt;"), "{html}");

@@ -7,10 +7,10 @@
 //! | `robots` | what robots.txt forbids is not asked for, and all else is |
 //! | `manners` | who we say we are, and how often we ask |
 //! | `traps` | webs and pages without an end |
-//! | `runs` | the second run, what is new, what is mended; interrupted, killed, gone on with |
+//! | `runs` | the second run, what is new, fixed or removed; interrupted, killed, gone on with |
 //! | `owners` | many owners, one web; the task files of 1994 |
 //! | `reach` | sitemaps of every form, drawings, other schemes, changed targets, damaged tables |
-//! | `reports` | what a browser shows of a report |
+//! | `reports` | what reports say: the same in all of them, each target once |
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

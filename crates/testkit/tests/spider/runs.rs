@@ -1,14 +1,16 @@
-//! One run after the other: what is asked again, what is new, what is mended; and runs that do not come to their end.
+//! One run after the other: what is asked again, what is new, fixed or removed; and runs that do not come to their end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use modoai_testkit::process::binary;
 use modoai_testkit::waiting::wait_until;
-use modoai_testkit::web::{Host, Reply, Visit, Web, html};
+use modoai_testkit::web::{Delivery, Host, Reply, Visit, Web, html};
 
 use super::{Ended, Spider, whole};
-use crate::running::signal;
+use crate::running::{Told, signal, to_its_end};
 
 /// A page with a tag, so that it need not be sent twice.
 fn tagged(body: &str) -> impl Fn(&Visit<'_>) -> Reply + Send + Sync + use<> {
@@ -32,12 +34,12 @@ fn the_second_run_is_conditional() {
     let table = folder.path().join("table");
     let first = Spider::new(host.at("/"), &table).complete();
     assert_eq!(told(&first, &host), ["broken /gone", "fragment /weak#q"], "{}", first.said);
-    assert_eq!((first.count("new"), first.count("mended")), (2, 0), "{}", first.said);
+    assert_eq!((first.count("new"), first.count("fixed"), first.count("removed")), (2, 0, 0), "{}", first.said);
     let before = host.take_log();
 
     let second = Spider::new(host.at("/"), &table).complete();
     assert_eq!(told(&second, &host), told(&first, &host), "{}", second.said);
-    assert_eq!((second.count("new"), second.count("mended")), (0, 0), "{}", second.said);
+    assert_eq!((second.count("new"), second.count("fixed"), second.count("removed")), (0, 0, 0), "{}", second.said);
     for name in ["pages", "links", "urls", "broken", "fragments"] {
         assert_eq!(second.count(name), first.count(name), "{name}\n{}", second.said);
     }
@@ -56,17 +58,17 @@ fn the_second_run_is_conditional() {
 }
 
 #[test]
-fn what_is_new_what_remains_and_what_is_mended() {
-    let links = r#"<a href="/remains">1</a><a href="/mended">2</a><a href="/breaks">3</a><a href="/other#p">4</a>"#;
+fn new_unchanged_fixed_and_removed_targets_are_counted() {
+    let links = r#"<a href="/remains">1</a><a href="/fixed">2</a><a href="/breaks">3</a><a href="/other#p">4</a>"#;
     let host = Web::default().on("/", tagged(links)).page("/breaks", "x").on("/other", tagged("<p id=p>")).start();
     let folder = tempfile::tempdir().expect("a folder");
     let table = folder.path().join("table");
     let first = Spider::new(host.at("/"), &table).complete();
-    assert_eq!(told(&first, &host), ["broken /mended", "broken /remains"]);
+    assert_eq!(told(&first, &host), ["broken /fixed", "broken /remains"]);
     assert!(first.findings.iter().all(|finding| finding["is_new"] == true), "{}", first.said);
 
     // The page that has the links is as it was; what they lead to is not.
-    host.change(|web| web.without("/breaks").page("/mended", "x").on("/other", tagged("<p id=another>")));
+    host.change(|web| web.without("/breaks").page("/fixed", "x").on("/other", tagged("<p id=another>")));
     let second = Spider::new(host.at("/"), &table).complete();
     assert_eq!(told(&second, &host), ["broken /breaks", "broken /remains", "fragment /other#p"]);
     let is_new: BTreeMap<String, bool> = second
@@ -78,7 +80,7 @@ fn what_is_new_what_remains_and_what_is_mended() {
         is_new,
         [("/breaks", true), ("/other#p", true), ("/remains", false)].map(|(path, new)| (path.to_owned(), new)).into()
     );
-    assert_eq!((second.count("new"), second.count("mended")), (2, 1), "{}", second.said);
+    assert_eq!((second.count("new"), second.count("fixed"), second.count("removed")), (2, 1, 0), "{}", second.said);
     let since = |ended: &Ended| {
         let of_it = ended.findings.iter().find(|finding| whole(finding).ends_with("/remains"));
         of_it.and_then(|finding| finding["since"].as_str()).map(str::to_owned)
@@ -86,15 +88,15 @@ fn what_is_new_what_remains_and_what_is_mended() {
     assert!(since(&first).is_some());
     assert_eq!(since(&first), since(&second), "it has been broken since it was first seen to be");
 
-    // A link that is taken away is mended, too.
+    // A link that is taken out of its page is removed, not fixed.
     host.change(|web| web.on("/", tagged(r#"<a href="/breaks">3</a>"#)));
     let third = Spider::new(host.at("/"), &table).complete();
     assert_eq!(told(&third, &host), ["broken /breaks"]);
-    assert_eq!((third.count("new"), third.count("mended")), (0, 2), "{}", third.said);
+    assert_eq!((third.count("new"), third.count("fixed"), third.count("removed")), (0, 0, 2), "{}", third.said);
 }
 
 #[test]
-fn what_could_not_be_tested_is_not_mended() {
+fn what_could_not_be_tested_is_not_fixed() {
     let host = Web::default()
         .page("/", r#"<a href="/hub">1</a>"#)
         .page("/hub", r#"<a href="/gone">2</a><a href="/far">3</a>"#)
@@ -108,8 +110,9 @@ fn what_could_not_be_tested_is_not_mended() {
     // The target cannot be tested, then the page that has the link, and with it whatever is behind it.
     for trouble in ["/gone", "/hub"] {
         host.change(|web| web.status(trouble, 502));
-        let ended = Spider::new(host.at("/"), &table).complete();
-        assert_eq!(ended.count("mended"), 0, "{trouble}\n{}", ended.said);
+        let ended = Spider::new(host.at("/"), &table).run().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((ended.code, ended.count("unread")), (Some(3), 1), "{trouble}\n{}", ended.said);
+        assert_eq!((ended.count("fixed"), ended.count("removed")), (0, 0), "{trouble}\n{}", ended.said);
         host.change(|web| match trouble {
             "/gone" => web.without(trouble),
             _ => web.page(trouble, r#"<a href="/gone">2</a><a href="/far">3</a>"#),
@@ -117,7 +120,95 @@ fn what_could_not_be_tested_is_not_mended() {
     }
     let last = Spider::new(host.at("/"), &table).complete();
     assert_eq!(told(&last, &host), ["broken /gone", "broken /gone-too"]);
-    assert_eq!((last.count("new"), last.count("mended")), (0, 0), "{}", last.said);
+    assert_eq!((last.count("new"), last.count("fixed"), last.count("removed")), (0, 0, 0), "{}", last.said);
+}
+
+/// What happens to a site between two runs.
+type Change = fn(Web) -> Web;
+
+/// The site in [`unread_pages_make_the_run_incomplete`]: a front page and two areas with one broken link each.
+fn areas() -> Web {
+    Web::default()
+        .page("/", r#"<a href="/open">1</a><a href="/area/">2</a>"#)
+        .page("/open", r#"<a href="/gone">3</a>"#)
+        .page("/area/", r#"<a href="/area/far">4</a><a href="/gone-too">5</a>"#)
+        .page("/area/far", r#"<a href="/gone-as-well">6</a>"#)
+}
+
+#[test]
+fn unread_pages_make_the_run_incomplete() {
+    let refusals: [(&str, Change); 5] = [
+        ("429", |web| web.status("/area/", 429)),
+        ("503", |web| web.status("/area/", 503)),
+        ("401", |web| web.status("/area/", 401)),
+        ("connection closed", |web| web.on("/area/", |_| html("half").delivered(Delivery::CutAt(3)))),
+        ("robots.txt", |web| web.robots("User-agent: *\nDisallow: /area/\n")),
+    ];
+    for (name, refuse) in refusals {
+        let host = areas().robots("").start();
+        let folder = tempfile::tempdir().expect("a folder");
+        let table = folder.path().join("table");
+        let spider = || {
+            let mut spider = Spider::new(host.at("/"), &table).run().unwrap_or_else(|error| panic!("{name}: {error}"));
+            spider.findings.retain(|finding| finding["verdict"] == "broken");
+            spider
+        };
+        let first = spider();
+        assert_eq!(
+            (first.code, first.count("unread"), first.findings.len()),
+            (Some(2), 0, 3),
+            "{name}\n{}",
+            first.said
+        );
+        host.change(refuse);
+        // robots.txt is kept for a day.
+        let second = if name == "robots.txt" {
+            let fresh = folder.path().join("fresh");
+            Spider::new(host.at("/"), &fresh).run().unwrap_or_else(|error| panic!("{name}: {error}"))
+        } else {
+            spider()
+        };
+        assert_eq!((second.code, second.count("unread")), (Some(3), 1), "{name}\n{}", second.said);
+        assert_eq!(second.summary["complete"], false, "{name}\n{}", second.said);
+        let share = "1 of 3 pages (33.3%) could not be read";
+        assert!(second.summary["incomplete"].as_str().is_some_and(|why| why.starts_with(share)), "{}", second.said);
+        assert_eq!((second.count("fixed"), second.count("removed")), (0, 0), "{name}\n{}", second.said);
+        // As it was: nothing is new, and everything has been so since the first run.
+        host.change(|_| areas().robots(""));
+        let third = spider();
+        let since = |ended: &Ended| -> BTreeSet<String> {
+            ended.findings.iter().map(|finding| format!("{} {}", whole(finding), finding["since"])).collect()
+        };
+        assert_eq!((third.code, third.count("new")), (Some(2), 0), "{name}\n{}", third.said);
+        assert_eq!(since(&third), since(&first), "{name}\n{}", third.said);
+    }
+}
+
+#[test]
+fn a_start_page_that_cannot_be_read_is_no_assurance() {
+    for (status, code) in [(503, 3), (404, 1)] {
+        let host = Web::default().status("/", status).start();
+        let mut command = Command::new(binary());
+        command.args(["spider", &host.at("/"), "--no-table", "--quiet"]).stdin(Stdio::null());
+        let Told { status: ended, out, err, .. } = to_its_end(&mut command).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(ended.code(), Some(code), "{out}{err}");
+        assert!(!out.contains("nothing needs attention") && !out.contains("The run is complete"), "{out}");
+        assert!(out.contains(&host.at("/")), "--quiet keeps the report\n{out}");
+        assert_eq!(err.lines().filter(|line| line.starts_with("modoai: ")).count(), 1, "{err}");
+    }
+}
+
+#[test]
+fn without_a_network_one_remark_replaces_log_lines() {
+    let links: String = (1..=9).map(|port| format!("<a href=\"http://127.0.0.1:{port}/\">x</a>")).collect();
+    let host = Web::default().page("/", &links).start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = Spider::new(host.at("/"), &folder.path().join("table")).complete();
+    let remarks = ended.summary["remarks"].as_array().expect("remarks");
+    let about =
+        |text: &str| remarks.iter().filter(|remark| remark.as_str().is_some_and(|it| it.contains(text))).count();
+    assert_eq!(about("none of 9 external hosts could be reached"), 1, "{}", ended.said);
+    assert_eq!(ended.said.lines().filter(|line| line.contains(" INFO ") && line.contains("robots")).count(), 0);
 }
 
 #[test]

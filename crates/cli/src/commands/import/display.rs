@@ -53,7 +53,7 @@ impl Grumbler {
 
     pub(super) fn finish(mut self) -> Result<(), CliError> {
         if self.unnamed > 0 {
-            eprintln!("modoai: and {} more; --faults FILE names them all", self.unnamed);
+            output::warn(&format!("modoai: and {} more; --faults FILE names them all", self.unnamed));
         }
         let flushed = self.file.as_mut().map_or(Ok(()), Write::flush);
         match self.failed.map_or(flushed, Err) {

@@ -19,7 +19,7 @@ pub(crate) struct Failing {
 
 /// All of them.
 const FAILING: &[Failing] = &[
-    Failing { name: "broken", verdict: Verdict::Broken, counted: |summary| summary.broken + summary.addresses },
+    Failing { name: "broken", verdict: Verdict::Broken, counted: |summary| summary.broken },
     Failing { name: "fragment", verdict: Verdict::Fragment, counted: |summary| summary.fragments },
     Failing { name: "moved", verdict: Verdict::Moved, counted: |summary| summary.moved },
     Failing { name: "changed", verdict: Verdict::Changed, counted: |summary| summary.changed },
@@ -41,9 +41,12 @@ impl ValueEnum for Failing {
 impl SpiderCommand {
     /// Whether all is well, if nothing failed.
     pub(super) fn judge(&self, run: &Run) -> Result<(), CliError> {
-        if let Some(why) = &run.cut_short {
-            return Err(CliError::new(Kind::Incomplete, format!("the run was cut short: {why}"))
-                .hint("run the same command again; it goes on where it was"));
+        if let Some(why) = run.incomplete() {
+            let hint = match run.cut_short {
+                Some(_) => "run the same command again; it continues where it stopped",
+                None => "run the same command again later, or exclude these pages with --avoid PREFIX",
+            };
+            return Err(CliError::new(Kind::Incomplete, format!("incomplete: {why}")).hint(hint));
         }
         if run.summary.pages == 0 {
             let why = run.remarks.last().map_or("nothing was read", String::as_str);

@@ -16,6 +16,7 @@ use super::ending::Failures;
 use super::{SpiderCommand, report_failed};
 use crate::error::CliError;
 use crate::output::tolerate_broken_pipe;
+use crate::place::web_url;
 
 /// A report for machines, and its file.
 #[derive(Clone, Debug)]
@@ -55,7 +56,7 @@ fn names() -> String {
 
 impl SpiderCommand {
     /// Writes everything that was asked for, and tells the rest on the terminal. What cannot be written is among the failures.
-    pub(super) fn tell(&self, survey: &Survey, quiet: bool, failures: &mut Failures) {
+    pub(super) fn tell(&self, survey: &Survey, failures: &mut Failures) {
         for (of, infostructure) in survey.infostructures().iter().enumerate() {
             if let Some(file) = &infostructure.task.index_file {
                 let written = index::write(survey, of, file).map_err(report_failed);
@@ -75,7 +76,7 @@ impl SpiderCommand {
         }
         if self.json {
             failures.note(on_stdout(|out| json::write(survey, out)));
-        } else if !quiet {
+        } else {
             failures.note(on_stdout(|out| terminal::write(survey, &self.look(), out)));
         }
     }
@@ -86,7 +87,19 @@ impl SpiderCommand {
         terminal::Look {
             colour: is_seen && std::env::var_os("NO_COLOR").is_none(),
             width: width.unwrap_or(if is_seen { 100 } else { 160 }),
+            next: Some(self.next()),
             ..terminal::Look::default()
+        }
+    }
+
+    /// Where all findings are, or how to get them.
+    fn next(&self) -> String {
+        match (&self.html, web_url(&self.target)) {
+            (Some(file), _) => format!("{} has all findings", file.display()),
+            (None, Some(_)) => {
+                "--html report.html writes all findings as a page to read, --json as lines for programs".to_owned()
+            }
+            (None, None) => "--report text=FILE writes all findings, --json as lines for programs".to_owned(),
         }
     }
 }

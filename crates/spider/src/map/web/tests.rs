@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::reference::Kind;
-use crate::results::{Finding, Infostructure, Mended, Run};
+use crate::results::{Earlier, Finding, Infostructure, Run};
 
 /// A chain of documents, each of which links to all others; those at odd places have a broken link.
 struct Chain(Vec<(Document, Vec<Referenced>)>, Run);
@@ -39,7 +39,7 @@ impl Results for Chain {
     fn findings(&self, _: Option<usize>, _: &mut dyn FnMut(&Finding) -> Visit) -> Visit {
         Ok(())
     }
-    fn mended(&self, _: Option<usize>, _: &mut dyn FnMut(&Mended) -> Visit) -> Visit {
+    fn earlier(&self, _: Option<usize>, _: &mut dyn FnMut(&Earlier) -> Visit) -> Visit {
         Ok(())
     }
 }

@@ -1,258 +1,219 @@
-//! What needs attention: findings sorted by verdict, and the tables of them.
-//!
-//! Findings come page by page, and there may be more than memory should hold, so they are put aside in a file for each
-//! verdict. Where they are shown is decided when all have been counted.
+//! What needs attention: targets sorted by verdict, each once with its first pages, and the tables of them.
 
-use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, BufWriter, Lines, Write};
-use std::path::{Path, PathBuf};
-
-use jiff::Timestamp;
-use serde::Deserialize;
+use std::collections::HashMap;
+use std::io::Write;
 
 use super::super::words::{self, TOLD, Told};
 use super::super::writing;
 use super::contents::Links;
-use super::entry::anchor;
-use super::{IN_INDEX, TO_A_PAGE};
+use super::entry::{anchor, path_of};
+use super::{EARLIER, IN_INDEX, TO_A_PAGE};
 use crate::foreign::Escaped;
-use crate::results::{ReportError, Results, Run, Visit};
+use crate::results::{Earlier, ReportError, Results, Run, State, Visit};
+use crate::targets::{Place, Target, Targets, subject};
+
+/// The number of pages that a row shows.
+const PLACES: usize = 5;
 
 /// The findings of an infostructure, sorted by verdict.
 pub(super) struct Attention {
-    piles: Vec<Pile>,
+    pub targets: Targets,
 }
 
-/// The findings of one verdict.
-pub(super) struct Pile {
+/// The targets of one verdict, those on most pages first.
+pub(super) struct Pile<'a> {
     pub told: &'static Told,
-    /// How many there are.
-    pub places: u64,
-    /// How many of them the run before did not have.
-    pub new: u64,
-    path: PathBuf,
+    pub targets: Vec<&'a Target>,
 }
 
 impl Attention {
-    /// Puts all findings aside, into files of that folder.
-    pub(super) fn gather(results: &dyn Results, of: usize, folder: &Path) -> Result<Self, ReportError> {
-        let mut piles = Vec::new();
-        for told in TOLD {
-            let path = folder.join(format!("{}.jsonl", told.slug));
-            let file = File::create(&path).map_err(writing(path.display().to_string()))?;
-            piles.push((Pile { told, places: 0, new: 0, path }, BufWriter::new(file)));
-        }
-        results.findings(Some(of), &mut |finding| {
-            let Some((pile, file)) = piles.iter_mut().find(|(pile, _)| pile.told.verdict == finding.verdict) else {
-                return Ok(());
-            };
-            pile.places += 1;
-            pile.new += u64::from(finding.is_new);
-            serde_json::to_writer(&mut *file, finding)
-                .map_err(std::io::Error::from)
-                .and_then(|()| file.write_all(b"\n"))
-                .map_err(writing(pile.path.display().to_string()))
-        })?;
-        for (pile, file) in &mut piles {
-            file.flush().map_err(writing(pile.path.display().to_string()))?;
-        }
-        Ok(Self { piles: piles.into_iter().map(|(pile, _)| pile).collect() })
+    pub(super) fn gather(results: &dyn Results, of: usize) -> Result<Self, ReportError> {
+        Ok(Self { targets: Targets::gather(results, Some(of))? })
     }
 
     /// Every verdict, in the order in which it matters.
-    pub(super) fn piles(&self) -> &[Pile] {
-        &self.piles
+    pub(super) fn piles(&self) -> Vec<Pile<'_>> {
+        TOLD.iter().map(|told| Pile { told, targets: self.targets.of(told.verdict) }).collect()
     }
 
-    /// The findings of the verdict of that slug.
-    pub(super) fn of(&self, slug: &str) -> Option<&Pile> {
-        self.piles.iter().find(|pile| pile.told.slug == slug)
-    }
-
-    /// Takes away what was put aside.
-    pub(super) fn clear(&mut self) -> Visit {
-        for Pile { path, .. } in self.piles.drain(..) {
-            fs::remove_file(&path).map_err(writing(path.display().to_string()))?;
-        }
-        Ok(())
+    /// The targets of the verdict of that slug.
+    pub(super) fn of(&self, slug: &str) -> Option<Pile<'_>> {
+        let told = TOLD.iter().find(|told| told.slug == slug)?;
+        Some(Pile { told, targets: self.targets.of(told.verdict) })
     }
 }
 
-impl Pile {
-    /// How many pages of its own it has; none if it fits into the index.
+impl Pile<'_> {
+    /// The number of pages of its own; none if it fits into the index.
     pub(super) fn pages(&self) -> usize {
-        if self.places <= IN_INDEX { 0 } else { usize::try_from(self.places).map_or(0, |all| all.div_ceil(TO_A_PAGE)) }
+        if self.targets.len() <= IN_INDEX { 0 } else { self.targets.len().div_ceil(TO_A_PAGE) }
     }
 
-    /// Reads its findings back.
-    pub(super) fn rows(&self) -> Result<Rows, ReportError> {
-        let file = File::open(&self.path).map_err(writing(self.path.display().to_string()))?;
-        Ok(Rows { lines: BufReader::new(file).lines(), what: self.path.display().to_string() })
+    /// The number of targets that no earlier run had.
+    pub(super) fn count_new(&self) -> u64 {
+        self.targets.iter().filter(|target| target.is_new).count() as u64
     }
-}
 
-/// Findings, read back.
-pub(super) struct Rows {
-    lines: Lines<BufReader<File>>,
-    what: String,
-}
-
-impl Iterator for Rows {
-    type Item = Result<Row, ReportError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let line = self.lines.next()?.and_then(|line| Ok(serde_json::from_str(&line)?));
-        Some(line.map_err(writing(&self.what)))
+    /// The number of links.
+    pub(super) fn links(&self) -> u64 {
+        self.targets.iter().map(|target| target.links).sum()
     }
 }
 
-/// As much of a finding as a table shows.
-#[derive(Deserialize)]
-pub(super) struct Row {
-    page: String,
-    title: Option<String>,
-    target: String,
-    fragment: Option<String>,
-    reason: String,
-    element: String,
-    line: u32,
-    text: String,
-    since: Option<Timestamp>,
-    is_new: bool,
-    to: Option<String>,
-    owner: Option<String>,
-}
-
-/// Writes at most so many rows as a table, grouped by page. Roles are spelt out, because on narrow screens rows are laid out as blocks,
-/// and some browsers then forget that it is a table.
+/// Writes rows as a table. Roles are spelt out, because on narrow screens rows are laid out as blocks, and some browsers then
+/// forget that it is a table.
 pub(super) fn write_table(
     told: &Told,
-    rows: &mut Rows,
-    most: usize,
+    rows: &[&Target],
+    documents: u64,
     links: &Links<'_>,
     run: &Run,
     out: &mut dyn Write,
 ) -> Visit {
     let is_link = told.is_of_a_link();
     let mut html = String::new();
-    put!(
-        &mut html,
-        "<table role=\"table\" class=\"{}\">\n<caption>{}, page by page</caption>\n",
-        told.slug,
-        told.heading
-    );
+    put!(&mut html, "<table role=\"table\" class=\"{}\">\n<caption>{} by target</caption>\n", told.slug, told.heading);
     html.push_str("<thead role=\"rowgroup\"><tr role=\"row\">");
-    let columns: &[&str] = if is_link { &["Link", "Leads to", "Reason"] } else { &["Document", "Reason"] };
+    let columns: &[&str] =
+        if is_link { &["Target", "Reason", "Pages", "First pages"] } else { &["Document", "Reason"] };
     for column in columns {
         put!(&mut html, "<th role=\"columnheader\" scope=\"col\">{column}</th>");
     }
-    html.push_str("</tr></thead>\n");
-    let mut page: Option<String> = None;
-    for row in rows.take(most) {
-        let row = row?;
-        if page.as_deref() != Some(&row.page) {
-            html.push_str(if page.is_some() { "</tbody>\n" } else { "" });
-            html.push_str("<tbody role=\"rowgroup\">\n");
-            if is_link {
-                html.push_str(
-                    "<tr role=\"row\" class=\"page\"><th role=\"rowheader\" scope=\"rowgroup\" colspan=\"3\">",
-                );
-                heading(&row, links, &mut html);
-                html.push_str("</tr>\n");
-            }
-        }
-        cells(&row, is_link, links, run, &mut html);
-        page = Some(row.page);
+    html.push_str("</tr></thead>\n<tbody role=\"rowgroup\">\n");
+    for target in rows {
+        row(target, is_link, documents, links, run, &mut html);
         out.write_all(html.as_bytes()).map_err(writing("the table of findings"))?;
         html.clear();
     }
-    html.push_str(if page.is_some() { "</tbody>\n</table>\n" } else { "</table>\n" });
+    html.push_str("</tbody>\n</table>\n");
     out.write_all(html.as_bytes()).map_err(writing("the table of findings"))
 }
 
-/// The rest of a heading that names a page: its entry in the index, and itself.
-fn heading(row: &Row, links: &Links<'_>, html: &mut String) {
-    let title = row.title.as_deref().map(str::trim).filter(|title| !title.is_empty()).unwrap_or(&row.page);
-    match links.to_url(&row.page) {
-        Some(href) => put!(html, "<a href=\"{href}\"><bdi>{}</bdi></a>", Escaped(title)),
-        None => put!(html, "<bdi>{}</bdi>", Escaped(title)),
-    }
-    html.push_str(" <small>");
-    anchor(&row.page, &row.page, html);
-    if let Some(owner) = &row.owner {
-        put!(html, " · owned by <bdi>{}</bdi>", Escaped(owner));
-    }
-    html.push_str("</small></th>");
-}
-
-fn cells(row: &Row, is_link: bool, links: &Links<'_>, run: &Run, html: &mut String) {
-    let is_new = row.is_new && run.before.is_some();
+fn row(target: &Target, is_link: bool, documents: u64, links: &Links<'_>, run: &Run, html: &mut String) {
+    let is_new = is_link && target.is_new && run.before.is_some();
     html.push_str(if is_new { "<tr role=\"row\" class=\"new\">" } else { "<tr role=\"row\">" });
+    html.push_str("<th role=\"rowheader\" scope=\"row\" class=\"target\">");
     if is_link {
-        html.push_str("<td role=\"cell\">");
-        if !row.text.is_empty() {
-            put!(html, "<q><bdi>{}</bdi></q> ", Escaped(&row.text));
-        }
-        put!(html, "<small>{}", Escaped(&row.element));
-        if row.line > 0 {
-            put!(html, ", line {}", row.line);
-        }
-        html.push_str("</small></td><td role=\"cell\" class=\"target\">");
-        let target = words::aim(&row.target, row.fragment.as_deref());
-        anchor(&target, &target, html);
-        if let Some(to) = &row.to {
+        let url = target.url();
+        anchor(&url, &url, html);
+        if let Some(to) = &target.first.to {
             html.push_str("<br>→ ");
             anchor(to, to, html);
         }
-        html.push_str("</td>");
-    } else {
-        html.push_str("<th role=\"rowheader\" scope=\"row\">");
-        heading(row, links, html);
+    } else if let Some(place) = target.places.first() {
+        let is_itself = place.page == target.first.target;
+        if !is_itself {
+            anchor(&target.first.target, path_of(&target.first.target), html);
+            html.push_str(" <small>linked from ");
+        }
+        page(place, links, html);
+        html.push_str(if is_itself { " <small>" } else { " " });
+        anchor(&target.first.target, &target.first.target, html);
+        html.push_str("</small>");
     }
-    put!(html, "<td role=\"cell\">{}", Escaped(&row.reason));
+    put!(html, "</th><td role=\"cell\">{}", Escaped(&target.first.reason));
     // That a document has changed is news by itself.
-    match row.since.filter(|_| is_link) {
-        _ if is_link && is_new => html.push_str(" <strong class=\"fresh\">new</strong>"),
+    match target.since.filter(|_| is_link) {
+        _ if is_new => html.push_str(" <strong class=\"fresh\">new</strong>"),
         Some(since) => put!(html, " <small>{}</small>", words::since(since, run.ended)),
         None => {}
     }
-    html.push_str("</td></tr>\n");
+    html.push_str("</td>");
+    if is_link {
+        places(target, documents, links, html);
+    }
+    html.push_str("</tr>\n");
 }
 
-/// Writes what was mended since the run before, at most so many.
-pub(super) fn write_mended(
+/// On how many pages it is, and the first of them.
+fn places(target: &Target, documents: u64, links: &Links<'_>, html: &mut String) {
+    put!(html, "<td role=\"cell\" class=\"n\" data-label=\"pages\">{}", words::number(target.pages));
+    if target.is_site_wide {
+        put!(html, " of {} <small>in the site's template</small>", words::number(documents));
+    }
+    html.push_str("</td><td role=\"cell\" class=\"first\">");
+    for (at, place) in target.places.iter().take(PLACES).enumerate() {
+        html.push_str(if at > 0 { "<br>" } else { "" });
+        page(place, links, html);
+        if place.line > 0 {
+            put!(html, " <small>line {}</small>", place.line);
+        }
+        if let Some(owner) = &place.owner {
+            put!(html, " <small>· <bdi>{}</bdi></small>", Escaped(owner));
+        }
+    }
+    let shown = target.places.len().min(PLACES) as u64;
+    if target.pages > shown {
+        put!(html, "<br><small>… and {} more</small>", words::number(target.pages - shown));
+    }
+    html.push_str("</td>");
+}
+
+/// A page by its title, or by its path: a link to its entry in the index, or to itself.
+fn page(place: &Place, links: &Links<'_>, html: &mut String) {
+    let title = place.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
+    let name = title.unwrap_or_else(|| path_of(&place.page));
+    match links.to_url(&place.page) {
+        Some(href) => put!(html, "<a href=\"{href}\"><bdi>{}</bdi></a>", Escaped(name)),
+        None => anchor(&place.page, name, html),
+    }
+}
+
+/// Writes what was fixed or removed since the previous run, by target. One that other pages still have a finding about is neither.
+pub(super) fn write_earlier(
     results: &dyn Results,
     of: usize,
-    most: usize,
+    open: &Targets,
     links: &Links<'_>,
     out: &mut dyn Write,
 ) -> Visit {
-    let mut html = String::from("<ul class=\"refs\">\n");
-    let (mut listed, mut rest) = (0, 0_u64);
-    results.mended(Some(of), &mut |mended| {
-        if listed == most {
-            rest += 1;
-            return Ok(());
+    let mut html = String::new();
+    for state in [State::Fixed, State::Removed] {
+        let mut targets: Vec<(Earlier, u64)> = Vec::new();
+        let mut known: HashMap<u64, usize> = HashMap::new();
+        results.earlier(Some(of), &mut |earlier| {
+            let Earlier { verdict, target, fragment, .. } = earlier;
+            if earlier.state == state && !open.has(*verdict, target, fragment.as_deref()) {
+                let key = subject(earlier.verdict, &earlier.target, earlier.fragment.as_deref());
+                let at = *known.entry(key).or_insert(targets.len());
+                if at == targets.len() {
+                    targets.push((earlier.clone(), 0));
+                }
+                targets[at].1 += 1;
+            }
+            Ok(())
+        })?;
+        if targets.is_empty() {
+            continue;
         }
-        listed += 1;
-        html.push_str("<li><span class=\"v good\"><b aria-hidden=\"true\">✓</b> mended</span><div>");
-        let target = words::aim(&mended.target, mended.fragment.as_deref());
-        anchor(&target, &target, &mut html);
-        put!(&mut html, "<p>was {}", mended.verdict.name());
-        if let Some(since) = mended.since {
-            put!(&mut html, " since {}", words::day(since));
+        html.push_str("<ul class=\"refs\">\n");
+        for (earlier, count) in targets.iter().take(EARLIER) {
+            was(earlier, *count, links, &mut html);
         }
-        html.push_str(", on ");
-        match links.to_url(&mended.page) {
-            Some(href) => put!(&mut html, "<a href=\"{href}\">{}</a>", Escaped(&mended.page)),
-            None => anchor(&mended.page, &mended.page, &mut html),
+        html.push_str("</ul>\n");
+        if targets.len() > EARLIER {
+            put!(&mut html, "<p class=\"note\">… and {} more.</p>\n", words::number((targets.len() - EARLIER) as u64));
         }
-        html.push_str("</p></div></li>\n");
-        Ok(())
-    })?;
-    html.push_str("</ul>\n");
-    if rest > 0 {
-        put!(&mut html, "<p class=\"note\">… and {} more.</p>\n", words::number(rest));
     }
-    out.write_all(html.as_bytes()).map_err(writing("what was mended"))
+    out.write_all(html.as_bytes()).map_err(writing("what was fixed"))
+}
+
+fn was(earlier: &Earlier, count: u64, links: &Links<'_>, html: &mut String) {
+    let name = earlier.state.name();
+    put!(html, "<li><span class=\"v good\"><b aria-hidden=\"true\">✓</b> {name}</span><div>");
+    let target = words::aim(&earlier.target, earlier.fragment.as_deref());
+    anchor(&target, &target, html);
+    put!(html, "<p>was {}", earlier.verdict.name());
+    if let Some(since) = earlier.since {
+        put!(html, " since {}", words::day(since));
+    }
+    html.push_str(", on ");
+    match links.to_url(&earlier.page) {
+        Some(href) => put!(html, "<a href=\"{href}\">{}</a>", Escaped(&earlier.page)),
+        None => anchor(&earlier.page, &earlier.page, html),
+    }
+    if count > 1 {
+        put!(html, " and {}", words::counted(count - 1, ("more page", "more pages")));
+    }
+    html.push_str("</p></div></li>\n");
 }

@@ -1,27 +1,34 @@
 //! Which entry is on which page, and how one is linked to.
 //!
-//! The order of documents is that of their URLs, so a part is a stretch of the site. Of each document only its number, the
-//! hash of its URL and the number of its part are kept.
+//! The order of documents is that of their URLs, so a part is a range of the site. Parts begin at documents that the hash of
+//! their URL selects, and are named after the first document: a document that is added or removed changes its own part and no
+//! other, so that unchanged parts of the previous version can be used again. Of each document only its number, the hash of its
+//! URL and the number of its part are kept.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::entry;
+use super::entry::{self, Known};
 use super::shelf::Shelf;
-use crate::results::{ReportError, Results};
+use crate::results::{Referenced, ReportError, Results};
 use crate::verdict::Verdict;
 
-/// How many documents a part has at most.
+/// The largest number of documents of a part, and of an index without parts.
 const DOCUMENTS: u32 = 500;
-/// How long a part is at most, but for one document that is longer by itself.
+/// The largest size of a part, except for one document that is larger by itself, and of all entries of an index without parts.
 const BYTES: usize = 1_000_000;
+/// The number of documents after which a part may end.
+const FEWEST: u32 = 50;
+/// One of so many documents begins a part.
+const SELECTED: u64 = 128;
 
 /// Where every entry is.
 #[derive(Default)]
 pub(super) struct Contents {
-    /// The parts; one means that everything is in the index itself.
+    /// The parts, if everything does not fit into the index itself.
     pub parts: Vec<Part>,
-    /// How many documents there are.
+    /// The number of documents.
     pub documents: u64,
+    bytes: usize,
     /// The number of each document and that of its part, sorted.
     nodes: Vec<(u32, u32)>,
     /// The hash of each document's URL and its number, sorted. Two URLs with one hash would share a link; among a million
@@ -32,9 +39,11 @@ pub(super) struct Contents {
 /// One part: a stretch of the site.
 #[derive(Default)]
 pub(super) struct Part {
+    /// The number of its first document.
+    node: u32,
     /// How many documents it has.
     pub documents: u32,
-    /// How many of them have links that lead nowhere.
+    /// How many of them have broken links of their own.
     pub faulty: u32,
     /// The URL of the first.
     pub first: String,
@@ -45,27 +54,37 @@ pub(super) struct Part {
 
 impl Contents {
     /// Shares out the documents. Each is written once for its length and thrown away.
-    pub(super) fn plan(results: &dyn Results, of: usize) -> Result<Self, ReportError> {
+    pub(super) fn plan(results: &dyn Results, of: usize, known: Known<'_>) -> Result<Self, ReportError> {
         let mut contents = Self::default();
         let mut html = String::new();
         let links = Links { known: None, from: Place::Folder };
         results.documents(of, &mut |document, references| {
             html.clear();
-            entry::write(document, references, &links, results.run().ended, &mut html);
-            let is_full = |part: &Part| part.documents >= DOCUMENTS || part.bytes + html.len() > BYTES;
+            entry::write(document, references, known, &links, &mut html);
+            let hash = xxh3_64(document.url.as_bytes());
+            let is_full = |part: &Part| {
+                part.documents >= DOCUMENTS
+                    || part.bytes + html.len() > BYTES
+                    || part.documents >= FEWEST && hash.is_multiple_of(SELECTED)
+            };
             if contents.parts.last().is_none_or(is_full) {
-                contents.parts.push(Part { first: document.url.clone(), ..Part::default() });
+                contents.parts.push(Part { node: document.node, first: document.url.clone(), ..Part::default() });
             }
+            contents.bytes += html.len();
             let at = contents.parts.len() - 1;
             let part = &mut contents.parts[at];
             part.documents += 1;
             part.bytes += html.len();
             part.last.clone_from(&document.url);
-            let is_fault = |verdict| matches!(verdict, Verdict::Broken | Verdict::Fragment);
-            part.faulty += u32::from(references.iter().any(|reference| is_fault(reference.verdict)));
+            let is_own_fault = |reference: &Referenced| {
+                let Referenced { verdict, target, fragment, .. } = reference;
+                matches!(verdict, Verdict::Broken | Verdict::Fragment)
+                    && !known.targets.is_site_wide(*verdict, target, fragment.as_deref())
+            };
+            part.faulty += u32::from(references.iter().any(is_own_fault));
             contents.documents += 1;
             contents.nodes.push((document.node, u32::try_from(at).unwrap_or(u32::MAX)));
-            contents.urls.push((xxh3_64(document.url.as_bytes()), document.node));
+            contents.urls.push((hash, document.node));
             Ok(())
         })?;
         contents.nodes.sort_unstable();
@@ -75,7 +94,7 @@ impl Contents {
 
     /// Whether there are parts.
     pub(super) fn is_split(&self) -> bool {
-        self.parts.len() > 1
+        self.documents > u64::from(DOCUMENTS) || self.bytes > BYTES
     }
 
     /// The number of the document with that URL.
@@ -91,9 +110,16 @@ impl Contents {
     }
 }
 
-/// The file of a part.
-pub(super) fn part_name(part: usize) -> String {
-    format!("part-{:03}.html", part + 1)
+impl Part {
+    /// The name of its file.
+    pub(super) fn name(&self) -> String {
+        format!("part-{:06}.html", self.node)
+    }
+}
+
+/// The file of a further page with references of a document.
+pub(super) fn references_name(node: u32, page: usize) -> String {
+    format!("references-{node:06}-{:03}.html", page + 1)
 }
 
 /// Where a link stands.
@@ -118,15 +144,31 @@ pub(super) struct Links<'a> {
 impl Links<'_> {
     /// The link to the entry of a document, if it has one.
     pub(super) fn to(&self, node: u32) -> Option<String> {
-        let Some((contents, shelf)) = self.known else { return Some(format!("{}#d{node}", part_name(0))) };
+        let Some((contents, shelf)) = self.known else { return Some(format!("part-000000.html#d{node}")) };
         let part = contents.part_of(node)?;
         Some(match (contents.is_split(), self.from) {
             (false, Place::Index) => format!("#d{node}"),
             (false, _) => format!("{}#d{node}", shelf.index_href()),
-            (true, Place::Index) => format!("{}/{}#d{node}", shelf.folder_href(), part_name(part)),
+            (true, Place::Index) => format!("{}/{}#d{node}", shelf.folder_href(), contents.parts[part].name()),
             (true, Place::Part(here)) if here == part => format!("#d{node}"),
-            (true, _) => format!("{}#d{node}", part_name(part)),
+            (true, _) => format!("{}#d{node}", contents.parts[part].name()),
         })
+    }
+
+    /// The link to the references of the site's template, which are in the index.
+    pub(super) fn to_template(&self) -> String {
+        match (self.known, self.from) {
+            (Some((_, shelf)), Place::Part(_) | Place::Folder) => format!("{}#template", shelf.index_href()),
+            _ => "#template".to_owned(),
+        }
+    }
+
+    /// The link to a further page with references of a document.
+    pub(super) fn to_references(&self, node: u32, page: usize) -> String {
+        match (self.known, self.from) {
+            (Some((_, shelf)), Place::Index) => format!("{}/{}", shelf.folder_href(), references_name(node, page)),
+            _ => references_name(node, page),
+        }
     }
 
     /// The same for the document with that URL.

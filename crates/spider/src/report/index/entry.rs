@@ -1,7 +1,8 @@
 //! One document of the index: its headers, its references, and what became of each.
 //!
-//! References that are good are folded away, one line for each target; a page whose menu has a hundred links would otherwise
-//! bury the one that is broken.
+//! Every reference is listed once, however often the document has it: those with a finding first, the others folded away.
+//! Those that most documents have are listed with the template of the site. What would make an entry too long to read is on
+//! pages of its own.
 
 use std::collections::HashMap;
 
@@ -9,35 +10,114 @@ use jiff::Timestamp;
 
 use super::super::words::{self, TOLD};
 use super::contents::Links;
+use super::shared::{Shared, identity};
 use crate::foreign::{Escaped, is_followable, is_web};
-use crate::reference::Kind;
 use crate::results::{Document, Referenced};
+use crate::targets::Targets;
 use crate::verdict::{Outcome, Verdict};
 
-/// How many references of each kind are listed; machines get all of them from the other formats.
-const BAD: usize = 200;
-/// Menus repeat on every page of a site; a hundred targets show what a page is about.
-const GOOD: usize = 100;
+/// The number of references that an entry lists.
+const LISTED: usize = 500;
+/// The number of references on one further page of an entry.
+pub(super) const TO_A_PAGE: usize = 2_000;
 /// So few are not worth folding away.
 const FEW: usize = 4;
 
-/// Adds the entry.
-pub(super) fn write(
+/// What entries leave out, because it is said once for the whole index.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub targets: &'a Targets,
+    pub shared: &'a Shared,
+}
+
+impl Known<'_> {
+    /// The document's own references, each once with its number: findings, then those that were skipped, then the others.
+    fn own<'r>(&self, references: &'r [Referenced], is_folded: bool) -> Vec<(&'r Referenced, u32)> {
+        let mut places: HashMap<_, usize> = HashMap::new();
+        let mut own: Vec<(&Referenced, u32)> = Vec::new();
+        for reference in references {
+            let is_shared = is_folded && self.shared.has(reference);
+            if is_shared
+                || self.targets.is_site_wide(reference.verdict, &reference.target, reference.fragment.as_deref())
+            {
+                continue;
+            }
+            let at = *places.entry(identity(reference)).or_insert(own.len());
+            match own.get_mut(at) {
+                Some((_, times)) => *times += 1,
+                None => own.push((reference, 1)),
+            }
+        }
+        own.sort_by_key(|(reference, _)| group(reference));
+        own
+    }
+}
+
+/// The groups in which references are listed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    Finding,
+    Skipped,
+    Good,
+}
+
+fn group(reference: &Referenced) -> Group {
+    match reference.verdict {
+        Verdict::Good => Group::Good,
+        _ if reference.is_skipped => Group::Skipped,
+        _ => Group::Finding,
+    }
+}
+
+/// Adds the entry. Returns the references for which it has no room.
+pub(super) fn write<'r>(
     document: &Document,
-    references: &[Referenced],
+    references: &'r [Referenced],
+    known: Known<'_>,
     links: &Links<'_>,
-    now: Timestamp,
     html: &mut String,
-) {
+) -> Vec<(&'r Referenced, u32)> {
     put!(html, "<article id=\"d{}\">\n<h3>", document.node);
     let title = document.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
     anchor(&document.url, title.unwrap_or_else(|| path_of(&document.url)), html);
     put!(html, "</h3>\n<p class=\"url\">{}</p>\n", Escaped(&document.url));
-    marks(document, references, html);
+    let part = known.shared.part(references);
+    let mut own = known.own(references, part.has > 0);
+    marks(document, &own, html);
     facts(document, html);
-    bad_references(references, links, now, html);
-    good_references(references, links, html);
+    let rest = own.split_off(own.len().min(LISTED));
+    list(&own, links, html);
+    if part.has > 0 {
+        let all = known.shared.examples.len();
+        let href = links.to_template();
+        let has = words::counted(part.has as u64, ("reference", "references"));
+        put!(html, "<p class=\"note\"><a href=\"{href}\">{has} of the site's template</a>");
+        if part.has < all {
+            let lacks: Vec<&str> = part.lacks.iter().map(|lacked| path_of(&lacked.target)).collect();
+            put!(html, " (without {})", Escaped(&lacks.join(", ")));
+        }
+        html.push_str("</p>\n");
+    }
+    if !rest.is_empty() {
+        put!(html, "<p class=\"note\">{} more: ", words::counted(rest.len() as u64, ("reference", "references")));
+        for page in 0..rest.len().div_ceil(TO_A_PAGE) {
+            let href = links.to_references(document.node, page);
+            put!(html, "<a href=\"{href}\">page {}</a> ", page + 1);
+        }
+        html.push_str("</p>\n");
+    }
     html.push_str("</article>\n");
+    rest
+}
+
+/// Adds references in their groups; the good ones folded away unless they are few.
+pub(super) fn list(own: &[(&Referenced, u32)], links: &Links<'_>, html: &mut String) {
+    for of in own.chunk_by(|(one, _), (other, _)| group(one) == group(other)) {
+        match group(of[0].0) {
+            Group::Good => good(of, links, html),
+            Group::Finding | Group::Skipped => bad(of, links, html),
+        }
+    }
 }
 
 /// Text that leads to a URL, if that can be followed without harm.
@@ -55,30 +135,33 @@ fn anchor_if(is_link: bool, url: &str, text: &str, html: &mut String) {
 }
 
 /// What is after the host.
-fn path_of(url: &str) -> &str {
+pub(super) fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or(url, |at| &rest[at..])
 }
 
 /// What needs attention, in a few words.
-fn marks(document: &Document, references: &[Referenced], html: &mut String) {
-    let is_marked = document.is_changed || document.is_expiring;
-    if !is_marked && references.iter().all(|reference| reference.verdict == Verdict::Good) {
-        return;
-    }
-    html.push_str("<ul class=\"marks\">");
+fn marks(document: &Document, own: &[(&Referenced, u32)], html: &mut String) {
+    let count = |is: &dyn Fn(&Referenced) -> bool| own.iter().filter(|(reference, _)| is(reference)).count();
+    let mut marks = String::new();
     for told in TOLD {
-        let count = references.iter().filter(|reference| reference.verdict == told.verdict).count();
+        let found = count(&|reference| reference.verdict == told.verdict && !reference.is_skipped);
         let text = match told.verdict {
-            Verdict::Changed if document.is_changed => "changed lately".to_owned(),
+            Verdict::Changed if document.is_changed => "changed".to_owned(),
             Verdict::Expiring if document.is_expiring => "expired or about to".to_owned(),
-            Verdict::Fragment if count > 1 => format!("{count} fragments"),
-            verdict if count > 0 => format!("{count} {}", verdict.name()),
+            Verdict::Fragment if found > 1 => format!("{found} fragments"),
+            verdict if found > 0 => format!("{found} {}", verdict.name()),
             _ => continue,
         };
-        put!(html, "<li class=\"v {}\"><b aria-hidden=\"true\">{}</b> {text}</li>", told.slug, told.sign);
+        put!(&mut marks, "<li class=\"v {}\"><b aria-hidden=\"true\">{}</b> {text}</li>", told.slug, told.sign);
     }
-    html.push_str("</ul>\n");
+    let skipped = count(&|reference| reference.is_skipped);
+    if skipped > 0 {
+        put!(&mut marks, "<li class=\"v none\">{skipped} skipped</li>");
+    }
+    if !marks.is_empty() {
+        put!(html, "<ul class=\"marks\">{marks}</ul>\n");
+    }
 }
 
 fn facts(document: &Document, html: &mut String) {
@@ -119,22 +202,16 @@ fn facts(document: &Document, html: &mut String) {
     html.push_str("</dl>\n");
 }
 
-fn bad_references(references: &[Referenced], links: &Links<'_>, now: Timestamp, html: &mut String) {
-    let mut bad = references.iter().filter(|reference| reference.verdict != Verdict::Good).peekable();
-    if bad.peek().is_none() {
-        return;
-    }
+fn bad(references: &[(&Referenced, u32)], links: &Links<'_>, html: &mut String) {
     html.push_str("<ul class=\"refs\">\n");
-    for reference in bad.by_ref().take(BAD) {
+    for (reference, times) in references {
         let Some(told) = words::told(reference.verdict) else { continue };
+        let (slug, sign, name) = match reference.is_skipped {
+            true => ("none", "–", "skipped"),
+            false => (told.slug, told.sign, told.verdict.name()),
+        };
         let small = if reference.is_small_move { " small" } else { "" };
-        put!(
-            html,
-            "<li><span class=\"v {}{small}\"><b aria-hidden=\"true\">{}</b> {}</span><div>",
-            told.slug,
-            told.sign,
-            told.verdict.name()
-        );
+        put!(html, "<li><span class=\"v {slug}{small}\"><b aria-hidden=\"true\">{sign}</b> {name}</span><div>");
         if !reference.text.is_empty() {
             put!(html, "<q><bdi>{}</bdi></q> ", Escaped(&reference.text));
         }
@@ -142,60 +219,32 @@ fn bad_references(references: &[Referenced], links: &Links<'_>, now: Timestamp, 
         anchor(&target, &target, html);
         put!(html, "<p>{}", Escaped(reference.reason.as_deref().unwrap_or(told.verdict.name())));
         if let Some(since) = reference.since {
-            put!(html, ", {}", words::since(since, now));
+            put!(html, ", since {}", words::day(since));
         }
         if let Some(to) = &reference.to {
             html.push_str(" → ");
             anchor(to, to, html);
         }
         html.push_str(" <small>");
-        kind_and_line(reference, html);
+        kind_and_line(reference, *times, html);
         entry_link(reference, links, html);
         html.push_str("</small></p></div></li>\n");
     }
     html.push_str("</ul>\n");
-    let rest = bad.count();
-    if rest > 0 {
-        let rest = words::number(rest as u64);
-        put!(html, "<p class=\"note\">… and {rest} more; the findings as JSON or CSV have all of them.</p>\n");
-    }
 }
 
-/// The same target by the same element is told once.
-fn good_references(references: &[Referenced], links: &Links<'_>, html: &mut String) {
-    let good = || references.iter().filter(|reference| reference.verdict == Verdict::Good);
-    let mut times: HashMap<_, u32> = HashMap::new();
-    for reference in good() {
-        *times.entry(key(reference)).or_default() += 1;
-    }
-    if times.is_empty() {
-        return;
-    }
-    let (distinct, total) = (times.len(), good().count());
-    let open = if distinct <= FEW { " open" } else { "" };
-    let what = words::counted(total as u64, ("good reference", "good references"));
-    put!(html, "<details{open}><summary>{what}");
-    if distinct < total {
-        put!(html, " to {}", words::counted(distinct as u64, ("target", "targets")));
-    }
-    html.push_str("</summary>\n<ul class=\"good\">\n");
-    let mut listed = 0;
-    for reference in good() {
-        let Some(times) = times.remove(&key(reference)) else { continue };
-        if listed == GOOD {
-            break;
-        }
-        listed += 1;
+fn good(references: &[(&Referenced, u32)], links: &Links<'_>, html: &mut String) {
+    let open = if references.len() <= FEW { " open" } else { "" };
+    let what = words::counted(references.len() as u64, ("good reference", "good references"));
+    put!(html, "<details{open}><summary>{what}</summary>\n<ul class=\"good\">\n");
+    for (reference, times) in references {
         let target = words::aim(&reference.target, reference.fragment.as_deref());
         let text = if reference.text.is_empty() { path_of(&target) } else { &reference.text };
         html.push_str("<li>");
         // What is good was followed already; there are too many of them to look again.
         anchor_if(is_web(&target), &target, text, html);
         html.push_str(" <small>");
-        kind_and_line(reference, html);
-        if times > 1 {
-            put!(html, " and {} more", times - 1);
-        }
+        kind_and_line(reference, *times, html);
         if let Some(title) = reference.title.as_deref().filter(|title| !title.is_empty() && *title != reference.text) {
             put!(html, " · <bdi>{}</bdi>", Escaped(title));
         }
@@ -205,21 +254,16 @@ fn good_references(references: &[Referenced], links: &Links<'_>, html: &mut Stri
         entry_link(reference, links, html);
         html.push_str("</small></li>\n");
     }
-    html.push_str("</ul>\n");
-    if distinct > listed {
-        put!(html, "<p class=\"note\">… and {} more targets.</p>\n", words::number((distinct - listed) as u64));
-    }
-    html.push_str("</details>\n");
+    html.push_str("</ul>\n</details>\n");
 }
 
-fn key(reference: &Referenced) -> (Kind, &str, Option<&str>) {
-    (reference.kind, &reference.target, reference.fragment.as_deref())
-}
-
-fn kind_and_line(reference: &Referenced, html: &mut String) {
+fn kind_and_line(reference: &Referenced, times: u32, html: &mut String) {
     put!(html, "{}", Escaped(reference.kind.name()));
     if reference.line > 0 {
         put!(html, ", line {}", reference.line);
+    }
+    if times > 1 {
+        put!(html, " and {} more", times - 1);
     }
 }
 

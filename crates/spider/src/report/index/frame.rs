@@ -36,9 +36,10 @@ pub(super) fn pour(page: &str, out: &mut dyn Write, fill: &mut dyn FnMut(&str, &
     Ok(())
 }
 
-/// What comes before and after the one hole of a page.
-pub(super) fn around<'a>(page: &'a str, hole: &str) -> (&'a str, &'a str) {
-    page.split_once(&format!("{HOLE}{hole}{HOLE_END}")).unwrap_or((page, ""))
+/// A page whose one hole is filled with this.
+pub(super) fn filled(page: &str, hole: &str, with: &str) -> String {
+    let (before, after) = page.split_once(&format!("{HOLE}{hole}{HOLE_END}")).unwrap_or((page, ""));
+    [before, with, after].concat()
 }
 
 /// Names that end in `.html` have everything escaped that is put into them.

@@ -1,21 +1,24 @@
 //! The index document of one infostructure, as MOMspider wrote it, made for today.
 //!
-//! It says how and when it was made, what needs attention, what is new, still so or mended since the version before, which
+//! It says how and when it was made, what needs attention, what is new, fixed or removed since the previous version, which
 //! it links to, and then has an entry for every document: its headers, its references, and what became of each. Entries
-//! refer to each other. A large index is one page to begin with, and a folder of further pages beside it.
+//! refer to each other. A large index is one page to begin with, and a folder of further pages next to it. Further pages that
+//! are the same as in the previous version are not written again.
 //!
-//! Memory holds one document at a time, and twenty-four bytes for every other: where its entry is. Documents are therefore visited twice,
-//! first to share them out among pages, then to write them. What surrounds entries comes from templates; entries themselves, of which
+//! Memory holds the targets with a finding, one part of the documents at a time, and twenty-four bytes for every other document:
+//! where its entry is. Documents are therefore visited several times: to find what most of them share, to divide them among
+//! pages, and to write them. What surrounds entries comes from templates; entries themselves, of which
 //! there may be a hundred thousand with millions of references, are written by hand, which is many times faster.
 //!
 //! | file | what it knows |
 //! |---|---|
 //! | `contents` | which entry is on which page, and how one is linked to |
 //! | `entry` | one document, its headers and references |
-//! | `attention` | what needs attention, sorted by verdict; the tables of it |
+//! | `attention` | what needs attention, by target; the tables of it |
+//! | `shared` | references that most documents have |
 //! | `frame` | templates, and the holes in them where entries go |
 //! | `view` | what the template of the index is told |
-//! | `shelf` | files: nothing half done is seen, versions before are kept |
+//! | `shelf` | files: nothing half done is seen, previous versions are kept and share what is unchanged |
 
 mod attention;
 #[cfg(test)]
@@ -23,6 +26,7 @@ mod browser;
 mod contents;
 mod entry;
 mod frame;
+mod shared;
 mod shelf;
 #[cfg(test)]
 mod tests;
@@ -33,21 +37,23 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::words::{self, Told};
-use super::writing;
-use crate::results::{ReportError, Results, Visit};
+use crate::results::{Document, Referenced, ReportError, Results, Visit};
+use crate::targets::Target;
 use attention::{Attention, Pile};
 use contents::{Contents, Links, Place};
+use entry::Known;
+use shared::Shared;
 use shelf::Shelf;
 use view::{Further, PageView};
 
-/// A verdict with more findings than this has pages of its own, and only the first few are in the index itself.
-const IN_INDEX: u64 = 500;
+/// A verdict with more targets than this has pages of its own, and only the first few are in the index itself.
+const IN_INDEX: usize = 500;
 /// How many these are.
 const FIRST_FEW: usize = 100;
-/// How many findings such a page has.
+/// How many targets such a page has.
 const TO_A_PAGE: usize = 1_000;
-/// How much of what was mended is listed; it needs no attention any more.
-const MENDED: usize = 200;
+/// The number of fixed and of removed targets that are listed; they need no attention any more.
+const EARLIER: usize = 200;
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,19 +72,19 @@ pub struct Written {
 /// linked to; the last ten such versions are kept. Until everything is written, nothing changes for readers.
 pub fn write(results: &dyn Results, of: usize, path: &Path) -> Result<Written, ReportError> {
     let shelf = Shelf::open(path, results.run().began)?;
-    let contents = Contents::plan(results, of)?;
-    let mut attention = Attention::gather(results, of, shelf.unfinished())?;
-    let index = Index { results, of, shelf: &shelf, contents: &contents };
-    let mut pages = 0;
+    let attention = Attention::gather(results, of)?;
+    let shared = Shared::gather(results, of)?;
+    let known = Known { targets: &attention.targets, shared: &shared };
+    let contents = Contents::plan(results, of, known)?;
+    let index = Index { results, of, shelf: &shelf, contents: &contents, known };
     if contents.is_split() {
         index.write_parts()?;
-        pages += contents.parts.len();
     }
     for pile in attention.piles() {
-        pages += index.write_pile(pile)?;
+        index.write_pile(&pile)?;
     }
     index.write_front(&attention)?;
-    attention.clear()?;
+    let pages = shelf.pages_written();
     let prior = shelf.publish()?;
     Ok(Written { index: path.to_path_buf(), folder: (pages > 0).then(|| shelf.folder()), pages, prior })
 }
@@ -88,6 +94,7 @@ struct Index<'a> {
     of: usize,
     shelf: &'a Shelf,
     contents: &'a Contents,
+    known: Known<'a>,
 }
 
 impl Index<'_> {
@@ -97,48 +104,72 @@ impl Index<'_> {
 
     /// Every document, in as many parts as planned.
     fn write_parts(&self) -> Visit {
-        let count = self.contents.parts.len();
-        let mut writing: Option<Open> = None;
+        let parts = &self.contents.parts;
         let (mut part, mut left) = (0, 0_u32);
         let mut html = String::new();
         self.results.documents(self.of, &mut |document, references| {
-            if left == 0 && part < count {
-                if let Some(done) = writing.take() {
-                    done.close()?;
-                }
-                left = self.contents.parts[part].documents;
-                writing = Some(Open::page(self, &contents::part_name(part), &self.part_view(part))?);
+            if left == 0 && part < parts.len() {
+                left = parts[part].documents;
                 part += 1;
             }
+            self.write_entry(document, references, Place::Part(part.saturating_sub(1)), &mut html)?;
             left = left.saturating_sub(1);
+            if left > 0 || part == 0 {
+                return Ok(());
+            }
+            let page = frame::render("part.html", &self.part_view(part - 1))?;
+            let page = frame::filled(&page, "entries", &html);
             html.clear();
-            entry::write(document, references, &self.links(Place::Part(part - 1)), self.results.run().ended, &mut html);
-            let Some(open) = &mut writing else { return Ok(()) };
-            open.out.write_all(html.as_bytes()).map_err(super::writing("a part of the index"))
-        })?;
-        writing.map_or(Ok(()), Open::close)
+            self.shelf.write_page(&parts[part - 1].name(), &page)
+        })
+    }
+
+    /// Adds an entry, and writes the pages for which it has no room.
+    fn write_entry(&self, document: &Document, references: &[Referenced], from: Place, html: &mut String) -> Visit {
+        let rest = entry::write(document, references, self.known, &self.links(from), html);
+        let pages = rest.len().div_ceil(entry::TO_A_PAGE);
+        for (page, references) in rest.chunks(entry::TO_A_PAGE).enumerate() {
+            let links = self.links(Place::Folder);
+            let further = |page: usize| Further {
+                href: contents::references_name(document.node, page),
+                label: format!("Page {}", page + 1),
+            };
+            let view = PageView {
+                heading: format!("Further references, page {} of {pages}", page + 1),
+                lead: document.url.clone(),
+                back: links.to(document.node).unwrap_or_else(|| self.shelf.index_href()),
+                before: page.checked_sub(1).map(further),
+                after: (page + 1 < pages).then(|| further(page + 1)),
+                is_documents: false,
+                ..PageView::undated(self)
+            };
+            let mut list = String::new();
+            entry::list(references, &links, &mut list);
+            let page_html = frame::filled(&frame::render("part.html", &view)?, "entries", &list);
+            self.shelf.write_page(&contents::references_name(document.node, page), &page_html)?;
+        }
+        Ok(())
     }
 
     fn part_view(&self, part: usize) -> PageView {
         let parts = &self.contents.parts;
-        let further = |part: usize| Further { href: contents::part_name(part), label: format!("Part {}", part + 1) };
+        let further = |part: usize, label: &str| Further { href: parts[part].name(), label: label.to_owned() };
         let documents = words::counted(parts[part].documents.into(), ("document", "documents"));
         PageView {
-            heading: format!("Part {} of {}", part + 1, parts.len()),
-            lead: format!("{documents}, from {} to {}", parts[part].first, parts[part].last),
+            heading: format!("{documents} of the index"),
+            lead: format!("from {} to {}", parts[part].first, parts[part].last),
             back: self.shelf.index_href(),
-            before: part.checked_sub(1).map(further),
-            after: (part + 1 < parts.len()).then(|| further(part + 1)),
+            before: part.checked_sub(1).map(|part| further(part, "Previous part")),
+            after: (part + 1 < parts.len()).then(|| further(part + 1, "Next part")),
             is_documents: true,
-            ..PageView::of(self)
+            ..PageView::undated(self)
         }
     }
 
-    /// The pages of a verdict that has more findings than fit into the index.
-    fn write_pile(&self, pile: &Pile) -> Result<usize, ReportError> {
+    /// The pages of a verdict that has more targets than fit into the index.
+    fn write_pile(&self, pile: &Pile<'_>) -> Visit {
         let pages = pile.pages();
-        let mut rows = pile.rows()?;
-        for page in 0..pages {
+        for (page, rows) in pile.targets.chunks(TO_A_PAGE).enumerate().take(pages) {
             let further =
                 |page: usize| Further { href: pile_name(pile.told, page), label: format!("Page {}", page + 1) };
             let view = PageView {
@@ -148,19 +179,25 @@ impl Index<'_> {
                 before: page.checked_sub(1).map(further),
                 after: (page + 1 < pages).then(|| further(page + 1)),
                 is_documents: false,
-                ..PageView::of(self)
+                ..PageView::undated(self)
             };
-            let mut open = Open::page(self, &pile_name(pile.told, page), &view)?;
-            let links = self.links(Place::Folder);
-            attention::write_table(pile.told, &mut rows, TO_A_PAGE, &links, self.results.run(), &mut open.out)?;
-            open.close()?;
+            let mut table = Vec::new();
+            self.write_table(pile, rows, Place::Folder, &mut table)?;
+            let table = String::from_utf8_lossy(&table);
+            let html = frame::filled(&frame::render("part.html", &view)?, "entries", &table);
+            self.shelf.write_page(&pile_name(pile.told, page), &html)?;
         }
-        Ok(pages)
+        Ok(())
+    }
+
+    fn write_table(&self, pile: &Pile<'_>, rows: &[&Target], from: Place, out: &mut dyn Write) -> Visit {
+        let documents = self.known.targets.documents();
+        attention::write_table(pile.told, rows, documents, &self.links(from), self.results.run(), out)
     }
 
     /// The page that one opens first.
     fn write_front(&self, attention: &Attention) -> Visit {
-        let page = frame::render("index.html", &view::front(self, attention)?)?;
+        let page = frame::render("index.html", &view::front(self, attention))?;
         let path = self.shelf.unfinished_index();
         let what = path.display().to_string();
         let mut out = BufWriter::new(File::create(&path).map_err(super::writing(&what))?);
@@ -169,17 +206,23 @@ impl Index<'_> {
                 let mut html = String::new();
                 self.results.documents(self.of, &mut |document, references| {
                     html.clear();
-                    let links = self.links(Place::Index);
-                    entry::write(document, references, &links, self.results.run().ended, &mut html);
+                    self.write_entry(document, references, Place::Index, &mut html)?;
                     out.write_all(html.as_bytes()).map_err(super::writing(&what))
                 })
             }
-            "mended" => attention::write_mended(self.results, self.of, MENDED, &self.links(Place::Index), out),
+            "template" => {
+                let mut html = String::new();
+                let shared: Vec<_> = self.known.shared.examples.iter().map(|example| (example, 1)).collect();
+                entry::list(&shared, &self.links(Place::Index), &mut html);
+                out.write_all(html.as_bytes()).map_err(super::writing(&what))
+            }
+            "earlier" => {
+                attention::write_earlier(self.results, self.of, self.known.targets, &self.links(Place::Index), out)
+            }
             slug => {
                 let Some(pile) = attention.of(slug) else { return Ok(()) };
-                let most = if pile.pages() > 0 { FIRST_FEW } else { usize::MAX };
-                let links = self.links(Place::Index);
-                attention::write_table(pile.told, &mut pile.rows()?, most, &links, self.results.run(), out)
+                let most = if pile.pages() > 0 { FIRST_FEW } else { pile.targets.len() };
+                self.write_table(&pile, &pile.targets[..most], Place::Index, out)
             }
         })?;
         out.flush().map_err(super::writing(&what))
@@ -188,27 +231,4 @@ impl Index<'_> {
 
 fn pile_name(told: &Told, page: usize) -> String {
     format!("{}-{:03}.html", told.slug, page + 1)
-}
-
-/// A further page that is being written: its beginning is, its end is not.
-struct Open {
-    out: BufWriter<File>,
-    what: String,
-    end: String,
-}
-
-impl Open {
-    fn page(index: &Index<'_>, name: &str, view: &PageView) -> Result<Self, ReportError> {
-        let path = index.shelf.unfinished_page(name)?;
-        let what = path.display().to_string();
-        let page = frame::render("part.html", view)?;
-        let (begin, end) = frame::around(&page, "entries");
-        let mut out = BufWriter::new(File::create(&path).map_err(writing(&what))?);
-        out.write_all(begin.as_bytes()).map_err(writing(&what))?;
-        Ok(Self { out, what, end: end.to_owned() })
-    }
-
-    fn close(mut self) -> Visit {
-        self.out.write_all(self.end.as_bytes()).and_then(|()| self.out.flush()).map_err(writing(self.what))
-    }
 }

@@ -1,4 +1,4 @@
-//! Files of an index: nothing half done is ever seen, and versions before are kept.
+//! Files of an index: nothing half done is ever seen, and previous versions are kept.
 //!
 //! ```text
 //! report.html                            the newest
@@ -8,10 +8,13 @@
 //! .report.unfinished/                    what is being written
 //! ```
 //!
-//! Every version knows its date from the start, so its further pages never move. The file that is there gets a second
+//! Every version knows its date from the start, so its further pages never move. A further page that is the same as in the previous
+//! version is not written again: both versions have the same file (a hard link), so that ten versions of a large index take
+//! little more space than one. The file that is there gets a second
 //! name by its own date before the new one takes its place in one step: at no moment is there no index, and a crash leaves
 //! either the old or the new one. Nothing is synced to the disk; after a power cut an index can be made again.
 
+use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read as _};
@@ -21,7 +24,7 @@ use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 use super::super::writing;
-use crate::results::ReportError;
+use crate::results::{ReportError, Visit};
 
 /// How many versions before are kept.
 const KEPT: usize = 10;
@@ -42,6 +45,7 @@ pub(super) struct Shelf {
     present: Option<String>,
     /// Versions before that, newest first.
     past: Vec<String>,
+    pages: Cell<usize>,
 }
 
 impl Shelf {
@@ -61,6 +65,7 @@ impl Shelf {
             unfinished,
             present: None,
             past: Vec::new(),
+            pages: Cell::new(0),
         };
         let failed = |path: &Path| writing(path.display().to_string());
         fs::create_dir_all(&shelf.folder).map_err(failed(&shelf.folder))?;
@@ -92,21 +97,29 @@ impl Shelf {
         &self.version
     }
 
-    /// The folder for what is not to be seen yet.
-    pub(super) fn unfinished(&self) -> &Path {
-        &self.unfinished
-    }
-
     /// Where the index is written.
     pub(super) fn unfinished_index(&self) -> PathBuf {
         self.unfinished.join("index")
     }
 
-    /// Where a further page is written.
-    pub(super) fn unfinished_page(&self, name: &str) -> Result<PathBuf, ReportError> {
+    /// Writes a further page, unless the previous version has the same.
+    pub(super) fn write_page(&self, name: &str, html: &str) -> Visit {
         let pages = self.unfinished.join("pages");
         fs::create_dir_all(&pages).map_err(writing(pages.display().to_string()))?;
-        Ok(pages.join(name))
+        let page = pages.join(name);
+        self.pages.set(self.pages.get() + 1);
+        let before = self.present.as_ref().map(|version| self.folder_of(version).join(name));
+        // Where the file system has no hard links, the page is written like any other.
+        let is_linked = |before: &PathBuf| is_same(before, html) && fs::hard_link(before, &page).is_ok();
+        if before.as_ref().is_some_and(is_linked) {
+            return Ok(());
+        }
+        fs::write(&page, html).map_err(writing(page.display().to_string()))
+    }
+
+    /// The number of further pages.
+    pub(super) fn pages_written(&self) -> usize {
+        self.pages.get()
     }
 
     /// Where further pages will be.
@@ -244,6 +257,12 @@ fn version_of(path: &Path) -> io::Result<Found> {
         Some(version) => Found::Version(version.to_owned()),
         None => Found::Foreign(Timestamp::try_from(modified).unwrap_or_default()),
     })
+}
+
+/// Returns true if a file has exactly this content.
+fn is_same(path: &Path, html: &str) -> bool {
+    let is_as_long = fs::metadata(path).is_ok_and(|file| file.len() == html.len() as u64);
+    is_as_long && fs::read(path).is_ok_and(|bytes| bytes == html.as_bytes())
 }
 
 /// A second name for a file; a copy where the file system has no such thing. One that is there already is the same file.

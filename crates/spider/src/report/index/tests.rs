@@ -1,7 +1,8 @@
 //! Index documents as a reader, a browser and an attacker see them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use html5gum::{Token, Tokenizer};
@@ -10,6 +11,7 @@ use tempfile::TempDir;
 
 use super::super::fixture::{Fixture, Vast, at};
 use super::*;
+use crate::targets::Targets;
 
 /// A page as a browser takes it apart.
 #[derive(Default)]
@@ -103,12 +105,18 @@ fn a_small_index_is_one_page_that_has_everything() {
             assert!(reference.reason.as_ref().is_none_or(|reason| page.text.contains(reason)));
         }
     }
-    for id in ["broken", "fragment", "moved", "changed", "expiring", "not-tested", "mended", "documents", "made"] {
+    for id in ["broken", "fragment", "moved", "changed", "expiring", "not-tested", "fixed", "documents", "made"] {
         assert!(page.ids.contains(id), "{id}");
     }
-    for text in
-        ["Last modified", "2026-08-30 12:00 UTC", "maria", "since 2026-10-02 (44 days)", "9 new", "1 mended", "new"]
-    {
+    for text in [
+        "Last modified",
+        "2026-08-30 12:00 UTC",
+        "maria",
+        "since 2026-10-02 (44 days)",
+        "7 new",
+        "1 fixed",
+        "Execution time",
+    ] {
         assert!(page.text.contains(text), "{text}");
     }
     assert!(page.hrefs.iter().any(|href| href == "https://home.tides.example/"));
@@ -134,8 +142,8 @@ fn a_run_that_was_cut_short_says_so_first() {
     fixture.run.cut_short = Some("interrupted after 2 pages".to_owned());
     let (_, pages) = written(&fixture, folder.path());
     let text = &pages["report.html"].text;
-    assert!(text.contains("This index is not complete. The run was cut short: interrupted after 2 pages."), "{text}");
-    assert!(!text.contains("everything was visited"));
+    assert!(text.contains("This index is incomplete: the run was cut short: interrupted after 2 pages."), "{text}");
+    assert!(!text.contains("every page was read"));
     keep(folder.path(), "cut-short");
 }
 
@@ -176,28 +184,101 @@ fn a_large_index_is_split_and_its_parts_find_each_other() {
         assert!(bytes < 1_300_000, "{name}: {bytes}");
         assert!(name.contains("part-") || page.ids.iter().all(|id| !is_entry(id)));
     }
-    // Findings that do not fit into the index have pages of their own, and none is left out.
-    let mut found = HashMap::<&str, usize>::new();
-    vast.findings(None, &mut |finding| {
-        *found.entry(if finding.verdict.name() == "broken" { "broken" } else { "not-tested" }).or_default() += 1;
-        Ok(())
-    })
-    .expect("made up");
-    for (slug, count) in found {
-        assert!(count > 500, "{slug}: {count}");
-        let rows: usize = (0..count.div_ceil(TO_A_PAGE))
-            .map(|page| {
-                let path = written.folder.as_ref().expect("a folder").join(format!("{slug}-{:03}.html", page + 1));
-                fs::read_to_string(path).expect("a page").matches("class=\"target\"").count()
-            })
-            .sum();
-        assert_eq!(rows, count, "{slug}");
+    // Every target has a row, with the number of its pages.
+    let targets = Targets::gather(&vast, Some(0)).expect("made up");
+    let front = &pages["report.html"].text;
+    for target in targets.all() {
+        assert!(front.contains(&target.url()), "{}", target.url());
     }
     keep(folder.path(), "large");
 }
 
 fn is_entry(id: &str) -> bool {
     id.strip_prefix('d').is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+#[test]
+fn a_verdict_with_many_targets_has_pages_of_its_own() {
+    let folder = TempDir::new().expect("a folder");
+    let mut fixture = Fixture::small();
+    let first = fixture.findings[0].clone();
+    fixture.findings = (0..2_500)
+        .map(|n| crate::results::Finding { target: format!("https://x.example/{n}"), ..first.clone() })
+        .collect();
+    let (written, pages) = written(&fixture, folder.path());
+    assert_eq!(written.pages, 3);
+    let rows = |name: &str| {
+        let html = fs::read_to_string(folder.path().join(name)).expect("a page");
+        html.matches("class=\"target\"").count()
+    };
+    let further: usize = pages.keys().filter(|name| name.contains("/broken-")).map(|name| rows(name)).sum();
+    assert_eq!((rows("report.html"), further), (100, 2_500));
+    expect_links(&pages);
+}
+
+#[test]
+fn a_dead_link_in_the_template_is_one_row() {
+    let folder = TempDir::new().expect("a folder");
+    let (written, pages) = written(&Fixture::templated(3_000), folder.path());
+    let size: u64 = pages.keys().map(|name| fs::metadata(folder.path().join(name)).expect("a file").len()).sum();
+    assert!(size < 3_000 * 1_000, "{size} bytes");
+    let with: Vec<_> = pages.iter().filter(|(_, page)| page.text.contains("templated.example/imprint")).collect();
+    assert_eq!(with.len(), 1, "only the index names it");
+    assert!(pages["report.html"].text.contains("2,990 of 3,000 in the site's template"));
+    assert!(pages["report.html"].ids.contains("template"));
+    assert!(written.pages > 6);
+    expect_links(&pages);
+    keep(folder.path(), "templated");
+}
+
+#[test]
+fn all_references_of_a_document_are_listed() {
+    let folder = TempDir::new().expect("a folder");
+    let mut fixture = Fixture::clean();
+    let reference = fixture.documents[0].1[0].clone();
+    fixture.documents[0].1 = (0..6_000)
+        .map(|n| Referenced {
+            target: format!("https://x.example/{n}"),
+            text: format!("link {n}."),
+            ..reference.clone()
+        })
+        .collect();
+    let (_, pages) = written(&fixture, folder.path());
+    let all: String = pages.values().map(|page| page.text.as_str()).collect();
+    for n in 0..6_000 {
+        assert!(all.contains(&format!("link {n}.")), "{n}");
+    }
+    expect_links(&pages);
+}
+
+#[test]
+fn unchanged_parts_are_not_written_again() {
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("report.html");
+    let inodes = |written: &Written| -> BTreeMap<String, u64> {
+        let pages = fs::read_dir(written.folder.as_ref().expect("a folder")).expect("a folder");
+        pages
+            .map(|page| page.expect("a file"))
+            .map(|page| (page.file_name().to_string_lossy().into_owned(), page.metadata().expect("a file").ino()))
+            .collect()
+    };
+    let mut fixture = Fixture::templated(3_000);
+    let first = write(&fixture, 0, &path).expect("it can be written");
+    let before = inodes(&first);
+    // Another run, a day later, that finds the same.
+    fixture.run.number += 1;
+    fixture.run.began = at("2026-11-17T05:45:12Z");
+    fixture.run.ended = at("2026-11-17T05:45:19Z");
+    let second = write(&fixture, 0, &path).expect("it can be written");
+    assert_eq!(inodes(&second), before);
+    // A document is added: its part is another, and perhaps the one before it.
+    let added = Document::new(9_999, "https://templated.example/page-1500-and-a-half");
+    let at_place = fixture.documents.iter().position(|(one, _)| one.url > added.url).expect("a place");
+    fixture.documents.insert(at_place, (added, Vec::new()));
+    fixture.run.began = at("2026-11-18T05:45:12Z");
+    let third = write(&fixture, 0, &path).expect("it can be written");
+    let changed = inodes(&third).iter().filter(|(name, inode)| before.get(*name) != Some(inode)).count();
+    assert!(changed <= 3, "{changed} of {} parts were written", before.len());
 }
 
 #[test]
@@ -267,7 +348,7 @@ fn versions_before_keep_their_further_pages() {
     assert_ne!(first.folder, second.folder);
     for (page, folder_of) in [(&prior, &first.folder), (&path, &second.folder)] {
         let hrefs = parse(page).hrefs;
-        let part = hrefs.iter().find(|href| href.ends_with("/part-002.html")).expect("a part");
+        let part = hrefs.iter().find(|href| href.contains("/part-") && href.ends_with(".html")).expect("a part");
         let part = part.replace("%20", " ");
         assert!(folder.path().join(&part).exists());
         assert!(folder_of.as_ref().is_some_and(|of| folder.path().join(&part).starts_with(of)), "{part}");

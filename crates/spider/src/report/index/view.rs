@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::super::words::{self, TOLD};
 use super::attention::Attention;
-use super::{Index, contents, pile_name};
+use super::{Index, pile_name};
 use crate::foreign::{Printable, is_web};
-use crate::results::{ReportError, Summary};
+use crate::results::{Run, Summary};
 use crate::task::{Scope, Task};
 
 /// The index itself.
@@ -19,13 +19,14 @@ pub(super) struct FrontView {
     top: String,
     top_is_web: bool,
     counts: String,
-    cut_short: Option<String>,
+    incomplete: Option<String>,
     tiles: Vec<Tile>,
     since: Option<Since>,
     prior: Option<Further>,
     older: Vec<Further>,
     sections: Vec<Section>,
     is_split: bool,
+    template: Option<String>,
     parts: Vec<PartLink>,
     remarks: Vec<String>,
     facts: Vec<(&'static str, String)>,
@@ -73,8 +74,10 @@ struct Since {
     new: String,
     has_new: bool,
     still: String,
-    mended: String,
-    has_mended: bool,
+    fixed: String,
+    removed: String,
+    unchecked: Option<String>,
+    has_earlier: bool,
 }
 
 #[derive(Serialize)]
@@ -117,47 +120,56 @@ impl PageView {
             is_documents: true,
         }
     }
+
+    /// The same without what differs from version to version, so that an unchanged page stays the same file.
+    pub(super) fn undated(index: &Index<'_>) -> Self {
+        let nothing = String::new;
+        Self { made: nothing(), made_exactly: nothing(), version: nothing(), ..Self::of(index) }
+    }
 }
 
 /// The index itself, its holes still open.
-pub(super) fn front(index: &Index<'_>, attention: &Attention) -> Result<FrontView, ReportError> {
+pub(super) fn front(index: &Index<'_>, attention: &Attention) -> FrontView {
     let run = index.results.run();
     let infostructure = &index.results.infostructures()[index.of];
     let (task, summary) = (&infostructure.task, &infostructure.summary);
     let folder = index.shelf.folder_href();
 
-    let mut mended = 0;
-    index.results.mended(Some(index.of), &mut |_| {
-        mended += 1;
-        Ok(())
-    })?;
-    let places: u64 = attention.piles().iter().map(|pile| pile.places).sum();
-    let new: u64 = attention.piles().iter().map(|pile| pile.new).sum();
-    let since = run.before.map(|before| Since {
-        before: words::minute(before).to_string(),
-        new: words::number(new),
-        has_new: new > 0,
-        still: words::number(places - new),
-        mended: words::number(mended),
-        has_mended: mended > 0,
+    let since = run.before.map(|before| {
+        let all: u64 = TOLD.iter().map(|told| words::count(summary, told.verdict)).sum();
+        Since {
+            before: words::minute(before).to_string(),
+            new: words::number(summary.new),
+            has_new: summary.new > 0,
+            still: words::number(all.saturating_sub(summary.new)),
+            fixed: words::number(summary.fixed),
+            removed: words::number(summary.removed),
+            unchecked: (summary.unchecked > 0).then(|| words::number(summary.unchecked)),
+            has_earlier: summary.fixed + summary.removed > 0,
+        }
     });
 
     let tiles = TOLD.iter().map(|told| {
         let number = words::count(summary, told.verdict);
-        let is_told = attention.of(told.slug).is_some_and(|pile| pile.places > 0);
+        let is_told = attention.of(told.slug).is_some_and(|pile| !pile.targets.is_empty());
         let label = if number == 1 { told.counted.0 } else { told.counted.1 };
         Tile { slug: told.slug, sign: told.sign, number: words::number(number), label, is_told }
     });
-    let sections = attention.piles().iter().filter(|pile| pile.places > 0).map(|pile| {
+    let piles = attention.piles();
+    let sections = piles.iter().filter(|pile| !pile.targets.is_empty()).map(|pile| {
         let pages = (0..pile.pages()).map(|page| Further {
             href: format!("{folder}/{}", pile_name(pile.told, page)),
             label: words::number(page as u64 + 1),
         });
         let is_link = pile.told.is_of_a_link();
-        let mut count =
-            words::counted(pile.places, if is_link { ("link", "links") } else { ("document", "documents") });
-        if is_link && run.before.is_some() && pile.new > 0 {
-            put!(&mut count, ", {} new", words::number(pile.new));
+        let things = if is_link { ("target", "targets") } else { ("document", "documents") };
+        let mut count = words::counted(pile.targets.len() as u64, things);
+        if is_link {
+            put!(&mut count, ", {}", words::counted(pile.links(), ("link", "links")));
+        }
+        let new = pile.count_new();
+        if is_link && run.before.is_some() && new > 0 {
+            put!(&mut count, ", {} new", words::number(new));
         }
         Section {
             slug: pile.told.slug,
@@ -169,10 +181,11 @@ pub(super) fn front(index: &Index<'_>, attention: &Attention) -> Result<FrontVie
             pages: pages.collect(),
         }
     });
+    let shared = &index.known.shared.examples;
     let is_split = index.contents.is_split();
     let origin = task.top.origin().ascii_serialization();
     let parts = index.contents.parts.iter().enumerate().filter(|_| is_split).map(|(at, part)| PartLink {
-        href: format!("{folder}/{}", contents::part_name(at)),
+        href: format!("{folder}/{}", part.name()),
         number: at + 1,
         documents: words::number(part.documents.into()),
         faulty: (part.faulty > 0).then(|| words::number(part.faulty.into())),
@@ -180,23 +193,31 @@ pub(super) fn front(index: &Index<'_>, attention: &Attention) -> Result<FrontVie
         last: clean(without(&origin, &part.last)),
     });
     let mut versions = index.shelf.priors().map(|(href, label)| Further { href, label });
-    Ok(FrontView {
+    FrontView {
         page: PageView::of(index),
         task: clean(&task.name),
         top: clean(task.top.as_str()),
         top_is_web: is_web(task.top.as_str()),
         counts: counts(summary),
-        cut_short: run.cut_short.as_deref().map(clean),
+        incomplete: incomplete(run, summary).map(|why| clean(&why)),
         tiles: tiles.collect(),
         since,
         prior: versions.next(),
         older: versions.collect(),
         sections: sections.collect(),
         is_split,
+        template: (!shared.is_empty()).then(|| words::counted(shared.len() as u64, ("reference", "references"))),
         parts: parts.collect(),
         remarks: run.remarks.iter().map(|remark| clean(remark)).collect(),
         facts: facts(index, task),
-    })
+    }
+}
+
+/// Why the index of one infostructure is incomplete: the run ended early, or pages of this infostructure could not be read.
+fn incomplete(run: &Run, summary: &Summary) -> Option<String> {
+    let of_this = Run { summary: summary.clone(), ..run.clone() };
+    let is_whole_run = summary.unread == run.summary.unread;
+    if is_whole_run { of_this.incomplete() } else { Run { unread: Vec::new(), ..of_this }.incomplete() }
 }
 
 fn clean(text: &str) -> String {
@@ -242,11 +263,33 @@ fn facts(index: &Index<'_>, task: &Task) -> Vec<(&'static str, String)> {
     if let Some(pages) = task.max_pages {
         facts.push(("At most", words::counted(pages, ("document", "documents"))));
     }
+    if let Some(url) = &task.index_url {
+        facts.push(("Published at", clean(url.as_str())));
+    }
+    facts.extend(mail(task).map(|mail| ("Mail", clean(&mail))));
+    facts.extend(run.settings.iter().map(|(name, value)| (*name, clean(value))));
     facts.push(("Run", words::number(run.number)));
     facts.push(("Began", words::minute(run.began).to_string()));
-    facts.push(("Ended", format!("{}, after {}", words::minute(run.ended), words::took(run.began, run.ended))));
+    facts.push(("Ended", words::minute(run.ended).to_string()));
+    facts.push(("Execution time", words::took(run.began, run.ended)));
     let Summary { requests, bytes, .. } = run.summary;
     let requests = words::counted(requests, ("request", "requests"));
     facts.push(("Cost", format!("{requests}, {} (of the whole run)", words::size(bytes))));
     facts
+}
+
+/// Who gets mail, and about what; none if nobody does.
+fn mail(task: &Task) -> Option<String> {
+    let tell = &task.tell;
+    let days = |days: u32| words::counted(days.into(), ("day", "days"));
+    let mut about: Vec<String> = Vec::new();
+    about.extend(tell.broken.then(|| "broken links".to_owned()));
+    about.extend(tell.redirected.then(|| "moved links".to_owned()));
+    about.extend(tell.changed.map(|window| format!("documents changed within {}", days(window))));
+    about.extend(tell.expired.map(|window| format!("documents that expire within {}", days(window))));
+    if task.addresses.is_empty() || about.is_empty() {
+        return None;
+    }
+    let when = if tell.always { "everything, after every run" } else { "only what is new" };
+    Some(format!("{}: {} ({when})", task.addresses.join(", "), about.join(", ")))
 }

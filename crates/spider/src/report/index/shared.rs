@@ -1,0 +1,89 @@
+//! References that most documents have: menus, headers and footers, listed once instead of in every entry. Without this, the
+//! template of a site is most of its index.
+
+use std::collections::{HashMap, HashSet};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::reference::Kind;
+use crate::results::{Referenced, ReportError, Results};
+use crate::targets::is_on_most;
+
+/// The number of references that are counted at a time. Beyond it, those seen once are forgotten, which a reference on most
+/// documents survives.
+const COUNTED: usize = 1_000_000;
+/// An entry that lacks more of the shared references than this lists its references itself.
+const LACKING: usize = 10;
+
+/// The references that most documents have.
+#[derive(Default)]
+pub(super) struct Shared {
+    keys: HashSet<u64>,
+    /// One of each, in the order in which they were found.
+    pub examples: Vec<Referenced>,
+}
+
+/// What an entry says about shared references.
+pub(super) struct Part<'a> {
+    /// The number of shared references that the document has; none if it lists all of its references itself.
+    pub has: usize,
+    /// Those that it lacks.
+    pub lacks: Vec<&'a Referenced>,
+}
+
+impl Shared {
+    /// Counts the references of all documents.
+    pub(super) fn gather(results: &dyn Results, of: usize) -> Result<Self, ReportError> {
+        let (mut counts, mut documents): (HashMap<u64, u64>, u64) = (HashMap::new(), 0);
+        results.documents(of, &mut |_, references| {
+            documents += 1;
+            let distinct: HashSet<u64> = references.iter().map(key).collect();
+            for key in distinct {
+                *counts.entry(key).or_default() += 1;
+            }
+            if counts.len() > COUNTED {
+                counts.retain(|_, count| *count > 1);
+            }
+            Ok(())
+        })?;
+        let keys = counts.into_iter().filter(|(_, count)| is_on_most(*count, documents)).map(|(key, _)| key);
+        let mut shared = Self { keys: keys.collect(), examples: Vec::new() };
+        if shared.keys.is_empty() {
+            return Ok(shared);
+        }
+        let mut missing = shared.keys.clone();
+        results.documents(of, &mut |_, references| {
+            if !missing.is_empty() {
+                shared.examples.extend(references.iter().filter(|reference| missing.remove(&key(reference))).cloned());
+            }
+            Ok(())
+        })?;
+        Ok(shared)
+    }
+
+    /// Compares the references of a document with those that are shared.
+    pub(super) fn part(&self, references: &[Referenced]) -> Part<'_> {
+        let own: HashSet<u64> = references.iter().map(key).filter(|key| self.keys.contains(key)).collect();
+        let lacks: Vec<&Referenced> = self.examples.iter().filter(|example| !own.contains(&key(example))).collect();
+        match lacks.len() > LACKING {
+            true => Part { has: 0, lacks: Vec::new() },
+            false => Part { has: own.len(), lacks },
+        }
+    }
+
+    /// Returns true if most documents have this reference.
+    pub(super) fn has(&self, reference: &Referenced) -> bool {
+        !self.keys.is_empty() && self.keys.contains(&key(reference))
+    }
+}
+
+/// What makes two references the same: element, target and fragment.
+pub(super) fn identity(reference: &Referenced) -> (Kind, &str, Option<&str>) {
+    (reference.kind, &reference.target, reference.fragment.as_deref())
+}
+
+fn key(reference: &Referenced) -> u64 {
+    let (kind, target, fragment) = identity(reference);
+    let seed = xxh3_64_with_seed(fragment.unwrap_or_default().as_bytes(), kind as u64);
+    xxh3_64_with_seed(target.as_bytes(), seed)
+}
