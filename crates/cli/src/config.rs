@@ -1,4 +1,4 @@
-//! Configuration: flags over `--set` over the file over the defaults.
+//! Configuration: flags over `--option` over the file over the defaults.
 
 use std::path::{Path, PathBuf};
 
@@ -33,8 +33,15 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// Change one setting; may be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "option", value_name = "KEY=VALUE")]
     assignments: Vec<String>,
+    /// The former name of --option. In `modoai harvest`, --set selects a set of OAI-PMH.
+    #[arg(long = "set", value_name = "KEY=VALUE", hide = true, value_parser = renamed)]
+    renamed: Vec<String>,
+}
+
+fn renamed(assignment: &str) -> Result<String, String> {
+    Err(format!("settings are given with --option {assignment}"))
 }
 
 /// All settings, resolved.
@@ -61,7 +68,7 @@ impl SettingsArgs {
         }
         let given = flags.iter().copied().chain([("url", self.url.as_deref())]);
         let flags = given.filter_map(|(key, value)| value.map(|value| (format!("--{key}"), quoted(key, value))));
-        let sets = self.assignments.iter().map(|assignment| ("--set".to_owned(), assignment.clone()));
+        let sets = self.assignments.iter().map(|assignment| ("--option".to_owned(), assignment.clone()));
         for (option, assignment) in sets.chain(flags) {
             assign(&assignment, &mut config)
                 .map_err(|error: SettingsError| CliError::new(Kind::Config, option).because(error).hint(SEE))?;
@@ -151,24 +158,43 @@ pub(crate) fn usual_state_dir(dir: &Path) -> Result<PathBuf, CliError> {
     Ok(state.join("modoai/sites").join(root.strip_prefix("/").unwrap_or(&root)))
 }
 
+/// A setting as documentation shows it.
+pub(crate) struct Row {
+    pub(crate) key: &'static str,
+    pub(crate) default: &'static str,
+    pub(crate) doc: &'static str,
+}
+
+/// Every setting, under the title of its table.
+pub(crate) fn rows() -> [(&'static str, Vec<Row>); 6] {
+    fn of<T>(table: &'static [Setting<T>]) -> Vec<Row> {
+        let row = |setting: &Setting<T>| Row {
+            key: setting.key,
+            default: if setting.default.is_empty() { "\"…\"" } else { setting.default },
+            doc: setting.doc,
+        };
+        table.iter().map(row).collect()
+    }
+    [
+        ("The repository", of(SETTINGS)),
+        ("The site", of(SITE_SETTINGS)),
+        ("The server", of(SERVER_SETTINGS)),
+        ("Flow control", of(FLOW_SETTINGS)),
+        ("Areas, each with its own head, at the end of the file\n\n#[[area]]", of(AREA_SETTINGS)),
+        ("Harvesters that you know, each with its own head, too\n\n#[[harvester]]", of(HARVESTER_SETTINGS)),
+    ]
+}
+
 /// Every setting as a commented configuration file.
 pub(crate) fn reference() -> String {
-    fn rows<T>(title: &str, table: &[Setting<T>]) -> String {
-        let row = |setting: &Setting<T>| {
-            let default = if setting.default.is_empty() { "\"…\"" } else { setting.default };
-            let default = default.replace('\n', "\n#");
-            format!("{}#{} = {default}\n\n", wrapped(setting.doc), setting.key)
-        };
-        format!("## {title}\n\n{}", table.iter().map(row).collect::<String>())
-    }
     let mut text =
         "# Every setting of modoai with its default. Remove the # in front of what you change.\n\n".to_owned();
-    text += &rows("The repository", SETTINGS);
-    text += &rows("The site", SITE_SETTINGS);
-    text += &rows("The server", SERVER_SETTINGS);
-    text += &rows("Flow control", FLOW_SETTINGS);
-    text += &rows("Areas, each with its own head, at the end of the file\n\n#[[area]]", AREA_SETTINGS);
-    text += &rows("Harvesters that you know, each with its own head, too\n\n#[[harvester]]", HARVESTER_SETTINGS);
+    for (title, rows) in rows() {
+        text += &format!("## {title}\n\n");
+        for Row { key, default, doc } in rows {
+            text += &format!("{}#{key} = {}\n\n", wrapped(doc), default.replace('\n', "\n#"));
+        }
+    }
     text
 }
 

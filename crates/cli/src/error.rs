@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use modoai_protocol::with_causes;
 
-use crate::output::plain_lines;
+use crate::output::{plain_lines, warn};
 
 /// What kind of trouble: decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl CliError {
 
     /// Tells it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("{self}");
+        warn(&self.to_string());
         ExitCode::from(self.kind as u8)
     }
 }

@@ -1,6 +1,6 @@
 //! Settings as one table: a row per setting, with its key, default, explanation and parser.
 //!
-//! The configuration file, `--set key=value`, the Apache directives and the guide's reference all read these rows, so
+//! The configuration file, `--option key=value`, the Apache directives and the guide's reference all read these rows, so
 //! adding a setting is one field and one row. A crate with settings of its own has its own table of the same kind;
 //! [`load`] applies a file to a [`Target`], which can be several tables, and names the nearest key when one is unknown.
 
@@ -74,7 +74,7 @@ pub fn load(text: &str, target: &mut dyn Target) -> Result<(), SettingsError> {
 }
 
 /// Applies one `key=value` from the command line. The value is read as TOML, and as plain text where it is not TOML, so
-/// that `--set repository_name=My site` needs no quotes within quotes.
+/// that `--option repository_name=My site` needs no quotes within quotes.
 pub fn assign(assignment: &str, target: &mut dyn Target) -> Result<(), SettingsError> {
     let Some((key, text)) = assignment.split_once('=') else {
         let problem = "has no value; write key=value".to_owned();

@@ -17,7 +17,6 @@ mod text;
 mod view;
 
 use jiff::Timestamp;
-use tracing::{info, warn};
 
 pub use compose::Letter;
 pub use ledger::{Ledger, LedgerError, SqliteLedger};
@@ -123,7 +122,6 @@ pub fn deliver(
             addresses.push(address);
         }
         if !addresses.is_empty() {
-            info!(to = ?addresses, subject = letter.subject, "message accepted");
             let (subject, id) = (letter.subject.clone(), letter.id.clone());
             delivery.written.push(Written { addresses, subject, id, news: letter.news });
         }
@@ -144,7 +142,6 @@ pub fn deliver(
 impl Delivery {
     fn fail(&mut self, address: String, route: &dyn Route, what: String) {
         let route = route.name();
-        warn!(address, route, what, "no message");
         self.failed.push(Failed { address, route, what });
     }
 }
