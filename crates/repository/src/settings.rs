@@ -6,6 +6,8 @@
 
 pub mod value;
 
+use std::path::PathBuf;
+
 use toml::Value;
 
 /// One setting of a `T`.
@@ -111,6 +113,8 @@ pub struct Settings {
     pub page_bytes: u64,
     /// Largest resource that oai_didl carries by value.
     pub by_value_limit: u64,
+    /// Directory for copies of files that are sent by value and are not held in memory; empty for that of the system.
+    pub temporary_directory: PathBuf,
     /// Whether Identify describes the datestamps, in a namespace of our own.
     pub describe_datestamps: bool,
     /// Other repositories harvesters may like to know.
@@ -127,6 +131,13 @@ pub struct Settings {
     pub branding_icon: Option<String>,
     /// Where that picture leads.
     pub branding_link: Option<String>,
+}
+
+/// An absolute path, or nothing.
+fn absolute_path(value: &Value) -> Result<PathBuf, String> {
+    let path = PathBuf::from(value::text(value)?);
+    let is_legal = path.is_absolute() || path.as_os_str().is_empty();
+    is_legal.then_some(path).ok_or_else(|| "needs an absolute path".to_owned())
 }
 
 /// What the eprints description of Identify says, each as texts and URLs in the order they are given.
@@ -154,6 +165,7 @@ impl Default for Settings {
             sets_per_page: 0,
             page_bytes: 0,
             by_value_limit: 0,
+            temporary_directory: PathBuf::new(),
             describe_datestamps: false,
             friends: Vec::new(),
             repository_identifier: None,
@@ -229,6 +241,12 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         default: "\"7M\"",
         doc: "Resources up to this size are contained in their oai_didl record, in base64; larger ones are given by reference only. Clients based on libxml2 (lxml, PHP, xmllint) reject or lose records with more than 7M unless they allow huge documents.",
         set: |s, v| value::bytes(v).map(|bytes| s.by_value_limit = bytes),
+    },
+    Setting {
+        key: "temporary_directory",
+        default: "\"\"",
+        doc: "Directory for copies of files above 1M while they are sent by value; an absolute path. By default that of the system: TMPDIR, or /tmp.",
+        set: |s, v| absolute_path(v).map(|path| s.temporary_directory = path),
     },
     Setting {
         key: "describe_datestamps",
