@@ -64,8 +64,9 @@ impl Grumbler {
             output::warn(&format!("modoai: and {} more; --faults FILE names them all", self.unnamed));
         }
         if let Some(first) = self.first_remark.filter(|_| !self.quiet) {
-            let entries = counted(self.remarks, "entry has a date", "entries have dates");
-            output::warn(&format!("modoai: {first}; {entries} that cannot be parsed and is kept as text"));
+            let one = "entry has a date that cannot be parsed and is kept as text";
+            let many = "entries have dates that cannot be parsed and are kept as text";
+            output::warn(&format!("modoai: {first}; {}", counted(self.remarks, one, many)));
         }
         let flushed = self.file.as_mut().map_or(Ok(()), Write::flush);
         match self.failed.map_or(flushed, Err) {
