@@ -80,8 +80,7 @@ bench-archive: ## Measure an archive of arXiv's size (BENCH_FLAGS=--quick for a 
 .PHONY: install
 install: build ## Install command, man pages, completions and systemd units (PREFIX=/usr/local, DESTDIR=)
 	install -D -m 755 $(TARGET)/release/modoai $(DESTDIR)$(PREFIX)/bin/modoai
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1
-	$(TARGET)/release/modoai man $(DESTDIR)$(PREFIX)/share/man/man1
+	$(TARGET)/release/modoai man $(DESTDIR)$(PREFIX)/share/man
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,bash-completion/completions zsh/site-functions fish/vendor_completions.d)
 	$(TARGET)/release/modoai completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/modoai
 	$(TARGET)/release/modoai completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_modoai

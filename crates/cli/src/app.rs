@@ -1,13 +1,15 @@
 //! The command line as a whole.
 
-use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands::{
     ask, completions, count, harvest, harvesters, import, index, man, records, rules, serve, settings, spider, status,
     validate,
 };
 use crate::error::{CliError, EXIT_CODES};
-use crate::{log, place};
+use crate::log;
+use crate::output::{self, Colour};
+use crate::place;
 
 /// Make a web site countable, harvestable and maintainable.
 ///
@@ -15,14 +17,17 @@ use crate::{log, place};
 /// changed and what is gone, in formats made for machines. It harvests such repositories, anybody's, whole. And it tests the
 /// links of webs for those who own them.
 #[derive(Debug, Parser)]
-#[command(name = "modoai", version, after_long_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "modoai", version = env!("MODOAI_VERSION"), after_long_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct App {
-    /// Say more on standard error; twice for everything.
+    /// Print log records with time and source on standard error; twice for all of them.
     #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     verbose: u8,
-    /// Say nothing on standard error but errors.
+    /// Print neither progress nor remarks on standard error; reports and errors are still printed.
     #[arg(short, long, global = true)]
     quiet: bool,
+    /// When to colour output; the variable NO_COLOR means never unless this is given.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Colour::Auto)]
+    color: Colour,
     #[command(subcommand)]
     command: Command,
 }
@@ -48,13 +53,19 @@ enum Command {
 
 /// Parses the command line and does what it says.
 pub(crate) fn run() -> Result<(), CliError> {
-    let app = App::try_parse().unwrap_or_else(|error| {
+    // Help and usage errors are printed while the command line is parsed, so their colour must be known before.
+    let colour = Colour::given(std::env::args_os());
+    let mut command = App::command().color(colour.into());
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = matches.and_then(|matches| App::from_arg_matches(&matches));
+    let app = parsed.map_err(|error| error.format(&mut command)).unwrap_or_else(|error| {
         let usage = error.use_stderr();
         // If even that cannot be printed there is nobody to tell.
         let _ = error.print();
         std::process::exit(if usage { crate::error::Kind::Usage as i32 } else { 0 });
     });
-    log::start(app.verbose, app.quiet);
+    output::choose_colour(app.color);
+    log::start(app.verbose, app.quiet, matches!(app.command, Command::Serve(_)));
     if matches!(app.command, Command::Serve(_) | Command::Index(_) | Command::Ask(_)) {
         place::keep_private();
     }

@@ -1,5 +1,5 @@
-//! Configuration: flags override `--set`, `--set` overrides environment variables, those override the file, and the file
-//! overrides the defaults.
+//! Configuration: flags override `--option`, `--option` overrides environment variables, those override the file, and the
+//! file overrides the defaults.
 
 use std::path::{Path, PathBuf};
 
@@ -36,8 +36,15 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// Change one setting; may be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "option", value_name = "KEY=VALUE")]
     assignments: Vec<String>,
+    /// The former name of --option. In `modoai harvest`, --set selects a set of OAI-PMH.
+    #[arg(long = "set", value_name = "KEY=VALUE", hide = true, value_parser = renamed)]
+    renamed: Vec<String>,
+}
+
+fn renamed(assignment: &str) -> Result<String, String> {
+    Err(format!("settings are given with --option {assignment}"))
 }
 
 /// All settings, resolved.
@@ -65,7 +72,7 @@ impl SettingsArgs {
         config.load_environment()?;
         let given = flags.iter().copied().chain([("url", self.url.as_deref())]);
         let flags = given.filter_map(|(key, value)| value.map(|value| (format!("--{key}"), quoted(key, value))));
-        let sets = self.assignments.iter().map(|assignment| ("--set".to_owned(), assignment.clone()));
+        let sets = self.assignments.iter().map(|assignment| ("--option".to_owned(), assignment.clone()));
         for (option, assignment) in sets.chain(flags) {
             assign(&assignment, &mut config)
                 .map_err(|error: SettingsError| CliError::new(Kind::Config, option).because(error).hint(SEE))?;
@@ -185,25 +192,44 @@ pub(crate) fn usual_state_dir(dir: &Path) -> Result<PathBuf, CliError> {
     Ok(state.join("modoai/sites").join(root.strip_prefix("/").unwrap_or(&root)))
 }
 
+/// A setting as documentation shows it.
+pub(crate) struct Row {
+    pub(crate) key: &'static str,
+    pub(crate) default: &'static str,
+    pub(crate) doc: &'static str,
+}
+
+/// Every setting, under the title of its table.
+pub(crate) fn rows() -> [(&'static str, Vec<Row>); 6] {
+    fn of<T>(table: &'static [Setting<T>]) -> Vec<Row> {
+        let row = |setting: &Setting<T>| Row {
+            key: setting.key,
+            default: if setting.default.is_empty() { "\"…\"" } else { setting.default },
+            doc: setting.doc,
+        };
+        table.iter().map(row).collect()
+    }
+    [
+        ("The repository", of(SETTINGS)),
+        ("The site", of(SITE_SETTINGS)),
+        ("The server", of(SERVER_SETTINGS)),
+        ("Flow control", of(FLOW_SETTINGS)),
+        ("Areas: one table each, at the end of the file\n\n#[[area]]", of(AREA_SETTINGS)),
+        ("Known harvesters: one table each, at the end of the file\n\n#[[harvester]]", of(HARVESTER_SETTINGS)),
+    ]
+}
+
 /// Every setting as a commented configuration file.
 pub(crate) fn reference() -> String {
-    fn rows<T>(title: &str, table: &[Setting<T>]) -> String {
-        let row = |setting: &Setting<T>| {
-            let default = if setting.default.is_empty() { "\"…\"" } else { setting.default };
-            let default = default.replace('\n', "\n#");
-            format!("{}#{} = {default}\n\n", wrapped(setting.doc), setting.key)
-        };
-        format!("## {title}\n\n{}", table.iter().map(row).collect::<String>())
-    }
     let mut text = "# All settings of modoai with their defaults. To change one, remove the # in front of it.\n\
          # The environment variable of a setting is MODOAI_ and its name in capitals: MODOAI_LISTEN.\n\n"
         .to_owned();
-    text += &rows("The repository", SETTINGS);
-    text += &rows("The site", SITE_SETTINGS);
-    text += &rows("The server", SERVER_SETTINGS);
-    text += &rows("Flow control", FLOW_SETTINGS);
-    text += &rows("Areas: one table each, at the end of the file\n\n#[[area]]", AREA_SETTINGS);
-    text += &rows("Known harvesters: one table each, at the end of the file\n\n#[[harvester]]", HARVESTER_SETTINGS);
+    for (title, rows) in rows() {
+        text += &format!("## {title}\n\n");
+        for Row { key, default, doc } in rows {
+            text += &format!("{}#{key} = {}\n\n", wrapped(doc), default.replace('\n', "\n#"));
+        }
+    }
     text
 }
 

@@ -1,5 +1,8 @@
 //! `modoai`: make a web site countable, harvestable and maintainable.
 
+// `println!` and `eprintln!` panic if the reader has closed the pipe; `output` prints what commands print.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 mod app;
 mod commands;
 mod config;

@@ -1,7 +1,9 @@
 //! Opening a folder as a site, with its catalogue.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use modoai_archive::holdings::Holdings;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
 use modoai_repository::ingest::{IngestError, Reconciler};
@@ -49,6 +51,7 @@ impl Opened {
 /// Loads the configuration and opens the folder by it.
 pub(crate) fn open_site(args: &SiteArgs, flags: &[(&str, Option<&str>)]) -> Result<(Config, Site), CliError> {
     let config = args.config(flags)?;
+    expect_no_catalogue(&args.dir)?;
     let site = Site::open(&args.dir, &config.site, &config.reserved()).map_err(|error| match error {
         SiteError::Root { source, .. } => {
             CliError::failed(format!("failed to open the folder {}", shown(&args.dir))).because(source)
@@ -58,6 +61,20 @@ pub(crate) fn open_site(args: &SiteArgs, flags: &[(&str, Option<&str>)]) -> Resu
         }
     })?;
     Ok((config, site))
+}
+
+/// Refuses a catalogue in place of a site: its database would be published as a file.
+fn expect_no_catalogue(dir: &Path) -> Result<(), CliError> {
+    let file = if dir.is_file() { dir.to_owned() } else { dir.join("catalogue.sqlite") };
+    let holdings = file.is_file().then(|| Sqlite::open_to_read(&file, system_clock()).ok()).flatten();
+    let holdings = holdings.and_then(|catalogue| Holdings::of(&catalogue).ok());
+    let dir = shown(dir);
+    let hint = match holdings {
+        None => return Ok(()),
+        Some(Holdings::Files) => "give the folder of the site, and this one with --data".to_owned(),
+        Some(_) => format!("to use its records, give `--catalogue {dir}`"),
+    };
+    Err(CliError::new(Kind::Usage, format!("{dir} is a catalogue, not a site")).hint(hint))
 }
 
 /// Opens the password files of the areas.

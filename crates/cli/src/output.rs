@@ -1,10 +1,12 @@
 //! Standard output is data, standard error is talk; a progress display only where a person looks.
 
-use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::Arc;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use clap::{ColorChoice, ValueEnum};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use modoai_fetch::is_invisible;
 
@@ -14,6 +16,56 @@ use crate::error::CliError;
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     tolerate_broken_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// When output is coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+static COLOUR: OnceLock<Colour> = OnceLock::new();
+
+/// Applies `--color` to everything that is printed from now on.
+pub(crate) fn choose_colour(colour: Colour) {
+    // Commands choose once; a second choice would find the first in place.
+    let _ = COLOUR.set(colour);
+}
+
+/// Returns true if what is printed there may be coloured.
+pub(crate) fn has_colours(stream: &impl IsTerminal) -> bool {
+    let is_refused = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    match COLOUR.get().copied().unwrap_or_default() {
+        Colour::Auto => stream.is_terminal() && !is_refused(),
+        Colour::Always => true,
+        Colour::Never => false,
+    }
+}
+
+impl Colour {
+    /// The value of `--color` among arguments that have not been parsed. What is wrong with it is reported by the parser.
+    pub(crate) fn given(arguments: impl Iterator<Item = OsString>) -> Self {
+        let arguments: Vec<String> = arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
+        let options = || arguments.iter().take_while(|argument| *argument != "--");
+        let separate = options().zip(arguments.iter().skip(1)).filter(|(name, _)| *name == "--color");
+        let values = options().filter_map(|argument| argument.strip_prefix("--color="));
+        let last = values.chain(separate.map(|(_, value)| value.as_str())).last();
+        last.and_then(|value| Self::from_str(value, false).ok()).unwrap_or_default()
+    }
+}
+
+impl From<Colour> for ColorChoice {
+    fn from(colour: Colour) -> Self {
+        match colour {
+            Colour::Auto => Self::Auto,
+            Colour::Always => Self::Always,
+            Colour::Never => Self::Never,
+        }
+    }
 }
 
 /// So many of something, in words that fit: `1 entry was`, `2,940 entries were`.
@@ -121,6 +173,16 @@ fn show(what: &'static str, count: &AtomicU64, done: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colour_is_known_before_the_command_line_is_parsed() {
+        let given = |line: &str| Colour::given(line.split(' ').map(OsString::from));
+        assert_eq!(given("modoai spider --help"), Colour::Auto);
+        assert_eq!(given("modoai --color never spider"), Colour::Never);
+        assert_eq!(given("modoai spider --color=always"), Colour::Always);
+        assert_eq!(given("modoai spider --color nonsense"), Colour::Auto);
+        assert_eq!(given("modoai ask -- --color=always"), Colour::Auto);
+    }
 
     #[test]
     fn one_is_not_many() {

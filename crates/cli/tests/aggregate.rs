@@ -73,7 +73,7 @@ fn a_folder_and_a_catalogue_are_told_apart() {
     }
     // What cannot be served is no good configuration either.
     let check = |catalogue: &str| {
-        desk.run(&["serve", "--catalogue", catalogue, "--set", "repository_name=\"All\"", "--check-config"])
+        desk.run(&["serve", "--catalogue", catalogue, "--option", "repository_name=\"All\"", "--check-config"])
     };
     let missing = "modoai: there is no catalogue nope\n  hint: `modoai import`, or `modoai harvest` with the sink `catalogue`, \
                    makes one";

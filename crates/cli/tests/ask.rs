@@ -41,11 +41,15 @@ fn the_folder_is_looked_at_first() {
 }
 
 #[test]
-fn an_error_of_the_protocol_is_an_answer_too() {
+fn an_error_of_the_protocol_is_printed_and_exits_with_1() {
     let desk = Desk::new();
-    for (query, code) in [("verb=List", "badVerb"), ("", "badVerb"), ("?verb=Identify&x=1", "badArgument")] {
-        let answer = desk.run_on_site("ask", &[query]).printed();
-        assert!(answer.contains(&format!("<error code=\"{code}\">")), "{query}:\n{answer}");
+    let nothing = "verb=ListRecords&metadataPrefix=oai_dc&until=1990-01-01";
+    for (query, code) in
+        [("verb=List", "badVerb"), ("", "badVerb"), ("?verb=Identify&x=1", "badArgument"), (nothing, "noRecordsMatch")]
+    {
+        let ended = desk.run_on_site("ask", &[query]);
+        assert_eq!((ended.status, ended.stderr.as_str()), (1, "modoai: the response is an OAI-PMH error\n"), "{query}");
+        assert!(ended.stdout.contains(&format!("<error code=\"{code}\">")), "{query}:\n{}", ended.stdout);
     }
 }
 

@@ -66,6 +66,14 @@ impl Desk {
         command.spawn().expect("the command was built")
     }
 
+    /// Starts `modoai` here with nobody who reads what it prints, on standard output or standard error.
+    pub(crate) fn start_unheard(&self, arguments: &[&str]) -> Child {
+        let closed = || std::io::pipe().map(|(_, writer)| Stdio::from(writer)).expect("a pipe");
+        let mut command = self.command(env!("CARGO_BIN_EXE_modoai"), self.folder.path());
+        command.args(arguments).stdout(closed()).stderr(closed());
+        command.spawn().expect("the command was built")
+    }
+
     /// A line of shell as the guide shows it, in the given folder, with `modoai` on the path.
     pub(crate) fn shell(&self, line: &str, folder: &Path) -> Ended {
         let binaries = Path::new(env!("CARGO_BIN_EXE_modoai")).parent().expect("a folder").as_os_str().to_owned();
@@ -75,7 +83,7 @@ impl Desk {
 
     fn command(&self, program: &str, folder: &Path) -> Command {
         let mut command = Command::new(program);
-        for variable in ["MODOAI_CONFIG", "RUST_LOG", "COLUMNS", "XDG_STATE_HOME"] {
+        for variable in ["MODOAI_CONFIG", "RUST_LOG", "COLUMNS", "XDG_STATE_HOME", "NO_COLOR"] {
             command.env_remove(variable);
         }
         command.env("HOME", self.at("home")).current_dir(folder);

@@ -37,6 +37,36 @@ fn the_reference_in_the_guide_is_what_the_command_prints() {
     expect_shown(GUIDE, (BEGIN, END), &printed, "`modoai settings` prints");
 }
 
+#[test]
+fn rust_version_of_manifest_and_readme_is_enough_for_every_locked_package() {
+    let version = |text: &str| {
+        let mut parts = text.split('.').map(|part| part.parse::<u32>().expect("a number"));
+        [(); 3].map(|()| parts.next().unwrap_or_default())
+    };
+    let manifest: toml::Table = document("Cargo.toml").text.parse().expect("TOML");
+    let ours = manifest["workspace"]["package"]["rust-version"].as_str().expect("a version").to_owned();
+    let readme = document("README.md").text;
+    let (_, required) = readme.split_once("(https://www.rust-lang.org/tools/install) ").expect("a link to Rust");
+    assert_eq!(required.split_once(' ').expect("a sentence").0, ours, "README.md and Cargo.toml");
+
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let platform = &format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let metadata = std::process::Command::new(cargo)
+        .args(["metadata", "--format-version=1", "--locked", "--offline", "--filter-platform", platform])
+        .current_dir(workspace())
+        .output()
+        .expect("cargo can be run");
+    assert!(metadata.status.success(), "{}", String::from_utf8_lossy(&metadata.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let newer: Vec<_> = packages
+        .iter()
+        .filter(|package| package["rust_version"].as_str().is_some_and(|theirs| version(theirs) > version(&ours)))
+        .map(|package| format!("{} needs Rust {}", package["id"], package["rust_version"]))
+        .collect();
+    assert!(newer.is_empty(), "rust-version is {ours}: {newer:#?}");
+}
+
 /// A page of the guide shows, between two marks, what the project itself says. `MODOAI_WRITE_DOCS=1` writes it anew.
 pub(crate) fn expect_shown(page: &str, (begin, end): (&str, &str), expected: &str, by_whom: &str) {
     let path = workspace().join(page);

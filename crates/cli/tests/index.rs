@@ -269,7 +269,7 @@ fn a_folder_and_an_apache_do_not_go_together() {
     for (arguments, name) in [
         (&["index", "site", "--apache"][..], "DIR"),
         (&["index", "--apache", "--data", "state"], "--data"),
-        (&["index", "--apache", "--set", "a=b"], "--set"),
+        (&["index", "--apache", "--option", "a=b"], "--option"),
     ] {
         let ended = desk.run(arguments);
         let said = format!("error: {name} cannot be used with --apache: httpd says where its sites are\n");

@@ -58,7 +58,7 @@ fn the_door_is_where_the_configuration_has_it() {
     let nginx = desk.run(&["rules", "--nginx", "--config", "modoai.toml"]).printed();
     assert!(nginx.contains("location = \"/oai/request\" {"), "{nginx}");
     assert!(nginx.contains("proxy_pass http://127.0.0.1:81;"), "{nginx}");
-    let set = desk.run(&["rules", "--robots", "--set", "base_path=\"/oai\""]).printed();
+    let set = desk.run(&["rules", "--robots", "--option", "base_path=\"/oai\""]).printed();
     assert!(set.contains("\nAllow: /oai?\n"), "{set}");
 }
 
@@ -97,7 +97,7 @@ fn a_fenced_nginx_lets_harvesters_in() {
     let desk = Desk::new();
     let upstream = Upstream::start();
     let listen = format!("listen=\"{}\"", upstream.address);
-    let rules = desk.run(&["rules", "--nginx", "--base-url", URL, "--set", &listen]).printed();
+    let rules = desk.run(&["rules", "--nginx", "--base-url", URL, "--option", &listen]).printed();
     let (http, server) = rules.split_once("# 2. Within server { }").expect("two parts");
     // A site that shuts out everybody it can think of, in every way that nginx has.
     let fence = "\

@@ -49,8 +49,8 @@ fn a_wrong_setting_is_named_with_the_place_it_stands_in_and_the_one_that_was_mea
 fn a_wrong_flag_is_named_too() {
     let desk = Desk::new();
     for (flags, said) in [
-        (["--set", "page_byte=1M"], "--set: unknown setting 'page_byte'; did you mean 'page_bytes'?"),
-        (["--set", "page_bytes"], "--set: setting 'page_bytes' has no value; write key=value"),
+        (["--option", "page_byte=1M"], "--option: unknown setting 'page_byte'; did you mean 'page_bytes'?"),
+        (["--option", "page_bytes"], "--option: setting 'page_bytes' has no value; write key=value"),
         (
             ["--url", "example.org"],
             "--url: setting 'url' needs a URL such as \"https://www.example.org/\", not 'example.org'",
@@ -96,9 +96,9 @@ fn flags_win_over_set_and_set_over_the_file() {
     };
     let is = |name: &str, host: &str| (name.to_owned(), format!("https://{host}.example.org/modoai"));
     assert_eq!(identify(&[]), is("In the file", "file"));
-    let set = ["--set", "url=https://set.example.org", "--set", "repository_name=Set, without quotes"];
+    let set = ["--option", "url=https://set.example.org", "--option", "repository_name=Set, without quotes"];
     assert_eq!(identify(&set), is("Set, without quotes", "set"));
-    let flag = ["--url", "https://flag.example.org", "--set", "url=https://set.example.org"];
+    let flag = ["--url", "https://flag.example.org", "--option", "url=https://set.example.org"];
     assert_eq!(identify(&flag), is("In the file", "flag"));
 }
 

@@ -106,7 +106,12 @@ fn a_report_that_cannot_be_written_does_not_keep_others_from_it() {
     let further = ["--report", "dot=web.dot", "--report", "json=all.jsonl", "--table", "table"];
     let ended = desk.run(&[&["spider", &url], &unwritable[..], &further[..]].concat());
     assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert_eq!(ended.stderr.matches("ERROR").count(), 4, "three reports, and what was found: {}", ended.stderr);
+    assert_eq!(
+        ended.stderr.matches("modoai: error: ").count(),
+        4,
+        "three reports, and what was found: {}",
+        ended.stderr
+    );
     assert!(ended.stderr.contains("failed to write taken/c.csv: "), "{}", ended.stderr);
     assert!(ended.stderr.contains("found: 1 broken\n"), "{}", ended.stderr);
     assert!(ended.stderr.ends_with("modoai: 3 things failed, as told above; all else was done\n"), "{}", ended.stderr);

@@ -1,5 +1,7 @@
 //! How a run went, for people, scripts, and the next run.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::state::Repair;
@@ -69,6 +71,23 @@ pub struct NextRun {
     pub from: Option<String>,
 }
 
+/// Leaves out windows of sets below a set of which the same window is missing: their records are among those of the wider set.
+pub(crate) fn without_nested(gaps: Vec<Gap>) -> Vec<Gap> {
+    let windows: HashSet<_> = gaps.iter().filter(|gap| gap.what == "window").map(key).collect();
+    let is_nested = |gap: &Gap| {
+        let Some(set) = gap.set.as_deref().filter(|_| gap.what == "window") else { return false };
+        let mut wider = set.match_indices(':').map(|(at, _)| Some(set[..at].to_owned())).chain([None]);
+        wider.any(|set| windows.contains(&key(&Gap { set, ..gap.clone() })))
+    };
+    let nested: Vec<bool> = gaps.iter().map(is_nested).collect();
+    gaps.into_iter().zip(nested).filter(|(_, nested)| !nested).map(|(gap, _)| gap).collect()
+}
+
+/// What tells one window from another.
+fn key(gap: &Gap) -> (Option<String>, Option<String>, Option<String>) {
+    (gap.from.clone(), gap.until.clone(), gap.set.clone())
+}
+
 impl std::fmt::Display for Gap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.what)?;
@@ -85,5 +104,34 @@ impl std::fmt::Display for Gap {
             write!(f, " of set {set}")?;
         }
         write!(f, ": {}", self.reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn window_is_named_once_and_not_for_every_nested_set() {
+        let window = |set: &str, from: &str| Gap {
+            what: "window".to_owned(),
+            from: Some(from.to_owned()),
+            set: (!set.is_empty()).then(|| set.to_owned()),
+            ..Gap::default()
+        };
+        let record = Gap { what: "record".to_owned(), identifier: Some("a".to_owned()), ..Gap::default() };
+        let gaps = vec![
+            window("physics:hep:th", "2020"),
+            window("physics", "2020"),
+            window("physics:hep", "2020"),
+            window("physics:hep", "2021"),
+            window("physics-x", "2020"),
+            record.clone(),
+        ];
+        let expected =
+            vec![window("physics", "2020"), window("physics:hep", "2021"), window("physics-x", "2020"), record];
+        assert_eq!(without_nested(gaps), expected);
+        let all = vec![window("", "2020"), window("a", "2020")];
+        assert_eq!(without_nested(all), [window("", "2020")]);
     }
 }

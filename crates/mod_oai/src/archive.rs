@@ -172,6 +172,7 @@ impl Archive {
         let folder = folder(server, path);
         // Without it budgets hold for each child alone, and there is no log; both is said where it is found out.
         let _ = fs::DirBuilder::new().recursive(true).mode(0o750).create(&folder);
+        let settings = house::with_temporary_directory(settings, &folder);
         let processors = server.config::<Oai>().processors();
         let flow = Flow::beside(&folder.join("catalogue.sqlite"), flow, house::lists_at_once(), processors);
         let catalogue = Arc::new(catalogue);

@@ -52,7 +52,7 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     local(c"OAIAdminEmail", c"one or more addresses that harvesters write to (ServerAdmin)", list),
     own(c"OAISiteURL", c"the public URL of the site, if it is not what ServerName says", site_url),
     local(c"OAIPageSize", c"records or headers in one page of a list (500 and 2000)", number),
-    local(c"OAIPageBytes", c"a page of records ends after so many bytes (2M)", text),
+    local(c"OAIPageBytes", c"a page of records ends after so many bytes (16M)", text),
     local(c"OAIByValueLimit", c"files up to this size travel inside their oai_didl record (7M)", text),
     own(c"OAIRepositoryIdentifier", c"a domain name: identifiers become oai:NAME:PATH instead of URLs", text),
     local(c"OAISampleIdentifier", c"an identifier to show in Identify, without oai:NAME: (index.html)", text),
@@ -68,6 +68,7 @@ pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
     local(c"OAIBrandingLink", c"where a click on that picture leads", text),
     local(c"OAICatalogue", c"a catalogue of documents or records, served here instead of the site", catalogue),
     own(c"OAIIndexDir", c"a directory for the catalogues, outside every document root", index_dir),
+    local(c"OAITempDir", c"a directory for temporary copies of files (tmp in the folder of the catalogue)", temp_dir),
     own(c"OAIRoot", c"a URL path, and a directory or file that is served there by rules httpd cannot tell us", root),
     own(c"OAIUsers", c"names or patterns of users whose UserDir is listed (none)", users),
     own(c"OAIIgnore", c"patterns of names that are not listed, besides backups and the like", ignore),
@@ -119,6 +120,7 @@ const STANDS_FOR: &[(&str, &[&str])] = &[
     ("OAIEprintsComments", &["eprints_comments"]),
     ("OAIFriends", &["friends"]),
     ("OAIDescribeDatestamps", &["describe_datestamps"]),
+    ("OAITempDir", &["temporary_directory"]),
     ("OAIBrandingIcon", &["branding_icon"]),
     ("OAIBrandingLink", &["branding_link"]),
     ("OAIShowDotfiles", &["show_dotfiles"]),
@@ -267,6 +269,14 @@ fn index_dir(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken 
     expect_path(Path::new(written))?;
     setting.server.index_dir = Some(setting.path(written)?);
     Ok(())
+}
+
+fn temp_dir(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    let written = one(arguments)?;
+    expect_path(Path::new(written))?;
+    let path = setting.path(written)?;
+    let path = path.to_str().ok_or("needs a path in UTF-8")?;
+    assign(setting, &Value::String(path.to_owned()))
 }
 
 fn root(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {

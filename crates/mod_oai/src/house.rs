@@ -185,6 +185,7 @@ impl House {
         {
             return Err(format!("the folder {} cannot be made: {error}", folder.display()));
         }
+        let settings = with_temporary_directory(settings, folder);
         let path = folder.join("catalogue.sqlite");
         let catalogue = Arc::new(Sqlite::open(&path, system_clock()).map_err(|error| with_causes(&error))?);
         let flow = Flow::beside(&path, flow, lists_at_once(), server.config::<Oai>().processors());
@@ -203,6 +204,26 @@ impl House {
     /// Files up to this size are hashed before anyone asks.
     pub(crate) fn digests_up_to(&self) -> u64 {
         if self.site.read_ahead { self.settings.by_value_limit } else { 0 }
+    }
+}
+
+/// Settings with a directory for temporary copies: `OAITempDir`, or `tmp` in a folder below the index directory. That of the
+/// system may be closed to httpd, or too small.
+pub(crate) fn with_temporary_directory(settings: Settings, folder: &Path) -> Settings {
+    if !settings.temporary_directory.as_os_str().is_empty() {
+        return settings;
+    }
+    let directory = folder.join("tmp");
+    match std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory) {
+        Ok(()) => Settings { temporary_directory: directory, ..settings },
+        Err(error) => {
+            let directory = directory.display();
+            let message = format!(
+                "failed to create the temporary directory {directory}: {error}; using that of the system, OAITempDir names another"
+            );
+            log::server(Level::Warning, &message);
+            settings
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Settings as one table: a row per setting, with its key, default, explanation and parser.
 //!
-//! The configuration file, environment variables, `--set key=value`, the Apache directives and the guide's reference all
+//! The configuration file, environment variables, `--option key=value`, the Apache directives and the guide's reference all
 //! read these rows, so adding a setting is one field and one row. A crate with settings of its own has its own table of the same kind;
 //! [`load`] applies a file to a [`Target`], which can be several tables, and names the nearest key when one is unknown.
 
 pub mod value;
+
+use std::path::PathBuf;
 
 use toml::Value;
 
@@ -74,7 +76,7 @@ pub fn load(text: &str, target: &mut dyn Target) -> Result<(), SettingsError> {
 }
 
 /// Applies one `key=value` from the command line. The value is read as TOML, and as plain text where it is not TOML, so
-/// that `--set repository_name=My site` needs no quotes within quotes.
+/// that `--option repository_name=My site` needs no quotes within quotes.
 pub fn assign(assignment: &str, target: &mut dyn Target) -> Result<(), SettingsError> {
     let Some((key, text)) = assignment.split_once('=') else {
         let problem = "has no value; write key=value".to_owned();
@@ -146,6 +148,8 @@ pub struct Settings {
     pub page_bytes: u64,
     /// Largest resource that oai_didl carries by value.
     pub by_value_limit: u64,
+    /// Directory for copies of files that are sent by value and are not held in memory; empty for that of the system.
+    pub temporary_directory: PathBuf,
     /// Whether Identify describes the datestamps, in a namespace of our own.
     pub describe_datestamps: bool,
     /// Other repositories harvesters may like to know.
@@ -162,6 +166,13 @@ pub struct Settings {
     pub branding_icon: Option<String>,
     /// Where that picture leads.
     pub branding_link: Option<String>,
+}
+
+/// An absolute path, or nothing.
+fn absolute_path(value: &Value) -> Result<PathBuf, String> {
+    let path = PathBuf::from(value::text(value)?);
+    let is_legal = path.is_absolute() || path.as_os_str().is_empty();
+    is_legal.then_some(path).ok_or_else(|| "needs an absolute path".to_owned())
 }
 
 /// What the eprints description of Identify says, each as texts and URLs in the order they are given.
@@ -189,6 +200,7 @@ impl Default for Settings {
             sets_per_page: 0,
             page_bytes: 0,
             by_value_limit: 0,
+            temporary_directory: PathBuf::new(),
             describe_datestamps: false,
             friends: Vec::new(),
             repository_identifier: None,
@@ -264,6 +276,12 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         default: "\"7M\"",
         doc: "Resources up to this size are included in their oai_didl record, in base64; larger ones by reference only. Clients based on libxml2 (lxml, PHP, xmllint) reject or lose records with more than 7M unless they allow huge documents.",
         set: |s, v| value::bytes(v).map(|bytes| s.by_value_limit = bytes),
+    },
+    Setting {
+        key: "temporary_directory",
+        default: "\"\"",
+        doc: "Directory for copies of files above 1M while they are sent by value; an absolute path. By default that of the system: TMPDIR, or /tmp.",
+        set: |s, v| absolute_path(v).map(|path| s.temporary_directory = path),
     },
     Setting {
         key: "describe_datestamps",

@@ -16,7 +16,7 @@
 //! | [`network`] | addresses and names of a test's own |
 //! | [`peer`] | repositories made with the libraries of others |
 //! | [`waiting`] | waiting for events, whatever else the machine does |
-//! | [`xsd`] | judgement by the official schemas |
+//! | [`xsd`] | validation against the official schemas |
 //!
 //! The end-to-end tests live in `tests/`; the benchmark's client and site maker in `examples/`.
 
@@ -37,9 +37,10 @@ pub mod waiting;
 pub mod web;
 pub mod xsd;
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The root of the workspace these sources were built from.
 pub fn workspace() -> &'static Path {
@@ -51,12 +52,15 @@ pub fn workspace() -> &'static Path {
 /// numbered; `tools/test` counts them all.
 ///
 /// This is for what nothing can be installed for, such as the right to mount; [`not_installed`] for everything else.
+/// A test that skips the same thing several times prints it once.
 pub fn skipped(what: &str) {
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
-    let thread = std::thread::current();
-    // `eprintln!` is captured in tests that pass. A closed stderr has no one to tell.
-    let _ = writeln!(std::io::stderr(), "SKIPPED {number}: {}: {what}", thread.name().unwrap_or_default());
+    static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let line = format!("{}: {what}", std::thread::current().name().unwrap_or_default());
+    let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if printed.insert(line.clone()) {
+        // `eprintln!` is captured in tests that pass. With standard error closed, there is nowhere to print.
+        let _ = writeln!(std::io::stderr(), "SKIPPED {}: {line}", printed.len());
+    }
 }
 
 /// Says that something is not tested because a tool is missing; see [`skipped`].

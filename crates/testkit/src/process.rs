@@ -81,10 +81,10 @@ impl Launch {
         self
     }
 
-    /// Change a setting: `--set key=value`.
+    /// Change a setting: `--option key=value`.
     #[must_use]
     pub fn set(self, key: &str, value: &str) -> Self {
-        self.argument("--set").argument(format!("{key}={value}"))
+        self.argument("--option").argument(format!("{key}={value}"))
     }
 
     /// One more argument.

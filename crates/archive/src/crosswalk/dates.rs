@@ -71,6 +71,11 @@ impl Date {
         (self.year > 0 && self.month <= 12 && self.day <= days).then_some(self)
     }
 
+    /// The first day of a month or a year; a day itself.
+    pub(crate) fn first_day(self) -> Self {
+        Self { month: self.month.max(1), day: self.day.max(1), ..self }
+    }
+
     /// The year alone.
     pub(super) fn year(self) -> u16 {
         self.year

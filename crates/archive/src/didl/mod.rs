@@ -13,7 +13,7 @@ mod tests;
 
 use std::borrow::Cow;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use modoai_protocol::xml::XmlWriter;
 use modoai_repository::formats::{didl, steady};
@@ -30,17 +30,24 @@ const UNKNOWN: &str = "application/octet-stream";
 pub struct Packages {
     shelf: Shelf,
     base_url: Option<String>,
+    /// Directory for temporary copies; empty for that of the system.
+    temporary: PathBuf,
 }
 
 impl Packages {
     /// The files are below this folder.
     pub fn new(root: &Path) -> Self {
-        Self { shelf: Shelf::new(root), base_url: None }
+        Self { shelf: Shelf::new(root), base_url: None, temporary: PathBuf::new() }
     }
 
     /// The same for a repository at this URL, which is told in every package.
     pub fn of_repository(self, base_url: &str) -> Self {
         Self { base_url: Some(base_url.to_owned()), ..self }
+    }
+
+    /// The same with temporary copies in this directory.
+    pub fn copying_into(self, temporary: &Path) -> Self {
+        Self { temporary: temporary.to_owned(), ..self }
     }
 
     /// The length of a file and when it was last written, for [`File::state`]. A path that leads nowhere, out of the
@@ -106,7 +113,7 @@ impl Packages {
             Ok(opened) => {
                 // A file that is gone when it is opened again has not held still.
                 let again = || Ok(self.shelf.open(&file.path).ok());
-                Some(steady::read(opened, again, by_value_limit, None, buffer)?)
+                Some(steady::read(opened, again, by_value_limit, &self.temporary, None, buffer)?)
             }
             Err(error) => {
                 tracing::warn!(identifier, file = file.path, %error, "a file of a document cannot be read");

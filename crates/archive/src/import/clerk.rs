@@ -11,14 +11,13 @@ use modoai_repository::catalogue::{Catalogue, Description, Detail, Restamp, Stat
 use modoai_repository::item::{Fingerprint, Item};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
-use super::draft::Packing;
+use super::draft::{Lack, Packing};
 use super::{ImportError, stamp};
 use crate::record::Record;
 use crate::source::{Content, Entry, Fault, Place, Reading};
 use crate::terms::Archive;
 
-/// The mark, among what a document was made of, of those that are always read: they also depend on files, or there is a remark
-/// to be made each time.
+/// The mark, among what a document was made of, of those that are always read: they also depend on files.
 const ALWAYS_READ: i64 = 1;
 
 /// One who looks at entries.
@@ -39,8 +38,16 @@ pub(super) struct Finding {
     /// A hash of the document's name; `None` if that could not be told.
     pub(super) name: Option<u64>,
     pub(super) verdict: Verdict,
-    /// What is to be said of an entry that is taken nevertheless.
+    pub(super) notes: Notes,
+}
+
+/// What is to be reported about an entry that is imported.
+#[derive(Default)]
+pub(super) struct Notes {
+    /// Dates that cannot be parsed.
     pub(super) remark: Option<Fault>,
+    /// Formats that the record does not have, and the fields that they require.
+    pub(super) lacking: Vec<Lack>,
 }
 
 /// What is to be done about an entry.
@@ -84,15 +91,15 @@ impl<'a> Clerk<'a> {
         let mut states = self.catalogue.states(&names)?.into_iter();
         let mut findings = Vec::with_capacity(entries.len());
         for (entry, named) in entries.into_iter().zip(named) {
-            let (name, (verdict, remark)) = match named {
-                Err(fault) => (None, (Verdict::Bad(fault), None)),
+            let (name, (verdict, notes)) = match named {
+                Err(fault) => (None, (Verdict::Bad(fault), Notes::default())),
                 Ok(named) => {
                     let state = states.next().flatten();
                     let bytes = entry.bytes.unwrap_or_default();
                     (Some(hash(&named.name)), self.judge(&named, state, &bytes, &entry.place)?)
                 }
             };
-            findings.push(Finding { place: entry.place, name, verdict, remark });
+            findings.push(Finding { place: entry.place, name, verdict, notes });
         }
         Ok(findings)
     }
@@ -109,27 +116,27 @@ impl<'a> Clerk<'a> {
         state: Option<State>,
         bytes: &[u8],
         place: &Place,
-    ) -> Result<(Verdict, Option<Fault>), ImportError> {
+    ) -> Result<(Verdict, Notes), ImportError> {
         if let Some(State { deleted, state, .. }) = state {
             if state.inode == named.digest && state.changed == self.source && state.modified != ALWAYS_READ {
                 // A document that was deleted for want of an entry is back; one that its entry deletes is as it was.
                 if !deleted {
-                    return Ok((Verdict::Unchanged, None));
+                    return Ok((Verdict::Unchanged, Notes::default()));
                 }
             }
             if !deleted && state.changed != self.source {
                 let what = format!("{} is in the archive already, from another source", named.name);
-                return Ok((Verdict::Bad(Fault(what)), None));
+                return Ok((Verdict::Bad(Fault(what)), Notes::default()));
             }
         }
         let content = match self.reading.read(bytes, place) {
             Ok(content) => content,
-            Err(fault) => return Ok((Verdict::Bad(fault), None)),
+            Err(fault) => return Ok((Verdict::Bad(fault), Notes::default())),
         };
         let remark = if content.record.deleted { None } else { stamp::unreadable(&content.record) };
-        let description = match self.describe(named, content, remark.is_some())? {
-            Ok(description) => Box::new(description),
-            Err(fault) => return Ok((Verdict::Bad(fault), None)),
+        let (description, lacking) = match self.describe(named, content)? {
+            Ok((description, lacking)) => (Box::new(description), lacking),
+            Err(fault) => return Ok((Verdict::Bad(fault), Notes::default())),
         };
         let is_gone = description.record.is_none();
         let verdict = match state {
@@ -140,16 +147,15 @@ impl<'a> Clerk<'a> {
             Some(_) if self.is_as_it_was(&description)? => Verdict::Remade(description),
             Some(_) => Verdict::Changed(description),
         };
-        Ok((verdict, remark))
+        Ok((verdict, Notes { remark, lacking }))
     }
 
-    /// The document as the catalogue will have it.
+    /// The document as the catalogue will have it, and the formats that it will not have.
     fn describe(
         &mut self,
         named: &Named,
         content: Content,
-        remarkable: bool,
-    ) -> Result<Result<Description, Fault>, ImportError> {
+    ) -> Result<Result<(Description, Vec<Lack>), Fault>, ImportError> {
         let Content { mut record, given } = content;
         // Whatever else is wrong with what is gone, it is gone.
         let is_gone = record.deleted;
@@ -163,7 +169,7 @@ impl<'a> Clerk<'a> {
         };
         let state = Fingerprint {
             size: 0,
-            modified: if record.files.is_empty() && !remarkable { 0 } else { ALWAYS_READ },
+            modified: if record.files.is_empty() { 0 } else { ALWAYS_READ },
             changed: self.source,
             inode: named.digest,
         };
@@ -179,7 +185,7 @@ impl<'a> Clerk<'a> {
             restamp: Restamp::IfChanged,
         };
         if is_gone {
-            return Ok(Ok(description));
+            return Ok(Ok((description, Vec::new())));
         }
         let mut draft = match self.archive.draft(&named.name, record, &given) {
             Ok(draft) => draft,
@@ -192,7 +198,7 @@ impl<'a> Clerk<'a> {
         description.state.size = packed.size;
         description.record = Some(packed);
         description.forms = draft.forms;
-        Ok(Ok(description))
+        Ok(Ok((description, draft.lacking)))
     }
 
     /// Notes the state of a document's files, so that it is another document when they change.

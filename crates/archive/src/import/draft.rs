@@ -14,6 +14,13 @@ use crate::record::Record;
 use crate::source::Given;
 use crate::terms::Archive;
 
+/// A format that a record does not have.
+pub(super) struct Lack {
+    pub(super) prefix: String,
+    /// Fields that the format requires and the record does not have.
+    pub(super) fields: Vec<String>,
+}
+
 /// What is to be stored of a document.
 pub(super) struct Draft {
     pub(super) dossier: dossier::Draft,
@@ -21,6 +28,8 @@ pub(super) struct Draft {
     pub(super) forms: Vec<(Arc<StoredFormat>, Option<Packed>)>,
     /// Formats that no crosswalk makes, with what goes out in them.
     pub(super) as_they_came: Vec<(Arc<StoredFormat>, Vec<u8>)>,
+    /// Formats of the archive that this document does not have.
+    pub(super) lacking: Vec<Lack>,
 }
 
 impl Archive {
@@ -29,7 +38,7 @@ impl Archive {
         let json = serde_json::to_vec(&record).expect("a record is texts and numbers");
         let record = Arc::new(record);
         let described = self.crosswalks.describe(Arc::clone(&record), name);
-        let (mut dossier, mut forms) = (dossier::Draft::of(&json), Vec::new());
+        let (mut dossier, mut forms, mut lacking) = (dossier::Draft::of(&json), Vec::new(), Vec::new());
         let mut tried = Vec::new();
         for crosswalk in self.crosswalks.all() {
             let definition = crosswalk.definition();
@@ -45,7 +54,11 @@ impl Archive {
                     let what = format!("it lacks {}, which every record must have", lacking.join(" and "));
                     return Err(CrosswalkError { file: definition.prefix.clone(), line: None, what });
                 }
-                None if !crosswalk.suits(&record) => continue,
+                None if !crosswalk.suits(&record) => {
+                    let fields = crosswalk.lacks(&record).map(str::to_owned).collect();
+                    lacking.push(Lack { prefix: definition.prefix.clone(), fields });
+                    continue;
+                }
                 None if definition.keep => {
                     dossier.keep(&definition.prefix, |out| crosswalk.write(&described, out))?;
                 }
@@ -70,7 +83,7 @@ impl Archive {
         let as_they_came = unmade.map(|Given { format, xml }| {
             (Arc::clone(format), [b"<metadata>", xml.as_slice(), b"</metadata>", &about].concat())
         });
-        Ok(Draft { dossier, forms, as_they_came: as_they_came.collect() })
+        Ok(Draft { dossier, forms, as_they_came: as_they_came.collect(), lacking })
     }
 }
 

@@ -31,7 +31,7 @@ use modoai_protocol::Datestamp;
 use modoai_repository::catalogue::{Catalogue, CatalogueError, SetTitle, Writer};
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use report::{Complaints, Progress, Report, Spared};
+pub use report::{Complaints, Lacking, Progress, Report, Spared};
 
 use crate::crosswalk::CrosswalkError;
 use crate::source::{Fault, Options, Reading, Source};
@@ -114,7 +114,8 @@ impl Import<'_> {
     ) -> Result<Report, ImportError> {
         let mut report = Report::default();
         let mut writer = self.catalogue.writer()?;
-        self.agree(&mut *writer, &mut report)?;
+        let was_ready = self.catalogue.standing()?.ready;
+        let all_evaluated = self.agree(&mut *writer, &mut report)?;
         if !self.options.dry_run {
             self.remember_source(&mut *writer)?;
         }
@@ -124,6 +125,9 @@ impl Import<'_> {
             self.name_sets(&mut *writer)?;
             writer.complete()?;
         }
+        if all_evaluated || (!was_ready && report.unchanged == 0) {
+            report.idle_rules = self.archive.sets.idle();
+        }
         report.complete = report.spared == 0;
         Ok(report)
     }
@@ -132,7 +136,9 @@ impl Import<'_> {
     pub fn recast(&self) -> Result<Report, ImportError> {
         let mut report = Report::default();
         let mut writer = self.catalogue.writer()?;
-        self.agree(&mut *writer, &mut report)?;
+        if self.agree(&mut *writer, &mut report)? {
+            report.idle_rules = self.archive.sets.idle();
+        }
         if !self.options.dry_run {
             self.remember_source(&mut *writer)?;
             self.name_sets(&mut *writer)?;
@@ -147,15 +153,19 @@ impl Import<'_> {
         xxh3_64(self.options.source.as_bytes()) as i64
     }
 
-    /// Sees to it that the catalogue's terms are these, and that every record in it is by them.
-    fn agree(&self, writer: &mut dyn Writer, report: &mut Report) -> Result<(), ImportError> {
+    /// Sees to it that the catalogue's terms are these, and that every record in it is by them. Returns true if every stored
+    /// record was evaluated for that.
+    fn agree(&self, writer: &mut dyn Writer, report: &mut Report) -> Result<bool, ImportError> {
         let terms = self.archive.terms();
         let Some(held) = Terms::held(&*self.catalogue)? else {
             if writer.live()? > 0 {
                 let of_records = !self.catalogue.formats()?.is_empty();
                 return Err(ImportError::Foreign(if of_records { "harvested records" } else { "the files of a site" }));
             }
-            return if self.options.dry_run { Ok(()) } else { Ok(terms.hold(writer)?) };
+            if !self.options.dry_run {
+                terms.hold(writer)?;
+            }
+            return Ok(false);
         };
         // More than one, if somebody changed their mind before all records had been looked at.
         let mut former = Terms::former(&*self.catalogue)?;
@@ -163,7 +173,7 @@ impl Import<'_> {
             former.retain(|before| *before != held);
             former.push(held);
         } else if former.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let before = former.iter().cloned().map(Archive::compile).collect::<Result<Vec<_>, _>>()?;
         if self.catalogue.standing()?.ready {
@@ -176,14 +186,15 @@ impl Import<'_> {
         // Terms that fail on a record are refused before they hold.
         report.recast = self.recast_all(None, &before)?;
         if self.options.dry_run {
-            return Ok(());
+            return Ok(true);
         }
         // The new terms hold before the first record is stamped by them: whoever harvests in between gets a changed
         // record with its old stamp, and again with its new one. The other way round a change would be missed.
         Terms::remember_former(&former, writer)?;
         terms.hold(writer)?;
         report.recast = self.recast_all(Some(&mut *writer), &before)?;
-        Ok(Terms::remember_former(&[], writer)?)
+        Terms::remember_former(&[], writer)?;
+        Ok(true)
     }
 
     /// Tells the catalogue what sets are called.

@@ -1,5 +1,6 @@
 //! What an import did, and what it has to complain about.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
@@ -25,8 +26,15 @@ pub struct Report {
     pub bad: u64,
     /// Entries with an identifier that an earlier one had, and had been taken with.
     pub duplicates: u64,
-    /// Entries, among those that were taken, with a date that cannot be read.
+    /// Imported entries with a date that cannot be parsed; it is kept as text.
     pub remarks: u64,
+    /// Formats that some of the imported entries do not have, by prefix.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub lacking: BTreeMap<String, Lacking>,
+    /// Rules of sets that match no record, each with its number and field. Known if every record was evaluated: in the first
+    /// import, and after a change of the configuration.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub idle_rules: Vec<String>,
     /// Documents that changed because a crosswalk or a rule of sets did.
     pub recast: u64,
     /// Formats that are no more: what records had in them is told as deleted.
@@ -39,6 +47,15 @@ pub struct Report {
     pub spared_because: Option<Spared>,
     /// Whether the catalogue now holds what the source does, bad entries aside.
     pub complete: bool,
+}
+
+/// Records without a format.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Lacking {
+    /// Number of records.
+    pub records: u64,
+    /// Fields that the format requires, and that some of these records do not have.
+    pub fields: BTreeSet<String>,
 }
 
 /// Why documents that are not in the source were kept.

@@ -1,5 +1,5 @@
 //! Dates of a document: when it last changed, by what its record says, which is its datestamp while an archive is filled for
-//! the first time; and those that nobody can read.
+//! the first time; and those that cannot be parsed.
 
 use jiff::Timestamp;
 use modoai_protocol::Datestamp;
@@ -20,7 +20,7 @@ pub(super) fn of(record: &Record) -> Result<Option<Datestamp>, Fault> {
     Ok(dates.filter_map(|date| exact(date).or_else(|| day(date))).max())
 }
 
-/// Dates of the record that no format can tell, because they cannot be read; `None` if there are none such.
+/// Names the dates of a record that cannot be parsed; `None` if all can. They are kept as text.
 pub(super) fn unreadable(record: &Record) -> Option<Fault> {
     let is_bad = |date: &str| !date.trim().is_empty() && Date::parse(date).is_none();
     let named = record.dates.iter().filter(|(_, date)| is_bad(date));
@@ -28,10 +28,10 @@ pub(super) fn unreadable(record: &Record) -> Option<Fault> {
     let versions = record.versions.iter().filter(|version| is_bad(&version.date));
     let mut bad = named.chain(versions.map(|version| ("versions".to_owned(), &version.date)));
     let (field, date) = bad.next()?;
-    let what = format!("field `{field}`: {:?} is no date such as 2024, 2024-05 or 2024-05-17", shortened(date));
+    let what = format!("field `{field}`: {:?} is not a date such as 2024, 2024-05 or 2024-05-17", shortened(date));
     Some(Fault(match bad.count() {
-        0 => format!("{what}; imported without it"),
-        more => format!("{what}, nor are {more} more; imported without them"),
+        0 => what,
+        more => format!("{what}, nor are {more} more"),
     }))
 }
 
@@ -51,9 +51,9 @@ fn exact(text: &str) -> Option<Datestamp> {
     })
 }
 
-/// The day of a date in any other form.
+/// The day of a date in any other form; the first day of a month or a year.
 fn day(text: &str) -> Option<Datestamp> {
-    Bound::parse(&Date::parse(text)?.to_string()).map(Bound::first)
+    Bound::parse(&Date::parse(text)?.first_day().to_string()).map(Bound::first)
 }
 
 #[cfg(test)]
@@ -106,22 +106,23 @@ mod tests {
             let said = told(json!({ "dates": { "created": "2020", "issued": date } })).expect(date);
             assert_eq!(
                 said,
-                format!(
-                    "field `dates.issued`: {date:?} is no date such as 2024, 2024-05 or 2024-05-17; imported without it"
-                )
+                format!("field `dates.issued`: {date:?} is not a date such as 2024, 2024-05 or 2024-05-17")
             );
         }
         let versions = json!([{ "version": "v1", "date": "soon" }, { "version": "v2", "date": "later" }]);
         let said = told(json!({ "versions": versions })).expect("two of them");
-        assert!(said.starts_with("field `versions`: \"soon\" is no date"), "{said}");
-        assert!(said.ends_with(", nor are 1 more; imported without them"), "{said}");
+        assert!(said.starts_with("field `versions`: \"soon\" is not a date"), "{said}");
+        assert!(said.ends_with(", nor are 1 more"), "{said}");
         assert_eq!(told(json!({ "dates": { "issued": " " }, "versions": ["v1"] })), None, "what is blank is not there");
     }
 
     #[test]
-    fn otherwise_it_is_the_latest_date_that_names_a_day() {
+    fn otherwise_it_is_the_latest_date_or_its_first_day() {
         for (dates, expected) in [
-            (json!({ "created": "2019-12-31", "issued": "2021", "updated": "soon" }), Some("2019-12-31T00:00:00Z")),
+            (json!({ "created": "2019-12-31", "issued": "2021", "updated": "soon" }), Some("2021-01-01T00:00:00Z")),
+            (json!({ "issued": "1994" }), Some("1994-01-01T00:00:00Z")),
+            (json!({ "issued": "1994-03" }), Some("1994-03-01T00:00:00Z")),
+            (json!({ "issued": "1994-03", "created": "1994-02-20" }), Some("1994-03-01T00:00:00Z")),
             (
                 json!({ "created": "2019-12-31", "issued": "Mon, 6 Jan 2020 10:00:00 GMT" }),
                 Some("2020-01-06T00:00:00Z"),

@@ -13,6 +13,7 @@ use modoai_repository::catalogue::stored::Pieces;
 use modoai_repository::catalogue::{Catalogue, Change, Writer};
 
 use super::clerk::{Clerk, Finding, Verdict};
+use super::draft::Lack;
 use super::report::{Complaints, Progress, Report};
 use super::{Import, ImportError};
 use crate::source::{Entry, Fault, Reading, Source};
@@ -205,16 +206,21 @@ impl Taker<'_> {
     }
 
     fn take_one(&mut self, finding: Finding) {
-        let Finding { place, name, verdict, remark } = finding;
+        let Finding { place, name, verdict, notes } = finding;
         if !self.met.admits(name, &verdict) {
             self.report.duplicates += 1;
             self.complaints.bad(&place, &Fault("an earlier entry has the same identifier".to_owned()));
             return;
         }
         let report = &mut *self.report;
-        if let Some(remark) = remark {
+        if let Some(remark) = notes.remark {
             report.remarks += 1;
             self.complaints.remark(&place, &remark);
+        }
+        for Lack { prefix, fields } in notes.lacking {
+            let lacking = report.lacking.entry(prefix).or_default();
+            lacking.records += 1;
+            lacking.fields.extend(fields);
         }
         let (count, description) = match verdict {
             Verdict::Unchanged => (&mut report.unchanged, None),

@@ -77,6 +77,7 @@ impl Format for Packaged {
         }
         let (identifier, limit) = (&subject.item.name, subject.by_value_limit());
         let packages = Packages::new(&self.root).of_repository(subject.repository.base_url());
+        let packages = packages.copying_into(subject.temporary_directory());
         let dossier = Dossier::new(subject.record()?);
         let record: Record = serde_json::from_slice(dossier.record()?)?;
         let made;

@@ -3,6 +3,7 @@
 //! A result is remembered for its value if the templates had no need to look at the record (see `view`).
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use minijinja::value::{Serde, Value, ValueKind};
@@ -41,6 +42,8 @@ pub(super) struct CompiledRule {
     remembered: RwLock<HashMap<Box<str>, Option<Arc<SetSpec>>>>,
     names: BTreeMap<SetSpec, String>,
     descriptions: BTreeMap<SetSpec, String>,
+    /// Has made a set.
+    has_matched: AtomicBool,
 }
 
 impl CompiledRule {
@@ -68,6 +71,7 @@ impl CompiledRule {
             remembered: RwLock::default(),
             names: by_spec(rule.names).map_err(|spec| refuse("names", illegal(&spec)))?,
             descriptions: by_spec(rule.descriptions).map_err(|spec| refuse("descriptions", illegal(&spec)))?,
+            has_matched: AtomicBool::new(false),
         };
         let spec = rule.spec.unwrap_or_else(|| "{{ value|level }}".to_owned());
         compiled.add(SPEC, spec)?;
@@ -94,8 +98,14 @@ impl CompiledRule {
         let Some(field) = &self.field else { return Ok(()) };
         let mut add = |value: &str| {
             let value = value.trim();
-            if !value.is_empty() {
-                sets.extend(self.set_of(value, lent, &share)?);
+            if !value.is_empty()
+                && let Some(set) = self.set_of(value, lent, &share)?
+            {
+                sets.push(set);
+                // A store for every record would be shared by all threads.
+                if !self.has_matched.load(Ordering::Relaxed) {
+                    self.has_matched.store(true, Ordering::Relaxed);
+                }
             }
             Ok(())
         };
@@ -103,6 +113,12 @@ impl CompiledRule {
             Some(split) => text.split(split.as_str()).try_for_each(&mut add),
             None => add(text),
         })
+    }
+
+    /// The number and the field of the rule, if it takes values and has made no set of any.
+    pub(super) fn idle(&self) -> Option<String> {
+        let field = self.field.as_ref().filter(|_| !self.has_matched.load(Ordering::Relaxed))?;
+        Some(format!("rule {} (field `{field}`)", self.number))
     }
 
     /// The sets that the rule names or describes.

@@ -3,6 +3,7 @@
 //! Texts are lent, not copied: this runs for every record of an archive.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -14,6 +15,13 @@ use crate::record::Record;
 pub(super) struct Field {
     name: String,
     below: Vec<String>,
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        self.below.iter().try_for_each(|part| write!(f, ".{part}"))
+    }
 }
 
 impl Field {

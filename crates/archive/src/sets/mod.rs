@@ -85,6 +85,11 @@ impl SetRules {
         Ok(sets)
     }
 
+    /// The rules that have made no set of any record so far, each with its number and field.
+    pub fn idle(&self) -> Vec<String> {
+        self.rules.iter().filter_map(CompiledRule::idle).collect()
+    }
+
     /// Every set whose name is known: those that rules list, and those met so far, with the sets that contain them,
     /// that a rule has a template of names for. Sorted by spec.
     pub fn named(&self) -> Vec<SetInfo> {

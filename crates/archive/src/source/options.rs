@@ -30,7 +30,11 @@ pub struct Options {
     /// How many bytes a file may have that is one record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_file: Option<usize>,
-    /// CSV: what is between columns, one character. A comma by default; a tab in files whose names end in `.tsv`.
+    /// CSV: the encoding, such as `windows-1252`. Detected if not given: UTF-8, UTF-16 or windows-1252.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// CSV: the character between columns. A tab in files whose names end in `.tsv`; in others it is detected if not given:
+    /// comma, semicolon or tab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub separator: Option<char>,
     /// CSV: what is between several values in one column. A semicolon by default; nothing separates if it is empty.

@@ -344,7 +344,10 @@ mod tests {
         fn it_is_never_longer_and_done_once(text in r#"([\\{}$ \n/]|\\[cvHtuij'"~.=^`]|[ae-jo\"'é]|\\o|\\alph|\\[()\[\]]){0,24}"#) {
             let once = to_unicode(&text).into_owned();
             prop_assert!(once.len() <= text.len(), "{text:?} became {once:?}");
-            prop_assert_eq!(to_unicode(&once), once.as_str(), "{:?}", text);
+            // The dollar sign of `\$` would begin a formula.
+            if !text.contains(r"\$") {
+                prop_assert_eq!(to_unicode(&once), once.as_str(), "{:?}", text);
+            }
         }
 
         #[test]

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use modoai_protocol::query;
 use modoai_repository::host::{CatalogueHost, Host};
-use modoai_repository::{Failure, Repository};
+use modoai_repository::{Failure, Repository, Sent};
 use modoai_server::{FolderHost, Health, Requester};
 
 use crate::config::SiteArgs;
@@ -22,6 +22,8 @@ use crate::source::{RecordsArgs, Source, contradiction, nothing_given};
 /// a harvester without credentials gets.
 ///
 /// With --catalogue it is a catalogue of harvested records that answers.
+///
+/// The exit code is 1 if the response is an OAI-PMH error, such as noRecordsMatch.
 #[derive(Debug, Args)]
 #[command(override_usage = "modoai ask [OPTIONS] <DIR> <QUERY>
        modoai ask [OPTIONS] --catalogue <FILE> <QUERY>")]
@@ -113,9 +115,11 @@ fn answer(repository: &Repository, host: &dyn Host, query: &str) -> Result<(), C
     let failed = |failure: Failure| CliError::failed("no answer").because(failure);
     let answer = repository.answer(query::parse(query.as_bytes()), host).map_err(failed)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    match answer.write_to(&mut out) {
-        Err(Failure::Io(error)) => output::tolerate_broken_pipe(Err(error)),
-        Err(failure) => Err(failed(failure)),
-        Ok(()) => output::tolerate_broken_pipe(out.flush()),
+    let mut sent = Sent::default();
+    match answer.write_and_tell(&mut out, &mut sent) {
+        Err(Failure::Io(error)) => output::tolerate_broken_pipe(Err(error))?,
+        Err(failure) => return Err(failed(failure)),
+        Ok(()) => output::tolerate_broken_pipe(out.flush())?,
     }
+    if sent.is_error { Err(CliError::failed("the response is an OAI-PMH error")) } else { Ok(()) }
 }

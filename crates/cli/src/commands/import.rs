@@ -70,7 +70,8 @@ pub(crate) struct ImportCommand {
     /// Print one summary as JSON.
     #[arg(long)]
     json: bool,
-    /// Write the place and the fault of every bad entry to a file; on standard error only the first hundred are named.
+    /// Write every rejected entry and every date that cannot be parsed to a file; standard error names the first hundred
+    /// entries and the first date.
     #[arg(long, value_name = "FILE", value_parser = crate::place::path())]
     faults: Option<PathBuf>,
 }
@@ -187,7 +188,7 @@ impl ImportCommand {
             progress: &progress,
             now: system_clock()(),
         };
-        let mut grumbler = Grumbler::new(self.faults.as_deref())?;
+        let mut grumbler = Grumbler::new(self.faults.as_deref(), quiet)?;
         let display = (!quiet).then(|| {
             let progress = Arc::clone(&progress);
             Counting::shown_by(move |done| display::show(&progress, done))
@@ -285,10 +286,6 @@ fn verdict(report: &Report) -> Result<(), CliError> {
             let what = format!("{} not imported", counted(report.bad + report.duplicates, "entry was", "entries were"));
             Err(CliError::new(error::Kind::Findings, what)
                 .hint("what is wrong is named above; everything else is in the catalogue"))
-        }
-        None if report.remarks > 0 => {
-            let what = format!("imported with dates that cannot be read: {}", report.remarks);
-            Err(CliError::new(error::Kind::Findings, what).hint("they are named above; formats leave such dates out"))
         }
         None => Ok(()),
     }

@@ -61,7 +61,7 @@ impl FromArgMatches for What {
         }
         // By hand, because a setting of the environment is no contradiction.
         let of_a_folder =
-            [("dir", "DIR"), ("data", "--data"), ("config", "--config"), ("url", "--url"), ("assignments", "--set")];
+            [("dir", "DIR"), ("data", "--data"), ("config", "--config"), ("url", "--url"), ("assignments", "--option")];
         for (id, name) in of_a_folder {
             if matches.value_source(id) == Some(ValueSource::CommandLine) {
                 let what = format!("{name} cannot be used with --apache: httpd says where its sites are");

@@ -46,7 +46,7 @@ use crate::quirks;
 use crate::repairs::Repairs;
 use crate::sink::{NOT_WRITTEN, Place, Sink, SinkError, SinkKind, SinkOptions, Source};
 use crate::state::{Contract, Identity, State, Wait};
-use crate::summary::{Gap, NextRun, Summary};
+use crate::summary::{Gap, NextRun, Summary, without_nested};
 use crate::window::Granularity;
 use interview::{Interview, identify};
 pub use options::{HarvestError, Options, distinct_slug, slug};
@@ -357,6 +357,7 @@ impl Work {
                 ..Gap::default()
             }));
         }
+        let mut missing = without_nested(missing);
         let records = state.missing("", MOST_GAPS)?;
         let untold = state.missing_count()?.saturating_sub(records.len() as u64);
         missing.extend(records.into_iter().map(|record| Gap {

@@ -298,7 +298,7 @@ impl Talk {
             Next::Postpone(wait) => Err(Trouble::Postponed(wait)),
             Next::Wait(wait) => {
                 self.repairs.note(trouble.quirk(), &trouble.to_string());
-                tracing::info!(%trouble, wait = ?wait, "asking again");
+                tracing::info!("{trouble}; retrying in {:.1} s", wait.as_secs_f64());
                 self.gauge.say(format!("waiting {} s: {trouble}", wait.as_secs()));
                 tokio::select! {
                     () = tokio::time::sleep(wait) => Ok(()),

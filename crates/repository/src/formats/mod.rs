@@ -8,6 +8,7 @@ pub mod steady;
 mod stored;
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use modoai_protocol::MetadataPrefix;
@@ -147,6 +148,11 @@ impl Subject<'_> {
     /// The largest resource that goes by value.
     pub fn by_value_limit(&self) -> u64 {
         self.repository.settings.by_value_limit
+    }
+
+    /// Directory for temporary copies; empty for that of the system.
+    pub fn temporary_directory(&self) -> &Path {
+        &self.repository.settings.temporary_directory
     }
 
     /// Notes facts about the state of the file that was opened.

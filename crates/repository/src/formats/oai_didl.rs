@@ -50,9 +50,10 @@ impl Format for OaiDidl {
         };
         let (item, host) = (subject.item, subject.host);
         let known = item.facts.digests.map(|digests| (item.fingerprint, digests));
-        let limit = subject.repository.settings.by_value_limit;
+        let settings = &subject.repository.settings;
+        let (limit, temporary) = (settings.by_value_limit, &settings.temporary_directory);
         let again = || host.get(item);
-        let steady = steady::read(representation, again, limit, known, &mut subject.desk.buffer)?;
+        let steady = steady::read(representation, again, limit, temporary, known, &mut subject.desk.buffer)?;
         if let (Some(digests), true) = (steady.digests, steady.digests_are_new) {
             subject.learn(&steady.opened, Facts { title: None, digests: Some(digests) });
         }

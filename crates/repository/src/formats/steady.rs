@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::Path;
 
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
@@ -98,11 +99,13 @@ impl Value {
 }
 
 /// Reads a file of up to `limit` bytes. Whoever opened it is asked to open it `again` if it does not hold still. What is
-/// `known` of one of its states need not be found out again. The `buffer` is room for it.
+/// `known` of one of its states need not be found out again. The `buffer` is room for it; a copy of a large file is in the
+/// directory `temporary`, or in that of the system if it is empty.
 pub fn read<O: Opened>(
     mut opened: O,
     mut again: impl FnMut() -> io::Result<Option<O>>,
     limit: u64,
+    temporary: &Path,
     known: Option<(Fingerprint, Digests)>,
     buffer: &mut Vec<u8>,
 ) -> io::Result<Steady<O>> {
@@ -113,7 +116,7 @@ pub fn read<O: Opened>(
             return Ok(Steady { opened, digests: remembered, digests_are_new: false, value: None });
         }
         if !fingerprint.is_fresh()
-            && let Some((value, digests)) = copy(opened.file(), &fingerprint, remembered, buffer)?
+            && let Some((value, digests)) = copy(opened.file(), &fingerprint, remembered, temporary, buffer)?
         {
             let digests_are_new = remembered.is_none();
             return Ok(Steady { opened, digests: Some(digests), digests_are_new, value: Some(Value(value)) });
@@ -134,6 +137,7 @@ fn copy(
     file: &mut File,
     fingerprint: &Fingerprint,
     remembered: Option<Digests>,
+    temporary: &Path,
     buffer: &mut Vec<u8>,
 ) -> io::Result<Option<(Copied, Digests)>> {
     let mut hashes = remembered.is_none().then(Hashes::default);
@@ -143,7 +147,7 @@ fn copy(
         buffer.reserve(usize::try_from(fingerprint.size).expect("at most IN_MEMORY") + 1);
         Copied::Memory(std::mem::take(buffer))
     } else {
-        Copied::Disk(tempfile::tempfile()?)
+        Copied::Disk(temporary_file(temporary)?)
     };
     let Some(length) = copy_into(file, fingerprint.size, &mut value, hashes.as_mut())? else { return Ok(None) };
     if length != fingerprint.size || fingerprint_of(file)? != *fingerprint {
@@ -154,6 +158,19 @@ fn copy(
         (None, hashes) => hashes.unwrap_or_default().finish(),
     };
     Ok(Some((value, digests)))
+}
+
+fn temporary_file(directory: &Path) -> io::Result<File> {
+    let usual = std::env::temp_dir();
+    let directory = if directory.as_os_str().is_empty() { &usual } else { directory };
+    // Not with the kind of the error: hosts take "permission denied" for an answer about the file itself.
+    let failed = |error| {
+        let place = directory.display();
+        io::Error::other(format!(
+            "failed to create a temporary file in {place}: {error}; set another temporary directory"
+        ))
+    };
+    tempfile::tempfile_in(directory).map_err(failed)
 }
 
 /// The number of bytes copied, hardly more than `size`; `None` if the file cannot be read.

@@ -42,6 +42,8 @@ const WRONG: &[(&str, &str)] = &[
     ("OAICatalogue a b", "quotes"),
     ("OAICatalogue postgres://db/oai", "a URL of the kind postgres:"),
     ("OAIIndexDir s3://bucket/oai", "a URL of the kind s3:"),
+    ("OAITempDir s3://bucket/tmp", "a URL of the kind s3:"),
+    ("OAITempDir", "argument"),
     ("OAICatalogue docs/catalogue.sqlite", "outside every document root"),
     ("OAICatalogue mime.types", "not a catalogue"),
     ("OAICatalogue /dev/null", "neither a file nor a folder"),

@@ -126,22 +126,48 @@ fn a_bad_file_is_named_and_the_rest_is_imported() {
 }
 
 #[test]
-fn a_date_that_cannot_be_read_is_named_as_often_as_it_comes() {
+fn date_that_cannot_be_parsed_is_kept_as_text_with_one_remark() {
     let archive = Archive::configured(PLAIN);
-    let dated = |date: &str| json!({ "identifier": "1", "title": "One", "dates": { "issued": date } });
-    archive.write_lines("records.jsonl", &[dated("2020-5-5"), record("2", "Two")]);
-    for (expected, count) in [("new", 2), ("unchanged", 2)] {
-        let imported = archive.import("records.jsonl").run();
-        assert_eq!(imported.code, Some(2), "{}", imported.said);
-        imported.expect(&[(expected, count)]);
-        assert_eq!((imported.count("remarks"), &imported.report["complete"]), (1, &json!(true)));
-        assert!(imported.said.contains("records.jsonl:1: field `dates.issued`: \"2020-5-5\""), "{}", imported.said);
-    }
-    let before = archive.told();
-    assert!(!metadata(&before["oai:example.org:1"]).contains("dc:date"));
-    archive.write_lines("records.jsonl", &[dated("2020-05-05"), record("2", "Two")]);
-    archive.import("records.jsonl").done().expect(&[("changed", 1), ("unchanged", 1)]);
+    let dated = |id: &str, date: &str| json!({ "identifier": id, "title": "One", "dates": { "issued": date } });
+    archive.write_lines("records.jsonl", &[dated("1", "o. J."), dated("2", "um 1920"), record("3", "Three")]);
+    let imported = archive.import("records.jsonl").done();
+    imported.expect(&[("new", 3)]);
+    assert_eq!(imported.count("remarks"), 2);
+    assert_eq!(imported.said.matches("is not a date").count(), 1, "{}", imported.said);
+    assert!(imported.said.contains("records.jsonl:1: field `dates.issued`: \"o. J.\""), "{}", imported.said);
+    let again = archive.import("records.jsonl").done();
+    again.expect(&[("unchanged", 3)]);
+    assert_eq!(again.count("remarks"), 0);
+    assert!(metadata(&archive.told()["oai:example.org:1"]).contains("<dc:date>o. J.</dc:date>"));
+    archive.write_lines("records.jsonl", &[dated("1", "2020-05-05"), dated("2", "um 1920"), record("3", "Three")]);
+    archive.import("records.jsonl").done().expect(&[("changed", 1), ("unchanged", 2)]);
     assert!(metadata(&archive.told()["oai:example.org:1"]).contains("<dc:date>2020-05-05</dc:date>"));
+}
+
+#[test]
+fn quiet_import_prints_its_report_and_no_remark() {
+    let archive = Archive::configured(PLAIN);
+    let lines = [json!({ "identifier": "1", "dates": { "issued": "o. J." } }), json!({ "title": "no identifier" })];
+    archive.write_lines("records.jsonl", &lines);
+    let imported = archive.import("records.jsonl").with(["-q"]).run();
+    assert_eq!((imported.code, imported.count("bad"), imported.count("remarks")), (Some(2), 1, 1));
+    assert!(!imported.said.contains("o. J.") && imported.said.contains("records.jsonl:2"), "{}", imported.said);
+}
+
+#[test]
+fn records_without_a_format_and_rules_without_a_record_are_reported() {
+    let archive = Archive::configured(
+        "repository_identifier = \"example.org\"\nformats = [\"datacite\"]\n\
+         [[sets]]\nfield = \"subjects\"\n[[sets]]\nfield = \"faculty\"\n",
+    );
+    let whole = json!({ "identifier": "1", "title": "One", "subjects": ["a"], "dates": { "issued": "1994" } });
+    archive.write_lines("records.jsonl", &[whole.clone(), json!({ "identifier": "2", "title": "Two" })]);
+    let imported = archive.import("records.jsonl").done();
+    assert_eq!(imported.report["lacking"], json!({ "datacite": { "records": 1, "fields": ["date"] } }));
+    assert_eq!(imported.report["idle_rules"], json!(["rule 2 (field `faculty`)"]));
+    // Nothing was evaluated, so nothing is known.
+    let again = archive.import("records.jsonl").done();
+    assert_eq!((&again.report["lacking"], &again.report["idle_rules"]), (&Value::Null, &Value::Null));
 }
 
 #[test]

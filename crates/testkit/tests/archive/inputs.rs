@@ -59,6 +59,29 @@ fn an_identifier_that_is_whole_already_stays() {
 }
 
 #[test]
+fn tables_as_spreadsheets_export_them() {
+    let table = "identifier;title;dates.issued\r\n1;Müller: Straße;1994\r\n2;Zwei;1994-03\r\n";
+    let cp1252: Vec<u8> = table.chars().map(|character| u8::try_from(character).expect("Latin-1")).collect();
+    let utf16: Vec<u8> = format!("\u{feff}{table}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let tabs = table.replace(';', "\t").into_bytes();
+    for (bytes, named) in [
+        (cp1252, "windows-1252, columns separated by ';'"),
+        (utf16, "UTF-16LE, columns separated by ';'"),
+        (tabs, "UTF-8, columns separated by '\\t'"),
+    ] {
+        let archive = Archive::configured(PLAIN);
+        archive.write("list.csv", bytes);
+        let imported = archive.import("list.csv").done();
+        imported.expect(&[("new", 2)]);
+        assert!(imported.said.contains(named), "{}", imported.said);
+        let told = archive.told();
+        assert!(metadata(&told["oai:example.org:1"]).contains("<dc:title>Müller: Straße</dc:title>"), "{named}");
+        assert_eq!(told["oai:example.org:1"].datestamp, "1994-01-01T00:00:00Z");
+        assert_eq!(told["oai:example.org:2"].datestamp, "1994-03-01T00:00:00Z");
+    }
+}
+
+#[test]
 fn a_table_with_a_map_of_its_columns() {
     let archive = Archive::configured(
         r#"

@@ -3,6 +3,7 @@
 //! A row goes on as the names and texts of its cells, so that it can be read, and compared with what it was, without its
 //! table. A file whose columns are not as they were configured ends the reading: it would be wrong row by row.
 
+mod dialect;
 mod rows;
 #[cfg(test)]
 mod tests;

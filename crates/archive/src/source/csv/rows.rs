@@ -1,15 +1,16 @@
 //! Cuts tables into rows.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead as _, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::csv::{ByteRecord, Reader, ReaderBuilder};
+use encoding_rs::{Encoding, UTF_8};
 
+use super::dialect::{self, Expected, Opened};
 use crate::source::input::{self, Allowance, Files, Guarded, about};
 use crate::source::kind::OpenError;
-use crate::source::lines::BOM;
 use crate::source::{Entry, Fault, Options, Place, Source};
 
 /// A row is read in pieces of a few kilobytes, and its beginning comes with the end of the one before.
@@ -23,6 +24,7 @@ const END: &[u8] = b"\n\0";
 pub(in crate::source) struct Rows {
     files: Files,
     longest: usize,
+    encoding: Option<&'static Encoding>,
     separator: Option<u8>,
     /// Columns that must be there.
     required: Vec<String>,
@@ -48,6 +50,13 @@ impl Rows {
                 what: format!("{character:?} is not a single byte"),
             })?),
         };
+        let encoding = match &options.encoding {
+            None => None,
+            Some(label) => Some(Encoding::for_label(label.as_bytes()).ok_or_else(|| OpenError::Option {
+                option: "encoding",
+                what: format!("{label:?} is not an encoding; examples are utf-8, windows-1252 and utf-16le"),
+            })?),
+        };
         let mut required: Vec<String> = options.columns.values().cloned().collect();
         if !options.columns.contains_key("identifier") {
             required.push("identifier".to_owned());
@@ -63,15 +72,21 @@ impl Rows {
                 what: format!("a table cannot hold the field `{field}`"),
             });
         }
-        Ok(Self { files, longest: options.longest_line().max(PIECES), separator, required, refused, current: None })
+        let longest = options.longest_line().max(PIECES);
+        Ok(Self { files, longest, encoding, separator, required, refused, current: None })
     }
 
     /// Opens the next table and reads its first line.
     fn open(&mut self, path: &Path) -> io::Result<Current> {
-        let separator = self.separator.unwrap_or(if input::fits(path, &["tsv"]) { b'\t' } else { b',' });
-        let mut file = self.files.open(path)?;
-        if file.fill_buf()?.starts_with(BOM) {
-            file.consume(BOM.len());
+        let by_name = input::fits(path, &["tsv"]).then_some(b'\t');
+        let expected =
+            Expected { encoding: self.encoding, separator: self.separator.or(by_name), columns: &self.required };
+        let Opened { file, encoding, separator } = dialect::open(self.files.open(path)?, &expected)?;
+        let is_detected =
+            (encoding != UTF_8 && self.encoding.is_none()) || (separator != b',' && expected.separator.is_none());
+        if is_detected {
+            let (name, separator) = (encoding.name(), char::from(separator));
+            tracing::info!("reading {} as {name}, columns separated by {separator:?}", path.display());
         }
         let what = "a row is too long; is a quotation mark not closed?";
         let (guarded, allowance) = Guarded::of(file, self.longest, what);
@@ -84,7 +99,7 @@ impl Rows {
         let mut columns: Vec<String> = Vec::with_capacity(names.len());
         for name in &names {
             let Ok(name) = std::str::from_utf8(name) else {
-                return wrong("the names of its columns are not UTF-8".to_owned());
+                return wrong("the names of its columns are not UTF-8; set `encoding` in [source]".to_owned());
             };
             columns.push(name.trim().to_owned());
         }

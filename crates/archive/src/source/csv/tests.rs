@@ -69,7 +69,7 @@ fn a_map_tells_what_columns_hold() {
 
 #[test]
 fn bad_rows_are_told_and_the_others_read() {
-    let text = b"identifier,title\n1\n2,b,c\n,x\n3,\xff\n4,ok\n";
+    let text = b"identifier,title\n1\n2,b,c\n,x\n3,\xff\n4,\xc3\xa4\n";
     let met = read("a.csv", text, &Options::default()).expect("legal");
     let said: Vec<_> =
         met.iter().map(|(line, record)| (*line, record.as_ref().err().cloned().unwrap_or_default())).collect();

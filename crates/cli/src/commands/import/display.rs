@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
-use modoai_archive::import::{Complaints, Progress, Report};
+use modoai_archive::import::{Complaints, Lacking, Progress, Report};
 use modoai_archive::source::{Fault, Place};
 
 use crate::config::shown;
@@ -17,16 +17,20 @@ use crate::output::{self, counted};
 /// Faults named on standard error; a file can have them all.
 const MOST_NAMED: u64 = 100;
 
-/// Names what is wrong with entries as they are met.
+/// Names what is wrong with entries as they are read: each one that is rejected, and of those with dates that cannot be parsed
+/// the first.
 pub(super) struct Grumbler {
     named: u64,
     unnamed: u64,
+    remarks: u64,
+    first_remark: Option<String>,
+    quiet: bool,
     file: Option<BufWriter<File>>,
     failed: Option<io::Error>,
 }
 
 impl Grumbler {
-    pub(super) fn new(file: Option<&Path>) -> Result<Self, CliError> {
+    pub(super) fn new(file: Option<&Path>, quiet: bool) -> Result<Self, CliError> {
         let file = match file {
             Some(path) => Some(BufWriter::new(
                 File::create(path)
@@ -34,15 +38,19 @@ impl Grumbler {
             )),
             None => None,
         };
-        Ok(Self { named: 0, unnamed: 0, file, failed: None })
+        Ok(Self { named: 0, unnamed: 0, remarks: 0, first_remark: None, quiet, file, failed: None })
     }
 
-    fn name(&mut self, place: &Place, fault: &Fault) {
+    fn write(&mut self, place: &Place, fault: &Fault) {
         if let Some(file) = &mut self.file
             && let Err(error) = writeln!(file, "{place}: {fault}")
         {
             self.failed.get_or_insert(error);
         }
+    }
+
+    fn name(&mut self, place: &Place, fault: &Fault) {
+        self.write(place, fault);
         if self.named < MOST_NAMED {
             self.named += 1;
             output::warn(&format!("modoai: {place}: {fault}"));
@@ -54,6 +62,11 @@ impl Grumbler {
     pub(super) fn finish(mut self) -> Result<(), CliError> {
         if self.unnamed > 0 {
             output::warn(&format!("modoai: and {} more; --faults FILE names them all", self.unnamed));
+        }
+        if let Some(first) = self.first_remark.filter(|_| !self.quiet) {
+            let one = "entry has a date that cannot be parsed and is kept as text";
+            let many = "entries have dates that cannot be parsed and are kept as text";
+            output::warn(&format!("modoai: {first}; {}", counted(self.remarks, one, many)));
         }
         let flushed = self.file.as_mut().map_or(Ok(()), Write::flush);
         match self.failed.map_or(flushed, Err) {
@@ -69,7 +82,9 @@ impl Complaints for Grumbler {
     }
 
     fn remark(&mut self, place: &Place, fault: &Fault) {
-        self.name(place, fault);
+        self.write(place, fault);
+        self.remarks += 1;
+        self.first_remark.get_or_insert_with(|| format!("{place}: {fault}"));
     }
 }
 
@@ -101,32 +116,44 @@ pub(super) fn show(progress: &Progress, done: &AtomicBool) {
 /// What was done, for people. `has_input` tells whether there was anything to import, besides the configuration.
 pub(super) fn told(report: &Report, took: Duration, dry_run: bool, has_input: bool) -> String {
     let rows = [
-        ("new", report.new),
+        ("added", report.new),
         ("changed", report.changed),
-        ("back", report.back),
-        ("gone", report.gone),
+        ("restored", report.back),
+        ("deleted", report.gone),
         ("unchanged", report.unchanged),
-        ("otherwise by new terms", report.recast),
-        ("bad", report.bad),
-        ("double", report.duplicates),
-        ("with a date that cannot be read", report.remarks),
-        ("missing but kept", report.spared),
+        ("updated by new configuration", report.recast),
+        ("invalid", report.bad),
+        ("duplicate", report.duplicates),
+        ("with a date that is kept as text", report.remarks),
+        ("missing in the input but kept", report.spared),
     ];
     let seconds = took.as_secs_f64();
     let mut text = if has_input {
-        let verb = if dry_run { "would import" } else { "imported" };
+        let verb = if dry_run { "would be imported" } else { "imported" };
         let entries = counted(report.read, "entry", "entries");
-        format!("{verb} {entries} in {seconds:.1} s ({:.0}/s)\n", report.read as f64 / seconds.max(0.001))
+        let rejected = report.bad + report.duplicates;
+        let imported = HumanCount(report.read.saturating_sub(rejected));
+        format!("read {entries} in {seconds:.1} s: {imported} {verb}, {} rejected\n", HumanCount(rejected))
     } else {
-        let verb = if dry_run { "would bring" } else { "brought" };
-        format!("{verb} the archive into line with its configuration in {seconds:.1} s\n")
+        let verb = if dry_run { "would apply" } else { "applied" };
+        format!("{verb} the configuration to the archive in {seconds:.1} s\n")
     };
     for (what, count) in rows.into_iter().filter(|(_, count)| *count > 0) {
         text.push_str(&format!("  {:>12}  {what}\n", HumanCount(count).to_string()));
     }
+    for (prefix, Lacking { records, fields }) in &report.lacking {
+        let fields = fields.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        text.push_str(&format!(
+            "  {:>12}  without the format {prefix}: missing {fields}\n",
+            HumanCount(*records).to_string()
+        ));
+    }
+    if !report.idle_rules.is_empty() {
+        text.push_str(&format!("  [[sets]] rules that match no record: {}\n", report.idle_rules.join(", ")));
+    }
     if !report.withdrawn.is_empty() {
         let formats = report.withdrawn.join(", ");
-        text.push_str(&format!("  withdrawn: {formats}; the records that were made in it are told as deleted there\n"));
+        text.push_str(&format!("  withdrawn formats: {formats}; their records are reported as deleted there\n"));
     }
     text
 }
@@ -139,14 +166,22 @@ mod tests {
     fn one_entry_is_one_and_what_is_withdrawn_is_named() {
         let second = Duration::from_secs(1);
         let one = Report { read: 1, new: 1, ..Report::default() };
-        assert_eq!(told(&one, second, false, true), "imported 1 entry in 1.0 s (1/s)\n             1  new\n");
+        assert_eq!(
+            told(&one, second, false, true),
+            "read 1 entry in 1.0 s: 1 imported, 0 rejected\n             1  added\n"
+        );
+        let none = Report { read: 50, bad: 49, duplicates: 1, ..Report::default() };
+        assert!(told(&none, second, false, true).starts_with("read 50 entries in 1.0 s: 0 imported, 50 rejected\n"));
         let many = Report { read: 2940, unchanged: 2940, ..Report::default() };
-        assert!(told(&many, second, true, true).starts_with("would import 2,940 entries in 1.0 s (2940/s)\n"));
+        assert!(
+            told(&many, second, true, true)
+                .starts_with("read 2,940 entries in 1.0 s: 2,940 would be imported, 0 rejected\n")
+        );
         let withdrawn = Report { recast: 2, withdrawn: vec!["mods".to_owned()], ..Report::default() };
         assert_eq!(
             told(&withdrawn, second, false, false),
-            "brought the archive into line with its configuration in 1.0 s\n             2  otherwise by new terms\n  \
-             withdrawn: mods; the records that were made in it are told as deleted there\n"
+            "applied the configuration to the archive in 1.0 s\n             2  updated by new configuration\n  \
+             withdrawn formats: mods; their records are reported as deleted there\n"
         );
     }
 }

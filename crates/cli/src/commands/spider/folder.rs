@@ -29,7 +29,7 @@ pub(super) fn open(folder: &Path, base: &Url) -> Result<LocalSite, CliError> {
     walk::<io::Error>(&site, "", &|_, _| {}, &mut |step| {
         match step {
             Step::File(met) if is_document(&site, &met.name) => documents.push(url_of(&met.name, &settings.index)),
-            Step::File(_) | Step::Withheld(_) => {}
+            Step::File(_) | Step::Withheld(_) | Step::LeavesRoot(_) => {}
             Step::Unknown { name, error } => tracing::warn!("failed to read {name}: {error}"),
         }
         Ok(())

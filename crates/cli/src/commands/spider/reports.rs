@@ -15,7 +15,7 @@ use modoai_spider::survey::Survey;
 use super::ending::Failures;
 use super::{SpiderCommand, report_failed};
 use crate::error::CliError;
-use crate::output::tolerate_broken_pipe;
+use crate::output::{has_colours, tolerate_broken_pipe};
 use crate::place::web_url;
 
 /// A report for machines, and its file.
@@ -85,7 +85,7 @@ impl SpiderCommand {
         let is_seen = io::stdout().is_terminal();
         let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         terminal::Look {
-            colour: is_seen && std::env::var_os("NO_COLOR").is_none(),
+            colour: has_colours(&io::stdout()),
             width: width.unwrap_or(if is_seen { 100 } else { 160 }),
             next: Some(self.next()),
             ..terminal::Look::default()

@@ -125,16 +125,20 @@ fn of_headers(case: &Case, verdict: &mut Verdict) -> Judged {
     }
     let headers = case.headers()?;
     let mut told = HashSet::new();
-    let (gone, there): (Vec<_>, Vec<_>) = headers.entries().partition(|(_, entry)| entry.deleted);
-    for (page, entry) in there.into_iter().chain(gone) {
+    let mut emptied = BTreeSet::new();
+    for (page, entry) in headers.entries() {
         for set in entry.sets.iter().filter(|set| !known.contains(*set)) {
-            if told.insert(set) {
+            // A set whose last record was deleted may leave the list.
+            if entry.deleted {
+                emptied.insert(set.as_str());
+            } else if told.insert(set) {
                 let message = format!("'{}' is in the set '{set}', which is not listed", entry.identifier);
-                // A set that only deleted records are in may be gone as well; their deletion is then hard to find.
-                let grade = if entry.deleted { Grade::Warning } else { Grade::Failure };
-                verdict.add(grade, page, message, page.excerpt(set));
+                verdict.add(Grade::Failure, page, message, page.excerpt(set));
             }
         }
+    }
+    if !emptied.is_empty() {
+        verdict.note(format!("sets of deleted records that are not listed: {}", emptied.len()));
     }
     if let Some(shortfall) = headers.shortfall() {
         verdict.note(shortfall);

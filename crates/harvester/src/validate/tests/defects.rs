@@ -705,9 +705,6 @@ pub(super) const DEFECTS: &[Defect] = &[
     defect("sets-hierarchy", Warning, "no set above", |it| {
         it.sets.retain(|set| set != "art");
     }),
-    defect("sets-of-headers", Warning, "a set of deleted records that is not listed", |it| {
-        it.items.iter_mut().filter(|item| item.deleted).for_each(|item| item.sets = vec!["lost".to_owned()]);
-    }),
     defect("sets-minimal", Warning, "the set above as well", |it| it.items[0].sets.push("art".to_owned())),
     defect("shape-root", Failure, "a prefix", |it| {
         it.on_answer = |_, text| {
