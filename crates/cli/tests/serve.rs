@@ -219,7 +219,7 @@ fn links_out_of_the_site_are_reported_with_the_setting_that_follows_them() {
 fn wrong_certificates_are_named_before_anything_is_served() {
     let desk = Desk::new();
     desk.write("certificate.pem", "nothing");
-    let set = ["--set", "tls_certificate=certificate.pem", "--set", "tls_key=key.pem"];
+    let set = ["--option", "tls_certificate=certificate.pem", "--option", "tls_key=key.pem"];
     let said = "modoai: the configuration cannot be used: no certificate in certificate.pem: it must contain a chain of \
                 certificates in PEM (BEGIN CERTIFICATE)";
     desk.run_on_site("serve", &set).failed(78, said);

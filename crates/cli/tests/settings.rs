@@ -111,7 +111,7 @@ fn variables_override_the_file_and_flags_override_variables() {
     let answer = desk.shell(&format!("{ask} --url https://flag.example.org"), &desk.at("")).printed();
     assert!(answer.contains("<repositoryName>In a variable</repositoryName>"), "{answer}");
     assert!(answer.contains("<baseURL>https://flag.example.org/modoai</baseURL>"), "{answer}");
-    let answer = desk.shell(&format!("{ask} --set repository_name=Set"), &desk.at("")).printed();
+    let answer = desk.shell(&format!("{ask} --option repository_name=Set"), &desk.at("")).printed();
     assert!(answer.contains("<repositoryName>Set</repositoryName>"), "{answer}");
     assert!(answer.contains("<baseURL>https://variable.example.org/modoai</baseURL>"), "{answer}");
 }

@@ -17,9 +17,8 @@ use crate::desk::{Desk, finish};
 
 /// A link that has moved, one that is forbidden, and one to another page.
 fn web() -> Web {
-    let top = r#"<a href="/old">old</a> <a href="/private/">private</a> <a href="/more/">more</a>"#;
-    let web = Web::default().page("/", top).page("/more/", "more").page("/new", "new").redirect("/old", 301, "/new");
-    web.robots("User-agent: *\nDisallow: /private/\n")
+    let top = r#"<a href="/old">old</a> <a href="ftp://ftp.example.org/">files</a> <a href="/more/">more</a>"#;
+    Web::default().page("/", top).page("/more/", "more").page("/new", "new").redirect("/old", 301, "/new")
 }
 
 /// The same, with something broken.
@@ -139,10 +138,8 @@ fn a_server_that_is_not_there_is_a_failure_with_its_reason() {
     let desk = Desk::new();
     let port = free_port();
     let ended = desk.run(&["spider", &format!("http://127.0.0.1:{port}/"), "--no-table", "--ignore-robots"]);
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    let last = ended.stderr.lines().last().unwrap_or_default();
-    assert!(last.contains(&format!("the top http://127.0.0.1:{port}/ ")), "{last}");
-    assert!(last.contains("could not be read: no connection: "), "{last}");
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    assert!(ended.stderr.contains("1 of 1 pages (100%) could not be read: no connection"), "{}", ended.stderr);
 }
 
 #[test]

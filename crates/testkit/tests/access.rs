@@ -167,7 +167,12 @@ fn no_spelling_of_a_path_opens_a_door() {
         "/private/a.txt%00",
         "/private/a.txt/",
     ] {
-        let status = client.get(path).expect("an answer").status;
+        let mut answer = client.get(path).expect("an answer");
+        if answer.status == 301 {
+            let canonical = answer.header("location").expect("where to").to_owned();
+            answer = client.get(&canonical).expect("an answer");
+        }
+        let status = answer.status;
         assert!(matches!(status, 400 | 401 | 403 | 404), "{path}: {status}");
     }
 }

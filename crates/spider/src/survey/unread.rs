@@ -34,7 +34,9 @@ impl Survey {
     pub(super) fn find_unread(&mut self) {
         let mut unread: BTreeMap<u32, String> = BTreeMap::new();
         for (number, node) in (0..).zip(&self.web.nodes) {
-            let is_to_be_read = node.stage == Stage::Done && node.look == Look::Read && !node.reach.is_empty();
+            // A page on another host may turn out to be somebody else's.
+            let is_own = node.is_home() && !node.reach.is_empty();
+            let is_to_be_read = node.stage == Stage::Done && node.look == Look::Read && is_own;
             match self.outcome_in_memory(number) {
                 Outcome::NotTested(Reason::Avoided | Reason::Outside) => {}
                 Outcome::NotTested(reason) if is_to_be_read => _ = unread.insert(number, reason.in_general()),
