@@ -2,6 +2,9 @@
 
 // Only some of it is needed by what is fuzzed.
 #[allow(dead_code)]
+#[path = "../../crates/repository/src/browse/form.rs"]
+mod form;
+#[allow(dead_code)]
 #[path = "../../crates/repository/src/browse/fragment.rs"]
 mod fragment;
 #[allow(dead_code)]

@@ -1,6 +1,6 @@
 //! Validation against the official schemas, with `xmllint`.
 //!
-//! The schemas belong to others and are not part of this repository. [`OFFICIAL`] lists them; each file is looked for in the
+//! The schemas belong to others and are not part of this repository. `OFFICIAL` lists them; each file is looked for in the
 //! directory `MODOAI_SCHEMAS`, in `shared/xsd` next to the workspace, and where `tools/install-test-tools` puts it.
 //!
 //! Some schemas are in no package, and a machine may lack them. OAI-PMH.xsd requires a declaration for every

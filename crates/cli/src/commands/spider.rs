@@ -185,12 +185,18 @@ impl SpiderCommand {
         let client = self.client(&plan, credentials, quiet)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
-        let mut stop = pin!(progress::interrupted(runtime.handle())?);
-        let mut survey = runtime.block_on(self.traverse(&plan, local.as_ref(), &client, stop.as_mut(), quiet));
-        if let Err(stopped) = survey {
-            self.set_table_aside(stopped)?;
-            survey = runtime.block_on(self.traverse(&plan, local.as_ref(), &client, stop, quiet));
-        }
+        let survey = {
+            // Dropped after the traversal: signals that come later end the process.
+            let mut stop = pin!(progress::interrupted(runtime.handle())?);
+            let survey = runtime.block_on(self.traverse(&plan, local.as_ref(), &client, stop.as_mut(), quiet));
+            match survey {
+                Err(stopped) => {
+                    self.set_table_aside(stopped)?;
+                    runtime.block_on(self.traverse(&plan, local.as_ref(), &client, stop, quiet))
+                }
+                survey => survey,
+            }
+        };
         let survey = survey.map_err(Stopped::into_error)?;
         let mut failures = Failures::default();
         self.tell(&survey, &mut failures);
