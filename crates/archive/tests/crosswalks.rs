@@ -70,6 +70,11 @@ fn every_format_of_every_record_is_valid() {
             expect_openaire(name, &outline);
         }
     }
+    let unknown: Vec<_> = shipped_prefixes()
+        .filter(|prefix| !["oai_openaire", "oai_datacite"].contains(prefix))
+        .filter(|prefix| !xsd::knows(&shipped(prefix).expect("a shipped format").namespace))
+        .collect();
+    assert!(unknown.is_empty(), "add the schemas of {unknown:?} to crates/testkit/src/xsd.rs");
     // OpenAIRE's schema is in no package; `expect_openaire` has checked what it requires.
     let judged = documents.iter().filter(|(prefix, _, _)| *prefix != "oai_openaire");
     xsd::expect_all_valid(judged.map(|(_, name, xml)| (name.as_str(), xml.as_bytes())));

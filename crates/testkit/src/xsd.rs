@@ -69,6 +69,11 @@ const IMPORTED: &[(&str, &str)] = &[
     ("http://www.w3.org/2001/xml.xsd", "datacite/include/xml.xsd"),
 ];
 
+/// Returns true if the table of official schemas has this namespace.
+pub fn knows(namespace: &str) -> bool {
+    OFFICIAL.iter().any(|schema| schema.namespace == namespace)
+}
+
 /// Fails the test if a document is not valid; prints that the validation is skipped if it is impossible.
 #[track_caller]
 pub fn expect_valid(what: &str, xml: impl AsRef<[u8]>) {

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use modoai_protocol::xml::document::Record;
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
-use modoai_testkit::{site, xsd};
+use modoai_testkit::{site, workspace, xsd};
 use sha2::{Digest as _, Sha256};
 
 use crate::oai;
@@ -24,6 +24,34 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
 
 fn unescaped(text: &str) -> String {
     text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+/// Whoever adds a format must add its schema and a section in the guide; this test validates its records without being told.
+#[test]
+fn every_format_has_a_schema_a_section_in_the_guide_and_valid_records() {
+    let folder = TestSite::with(&[("index.html", "<title>Home</title>"), ("a.txt", "a")]);
+    let server = Server::of(folder.path());
+    let mut client = server.client();
+    let guide = std::fs::read_to_string(workspace().join("docs/guide/formats.md")).expect("the guide");
+    let formats = oai::ask(&mut client, "verb=ListMetadataFormats").answer.formats;
+    assert!(formats.len() >= 3, "{formats:?}");
+    for format in &formats {
+        let (prefix, namespace) = (&format.prefix, &format.namespace);
+        assert!(guide.contains(&format!("\n## `{prefix}`\n")), "docs/guide/formats.md has no section `{prefix}`");
+        match format.schema.strip_prefix(server.url()) {
+            Some(path) => {
+                let schema = client.get(path).expect("an answer");
+                let declared = format!("targetNamespace=\"{namespace}\"");
+                assert!(schema.status == 200 && schema.text().contains(&declared), "{prefix}: {}", schema.text());
+            }
+            None => assert!(xsd::knows(namespace), "no schema of {namespace} in crates/testkit/src/xsd.rs"),
+        }
+        let page = oai::ask(&mut client, &format!("verb=ListRecords&metadataPrefix={prefix}"));
+        xsd::expect_valid(prefix, &page.xml);
+        for record in &page.answer.records {
+            assert!(metadata(record).contains(&format!("\"{namespace}\"")), "{prefix}: {}", metadata(record));
+        }
+    }
 }
 
 #[test]

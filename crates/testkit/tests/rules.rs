@@ -1,13 +1,17 @@
 //! Every row of the protocol's rule sheet, through HTTP, in both hosts, with each kind of answer judged by the official
 //! schemas.
 
+use std::process::Command;
+
 use modoai_testkit::http::{BROWSER, Client, encode};
-use modoai_testkit::process::{Launch, Server};
+use modoai_testkit::process::{Launch, Server, binary};
 use modoai_testkit::site::TestSite;
+use modoai_testkit::waiting::wait_until;
 use modoai_testkit::xsd;
 
 use crate::hosts::Host;
 use crate::oai::{self, Page};
+use crate::running::to_its_end;
 
 /// Makes a test of each rule for each host.
 macro_rules! in_both_hosts {
@@ -30,6 +34,7 @@ in_both_hosts! {
     every_legal_request_is_answered_by_get_and_by_post,
     dates_select_inclusively_in_both_granularities,
     sets_are_hierarchical_and_only_those_present,
+    set_whose_last_record_was_deleted_leaves_list_sets,
     lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list,
     an_empty_site_is_a_legal_repository,
     identifiers_follow_the_oai_scheme_where_that_is_set,
@@ -233,6 +238,28 @@ fn sets_are_hierarchical_and_only_those_present(host: Host) {
         let records = oai::harvest(&mut client, &format!("verb=ListIdentifiers&metadataPrefix=oai_dc&set={set}"));
         assert_eq!(records.len(), size, "{set}");
     }
+}
+
+fn set_whose_last_record_was_deleted_leaves_list_sets(host: Host) {
+    let site = small_site();
+    let server = host.serve(&site, &[]);
+    let mut client = server.client();
+    assert!(oai::harvest_sets(&mut client).contains("mime:image"));
+    site.remove("b/c.svg");
+    wait_until("the set is no longer listed", || {
+        let sets = oai::harvest_sets(&mut client);
+        !sets.iter().any(|set| set.starts_with("mime:image")) && sets.contains("mime:text:html")
+    });
+    // Its deletion is still found by the set.
+    let query = "verb=ListIdentifiers&metadataPrefix=oai_dc&set=mime:image";
+    let deleted = oai::harvest(&mut client, query);
+    assert_eq!(deleted.iter().map(|record| record.deleted).collect::<Vec<_>>(), [true]);
+    // modoai's own validator has nothing against it.
+    let mut validate = Command::new(binary());
+    validate.args(["validate", &format!("{}/modoai", server.url()), "--only", "sets"]);
+    let validated = to_its_end(&mut validate).expect("it ends");
+    assert_eq!(validated.status.code(), Some(0), "{}{}", validated.out, validated.err);
+    assert!(!validated.out.contains("mime:image"), "{}", validated.out);
 }
 
 fn lists_come_in_pages_that_join_and_tokens_are_bound_to_their_list(host: Host) {

@@ -11,7 +11,7 @@ use super::arxiv::{dates, describe, further_name};
 use super::jsonl::legal;
 use super::lines::BOM;
 use super::plain::{self, squeezed};
-use super::{Content, Fault, Kind, Options, Place, Reading, authors};
+use super::{Content, DatestampFrom, Fault, Kind, Options, Place, Reading, authors};
 use crate::record::{Record, Version};
 
 /// What separates the parts.
@@ -20,12 +20,14 @@ const SEPARATOR: &str = "\\\\";
 /// Reads `.abs` files.
 pub(super) struct Abs {
     tex: bool,
+    datestamp: Option<DatestampFrom>,
     fingerprint: u64,
 }
 
 impl Abs {
     pub(super) fn new(options: &Options) -> Self {
-        Self { tex: options.tex != Some(false), fingerprint: options.fingerprint(Kind::Abs, 2) }
+        let fingerprint = options.fingerprint(Kind::Abs, 2);
+        Self { tex: options.tex != Some(false), datestamp: options.datestamp, fingerprint }
     }
 
     fn text(&self, text: &str) -> String {
@@ -39,10 +41,11 @@ impl Reading for Abs {
         Parts::of(&text)?.fields().find_map(|field| field.identifier()).unwrap_or_else(|| legal("", "Paper"))
     }
 
-    fn read(&self, bytes: &[u8], _: &Place) -> Result<Content, Fault> {
+    fn read(&self, bytes: &[u8], place: &Place) -> Result<Content, Fault> {
         let text = text_of(bytes);
         let parts = Parts::of(&text)?;
-        let mut record = Record::default();
+        let datestamp = self.datestamp.map(|from| from.of(place)).transpose()?;
+        let mut record = Record { datestamp, ..Record::default() };
         let mut categories = String::new();
         for field in parts.fields() {
             if let Some(identifier) = field.identifier() {

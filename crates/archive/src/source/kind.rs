@@ -96,6 +96,14 @@ pub fn open(kind: Kind, inputs: &[PathBuf], options: &Options) -> Result<Opened,
         return Err(OpenError::None);
     }
     let row = kind.row();
+    if options.datestamp.is_some() && !matches!(kind, Kind::Xml | Kind::Abs) {
+        let what = format!("{kind} has many entries in one file, so its modification time is not theirs");
+        return Err(OpenError::Option { option: "datestamp", what });
+    }
+    if options.datestamp.is_some() && inputs.iter().any(|input| input::is_stdin(input)) {
+        let what = "standard input has no modification time".to_owned();
+        return Err(OpenError::Option { option: "datestamp", what });
+    }
     (row.open)(inputs, options, row.extensions)
 }
 

@@ -28,7 +28,7 @@ use modoai_repository::catalogue::stored::StoredFormat;
 use crate::record::Record;
 
 pub use kind::{Kind, OpenError, Opened, open};
-pub use options::{Options, Paths};
+pub use options::{DatestampFrom, Options, Paths};
 
 /// Input that is cut into entries, in order and in bounded memory.
 pub trait Source: Send {

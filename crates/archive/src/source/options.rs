@@ -1,11 +1,13 @@
 //! What can be chosen about a source: the table `[source]` of an archive's configuration.
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
+use modoai_protocol::Datestamp;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Kind;
+use super::{Fault, Kind, Place};
 
 /// A line is read whole, so there must be an end to it. The longest of arXiv's three million has 60 KB.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
@@ -50,6 +52,9 @@ pub struct Options {
     /// file's path below the folder, without its extension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identifier: Option<String>,
+    /// XML and .abs: where the datestamp of the first import comes from. By default from the record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datestamp: Option<DatestampFrom>,
     /// XML: whether a file of no bytes tells that its record is deleted. By default it is a mistake.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub empty_is_deleted: Option<bool>,
@@ -65,6 +70,28 @@ pub struct Options {
     /// XML: which elements hold which field, by field; each a path of local names, the last may be an `@attribute`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Paths>,
+}
+
+/// Where a datestamp comes from, other than from the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DatestampFrom {
+    /// The modification time of the file.
+    Mtime,
+}
+
+impl DatestampFrom {
+    /// The datestamp of an entry that is a whole file.
+    pub(super) fn of(self, place: &Place) -> Result<String, Fault> {
+        let Self::Mtime = self;
+        let modified = std::fs::metadata(&*place.file).and_then(|metadata| metadata.modified());
+        let modified = modified.map_err(|error| Fault(format!("its modification time cannot be read: {error}")))?;
+        let seconds = match modified.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_secs()).map_or(i64::MIN, |seconds| -seconds),
+        };
+        Ok(Datestamp::from_unix(seconds).to_string())
+    }
 }
 
 /// One path, or several whose values all count.

@@ -1,6 +1,7 @@
 //! Every kind of input, told by looking at it, and what becomes of it.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use modoai_protocol::xml::document::Record;
 use modoai_testkit::archive::{self, CROWDED_DAY, Shape, Wanted, sets_of};
@@ -56,6 +57,40 @@ fn an_identifier_that_is_whole_already_stays() {
     archive.fill(&[record("oai:elsewhere.org:1", "From elsewhere"), record("1", "From here")]);
     let told = archive.told();
     assert_eq!(told.keys().collect::<Vec<_>>(), ["oai:elsewhere.org:1", "oai:example.org:1"]);
+}
+
+#[test]
+fn modification_times_of_files_are_the_datestamps_of_a_first_import() {
+    let archive = Archive::configured(
+        "repository_identifier = \"example.org\"\n[source]\nas = \"xml\"\nnamespace = \"urn:note\"\n\
+         prefix = \"note\"\nschema = \"https://example.org/note.xsd\"\ndatestamp = \"mtime\"\n",
+    );
+    let touch = |name: &str, text: &str, seconds: u64| {
+        let path = archive.write(name, text);
+        let file = fs::File::options().write(true).open(path).expect("a file");
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).expect("its time is set");
+    };
+    touch("notes/a.xml", "<note xmlns='urn:note'>a</note>", 946_684_800);
+    touch("notes/b.xml", "<note xmlns='urn:note'>b</note>", 978_307_199);
+    archive.import("notes").done().expect(&[("new", 2)]);
+    let server = archive.serve();
+    let first = told(&server, "note");
+    assert_eq!(first["oai:example.org:a"].datestamp, "2000-01-01T00:00:00Z");
+    assert_eq!(first["oai:example.org:b"].datestamp, "2000-12-31T23:59:59Z");
+    // A touched file is no change, and a changed one is stamped with the time at which that became visible.
+    touch("notes/a.xml", "<note xmlns='urn:note'>a</note>", 1_000_000_000);
+    touch("notes/b.xml", "<note xmlns='urn:note'>changed</note>", 978_307_199);
+    archive.import("notes").done().expect(&[("unchanged", 1), ("changed", 1)]);
+    let second = told(&server, "note");
+    assert_eq!(second["oai:example.org:a"].datestamp, "2000-01-01T00:00:00Z");
+    assert!(second["oai:example.org:b"].datestamp > first["oai:example.org:b"].datestamp);
+    archive.write(
+        "archive.toml",
+        "repository_identifier = \"example.org\"\n[source]\nas = \"jsonl\"\ndatestamp = \"mtime\"\n",
+    );
+    archive.write_lines("records.jsonl", &[record("1", "One")]);
+    let refused = archive.import("records.jsonl").run();
+    assert!(refused.code == Some(1) && refused.said.contains("option `datestamp`"), "{}", refused.said);
 }
 
 #[test]

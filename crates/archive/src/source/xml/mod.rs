@@ -29,7 +29,7 @@ use self::paths::Place as FieldPlace;
 use super::input::{is_stdin, without_compression};
 use super::jsonl::legal;
 use super::kind::OpenError;
-use super::{Content, Fault, Given, Kind, Options, Place, Reading, plain};
+use super::{Content, DatestampFrom, Fault, Given, Kind, Options, Place, Reading, plain};
 use crate::record::Record;
 
 /// What the elements of a format mean, and what it is called.
@@ -100,6 +100,7 @@ pub(super) struct Xml {
     roots: Vec<PathBuf>,
     /// Whether a file of no bytes tells of a deletion.
     empty_is_deleted: bool,
+    datestamp: Option<DatestampFrom>,
     tex: bool,
     fingerprint: u64,
 }
@@ -120,6 +121,7 @@ impl Xml {
             identifier: identifier.map_err(|what| OpenError::Option { option: "identifier", what })?,
             roots: inputs.iter().filter_map(folder).collect(),
             empty_is_deleted,
+            datestamp: options.datestamp,
             tex: options.tex == Some(true),
             fingerprint: options.fingerprint(Kind::Xml, 3),
         })
@@ -168,6 +170,9 @@ impl Reading for Xml {
         }
         let text = encoding::decoded(bytes)?;
         let document = self.formats.read(&text, &mut record)?;
+        if let Some(from) = self.datestamp {
+            record.datestamp = Some(from.of(place)?);
+        }
         if self.tex {
             plain::record(&mut record);
         }
