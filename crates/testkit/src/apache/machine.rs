@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::process::built;
-use crate::{command, lacks, not_installed};
+use crate::{command, lacks, not_installed, skipped};
 
 /// The httpd that is installed here: `MODOAI_HTTPD`, or one of the usual names in the usual places.
 fn find_httpd() -> Option<&'static Path> {
@@ -41,6 +41,11 @@ pub fn is_missing() -> bool {
     }
     if module_file("libphp*.so").is_none() {
         not_installed("no PHP for Apache httpd");
+        return true;
+    }
+    // A chroot in a directory of mktemp has such a root.
+    if is_root() && fs::metadata("/").is_ok_and(|root| root.mode() & 0o001 == 0) {
+        skipped("the user of httpd has no access to /: chmod 755 /");
         return true;
     }
     lacks(&["curl", "openssl"])
