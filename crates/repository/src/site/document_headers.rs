@@ -16,12 +16,11 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use lol_html::html_content::Element;
-use lol_html::{AsciiCompatibleEncoding, HtmlRewriter, Settings, element};
+use lol_html::{Settings, element};
 use toml::Value;
 
 use super::title;
@@ -30,7 +29,7 @@ use crate::settings::value;
 /// The name of the file in each directory.
 pub(super) const METAINFO: &str = ".metainfo";
 
-/// META elements are in the head; no more than this is read.
+/// No more than this is read of a `.metainfo` file.
 const MOST_BYTES: u64 = 64 * 1024;
 
 /// Longer values are left out.
@@ -180,29 +179,9 @@ pub(super) fn of_html(file: &File, media_type: &str) -> io::Result<DocumentHeade
         found.borrow_mut().1 = true;
         Ok(())
     });
-    let settings = Settings::new()
-        .append_element_content_handler(on_meta)
-        .append_element_content_handler(on_body)
-        .with_encoding(AsciiCompatibleEncoding::utf_8())
-        .with_adjust_charset_on_meta_tag(true)
-        .with_strict(false);
-    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
-    let mut buffer = [0; 8 * 1024];
-    let mut offset = 0;
-    while offset < MOST_BYTES && !found.borrow().1 {
-        match file.read_at(&mut buffer, offset) {
-            Ok(0) => break,
-            Ok(count) => {
-                offset += count as u64;
-                if rewriter.write(&buffer[..count]).is_err() {
-                    break;
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    drop(rewriter);
+    let settings = Settings::new().append_element_content_handler(on_meta).append_element_content_handler(on_body);
+    // If the parser gives up, what it found before counts.
+    title::read_head(file, settings, || found.borrow().1)?;
     Ok(found.into_inner().0)
 }
 

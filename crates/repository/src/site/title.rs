@@ -33,30 +33,36 @@ pub fn of(file: &File) -> io::Result<String> {
         }
         Ok(())
     });
-    let settings = Settings::new()
-        .append_element_content_handler(on_text)
+    let settings = Settings::new().append_element_content_handler(on_text);
+    let is_whole = read_head(file, settings, || found.borrow().done)?;
+    // Markup that the parser gives up on has no title worth having.
+    Ok(if is_whole { tidy(&found.into_inner().text) } else { String::new() })
+}
+
+/// Reads the first part of an HTML file with these handlers, until one of them is done. Returns false if the parser gave
+/// up. Does not move the file's position.
+pub(super) fn read_head(file: &File, settings: Settings<'_, '_>, is_done: impl Fn() -> bool) -> io::Result<bool> {
+    let settings = settings
         .with_encoding(AsciiCompatibleEncoding::utf_8())
         .with_adjust_charset_on_meta_tag(true)
         .with_strict(false);
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
     let mut buffer = [0; 8 * 1024];
     let mut offset = 0;
-    while offset < MOST_BYTES && !found.borrow().done {
+    while offset < MOST_BYTES && !is_done() {
         match file.read_at(&mut buffer, offset) {
             Ok(0) => break,
             Ok(count) => {
                 offset += count as u64;
-                // Markup that the parser gives up on has no title worth having.
                 if rewriter.write(&buffer[..count]).is_err() {
-                    return Ok(String::new());
+                    return Ok(false);
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-    drop(rewriter);
-    Ok(tidy(&found.into_inner().text))
+    Ok(true)
 }
 
 #[derive(Default)]
