@@ -1,7 +1,7 @@
 //! What this machine has to run an httpd with. What is missing is said loudly: a test that cannot run has not passed.
 
 use std::fs;
-use std::net::TcpListener;
+use std::net::Ipv4Addr;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
 
 use crate::process::built;
 use crate::{command, lacks, not_installed, skipped};
@@ -158,9 +160,17 @@ pub fn free_port() -> u16 {
         // A name that the system forgets with the process, whatever becomes of it.
         let name = SocketAddr::from_abstract_name(format!("modoai-test-port-{port}")).expect("a short name");
         let Ok(taken) = UnixListener::bind_addr(&name) else { continue };
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        if can_bind(port) {
             TAKEN.lock().unwrap_or_else(PoisonError::into_inner).push(taken);
             return port;
         }
     }
+}
+
+/// Whether a server can listen on this port. The socket of this test never listens: a process that another thread is just
+/// starting has a copy of it until `exec`, and a listening copy would accept connections and keep the port.
+fn can_bind(port: u16) -> bool {
+    let Ok(socket) = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None) else { return false };
+    sockopt::set_socket_reuseaddr(&socket, true).is_ok()
+        && bind(&socket, &std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, port))).is_ok()
 }
