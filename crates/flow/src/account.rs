@@ -2,7 +2,7 @@
 //!
 //! Pure: the time is an argument, and where accounts are stored is the ledger's concern. [`Account::admit`] decides,
 //! [`Account::charge`] books what was sent. What a response costs is known only when it has been sent; until then, a list
-//! in progress counts as an average one. A budget may be exceeded by the difference; the next request waits until that
+//! in progress counts as a typical one. A budget may be exceeded by the difference; the next request waits until that
 //! is paid back.
 
 use crate::flow::RequestClass;
@@ -31,11 +31,13 @@ pub(crate) struct Account {
     pub(crate) queue: Micros,
     /// When the last list was admitted.
     pub(crate) last_list: Micros,
-    /// An average list: records, bytes, and how long it takes.
+    /// A typical list: records, bytes, and how long it takes.
     pub(crate) typical: Typical,
 }
 
-/// An average list, in which the last ones count most.
+/// A typical list. Its size follows the largest of the last lists: clients that were told a time are all admitted only if
+/// none of the lists before them takes more than expected, and the last page of a list is shorter than the others. Its time
+/// is an average, because one slow client says little about the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Typical {
     pub(crate) records: u64,
@@ -71,7 +73,7 @@ impl Account {
         let Arrival { now, class, budget, .. } = *arrival;
         self.apply(now, budget);
         let ready_at = self.ready_at(arrival, site);
-        if ready_at > now {
+        if ready_at > self.turn(arrival) {
             return Verdict::NotBefore(ready_at);
         }
         if class.is_list() {
@@ -86,6 +88,19 @@ impl Account {
         }
         request_rate(budget).charge(&mut self.request, since, 1);
         Verdict::Admitted
+    }
+
+    /// The time at which the budgets must accept a list for it to be admitted now. While clients wait, that is the latest of
+    /// the times they were told that has passed. A client whose time has come is admitted; one that continues without having been refused
+    /// is admitted only if the next client that waits will still find its budget.
+    fn turn(&self, arrival: &Arrival<'_>) -> Micros {
+        let Arrival { now, class, .. } = *arrival;
+        match self.interval(arrival) {
+            interval @ 1.. if class.is_list() && self.queue > now => {
+                self.queue.saturating_sub((self.queue - now).div_ceil(interval).saturating_mul(interval))
+            }
+            _ => now,
+        }
     }
 
     /// The time that a refused client is told: when its request becomes acceptable, behind the clients of this account
@@ -120,10 +135,10 @@ impl Account {
         let mut ready_at = request_rate(budget).ready_at(self.request);
         let in_progress = site.leases.count_of(now, key);
         if class != RequestClass::Free {
-            // Lists in progress will be charged when they end; until then they count as average ones.
-            let hourly = |units: u64, state: Micros, average: u64| {
+            // Lists in progress will be charged when they end; until then they count as typical ones.
+            let hourly = |units: u64, state: Micros, typical: u64| {
                 let rate = Rate::hourly(units);
-                rate.ready_at(state.saturating_add(rate.cost(average.saturating_mul(in_progress as u64))))
+                rate.ready_at(state.saturating_add(rate.cost(typical.saturating_mul(in_progress as u64))))
             };
             ready_at = ready_at.max(hourly(budget.records, self.records, self.typical.records));
             ready_at = ready_at.max(hourly(budget.bytes, self.bytes, self.typical.bytes));
@@ -166,11 +181,11 @@ impl Account {
 impl Typical {
     /// Includes one more list.
     pub(crate) fn learn(&mut self, records: u64, bytes: u64, time: Micros) {
-        let mixed = |old: u64, new: u64| if old == 0 { new } else { old - old / 4 + new / 4 };
+        let largest = |old: u64, new: u64| if new > old { new } else { old - (old - new) / 16 };
         *self = Self {
-            records: mixed(self.records, records),
-            bytes: mixed(self.bytes, bytes),
-            time: mixed(self.time, time),
+            records: largest(self.records, records),
+            bytes: largest(self.bytes, bytes),
+            time: if self.time == 0 { time } else { self.time - self.time / 4 + time / 4 },
         };
     }
 }

@@ -74,9 +74,9 @@ impl Refusal {
     /// The body of the response.
     pub fn sentence(&self) -> &'static str {
         if self.is_own {
-            "Your request limit is reached. Please retry after the time given in Retry-After."
+            "Rate limit exceeded. Retry after the time given in Retry-After."
         } else {
-            "The repository is busy. Please retry after the time given in Retry-After."
+            "The repository is busy. Retry after the time given in Retry-After."
         }
     }
 }

@@ -49,7 +49,8 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let problem = || format!("has '{text}', which is not a network such as 192.0.2.0/24 or 2001:db8::/32");
+        let problem =
+            || format!("has the invalid network '{text}'; expected a network such as 192.0.2.0/24 or 2001:db8::/32");
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
             None => (text, None),
@@ -92,7 +93,7 @@ mod tests {
     fn what_is_no_network_is_named() {
         for text in ["", "192.0.2", "192.0.2.0/33", "2001:db8::/129", "example.org", "192.0.2.0/x"] {
             let message = text.parse::<Network>().expect_err(text);
-            assert!(message.contains(text) && message.contains("not a network"), "{message}");
+            assert!(message.contains(text) && message.contains("invalid network"), "{message}");
         }
     }
 

@@ -117,7 +117,7 @@ pub const FLOW_SETTINGS: &[Setting<FlowSettings>] = &[
     Setting {
         key: "request_delay",
         default: "0",
-        doc: "Minimum time between two requests of any kind of one harvester; 0 for none.",
+        doc: "Minimum time between two requests of any kind of one harvester, Identify included, such as \"1s\"; 0 for none. An earlier request gets status 503 with Retry-After.",
         set: |s, v| value::duration(v).map(|time| s.budget.request_delay = time),
     },
     Setting {
@@ -159,7 +159,7 @@ pub const FLOW_SETTINGS: &[Setting<FlowSettings>] = &[
     Setting {
         key: "harvester",
         default: "[]",
-        doc: "Known harvesters, one [[harvester]] each, with the keys name, user, agent, networks, list_delay, records_per_hour, bytes_per_hour and lists_per_harvester. The first match applies.",
+        doc: "Known harvesters, one [[harvester]] each, with the keys name, user, agent, networks, list_delay, request_delay, records_per_hour, bytes_per_hour and lists_per_harvester. The first match applies.",
         set: |s, v| {
             let tables = v.as_array().ok_or("needs to be written as [[harvester]], once for each harvester")?;
             s.harvester = tables
@@ -246,7 +246,7 @@ fn harvester(table: &str) -> Result<HarvesterSettings, String> {
     match harvester {
         harvester if harvester.name.is_empty() => Err("needs a name for each harvester".to_owned()),
         harvester if harvester.is_vague() => {
-            Err(format!("needs a user, an agent or networks for {}, to know it by", harvester.name))
+            Err(format!("needs a user, an agent or networks to identify {}", harvester.name))
         }
         harvester => Ok(harvester),
     }
@@ -306,8 +306,8 @@ mod tests {
             ("list_share = 0", "at least 1"),
             ("harvester = 'BASE'", "[[harvester]]"),
             ("[[harvester]]\nagent = 'x'", "needs a name"),
-            ("[[harvester]]\nname = 'x'", "to know it by"),
-            ("[[harvester]]\nname = 'x'\nnetworks = 'home'", "not a network"),
+            ("[[harvester]]\nname = 'x'", "to identify x"),
+            ("[[harvester]]\nname = 'x'\nnetworks = 'home'", "invalid network"),
             ("[[harvester]]\nname = 'x'\nagnet = 'x'", "did you mean 'agent'"),
         ] {
             let message = loaded(text).expect_err(text).to_string();

@@ -109,7 +109,7 @@ impl File {
                     std::thread::sleep(Duration::from_micros(200));
                 }
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {
-                    return Err(io::Error::new(io::ErrorKind::TimedOut, "another process keeps it locked"));
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, "locked by another process"));
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -71,6 +71,8 @@ impl Ledger {
         if let Some(file) = file.as_ref().filter(|_| retry_at.is_none_or(|at| at <= now)) {
             match file.read(key, patience) {
                 Ok(mut page) => {
+                    // The time before the wait for the lock would be earlier than what another process has stored meanwhile.
+                    let now = (self.clock)();
                     let result = change(now, &mut page.site, &mut page.account);
                     note(retry_at, now, page.write(now));
                     return result;
@@ -90,7 +92,7 @@ fn note(retry_at: &mut Option<Micros>, now: Micros, result: io::Result<()>) {
     match (result, &retry_at) {
         (Ok(()), None) => {}
         (Ok(()), Some(_)) => {
-            tracing::info!("the flow control file can be used again");
+            tracing::info!("the flow control file is usable again");
             *retry_at = None;
         }
         (Err(error), before) => {

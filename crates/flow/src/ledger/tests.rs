@@ -47,6 +47,25 @@ fn ledgers_of_one_file_share_accounts_and_lose_no_update() {
 }
 
 #[test]
+fn time_never_goes_back_between_processes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("flow");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let ledger = Ledger::open(Some(&path), since_boot());
+                for _ in 0..500 {
+                    ledger.update(1, PATIENCE, |now, _, account| {
+                        assert!(now >= account.last_list, "{now} is before {}", account.last_list);
+                        account.last_list = now;
+                    });
+                }
+            });
+        }
+    });
+}
+
+#[test]
 fn least_recently_used_account_is_replaced() {
     let folder = tempfile::tempdir().expect("a folder");
     let (ledger, time) = ledger(Some(&folder.path().join("flow")));
