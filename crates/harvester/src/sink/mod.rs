@@ -31,43 +31,46 @@ use crate::record::{Header, Novelty};
 pub const SINKS: &[SinkKind] = &[
     SinkKind {
         name: "records",
-        about: "every record as it was received, compressed; `modoai records` reads them back",
+        about: "compressed segments with every record as received; read with `modoai records`",
         format: "oai_dc",
         durable: true,
         open: records::open,
     },
     SinkKind {
         name: "mirror",
-        about: "the site's files themselves, byte for byte",
+        about: "the files of the site, byte for byte (needs oai_didl)",
         format: "oai_didl",
         durable: false,
         open: mirror::open,
     },
     SinkKind {
         name: "jsonl",
-        about: "a line of JSON for every record",
+        about: "one JSON object per record and line",
         format: "oai_dc",
         durable: true,
         open: jsonl::open,
     },
     SinkKind {
         name: "warc",
-        about: "web archive files (WARC 1.1)",
+        about: "WARC 1.1 web archive files with a CDXJ index",
         format: "oai_didl",
         durable: true,
         open: warc::open,
     },
     SinkKind {
         name: "catalogue",
-        about: "a catalogue that `modoai serve --catalogue` exposes: an aggregator",
+        about: "a catalogue for `modoai serve --catalogue` (aggregator)",
         format: "oai_dc",
         durable: false,
         open: catalogue::open,
     },
 ];
 
+/// Why a sink starts over that found its directory without what earlier runs stored.
+pub(crate) const STORED_IS_MISSING: &str = "the records of earlier runs are missing";
+
 /// What the reasons have in common why a mirror does not write resources because of their names.
-pub(crate) const NOT_WRITTEN: &str = "is not written as a file";
+pub(crate) const NOT_WRITTEN: &str = "cannot be written as a file";
 
 /// The sink of that name.
 pub fn named(name: &str) -> Option<&'static SinkKind> {
@@ -188,10 +191,11 @@ pub struct Inspected {
 /// come anywhere, also where no page has begun; what follows it is a new page. A sink that is opened without a mark is
 /// told to `commit` at once, before any page.
 pub trait Sink: Send {
-    /// Whether all is here that was here at the mark it was opened with. Asked once, before anything else; if not, all of
-    /// it is asked for again. A sink that cannot live with less refuses to be opened instead.
-    fn is_intact(&self) -> bool {
-        true
+    /// Why everything must be harvested again, if it must: not all is here that was here at the mark it was opened with, or
+    /// it has another form now. Asked once, before anything else. A sink that cannot live with less refuses to be opened
+    /// instead.
+    fn must_start_over(&self) -> Option<String> {
+        None
     }
     /// Compares what is stored of records with what was written, in the order of their identifiers, beginning after the one
     /// given; `None` if there are no more. Comes between pages. A sink that keeps nothing that can be altered unnoticed has
@@ -250,7 +254,7 @@ pub enum SinkError {
         reason: String,
     },
     /// What is there is not what was left there, and nothing can be added to it.
-    #[error("{} is not as this harvest left it: {reason}; put it back as it was, or remove {anew} to harvest everything again", path.display())]
+    #[error("{} was modified outside of this harvest: {reason}; restore it, or remove {anew} to harvest everything again", path.display())]
     Altered {
         /// Which file.
         path: PathBuf,
@@ -260,7 +264,7 @@ pub enum SinkError {
         anew: String,
     },
     /// What is there was not written by this harvest, and would be lost.
-    #[error("{} is there already, and was not written by this harvest", path.display())]
+    #[error("{} already exists and was not written by this harvest", path.display())]
     NotOurs {
         /// Which file.
         path: PathBuf,
@@ -272,7 +276,7 @@ pub enum SinkError {
     #[error(transparent)]
     Limit(#[from] Reached),
     /// A defect of ours: neither the disk nor the server is at fault.
-    #[error("a defect of ours: {0}")]
+    #[error("internal error: {0} (please report this)")]
     Internal(String),
 }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use modoai_fetch::{Ask, Body, Client, FetchError, Fetched, HeaderName, HeaderValue, Next, Patience, Url};
+use modoai_fetch::{
+    Ask, Body, Client, FetchError, Fetched, HeaderMap, HeaderName, HeaderValue, Hop, Next, Patience, Url,
+};
 use modoai_protocol::{Datestamp, with_causes};
 use tokio::runtime::Handle;
 
@@ -25,9 +27,23 @@ pub(super) struct Known<'a> {
 /// What a GET brought.
 pub(super) enum Got {
     /// The bytes, which are in the spool now.
-    Whole(Validators),
+    Whole(Box<Response>),
     /// Nothing, because it is still what is known.
     Unchanged,
+}
+
+/// The response whose body is in the spool.
+#[derive(Clone, Debug)]
+pub(super) struct Response {
+    /// When it was requested.
+    pub(super) requested: Datestamp,
+    /// The redirects before it.
+    pub(super) hops: Vec<Hop>,
+    /// Where it came from at last.
+    pub(super) url: Url,
+    pub(super) status: u16,
+    /// The headers of the first response, if the rest of the body was requested later.
+    pub(super) headers: HeaderMap,
 }
 
 /// What the answer said about the bytes.
@@ -80,6 +96,11 @@ impl Getter {
         Self { client, gauge, budget, runtime: Handle::try_current().ok() }
     }
 
+    /// The client that is asked.
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Gets a resource into the spool, unless it is still what is known. A connection that breaks is taken up where it
     /// broke, if the server can tell that the resource is the same. The inner error says why it could not be had.
     pub(super) fn get(
@@ -91,7 +112,7 @@ impl Getter {
     ) -> Result<Result<Got, String>, SinkError> {
         match &self.runtime {
             Some(runtime) => runtime.block_on(self.try_to_get(url, known, spool, scratch)),
-            None => Ok(Err(format!("'{url}' is only referred to, and nothing can be fetched here"))),
+            None => Ok(Err(format!("the record only refers to '{url}', and this harvest does not fetch references"))),
         }
     }
 
@@ -102,10 +123,10 @@ impl Getter {
         spool: &mut Spool,
         scratch: &Scratch,
     ) -> Result<Result<Got, String>, SinkError> {
-        let Ok(target) = Url::parse(url) else { return Ok(Err(format!("'{url}' is not a URL"))) };
+        let Ok(target) = Url::parse(url) else { return Ok(Err(format!("invalid URL '{url}'"))) };
         let patience = Patience::default();
         let mut dice = fastrand::Rng::new();
-        let mut begun = Validators::default();
+        let mut begun = None;
         for attempt in 1.. {
             match self.attempt_once(&target, known, &mut begun, spool, scratch).await {
                 Ok(got) => return Ok(Ok(got)),
@@ -120,14 +141,14 @@ impl Getter {
                 },
             }
         }
-        Ok(Err(format!("failed to get '{url}'")))
+        Ok(Err(format!("failed to fetch '{url}'")))
     }
 
     async fn attempt_once(
         &self,
         url: &Url,
         known: Known<'_>,
-        begun: &mut Validators,
+        begun: &mut Option<Response>,
         spool: &mut Spool,
         scratch: &Scratch,
     ) -> Result<Got, Trouble> {
@@ -135,7 +156,7 @@ impl Getter {
         let mut ask = Ask::new(url.clone());
         ask.decode = false;
         let ask = ask.header(HeaderName::from_static("accept-encoding"), HeaderValue::from_static("identity"));
-        let resume = begun.condition().filter(|_| spool.len() > 0);
+        let resume = begun.as_ref().and_then(|begun| begun.validators().condition()).filter(|_| spool.len() > 0);
         let ask = match &resume {
             None => {
                 self.discard(spool);
@@ -149,28 +170,35 @@ impl Getter {
             }
         };
         Gauge::add(&self.gauge.requests, 1);
+        let requested = clock::now();
         let mut answer = self.client.get(ask).await?;
         match answer.status {
             // Compressed although it was asked not to be: these are not the bytes.
             200 if coding(&answer)
                 .is_some_and(|coding| known.coding.is_none_or(|told| !told.eq_ignore_ascii_case(coding))) =>
             {
-                return Err(lasting(url, "it comes compressed only"));
+                return Err(lasting(url, "the response is compressed, although identity was requested"));
             }
             200 => {
                 self.discard(spool);
-                *begun = Validators::of(&answer);
+                *begun = Some(Response {
+                    requested,
+                    hops: std::mem::take(&mut answer.hops),
+                    url: answer.url.clone(),
+                    status: answer.status,
+                    headers: answer.headers.clone(),
+                });
             }
             206 if resume.is_some() && begins_at(&answer) == Some(spool.len()) => {}
             304 if resume.is_none() => return Ok(Got::Unchanged),
             206 | 304 | 416 => {
-                *begun = Validators::default();
-                return Err(Trouble::Passing(format!("GET {url}: a part that was not asked for"), None));
+                *begun = None;
+                return Err(Trouble::Passing(format!("GET {url}: received a range that was not requested"), None));
             }
             status @ (429 | 500..) => {
-                return Err(Trouble::Passing(format!("GET {url}: status {status}"), answer.retry_after()));
+                return Err(Trouble::Passing(format!("GET {url}: HTTP {status}"), answer.retry_after()));
             }
-            status => return Err(lasting(url, &format!("status {status}"))),
+            status => return Err(lasting(url, &format!("HTTP {status}"))),
         }
         if length(&answer).is_some_and(|length| length > self.budget.limits().size.saturating_sub(spool.len())) {
             return Err(self.too_large(url));
@@ -178,7 +206,10 @@ impl Getter {
         let received = self.receive(url, &mut answer.body, spool, scratch).await;
         Gauge::add(&self.gauge.bytes, answer.body.wire_bytes());
         received?;
-        Ok(Got::Whole(begun.clone()))
+        begun
+            .take()
+            .map(|begun| Got::Whole(Box::new(begun)))
+            .ok_or_else(|| lasting(url, "a part that was not asked for"))
     }
 
     async fn receive(&self, url: &Url, body: &mut Body, spool: &mut Spool, scratch: &Scratch) -> Result<(), Trouble> {
@@ -199,7 +230,7 @@ impl Getter {
     }
 
     fn too_large(&self, url: &Url) -> Trouble {
-        lasting(url, &format!("it is larger than {} (--max-size)", size(self.budget.limits().size)))
+        lasting(url, &format!("the resource is larger than {} (--max-size)", size(self.budget.limits().size)))
     }
 }
 
@@ -222,12 +253,14 @@ fn begins_at(answer: &Fetched) -> Option<u64> {
     range.strip_prefix("bytes")?.trim_start().split('-').next()?.parse().ok()
 }
 
-impl Validators {
-    fn of(answer: &Fetched) -> Self {
-        let text = |name| answer.headers.get(name).and_then(|value| value.to_str().ok());
-        Self { etag: text("etag").map(str::to_owned), modified: text("last-modified").and_then(http_date) }
+impl Response {
+    pub(super) fn validators(&self) -> Validators {
+        let text = |name| self.headers.get(name).and_then(|value| value.to_str().ok());
+        Validators { etag: text("etag").map(str::to_owned), modified: text("last-modified").and_then(http_date) }
     }
+}
 
+impl Validators {
     /// What a request for the rest can be tied to. A weak tag promises too little.
     fn condition(&self) -> Option<HeaderValue> {
         let etag = self.etag.as_deref().filter(|etag| !etag.starts_with("W/"));

@@ -1,8 +1,10 @@
 //! The resources of one record while it arrives, for the sinks that keep resources.
 
-use super::spool::{Scratch, Spool};
+use memchr::memchr;
+
+use super::spool::{Scratch, Spool, Take};
 use super::{Part, SinkError};
-use crate::didl::{Algorithm, Component, DidlError, Found, Reader, Stopped, Value};
+use crate::didl::{Component, DidlError, Found, Reader, Stopped, Value};
 use crate::record::Header;
 
 /// Resources by value in one record: each may need an open file.
@@ -19,16 +21,17 @@ pub(super) struct Resources {
     pub(super) is_didl: bool,
     /// Every Component, with its bytes if it came with them.
     pub(super) found: Vec<(Component, Option<Spool>)>,
-    algorithm: Algorithm,
+    /// Makes the spool of a value, with the digests that the sink needs.
+    new_spool: fn() -> Spool,
     reader: Option<Reader>,
     /// The value that is arriving.
     arriving: Option<Spool>,
 }
 
 impl Resources {
-    /// A record begins. Bytes are digested by this algorithm as they come.
-    pub(super) fn new(header: Header, algorithm: Algorithm) -> Self {
-        Self { header, fault: None, is_didl: true, found: Vec::new(), algorithm, reader: None, arriving: None }
+    /// A record begins. Bytes go to such spools.
+    pub(super) fn new(header: Header, new_spool: fn() -> Spool) -> Self {
+        Self { header, fault: None, is_didl: true, found: Vec::new(), new_spool, reader: None, arriving: None }
     }
 
     /// A part begins.
@@ -38,14 +41,14 @@ impl Resources {
 
     /// More of the part.
     pub(super) fn bytes(&mut self, bytes: &[u8], scratch: &Scratch) -> Result<(), SinkError> {
-        let Self { reader: Some(reader), arriving, found, algorithm, .. } = self else { return Ok(()) };
+        let Self { reader: Some(reader), arriving, found, new_spool, .. } = self else { return Ok(()) };
         let mut crowded = false;
         let read = reader.push(bytes, &mut |item| match item {
-            Found::Value(bytes) => arriving.get_or_insert_with(|| Spool::new(*algorithm)).push(bytes, scratch),
+            Found::Value(bytes) => arriving.get_or_insert_with(*new_spool).push(bytes, scratch),
             Found::Component(component) => {
                 let spool = arriving.take();
                 let spool = match component.value {
-                    Value::Whole => Some(spool.unwrap_or_else(|| Spool::new(*algorithm))),
+                    Value::Whole => Some(spool.unwrap_or_else(*new_spool)),
                     Value::None | Value::Other(_) => None,
                 };
                 crowded |= found.iter().filter(|(_, spool)| spool.is_some()).count() >= BY_VALUE;
@@ -57,13 +60,34 @@ impl Resources {
             }
         });
         match read {
-            Ok(()) if crowded => self.fail(format!("the record holds more than {BY_VALUE} resources by value")),
+            Ok(()) if crowded => self.fail(format!("the record contains more than {BY_VALUE} resources by value")),
             Ok(()) => {}
             Err(Stopped::Told(error)) => return Err(error),
             Err(Stopped::Didl(error)) => {
                 self.is_didl = !matches!(error, DidlError::NotDidl { .. });
                 self.fail(error.to_string());
             }
+        }
+        Ok(())
+    }
+
+    /// The same, with everything but the base64 text of values given to `keep`.
+    pub(super) fn bytes_without_values(
+        &mut self,
+        mut bytes: &[u8],
+        scratch: &Scratch,
+        keep: Take<'_>,
+    ) -> Result<(), SinkError> {
+        while !bytes.is_empty() {
+            let is_value = self.reader.as_ref().is_some_and(Reader::is_in_base64) && bytes[0] != b'<';
+            // Values end where markup begins; whether one has begun is known when markup ends.
+            let end = if is_value { memchr(b'<', bytes) } else { memchr(b'>', bytes).map(|end| end + 1) };
+            let (run, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
+            self.bytes(run, scratch)?;
+            if !is_value {
+                keep(run)?;
+            }
+            bytes = rest;
         }
         Ok(())
     }
@@ -100,7 +124,7 @@ pub(super) fn check(component: &Component, spool: &mut Spool, scratch: &Scratch)
     if let Some(length) = length.filter(|_| component.header("Content-Encoding").is_none())
         && length != spool.len()
     {
-        return Ok(Some(format!("there are {} bytes, but the record says {length}", spool.len())));
+        return Ok(Some(format!("received {} bytes, but the record states {length}", spool.len())));
     }
     component.digest().map_or(Ok(None), |stated| spool.contradicts(stated, scratch))
 }

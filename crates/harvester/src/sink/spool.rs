@@ -45,7 +45,7 @@ pub(super) fn make_folder(parent: impl AsFd, name: &[u8]) -> rustix::io::Result<
 /// A file that was created or renamed in a folder is found again after a power cut.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), SinkError> {
     let synced = File::open(folder).and_then(|opened| opened.sync_all());
-    synced.map_err(SinkError::io("write out", folder))
+    synced.map_err(SinkError::io("sync", folder))
 }
 
 /// The folder of temporary files.
@@ -70,7 +70,7 @@ impl Scratch {
             }
             Ok(folder)
         };
-        let folder = opened().map_err(SinkError::io("empty the folder of temporary files", &path))?;
+        let folder = opened().map_err(SinkError::io("empty the directory of temporary files", &path))?;
         Ok(Self { folder: Arc::new(folder), path, next: AtomicU64::new(0) })
     }
 
@@ -125,12 +125,19 @@ pub(super) struct Spool {
     length: u64,
     algorithm: Algorithm,
     hasher: Hasher,
+    /// A second digest of the same bytes.
+    also: Option<(Algorithm, Hasher)>,
 }
 
 impl Spool {
     /// None yet. They are digested by this algorithm as they come.
     pub(super) fn new(algorithm: Algorithm) -> Self {
-        Self { memory: Vec::new(), file: None, length: 0, algorithm, hasher: Hasher::new(algorithm) }
+        Self { memory: Vec::new(), file: None, length: 0, algorithm, hasher: Hasher::new(algorithm), also: None }
+    }
+
+    /// The same, digested by a second algorithm, too.
+    pub(super) fn also(self, algorithm: Algorithm) -> Self {
+        Self { also: Some((algorithm, Hasher::new(algorithm))), ..self }
     }
 
     /// How many there are.
@@ -152,11 +159,15 @@ impl Spool {
     pub(super) fn clear(&mut self) {
         self.memory.clear();
         (self.file, self.length, self.hasher) = (None, 0, Hasher::new(self.algorithm));
+        self.also = self.also.take().map(|(algorithm, _)| (algorithm, Hasher::new(algorithm)));
     }
 
     /// More of them.
     pub(super) fn push(&mut self, bytes: &[u8], scratch: &Scratch) -> Result<(), SinkError> {
         self.hasher.update(bytes);
+        if let Some((_, hasher)) = &mut self.also {
+            hasher.update(bytes);
+        }
         self.length += bytes.len() as u64;
         if self.file.is_none() && self.memory.len() + bytes.len() <= IN_MEMORY {
             self.memory.extend_from_slice(bytes);
@@ -171,19 +182,26 @@ impl Spool {
         self.hasher.clone().finish()
     }
 
+    /// Their second digest.
+    pub(super) fn second_digest(&self) -> Option<Digest> {
+        self.also.as_ref().map(|(_, hasher)| hasher.clone().finish())
+    }
+
     /// Why they are not what this digest was made of, if they are not.
     pub(super) fn contradicts(&mut self, stated: &Digest, scratch: &Scratch) -> Result<Option<String>, SinkError> {
-        let found = if stated.algorithm == self.algorithm {
-            self.digest()
-        } else {
-            let mut hasher = Hasher::new(stated.algorithm);
-            self.read(scratch, &mut |bytes| {
-                hasher.update(bytes);
-                Ok(())
-            })?;
-            hasher.finish()
+        let found = match self.second_digest().filter(|digest| digest.algorithm == stated.algorithm) {
+            Some(found) => found,
+            None if stated.algorithm == self.algorithm => self.digest(),
+            None => {
+                let mut hasher = Hasher::new(stated.algorithm);
+                self.read(scratch, &mut |bytes| {
+                    hasher.update(bytes);
+                    Ok(())
+                })?;
+                hasher.finish()
+            }
         };
-        Ok((found != *stated).then(|| format!("the bytes have {found}, but the record says {stated}")))
+        Ok((found != *stated).then(|| format!("the digest of the bytes is {found}, but the record states {stated}")))
     }
 
     /// All of them, from the first, in pieces.

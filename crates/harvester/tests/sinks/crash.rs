@@ -124,8 +124,7 @@ fn a_file_that_lost_what_was_committed_is_not_gone_on_with() {
         file.set_len(size - 1).expect("shortened");
     }
     let shorter = |error: Option<modoai_harvester::sink::SinkError>| {
-        let told = error.expect("refused").to_string();
-        assert!(told.contains("it should hold at least"), "{told}");
+        assert!(matches!(error, Some(modoai_harvester::sink::SinkError::Altered { .. })), "{error:?}");
     };
     shorter(RecordSink::open(dir.path(), Some(&marks[0])).err());
     shorter(JsonSink::open(dir.path(), Some(&marks[1])).err());

@@ -87,7 +87,7 @@ fn a_lost_piece_of_a_large_record_names_the_record() {
     let [damage] = damages.as_slice() else { panic!("one damage: {damages:?}") };
     let told = damage.to_string();
     assert!(
-        told.contains("000001.modoai is damaged: a frame cannot be decompressed; the record large is lost"),
+        told.contains("000001.modoai is damaged: a frame cannot be decompressed; the record large cannot be read"),
         "{told}"
     );
 }
@@ -103,7 +103,7 @@ fn a_shortened_segment_is_named_as_long_as_anything_knows_of_it() {
             let what = format!("{length} bytes, {again}");
             let (found, damages) = read(dir.path());
             expect_honest(&found, &damages, &items, &what);
-            assert!(damages[0].to_string().contains("it is shorter than it was"), "{what}: {damages:?}");
+            assert!(damages[0].to_string().contains("it was truncated"), "{what}: {damages:?}");
         }
     }
     fs::write(&path, &whole).expect("written");
@@ -168,7 +168,7 @@ fn whoever_finds_a_file_gone_or_shortened_is_told_how_to_go_on() {
             assert_eq!(files_below(&root).expect("a folder"), before, "{sink}: {damage}, and nothing is made");
             let told = error.to_string();
             let paths = removed.iter().map(|name| root.join(name).display().to_string()).collect::<Vec<_>>();
-            let advice = format!("put it back as it was, or remove {} to harvest", paths.join(" and "));
+            let advice = format!("restore it, or remove {} to harvest", paths.join(" and "));
             assert!(told.contains(&*path.to_string_lossy()) && told.contains(&advice), "{told}");
             // The one advice.
             fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");

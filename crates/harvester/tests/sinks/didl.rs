@@ -88,16 +88,16 @@ fn what_is_wrong_is_named() {
         assert!(end.as_deref().is_some_and(|error| error.contains(with)), "{document}: {end:?}");
     };
     for bad in ["aGVsbG8", "aGV*bG8=", "aGVsbG8=aGk=", "aGk=\n aGk=", "=", "aGVsbG9="] {
-        fails(&component(&format!("<x:Resource encoding='base64'>{bad}</x:Resource>")), "not base64");
+        fails(&component(&format!("<x:Resource encoding='base64'>{bad}</x:Resource>")), "invalid base64");
     }
     fails("<dc xmlns='http://purl.org/dc/'/>", "'dc', not DIDL");
     fails("<x:DIDL xmlns:x='urn:mpeg:mpeg21:2002:02-DIDL-NS'><x:Item></x:DIDL>", "closed as");
-    fails("<x:DIDL xmlns:x='urn:mpeg:mpeg21:2002:02-DIDL-NS'><x:Item>", "cut short");
+    fails("<x:DIDL xmlns:x='urn:mpeg:mpeg21:2002:02-DIDL-NS'><x:Item>", "truncated");
     fails(&component("<x:Resource>a&b</x:Resource>"), "reference");
     fails(&component("<x:Resource>&nbsp;</x:Resource>"), "nbsp");
     let digest = "<x:Descriptor><x:Statement><f:fixity xmlns:f='urn:modoai:fixity:1'><f:digest algorithm='md5'>0g\
         </f:digest></f:fixity></x:Statement></x:Descriptor>";
-    fails(&component(digest), "not a digest by MD5");
+    fails(&component(digest), "invalid MD5 digest");
     fails(&component(&"<x:Resource ref='http://h/'/>".repeat(20_000)), "limit");
     let many = component("").replace("<x:Component></x:Component>", &"<x:Component/>".repeat(5000));
     fails(&many, "4096 components");

@@ -93,7 +93,10 @@ fn only_what_an_interrupted_page_left_is_cut_off() {
         std::fs::write(&file, &altered).expect("written");
         let Err(error) = JsonSink::open(dir.path(), Some(&mark)) else { panic!("it is cut: {altered}") };
         let told = error.to_string();
-        assert!(told.contains("records.jsonl is not as this harvest left it") && told.contains(".modoai"), "{told}");
+        assert!(
+            told.contains("records.jsonl was modified outside of this harvest") && told.contains(".modoai"),
+            "{told}"
+        );
         assert_eq!(std::fs::read_to_string(&file).expect("a file"), altered, "nothing is lost");
     }
     std::fs::write(&file, &whole).expect("put back");

@@ -100,7 +100,7 @@ fn what_contradicts_its_record_is_not_kept() {
     let base64 = Made { value: Some("Z29v*A==".to_owned()), ..good.clone() };
     let md5 =
         Made { headers: vec![("Content-MD5", "1B2M2Y8AsgTpgAmY7PhCfg==".to_owned())], digest: None, ..good.clone() };
-    for (made, reason) in [(digest, "SHA-256"), (length, "the record says 5"), (base64, "base64"), (md5, "MD5")] {
+    for (made, reason) in [(digest, "SHA-256"), (length, "the record states 5"), (base64, "base64"), (md5, "MD5")] {
         let refused = refusal(desk.give(&header(url), &made.to_xml(), 7, Novelty::Changed));
         assert!(refused.contains(reason), "{refused}");
     }
@@ -174,19 +174,19 @@ fn files_and_folders_of_one_name_are_told_apart() {
     let mirror = TempDir::new().expect("a folder");
     let mut desk = open(mirror.path());
     assert_eq!(desk.put("http://site.example/a", b"1"), Kept::Yes);
-    assert!(refusal(desk.put("http://site.example/a/b", b"2")).contains("where its folder should be"));
+    assert!(refusal(desk.put("http://site.example/a/b", b"2")).contains("its parent directory is a file"));
     assert_eq!(desk.put("http://site.example/c/d", b"3"), Kept::Yes);
-    assert!(refusal(desk.put("http://site.example/c", b"4")).contains("a folder is where"));
+    assert!(refusal(desk.put("http://site.example/c", b"4")).contains("a directory has the same name"));
     // Two records, one file: whose it is, stays. The same URL in other words takes over.
     assert_eq!(desk.put("http://site.example/", b"5"), Kept::Yes);
-    assert!(refusal(desk.put("http://site.example/index.html", b"6")).contains("the file of the record"));
+    assert!(refusal(desk.put("http://site.example/index.html", b"6")).contains("belongs to the record"));
     assert_eq!(desk.put("https://site.example/%61", b"7"), Kept::Yes);
     assert_eq!(desk.delete("http://site.example/a"), Kept::Yes);
     assert_eq!(fs::read(mirror.path().join("a")).expect("a file"), b"7");
     // What differs in the fragment only has one name, and is two resources.
     assert_eq!(desk.put("http://site.example/f#one", b"8"), Kept::Yes);
     for other in ["http://site.example/f#two", "http://site.example/f"] {
-        assert!(refusal(desk.put(other, b"9")).contains("'f' is the file of the record 'http://site.example/f#one'"));
+        assert!(refusal(desk.put(other, b"9")).contains("'f' belongs to the record 'http://site.example/f#one'"));
     }
     assert_eq!(desk.put("https://site.example/%66#one", b"8"), Kept::Yes);
     assert_eq!(files(mirror.path()), ["a", "c/d", "f", "index.html"]);
@@ -227,7 +227,7 @@ fn records_with_the_same_bytes_share_a_file_that_goes_with_the_last_of_them() {
     // One changes and the other does not: what is not there any more is found.
     assert_eq!(desk.put(folder, b"1"), Kept::Yes);
     assert_eq!(desk.put(index, b"1"), Kept::Yes);
-    assert!(refusal(desk.put(index, b"2")).contains("the file of the record 'http://site.example/dir/'"));
+    assert!(refusal(desk.put(index, b"2")).contains("belongs to the record 'http://site.example/dir/'"));
     assert_eq!(desk.put(folder, b"2"), Kept::Yes);
     assert!(matches!(same_of(&mut desk, b"1"), Kept::No(_)));
     desk.commit();
@@ -265,7 +265,7 @@ fn links_are_replaced_or_refused_and_never_followed() {
     symlink(outside.path(), mirror.path().join("folder")).expect("a link");
     symlink(outside.path().join("target"), mirror.path().join("file")).expect("a link");
     let mut desk = open(mirror.path());
-    assert!(refusal(desk.put("http://site.example/folder/x", b"1")).contains("a link"));
+    assert!(refusal(desk.put("http://site.example/folder/x", b"1")).contains("a symbolic link"));
     assert!(refusal(desk.put("http://site.example/file", b"2")).contains("not written by this mirror"));
     assert!(mirror.path().join("file").is_symlink());
     assert_eq!(fs::read(outside.path().join("target")).expect("a file"), b"untouched");
@@ -311,11 +311,11 @@ fn what_somebody_else_put_there_is_not_replaced() {
     let mut desk = open(mirror.path());
     for _ in 0..2 {
         let refused = refusal(desk.put("http://site.example/a/precious", b"theirs"));
-        assert!(refused.contains("'a/precious' is there already"), "{refused}");
+        assert!(refused.contains("'a/precious' already exists"), "{refused}");
     }
     let referred = Made { value: None, ..Made::new("http://site.example/a/precious", b"theirs") };
     let refused = refusal(desk.give(&header(&referred.url), &referred.to_xml(), 999, Novelty::Same));
-    assert!(refused.contains("is there already"), "not even fetched: {refused}");
+    assert!(refused.contains("already exists"), "not even fetched: {refused}");
     assert_eq!(desk.delete("http://site.example/a/precious"), Kept::Yes);
     assert_eq!(fs::read(mirror.path().join("a/precious")).expect("a file"), b"mine");
     // What is the same becomes the mirror's, with the time that it has there.
@@ -345,11 +345,11 @@ fn what_a_killed_process_put_there_goes_unless_it_is_somebody_elses_now() {
     assert!(!mirror.path().join("b").exists());
     assert_eq!(desk.put("http://site.example/a", b"2"), Kept::Yes);
     assert_eq!(desk.put("http://site.example/known", b"new"), Kept::Yes);
-    assert!(refusal(desk.put("http://site.example/mine", b"mine")).contains("is there already"));
+    assert!(refusal(desk.put("http://site.example/mine", b"mine")).contains("already exists"));
     assert_eq!(fs::read(mirror.path().join("mine")).expect("a file"), b"not theirs");
     assert_eq!(desk.delete("http://site.example/a"), Kept::Yes);
     fs::write(mirror.path().join("a"), "mine").expect("a file");
-    assert!(refusal(desk.put("http://site.example/a", b"3")).contains("is there already"));
+    assert!(refusal(desk.put("http://site.example/a", b"3")).contains("already exists"));
 }
 
 #[test]
@@ -507,7 +507,7 @@ fn what_is_only_referred_to_is_fetched_resumed_and_compared() {
     // What comes is not what the record says: the old file stays.
     let other = Made { value: None, ..Made::new(&address, &[content.clone(), vec![0]].concat()) };
     let refused = refusal(desk.give(&header(&address), &other.to_xml(), 999, Novelty::Changed));
-    assert!(refused.contains("the record says"), "{refused}");
+    assert!(refused.contains("the record states"), "{refused}");
     assert!(fs::read(&file).expect("a file") == content);
     let gone = Made { value: None, ..Made::new(&format!("{url}/gone"), b"") };
     assert!(refusal(desk.give(&header(&gone.url), &gone.to_xml(), 999, Novelty::New)).contains("404"));

@@ -88,7 +88,7 @@ fn a_header_that_is_absurd_is_refused_and_nothing_else_suffers() {
     sink.page(&origin()).expect("taken");
     let plain = Item::new("plain", "<a/>");
     assert_eq!(plain.send(&mut sink, 10, Novelty::New), Kept::Yes);
-    for (item, what) in [(absurd, "header has"), (declared, "namespace declarations have")] {
+    for (item, what) in [(absurd, "header is"), (declared, "namespace declarations are")] {
         let Kept::No(reason) = item.send(&mut sink, 10, Novelty::New) else { panic!("it was kept") };
         assert!(reason.starts_with(&format!("its {what} ")), "{reason}");
     }

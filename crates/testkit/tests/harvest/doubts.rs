@@ -67,7 +67,7 @@ fn a_list_without_parts_is_one_gap() {
     let ended = harvest(endpoint.url(), folder.path(), &[]);
     assert!(ended.repaired("dates-refused"), "{}", ended.said);
     let reasons: Vec<_> = ended.missing().iter().map(|gap| gap["reason"].as_str().unwrap_or_default()).collect();
-    assert_eq!(reasons, ["23 of 30 records came"], "{}", endpoint.story());
+    assert_eq!(reasons, ["received 23 of 30 records"], "{}", endpoint.story());
 }
 
 /// A prompt server's identifiers are believed also where one record fails: then nothing else of its second is missing.

@@ -114,7 +114,7 @@ fn what_a_harvest_did_not_write_stays_as_it_is() {
     let harvest = || Harvest::new(&url, lines.path(), "jsonl");
     let ended = harvest().run().expect("an end");
     assert_eq!(ended.code, Some(1), "{}", ended.said);
-    assert!(ended.said.contains("records.jsonl is there already"), "{}", ended.said);
+    assert!(ended.said.contains("records.jsonl already exists"), "{}", ended.said);
     assert_eq!(fs::read(&file).expect("a file"), b"{\"my\":\"data\"}\n");
     fs::remove_file(&file).expect("a file");
     harvest().complete();

@@ -10,6 +10,7 @@
 //! | `killed` | `kill -9` at any moment costs nothing but time |
 //! | `outages` | what a server does not say is not gone, and what is not known is not complete |
 //! | `references` | what records only refer to: counted, and not fetched from where only we can reach |
+//! | `replay` | what programs for web archives make of an archive: the site, byte for byte |
 //! | `round_trip` | a mirror is the site; an aggregator tells what it was told |
 //! | `stored` | reads back what harvests left behind |
 //! | `trials` | small harvests, quick failures, and what is printed of what is kept |
@@ -31,6 +32,7 @@ mod folders;
 mod killed;
 mod outages;
 mod references;
+mod replay;
 mod round_trip;
 pub(crate) mod stored;
 mod trials;

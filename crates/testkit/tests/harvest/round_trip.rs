@@ -84,7 +84,7 @@ fn mirror_twice(url: &str, folder: &TestSite) {
 }
 
 /// httpd runs as somebody else, who must be able to read.
-fn open_to_all(folder: &Path) {
+pub(super) fn open_to_all(folder: &Path) {
     let done = std::process::Command::new("chmod").arg("-R").arg("a+rX").arg(folder).status();
     assert!(done.expect("chmod is everywhere").success());
 }

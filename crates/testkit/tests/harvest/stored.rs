@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use modoai_testkit::process::binary;
 use modoai_testkit::site::files_below;
 use serde_json::Value;
@@ -99,36 +99,55 @@ pub(crate) fn difference(wanted: &Path, found: &Path) -> Option<String> {
     (!all.is_empty()).then(|| all.join("\n"))
 }
 
-/// The records of all WARC files of a folder: type, URI and digest of each, sorted. What tells of the files is left out.
+/// The records of all WARC files of a folder: type, URI and digest of each, sorted. Records about the files are left out.
+/// Every record is a gzip member of its own, and the CDXJ file lists exactly the captures among them.
 pub(crate) fn warc(folder: &Path) -> Vec<[String; 3]> {
-    let mut records = Vec::new();
+    let (mut records, mut captures, mut listed) = (Vec::new(), Vec::new(), Vec::new());
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("readable").path();
-        if !path.to_string_lossy().ends_with(".warc.gz") {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if name.ends_with(".cdxj") {
+            let text = fs::read_to_string(&path).expect("readable");
+            assert!(text.lines().is_sorted(), "{text}");
+            listed.extend(text.lines().map(|line| {
+                let json = line.splitn(3, ' ').nth(2).expect("a key, a time, and JSON");
+                let value: Value = serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {line}"));
+                let text = |name: &str| value[name].as_str().expect("a field").to_owned();
+                [text("filename"), text("offset"), text("length"), text("url"), text("digest")]
+            }));
+        }
+        if !name.ends_with(".warc.gz") {
             continue;
         }
-        let mut bytes = Vec::new();
-        let file = fs::File::open(&path).expect("readable");
-        MultiGzDecoder::new(file).read_to_end(&mut bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let bytes = fs::read(&path).expect("readable");
         let mut rest = &bytes[..];
         while !rest.is_empty() {
-            let end = rest.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head") + 4;
-            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+            let (offset, before) = (bytes.len() - rest.len(), rest.len());
+            let mut record = Vec::new();
+            let read = GzDecoder::new(&mut rest).read_to_end(&mut record);
+            read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            let end = record.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head") + 4;
+            let head = String::from_utf8_lossy(&record[..end]).into_owned();
             assert!(head.starts_with("WARC/1.1\r\n"), "{head}");
             let field = |name: &str| {
                 let value = head.lines().filter_map(|line| line.split_once(": "));
                 value.into_iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
             };
             let length: usize = field("Content-Length").parse().expect("a length");
-            if field("WARC-Type") != "warcinfo" {
-                let digest = ["WARC-Payload-Digest", "WARC-Block-Digest"].map(field);
-                // Metadata tells when it was harvested, so that its digest is not the same twice.
-                let digest = if field("WARC-Type") == "metadata" { "" } else { digest[0] };
-                records.push([field("WARC-Type"), field("WARC-Target-URI"), digest].map(str::to_owned));
+            assert_eq!(&record[end + length..], b"\r\n\r\n", "two line ends after a record");
+            let [kind, uri, digest] = ["WARC-Type", "WARC-Target-URI", "WARC-Payload-Digest"].map(field);
+            if kind != "warcinfo" {
+                records.push([kind, uri, digest].map(str::to_owned));
             }
-            rest = rest[end + length..].strip_prefix(b"\r\n\r\n").expect("two line ends after a record");
+            if ["response", "resource", "revisit"].contains(&kind) {
+                let (offset, length) = (offset.to_string(), (before - rest.len()).to_string());
+                captures.push([name.clone(), offset, length, uri.to_owned(), digest.to_owned()]);
+            }
         }
     }
+    captures.sort();
+    listed.sort();
+    assert_eq!(listed, captures, "the index lists the captures");
     records.sort();
     records
 }

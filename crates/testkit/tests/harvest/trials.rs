@@ -58,7 +58,8 @@ fn host_that_does_not_exist_fails_with_one_request_and_one_message() {
     let arguments = ["harvest", "http://repository.invalid/oai", "--patience", "600", "--into"];
     let told = to_its_end(Command::new(binary()).args(arguments).arg(folder.path())).expect("an end");
     assert_eq!(told.status.code(), Some(1), "{}", told.err);
-    let said = "modoai: the harvest failed: failed to find the host 'repository.invalid': no such name\n  hint: check the spelling";
+    let said =
+        "modoai: harvest failed: failed to resolve host 'repository.invalid': no such name\n  hint: check the spelling";
     assert!(told.err.contains(said), "{}", told.err);
 }
 
@@ -81,7 +82,7 @@ fn root_of_a_site_leads_to_the_repository() {
         let folder = tempfile::tempdir().expect("a folder");
         let ended = harvest(&root, folder.path(), &["--attempts", "1"]);
         assert_eq!(ended.code, Some(1), "{}", ended.said);
-        let found = format!("{root} is not a repository; {}{path} is", root.trim_end_matches('/'));
+        let found = format!("{root} is not an OAI-PMH repository, but {}{path} is", root.trim_end_matches('/'));
         assert!(ended.said.contains(&found), "{}\n{}", ended.said, endpoint.story());
     }
 }
@@ -126,7 +127,7 @@ fn limited_harvest_stops_after_a_page_and_continues() {
     let folder = tempfile::tempdir().expect("a folder");
     let ended = harvest(endpoint.url(), folder.path(), &["--limit", "7"]);
     assert_eq!(ended.code, Some(3), "{}", ended.said);
-    assert!(ended.said.contains("stopped after 7 records, as --limit demands"), "{}", ended.said);
+    assert!(ended.said.contains("stopped after 7 records (--limit)"), "{}", ended.said);
     assert_eq!(stored::lines(folder.path()).len(), 10, "two pages of five");
     let ended = harvest(endpoint.url(), folder.path(), &[]);
     assert!(ended.is_complete(), "{}", ended.said);
@@ -150,5 +151,5 @@ fn headers_are_sent_with_every_request() {
     let ended = harvest(endpoint.url(), folder.path(), &["--header", "X-Api-Key: secret", "--header", "X-More:a: b"]);
     assert!(ended.is_complete(), "{}", ended.said);
     let refused = Harvest::new(endpoint.url(), folder.path(), "jsonl").with(["--header", "no header"]).run();
-    assert!(refused.is_err_and(|said| said.contains("not a header such as 'X-Api-Key: secret'")));
+    assert!(refused.is_err_and(|said| said.contains("expected a header such as 'X-Api-Key: secret'")));
 }

@@ -28,7 +28,7 @@ use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::stored::{Pieces, StoredFormat};
 use modoai_repository::catalogue::{ARCHIVE_TERMS, Catalogue, CatalogueError, Change, Writer, system_clock};
 
-use super::{Kept, Origin, Part, Place, Sink, SinkError};
+use super::{Kept, Origin, Part, Place, STORED_IS_MISSING, Sink, SinkError};
 use crate::record::{Header, Novelty};
 use mark::Mark;
 use record::Incoming;
@@ -65,13 +65,13 @@ pub(super) fn open(Place { dir, mark, source, options, .. }: Place<'_>) -> Resul
     let is_site = || Ok::<_, CatalogueError>(catalogue.formats()?.is_empty() && catalogue.standing()?.newest.is_some());
     if is_archive || is_site()? {
         let whose = if is_archive { "an archive" } else { "a site" };
-        let reason = format!("it is the catalogue of {whose}, and takes no harvested records");
+        let reason = format!("it is the catalogue of {whose} and cannot store harvested records");
         return Err(CatalogueError::Foreign { place: path.display().to_string(), reason }.into());
     }
     let (mark, is_intact) = Mark::compare(mark, &catalogue)?;
     // Beside the catalogue there is room for what goes into it.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let incoming = Incoming::new(folder).map_err(SinkError::io("prepare to pack records for", &path))?;
+    let incoming = Incoming::new(folder).map_err(SinkError::io("prepare to compress records for", &path))?;
     let name = if source.name.is_empty() { &source.base_url } else { &source.name };
     Ok(Box::new(CatalogueSink {
         catalogue,
@@ -138,8 +138,8 @@ impl Batch {
 }
 
 impl Sink for CatalogueSink {
-    fn is_intact(&self) -> bool {
-        self.is_intact
+    fn must_start_over(&self) -> Option<String> {
+        (!self.is_intact).then(|| STORED_IS_MISSING.to_owned())
     }
 
     fn page(&mut self, origin: &Origin) -> Result<(), SinkError> {
@@ -163,11 +163,11 @@ impl Sink for CatalogueSink {
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
-        self.incoming.bytes(bytes).map_err(SinkError::io("pack a record for", &self.path))
+        self.incoming.bytes(bytes).map_err(SinkError::io("compress a record for", &self.path))
     }
 
     fn part_end(&mut self) -> Result<(), SinkError> {
-        self.incoming.part_end().map_err(SinkError::io("pack a record for", &self.path))
+        self.incoming.part_end().map_err(SinkError::io("compress a record for", &self.path))
     }
 
     fn end(&mut self, novelty: Novelty) -> Result<Kept, SinkError> {
@@ -183,13 +183,13 @@ impl Sink for CatalogueSink {
             }
         };
         let Some((origin, format)) = &self.page else {
-            return Ok(Kept::No("it came outside any page".to_owned()));
+            return Ok(Kept::No("it was received outside of any page".to_owned()));
         };
         let record = if self.incoming.header.deleted {
             self.incoming.clear();
             None
         } else {
-            let packed = self.incoming.finish(origin).map_err(SinkError::io("pack a record for", &self.path))?;
+            let packed = self.incoming.finish(origin).map_err(SinkError::io("compress a record for", &self.path))?;
             match packed {
                 Ok(packed) => Some(packed),
                 Err(refusal) => return Ok(Kept::No(refusal)),
@@ -242,7 +242,7 @@ impl CatalogueSink {
             return Err("it has no identifier".to_owned());
         }
         if !identifier.chars().all(is_legal) {
-            return Err("its identifier has characters that XML cannot carry".to_owned());
+            return Err("its identifier contains characters that XML does not allow".to_owned());
         }
         if header.sets.len() > MOST_SETS {
             return Err(format!("it is in {} sets", header.sets.len()));

@@ -151,7 +151,7 @@ impl Incoming {
         } else {
             self.write_held()?;
             if !self.has_metadata {
-                self.refuse(&"more comes before its metadata than can wait for it");
+                self.refuse(&"too much content precedes its metadata");
                 return Ok(());
             }
             self.open(part, &namespaces, &bytes)?;
@@ -205,7 +205,7 @@ impl Incoming {
     fn enter(&mut self, part: Part) -> bool {
         let is_second = part == Part::Metadata && std::mem::replace(&mut self.has_metadata, true);
         if is_second {
-            self.refuse(&"it has metadata twice");
+            self.refuse(&"it has two metadata elements");
         }
         !is_second
     }

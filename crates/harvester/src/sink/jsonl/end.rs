@@ -46,13 +46,13 @@ impl End {
     pub(super) fn contradicted(self, file: &File) -> io::Result<Option<String>> {
         let found = file.metadata()?.len();
         if found < self.length {
-            return Ok(Some(format!("it should hold at least {} bytes and holds {found}", self.length)));
+            return Ok(Some(format!("it must have at least {} bytes and has {found}", self.length)));
         }
         if self.hash.is_some() && Self::at(file, self.length)? != self {
-            return Ok(Some("somebody else wrote in it".to_owned()));
+            return Ok(Some("another program wrote to it".to_owned()));
         }
         let is_ours = holds_lines(file, self.length)?;
-        Ok((!is_ours).then(|| format!("somebody else wrote what follows byte {}", self.length)))
+        Ok((!is_ours).then(|| format!("another program wrote to it after byte {}", self.length)))
     }
 }
 

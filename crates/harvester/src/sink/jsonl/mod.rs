@@ -46,19 +46,19 @@ impl JsonSink {
             None => End::default(),
             Some(text) => End::from_text(text).ok_or_else(|| SinkError::Damaged {
                 path: path.clone(),
-                reason: format!("{text:?} does not tell how far it was written"),
+                reason: format!("invalid position {text:?} in the state"),
             })?,
         };
-        std::fs::create_dir_all(dir).map_err(SinkError::io("create the folder", dir))?;
+        std::fs::create_dir_all(dir).map_err(SinkError::io("create the directory", dir))?;
         let is_new = committed.length == 0;
         let altered = |reason| SinkError::altered(&path, reason, &[&path, &dir.join(OWN_FOLDER)]);
         let file = match File::options().read(true).write(true).create(is_new).truncate(false).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(altered("it is not there any more".to_owned()));
+                return Err(altered("it no longer exists".to_owned()));
             }
             opened => opened.map_err(SinkError::io("open", &path))?,
         };
-        if mark.is_none() && file.metadata().map_err(SinkError::io("look at", &path))?.len() > 0 {
+        if mark.is_none() && file.metadata().map_err(SinkError::io("read", &path))?.len() > 0 {
             return Err(SinkError::NotOurs { path });
         }
         if let Some(reason) = committed.contradicted(&file).map_err(SinkError::io("read", &path))? {
@@ -82,7 +82,7 @@ impl Sink for JsonSink {
     }
 
     fn record(&mut self, header: &Header) -> Result<(), SinkError> {
-        self.record.begin(header).map_err(SinkError::io("gather a record for", &self.path))
+        self.record.begin(header).map_err(SinkError::io("buffer a record for", &self.path))
     }
 
     fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) -> Result<(), SinkError> {
@@ -91,7 +91,7 @@ impl Sink for JsonSink {
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
-        self.record.bytes(bytes).map_err(SinkError::io("gather a record for", &self.path))
+        self.record.bytes(bytes).map_err(SinkError::io("buffer a record for", &self.path))
     }
 
     fn part_end(&mut self) -> Result<(), SinkError> {
@@ -104,7 +104,7 @@ impl Sink for JsonSink {
             return Ok(Kept::Yes);
         }
         if self.record.parts().iter().filter(|part| part.part == Part::Metadata).count() > 1 {
-            return Ok(Kept::No("it has metadata twice, and a line has room for one".to_owned()));
+            return Ok(Kept::No("it has two metadata elements, and a line can contain only one".to_owned()));
         }
         let origin = self.origin.as_ref().expect("a page begins before its records");
         write_line(&mut self.record, origin, &mut self.out).map_err(SinkError::io("write to", &self.path))?;
@@ -119,7 +119,7 @@ impl Sink for JsonSink {
         self.out.flush().map_err(self.io("write to"))?;
         let length = self.out.stream_position().map_err(self.io("write to"))?;
         if length > self.committed.length {
-            self.out.get_ref().sync_data().map_err(self.io("write out"))?;
+            self.out.get_ref().sync_data().map_err(self.io("sync"))?;
             self.committed = End::at(self.out.get_ref(), length).map_err(self.io("read"))?;
         }
         Ok(self.committed.to_text())
@@ -132,6 +132,6 @@ impl Sink for JsonSink {
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
-        self.out.get_ref().sync_all().map_err(self.io("write out"))
+        self.out.get_ref().sync_all().map_err(self.io("sync"))
     }
 }

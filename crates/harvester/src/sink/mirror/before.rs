@@ -45,7 +45,7 @@ impl Mirror {
             && let Some(other) = self.index.alike(key)?
         {
             let other = String::from_utf8_lossy(&other).into_owned();
-            let reason = format!("'{}' and '{other}' are one file on this disk", path.display());
+            let reason = format!("'{}' and '{other}' are the same file on this file system", path.display());
             return Err(Undone::Refused(reason));
         }
         let seen = self.tree.look(path)?;
@@ -63,7 +63,7 @@ impl Mirror {
     fn foreign(&mut self, identifier: &str, url: &str, path: &Path, seen: Seen) -> Result<Before, Undone> {
         if self.is_forgetful {
             // It may be what is left of a file of ours, or somebody's only copy.
-            tracing::warn!(path = path.display(), "a file that nobody knows is put aside");
+            tracing::warn!(path = path.display(), "moving an unknown file to .modoai/deleted");
             self.put_aside(path)?;
             return Ok(Before { entry: None, intact: false, whose: Whose::Own });
         }
@@ -81,14 +81,14 @@ impl Mirror {
         let is = |what: &str| Ok(Some(format!("its file '{}' {what}", path.display())));
         let (size, modified) = match self.tree.look(&path) {
             Ok(Seen::File { size, modified }) => (size, modified),
-            Ok(Seen::Nothing) => return is("is not there any more"),
-            Ok(Seen::Folder | Seen::Other) => return is("is something else now"),
+            Ok(Seen::Nothing) => return is("no longer exists"),
+            Ok(Seen::Folder | Seen::Other) => return is("is no longer a regular file"),
             Err(Undone::Refused(reason)) => return Ok(Some(reason)),
             Err(Undone::Failed(error)) => return Err(error),
         };
         match self.tree.digest(&path) {
             Ok(digest) if size == entry.size && digest == entry.digest => {}
-            Ok(_) => return is("has other bytes than were written"),
+            Ok(_) => return is("was modified"),
             Err(error) => return is(&format!("cannot be read: {error}")),
         }
         if modified == entry.modified {
@@ -106,9 +106,9 @@ impl Mirror {
     pub(super) fn estrangement(&self, share: &Share) -> Result<Option<String>, SinkError> {
         let path = String::from_utf8_lossy(&share.path);
         Ok(match self.index.at(&share.path)? {
-            None => Some(format!("its file '{path}' is not there any more")),
+            None => Some(format!("its file '{path}' no longer exists")),
             Some(entry) if entry.digest.is_empty() || entry.digest == share.digest => None,
-            Some(entry) => Some(format!("its file '{path}' has the bytes of the record '{}' now", entry.identifier)),
+            Some(entry) => Some(format!("its file '{path}' now contains the record '{}'", entry.identifier)),
         })
     }
 }
@@ -132,8 +132,8 @@ impl Whose {
     pub(super) fn refusal(&self, path: &Path) -> Undone {
         let path = path.display();
         Undone::Refused(match self {
-            Self::Anothers(owner) => format!("'{path}' is the file of the record '{owner}'"),
-            Self::Own | Self::Foreign => format!("'{path}' is there already, and was not written by this mirror"),
+            Self::Anothers(owner) => format!("'{path}' belongs to the record '{owner}'"),
+            Self::Own | Self::Foreign => format!("'{path}' already exists and was not written by this mirror"),
         })
     }
 }

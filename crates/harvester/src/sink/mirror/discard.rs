@@ -35,11 +35,11 @@ impl Mirror {
             let name = if number == 1 { "deleted".to_owned() } else { format!("deleted-{number}") };
             let full = self.own_path.join(&name);
             let folder = make_folder(&self.own, name.as_bytes())
-                .map_err(|error| SinkError::io("make the folder", &full)(error.into()))?;
+                .map_err(|error| SinkError::io("create the directory", &full)(error.into()))?;
             if self.tree.retire(path, &mut Tree::new(folder, full))? {
                 return Ok(());
             }
         }
-        Err(Undone::Refused(format!("'{}' was put aside {ASIDE} times already", path.display())))
+        Err(Undone::Refused(format!("'{}' was already moved to .modoai {ASIDE} times", path.display())))
     }
 }

@@ -33,7 +33,7 @@ impl Mirror {
                 kept.push(path);
             }
             if kept.is_empty() {
-                return Err(Undone::Refused("the record holds no resource, by value or by reference".to_owned()));
+                return Err(Undone::Refused("the record contains no resource, by value or by reference".to_owned()));
             }
         }
         for entry in self.index.of(&header.identifier)? {
@@ -129,7 +129,7 @@ impl Mirror {
                     self.tree.touch(&path, modified)?;
                 }
             }
-            (None, None) => return Err(Undone::Refused(format!("'{url}' holds no resource"))),
+            (None, None) => return Err(Undone::Refused(format!("'{url}' contains no resource"))),
         }
         if before.whose == Whose::Foreign || before.entry.as_ref() != Some(&entry) {
             self.index.put(&entry)?;
@@ -184,8 +184,9 @@ impl Mirror {
         let got = self.getter.get(url, known, &mut spool, &self.scratch)?;
         match got.map_err(Undone::Refused)? {
             Got::Unchanged => Ok(None),
-            Got::Whole(validators) => {
+            Got::Whole(response) => {
                 self.check(component, &mut spool)?;
+                let validators = response.validators();
                 told.etag = validators.etag.or(told.etag.take());
                 told.modified = validators.modified.or(told.modified);
                 Ok(Some(spool))

@@ -40,8 +40,8 @@ use self::path::Site;
 use self::tree::{Tree, Undone};
 use super::reference::Getter;
 use super::resources::Resources;
-use super::spool::{Scratch, make_folder};
-use super::{Inspected, Kept, Origin, Part, Place, Sink, SinkError};
+use super::spool::{Scratch, Spool, make_folder};
+use super::{Inspected, Kept, Origin, Part, Place, STORED_IS_MISSING, Sink, SinkError};
 use crate::didl::Algorithm;
 use crate::record::{Header, Novelty};
 use crate::state::OWN_FOLDER;
@@ -121,8 +121,8 @@ impl Mirror {
 }
 
 impl Sink for Mirror {
-    fn is_intact(&self) -> bool {
-        self.is_intact
+    fn must_start_over(&self) -> Option<String> {
+        (!self.is_intact).then(|| STORED_IS_MISSING.to_owned())
     }
 
     fn inspect(&mut self, after: &str) -> Result<Option<Inspected>, SinkError> {
@@ -155,7 +155,7 @@ impl Sink for Mirror {
     }
 
     fn record(&mut self, header: &Header) -> Result<(), SinkError> {
-        self.record = Some(Resources::new(header.clone(), Algorithm::Sha256));
+        self.record = Some(Resources::new(header.clone(), || Spool::new(Algorithm::Sha256)));
         Ok(())
     }
 

@@ -49,21 +49,21 @@ impl Path {
     fn checked(names: Vec<Vec<u8>>) -> Result<Self, &'static str> {
         for name in &names {
             match name.as_slice() {
-                b"" => return Err("it has an empty path segment"),
-                b"." | b".." => return Err("it has a path segment of dots"),
-                name if name.contains(&0) => return Err("it has a NUL in its path"),
-                name if name.contains(&b'/') => return Err("it has an escaped slash in its path"),
-                name if name.len() > LONGEST_NAME => return Err("a name in its path is too long for a file"),
+                b"" => return Err("its path has an empty segment"),
+                b"." | b".." => return Err("its path has a segment of dots"),
+                name if name.contains(&0) => return Err("its path contains a NUL character"),
+                name if name.contains(&b'/') => return Err("its path contains an escaped slash"),
+                name if name.len() > LONGEST_NAME => return Err("a name in its path is too long for a file name"),
                 _ => {}
             }
         }
         let first = names.first().ok_or("it has no path")?;
         // Some file systems do not tell these apart.
         if first.trim_ascii_end().trim_suffix_dots().eq_ignore_ascii_case(OWN_FOLDER.as_bytes()) {
-            return Err("its path is what the mirror keeps for itself");
+            return Err("its path is reserved for the mirror");
         }
         if names.iter().map(|name| name.len() + 1).sum::<usize>() > LONGEST_PATH {
-            return Err("its path is too long for a file");
+            return Err("its path is too long for a file name");
         }
         Ok(Self(names))
     }
@@ -184,16 +184,16 @@ fn special(name: &[u8], allow_dotfiles: bool) -> Option<&'static str> {
     let reorders = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     Some(match shown.as_bytes() {
         _ if name.iter().any(u8::is_ascii_control) || text.contains(char::is_control) => {
-            "a name in its path has a control character"
+            "a name in its path contains a control character"
         }
-        _ if text.contains(reorders) => "a name in its path has characters that reverse text",
+        _ if text.contains(reorders) => "a name in its path contains characters that reverse text",
         // Commands take such a name for an option: `rm *`.
         [b'-', ..] => "a name in its path begins with '-'",
         // Shells replace these by the home directory, or by other directories. `~alice` is the usual URL of a user's pages.
         [b'~'] | [b'~', b'+' | b'-' | b'0'..=b'9', ..] => "a name in its path is '~' or begins with '~+', '~-' or '~0'",
         // .htaccess and .user.ini configure web servers, .git/config runs programs, .ssh and .bashrc belong to an account.
         [b'.', ..] if !allow_dotfiles && shown != ".well-known" => "a name in its path begins with a dot",
-        _ if is_short_name => "a name in its path stands for '.git' on Windows",
+        _ if is_short_name => "a name in its path is equivalent to '.git' on Windows",
         _ if lower == "web.config" => "a name in its path is that of a web server's configuration",
         _ => return None,
     })
@@ -204,7 +204,7 @@ fn try_place(site: Option<&Site>, name: &str, location: Option<&str>) -> Result<
     let url = WebUrl::split(name);
     let is_url = url.is_some();
     let (path, query) = match url {
-        None if name.contains("://") => return Err("it is not a URL of the web"),
+        None if name.contains("://") => return Err("it is not an HTTP URL"),
         None => (name, None),
         Some(url) => {
             match site.filter(|site| site.host == url.host).and_then(|site| url.path.strip_prefix(&site.folder)) {

@@ -62,7 +62,7 @@ fn done(path: &Path, removed: Result<(), Undone>) -> Result<(), SinkError> {
         Ok(()) => Ok(()),
         Err(Undone::Failed(error)) => Err(error),
         Err(Undone::Refused(reason)) => {
-            tracing::warn!(path = path.display(), "a file of a page that was taken back stays: {reason}");
+            tracing::warn!(path = path.display(), "failed to remove a file of an interrupted page: {reason}");
             Ok(())
         }
     }

@@ -78,7 +78,7 @@ impl Tree {
                 _ => Seen::Other,
             }),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG) => Ok(Seen::Nothing),
-            Err(error) => Err(self.undone("look at", path, error)),
+            Err(error) => Err(self.undone("read", path, error)),
         }
     }
 
@@ -152,7 +152,7 @@ impl Tree {
         let from = match self.folder(path.folders(), false) {
             Ok(folder) => folder,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(true),
-            Err(error) => return Err(self.undone("open the folder of", path, error)),
+            Err(error) => return Err(self.undone("open the directory of", path, error)),
         };
         let moved = to
             .folder(path.folders(), true)
@@ -160,7 +160,7 @@ impl Tree {
         match moved {
             Ok(()) | Err(Errno::NOENT) => self.prune(path).map(|()| true),
             Err(Errno::EXIST | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP) => Ok(false),
-            Err(error) => Err(self.undone("put aside", path, error)),
+            Err(error) => Err(self.undone("move", path, error)),
         }
     }
 
@@ -184,7 +184,7 @@ impl Tree {
                 // Already gone: the next one may be empty for the same reason.
                 Err(Errno::NOENT) => {}
                 Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR | Errno::LOOP | Errno::BUSY) => break,
-                Err(error) => return Err(self.undone("remove the folder of", path, error)),
+                Err(error) => return Err(self.undone("remove the directory of", path, error)),
             }
             folders = outer;
         }
@@ -221,10 +221,10 @@ impl Tree {
     /// Whether the fault is this file's, or the disk's.
     fn undone(&self, activity: &'static str, path: &Path, error: Errno) -> Undone {
         let reason = match error {
-            Errno::NOTDIR | Errno::LOOP => "a file or a link is where its folder should be",
-            Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST => "a folder is where the file should be",
-            Errno::NAMETOOLONG => "the name is too long for this disk",
-            Errno::INVAL | Errno::ILSEQ => "this disk cannot have a file of that name",
+            Errno::NOTDIR | Errno::LOOP => "its parent directory is a file or a symbolic link",
+            Errno::ISDIR | Errno::NOTEMPTY | Errno::EXIST => "a directory has the same name",
+            Errno::NAMETOOLONG => "the name is too long for this file system",
+            Errno::INVAL | Errno::ILSEQ => "the file system does not allow this name",
             Errno::ACCESS | Errno::PERM => "permission denied",
             _ => {
                 use std::os::unix::ffi::OsStringExt as _;

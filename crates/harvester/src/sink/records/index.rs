@@ -76,7 +76,7 @@ impl Index {
         match Self::at(&path) {
             Ok(index) => Ok(index),
             Err(error) if is_unusable(&error) => {
-                tracing::warn!(index = %path.display(), %error, "the index cannot be used and is made anew");
+                tracing::warn!(index = %path.display(), %error, "failed to open the index of the segments; building it again");
                 Self::remove(folder)?;
                 Self::at(&path).map_err(failing("create the index", &path))
             }

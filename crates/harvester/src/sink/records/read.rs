@@ -189,7 +189,7 @@ fn committed(folder: &Path, found: &[Reach], covered: &[Reach]) -> Result<Vec<Re
 fn shortened(folder: &Path, segments: &[Reach], covered: &[Reach]) -> Vec<Damage> {
     let missing = |&(number, length): &Reach| {
         let found = segments.iter().find(|found| found.0 == number).map_or(0, |found| found.1);
-        let reason = "it is shorter than it was".to_owned();
+        let reason = "it was truncated".to_owned();
         (found < length).then(|| Damage {
             path: path_of(folder, number),
             offset: found,

@@ -117,7 +117,7 @@ impl Scan {
             Some(Step::Damage(damage)) => Ok(Step::Damage(damage)),
             _ => {
                 let path = path_of(&self.folder, spot.segment);
-                let reason = "the index names a record that is not there".to_owned();
+                let reason = "the index lists a record that does not exist".to_owned();
                 Ok(Step::Damage(Damage { path, offset: spot.frame, length: 0, reason }))
             }
         }
@@ -152,11 +152,7 @@ impl Scan {
             if self.next == 0 {
                 self.next = LABEL as u64;
                 if !reader.title()? {
-                    return Ok(Some(Step::Damage(reader.damage(
-                        0,
-                        LABEL as u64,
-                        "it does not begin as a segment does",
-                    ))));
+                    return Ok(Some(Step::Damage(reader.damage(0, LABEL as u64, "it is not a segment"))));
                 }
             }
             if self.next >= end {
@@ -167,7 +163,7 @@ impl Scan {
             let Some(label) = reader.label(offset)? else {
                 self.next = reader.resume(offset)?;
                 self.lost = true;
-                let damage = reader.damage(offset, self.next, "there is no label where one should be");
+                let damage = reader.damage(offset, self.next, "a frame label is missing");
                 return Ok(Some(Step::Damage(damage)));
             };
             self.next = label.next(offset);
@@ -221,7 +217,7 @@ impl Scan {
                 if let Err(damage) = shown {
                     self.content.clear();
                     (self.position, self.behind, self.lost) = (0, None, true);
-                    let reason = format!("{}; the record {} is lost", damage.reason, self.header.identifier);
+                    let reason = format!("{}; the record {} cannot be read", damage.reason, self.header.identifier);
                     return Ok(Step::Damage(Damage { reason, ..damage }));
                 }
             }
@@ -262,7 +258,7 @@ impl Scan {
         self.position = 0;
         self.lost = true;
         let reader = self.reader.as_ref().expect("a frame was read from it");
-        reader.damage(self.frame, self.next, "a frame is whole, but its fields make no sense")
+        reader.damage(self.frame, self.next, "a frame has invalid fields")
     }
 
     /// The next field of the present record: its letter and where its value is. Goes on to the next frame where needed.

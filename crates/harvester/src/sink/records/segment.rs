@@ -89,12 +89,12 @@ pub(super) fn path_of(folder: &Path, number: u32) -> PathBuf {
 /// The segments of a folder in order, with their sizes.
 pub(super) fn list(folder: &Path) -> Result<Vec<(u32, u64)>, SinkError> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).map_err(SinkError::io("list the folder", folder))? {
-        let entry = entry.map_err(SinkError::io("list the folder", folder))?;
+    for entry in fs::read_dir(folder).map_err(SinkError::io("list the directory", folder))? {
+        let entry = entry.map_err(SinkError::io("list the directory", folder))?;
         let name = entry.file_name();
         let number = name.to_str().and_then(|name| name.strip_suffix(".modoai")).and_then(|digits| digits.parse().ok());
         if let Some(number) = number {
-            let facts = entry.metadata().map_err(SinkError::io("look at", &entry.path()))?;
+            let facts = entry.metadata().map_err(SinkError::io("read", &entry.path()))?;
             found.push((number, facts.len()));
         }
     }
@@ -125,7 +125,7 @@ impl SegmentWriter {
         if length > 0 {
             let file = File::options().write(true).read(true).open(&writer.path);
             let file = file.map_err(SinkError::io("open", &writer.path))?;
-            writer.length = file.metadata().map_err(SinkError::io("look at", &writer.path))?.len();
+            writer.length = file.metadata().map_err(SinkError::io("read", &writer.path))?.len();
             writer.file = Some(file);
             writer.cut(length)?;
         }
@@ -179,7 +179,7 @@ impl SegmentWriter {
     /// Everything written survives the machine.
     pub(super) fn sync(&self) -> Result<(), SinkError> {
         let Some(file) = &self.file else { return Ok(()) };
-        file.sync_data().map_err(SinkError::io("write out", &self.path))
+        file.sync_data().map_err(SinkError::io("sync", &self.path))
     }
 
     /// The next frame goes into a new segment.
@@ -276,7 +276,7 @@ impl SegmentReader {
         let inflated = self.decompressor.decompress_to_buffer(&self.packed, content);
         Ok(match inflated {
             Ok(size) if size == label.inflated as usize => Ok(()),
-            Ok(_) => Err(self.damage(offset, label.next(offset), "a frame does not hold what its label says")),
+            Ok(_) => Err(self.damage(offset, label.next(offset), "a frame does not match its label")),
             Err(_) => Err(self.damage(offset, label.next(offset), "a frame cannot be decompressed")),
         })
     }

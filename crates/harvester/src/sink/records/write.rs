@@ -66,7 +66,7 @@ impl RecordSink {
         let mark = match mark {
             Some(text) => Mark::parse(text).ok_or_else(|| SinkError::Damaged {
                 path: folder.clone(),
-                reason: format!("{text:?} does not tell how far it was written"),
+                reason: format!("invalid position {text:?} in the state"),
             })?,
             None => {
                 put_aside(dir, &folder)?;
@@ -74,7 +74,7 @@ impl RecordSink {
             }
         };
         find_end(dir, &folder, mark)?;
-        fs::create_dir_all(&folder).map_err(SinkError::io("create the folder", &folder))?;
+        fs::create_dir_all(&folder).map_err(SinkError::io("create the directory", &folder))?;
         // First, so that the index never knows more than there is.
         let mut index = Index::open(&folder)?;
         index.cut((mark.segment, mark.length))?;
@@ -86,7 +86,7 @@ impl RecordSink {
         }
         let segment = SegmentWriter::open(&folder, mark.segment, mark.length)?;
         for damage in index.complete(&list(&folder)?, &folder)? {
-            tracing::warn!(%damage, "some records cannot be read any more");
+            tracing::warn!(%damage, "some records can no longer be read");
         }
         Ok(Self {
             segment,
@@ -196,7 +196,7 @@ impl Sink for RecordSink {
         let start = self.content.len();
         envelope::put_header(&mut self.content, header);
         let size = self.content.len() - start;
-        let refused = (size > MOST_HEADER).then(|| format!("its header has {size} bytes, which is too much"));
+        let refused = (size > MOST_HEADER).then(|| format!("its header is too large ({size} bytes)"));
         let mut identifier = std::mem::take(&mut self.spare);
         identifier.clear();
         identifier.push_str(&header.identifier);
@@ -209,7 +209,7 @@ impl Sink for RecordSink {
         let size: usize = namespaces.iter().map(|(prefix, uri)| prefix.len() + uri.len()).sum();
         let open = self.open_record();
         if size > MOST_HEADER {
-            open.refused = Some(format!("its namespace declarations have {size} bytes, which is too much"));
+            open.refused = Some(format!("its namespace declarations are too large ({size} bytes)"));
         }
         if open.refused.is_some() {
             return Ok(());
@@ -339,9 +339,9 @@ fn find_end(dir: &Path, folder: &Path, mark: Mark) -> Result<(), SinkError> {
     let altered = |reason| SinkError::altered(&path, reason, &[&dir.join(OWN_FOLDER)]);
     match fs::metadata(&path) {
         Ok(found) if found.len() >= mark.length => Ok(()),
-        Ok(found) => Err(altered(format!("it should hold at least {} bytes and holds {}", mark.length, found.len()))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(altered("it is not there any more".to_owned())),
-        Err(error) => Err(SinkError::io("look at", &path)(error)),
+        Ok(found) => Err(altered(format!("it must have at least {} bytes and has {}", mark.length, found.len()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(altered("it no longer exists".to_owned())),
+        Err(error) => Err(SinkError::io("read", &path)(error)),
     }
 }
 
@@ -363,7 +363,7 @@ fn put_aside(dir: &Path, folder: &Path) -> Result<(), SinkError> {
     let aside = aside.expect("some number is free");
     fs::rename(folder, &aside).map_err(SinkError::io("rename", folder))?;
     sync_folder(dir)?;
-    tracing::warn!(aside = %aside.display(), "there are records of a harvest of which nothing else is known; they were put aside");
+    tracing::warn!(aside = %aside.display(), "found segments without the state of their harvest; renamed the directory");
     Ok(())
 }
 

@@ -1,7 +1,8 @@
-//! The files of an archive: gzip members, one per record, appended to numbered files.
+//! The segments of an archive: numbered files of gzip members, one member per record.
 //!
-//! Only whole records count. Where a killed process left more than was committed, it is cut off when the archive is opened
-//! again; an archive therefore never has a torn end.
+//! A run never changes what earlier runs wrote. It begins a separate segment with its first record, and the next segment
+//! when that is full. Only whole records count: where a killed process left more than was committed, that is cut off when
+//! the archive is opened again, so a segment never has a torn end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
@@ -19,15 +20,12 @@ use crate::state::OWN_FOLDER;
 /// A file that has grown to this is followed by the next: what archives commonly agree on.
 const ROLL_AT: u64 = 1_000_000_000;
 
-/// Half of what is archived is compressed already, and the rest loses little more at higher levels than time.
-const LEVEL: u32 = 4;
-
 /// A place in an archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     /// The number of the file.
     pub(super) file: u32,
-    /// How long it is there.
+    /// The length of the file up to there.
     pub(super) length: u64,
 }
 
@@ -49,13 +47,26 @@ pub(super) struct Archive {
     name: String,
     file: Option<BufWriter<File>>,
     at: Position,
+    /// The first segment that this run may write to.
+    first: u32,
     roll_at: u64,
+}
+
+/// A record in a segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    /// Its start.
+    pub(super) at: Position,
+    /// Its compressed length.
+    pub(super) length: u64,
 }
 
 impl Archive {
     /// Opened at a position; what is beyond it is cut off.
     pub(super) fn open(dir: &Path, name: &str, at: Position) -> Result<Self, SinkError> {
-        let mut archive = Self { dir: dir.to_path_buf(), name: name.to_owned(), file: None, at, roll_at: ROLL_AT };
+        let first = if at.length == 0 { at.file } else { at.file.saturating_add(1) };
+        let (dir, name) = (dir.to_path_buf(), name.to_owned());
+        let mut archive = Self { dir, name, file: None, at, first, roll_at: ROLL_AT };
         archive.cut(at)?;
         Ok(archive)
     }
@@ -65,19 +76,25 @@ impl Archive {
         Ok(numbers(dir, name)?.into_iter().max().map_or(0, |last| last.saturating_add(1)))
     }
 
-    /// Where the next record will be, once [`Archive::roll`] was called.
+    /// The end of what was written.
     pub(super) fn position(&self) -> Position {
         self.at
     }
 
-    /// The name of the current file.
+    /// The number of the first segment that this run may write to.
+    pub(super) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The name of the current segment.
     pub(super) fn file_name(&self) -> String {
         file_name(&self.name, self.at.file)
     }
 
-    /// Begins the next file if this one is full. True if a file is empty: its first record is to say what it is.
+    /// Begins the next segment if this one is full or an earlier run's. True if it is empty: its first record is to say what
+    /// it is.
     pub(super) fn roll(&mut self) -> Result<bool, SinkError> {
-        if self.at.length >= self.roll_at {
+        if self.at.length >= self.roll_at || self.at.file < self.first {
             self.sync()?;
             self.file = None;
             self.at = Position { file: self.at.file + 1, length: 0 };
@@ -89,25 +106,27 @@ impl Archive {
     pub(super) fn append(
         &mut self,
         head: &str,
+        level: Compression,
         block: &mut dyn FnMut(Take<'_>) -> Result<(), SinkError>,
-    ) -> Result<(), SinkError> {
+    ) -> Result<Member, SinkError> {
         let path = self.path();
         let failed = || SinkError::io("write", &path);
         let file = match self.file.take() {
             Some(file) => file,
             None => BufWriter::with_capacity(128 * 1024, self.open_file().map_err(failed())?),
         };
-        let mut member = GzEncoder::new(Counted { file, written: 0 }, Compression::new(LEVEL));
+        let mut member = GzEncoder::new(Counted { file, written: 0 }, level);
         member.write_all(head.as_bytes()).map_err(failed())?;
         block(&mut |bytes| member.write_all(bytes).map_err(failed()))?;
         member.write_all(b"\r\n\r\n").map_err(failed())?;
         let Counted { file, written } = member.finish().map_err(failed())?;
         self.file = Some(file);
+        let member = Member { at: self.at, length: written };
         self.at.length += written;
-        Ok(())
+        Ok(member)
     }
 
-    /// What was appended survives the process and the machine.
+    /// Makes everything that was appended survive the process and the machine.
     pub(super) fn sync(&mut self) -> Result<(), SinkError> {
         let path = self.path();
         if let Some(file) = &mut self.file {
@@ -136,15 +155,15 @@ impl Archive {
         }
         if at.length > 0 {
             let path = self.path();
-            // What is there stays when an archive begins anew.
+            // Existing files are kept when an archive starts over.
             let altered = |reason| SinkError::altered(&path, reason, &[&self.dir.join(OWN_FOLDER)]);
             let file = match self.open_file() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return Err(altered("it is not there any more".to_owned()));
+                    return Err(altered("it is missing".to_owned()));
                 }
                 opened => opened.map_err(SinkError::io("open", &path))?,
             };
-            let length = file.metadata().map_err(SinkError::io("look at", &path))?.len();
+            let length = file.metadata().map_err(SinkError::io("examine", &path))?.len();
             if length < at.length {
                 return Err(altered(format!("it should hold at least {} bytes and holds {length}", at.length)));
             }
@@ -185,7 +204,7 @@ impl io::Write for Counted {
     }
 }
 
-fn file_name(name: &str, number: u32) -> String {
+pub(super) fn file_name(name: &str, number: u32) -> String {
     format!("{name}-{number:05}.warc.gz")
 }
 
@@ -210,7 +229,7 @@ mod tests {
 
     fn write(archive: &mut Archive, text: &str) -> bool {
         let is_first = archive.roll().expect("a file");
-        archive.append(text, &mut |out| out(b"block")).expect("a record");
+        archive.append(text, Compression::fast(), &mut |out| out(b"block")).expect("a record");
         is_first
     }
 
@@ -231,8 +250,12 @@ mod tests {
         let back = Position { file: 0, length };
         let mut archive = Archive::open(dir.path(), "a", back).expect("an archive");
         assert_eq!(numbers(dir.path(), "a").expect("a list"), [0]);
-        archive.roll_at = 60;
-        assert!(write(&mut archive, "five"));
+        let before = std::fs::read(dir.path().join("a-00000.warc.gz")).expect("a file");
+        assert!(write(&mut archive, "five"), "a run begins a segment of its own");
+        assert!(!write(&mut archive, "six"));
+        assert_eq!(std::fs::read(dir.path().join("a-00000.warc.gz")).expect("a file"), before);
+        archive.cut(back).expect("a way back");
+        assert!(write(&mut archive, "seven"), "after a way back, too");
         assert_eq!(Archive::next_free(dir.path(), "a").expect("a list"), 2);
     }
 }

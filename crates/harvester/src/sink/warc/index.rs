@@ -1,11 +1,14 @@
-//! What an archive remembers: which payload of which URI is where, so that the same bytes are not stored twice.
+//! The state of an archive: the location of the latest payload of each URI, so that the same bytes are not stored twice, and
+//! the lines of its CDXJ index.
 
 use std::path::Path;
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use super::archive::Position;
+use super::archive::{Member, Position};
+use crate::sink::SinkError;
 use crate::sink::ledger::{Ledger, Outcome};
+use crate::sink::spool::Take;
 
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS payload (
@@ -15,7 +18,16 @@ const TABLES: &str = "
         date   TEXT NOT NULL,
         file   INTEGER NOT NULL,
         offset INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS capture (
+        line   TEXT PRIMARY KEY,
+        file   INTEGER NOT NULL,
+        offset INTEGER NOT NULL
     ) WITHOUT ROWID;";
+
+/// The form of the records. The first one had pages as `resource` records, and OAI records as `metadata` records under the
+/// same URI, which indexers put in their place.
+const FORM: &str = "2";
 
 /// A payload that is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,22 +46,38 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Opened, or made; tells whether it was made.
+    /// Opens it, or creates it; returns true if it was created.
     pub(super) fn open(folder: &Path) -> Outcome<(Self, bool)> {
         let (ledger, is_new) = Ledger::open(folder, "warc.sqlite", TABLES)?;
         Ok((Self { ledger }, is_new))
     }
 
-    /// What follows is forgotten unless it is committed.
+    /// Begins a transaction: changes are lost unless they are committed.
     pub(super) fn begin(&self) -> Outcome<()> {
         self.ledger.begin()
     }
 
-    /// Up to this position the archive is whole.
+    /// Up to this position the archive is whole, and in the form of today.
     pub(super) fn commit(&self, at: Position) -> Outcome<()> {
+        self.begin()?;
+        self.ledger.set_fact("form", FORM)?;
+        self.set_end(at)
+    }
+
+    fn set_end(&self, at: Position) -> Outcome<()> {
         self.begin()?;
         self.ledger.set_fact("end", &at.to_text())?;
         self.ledger.commit()
+    }
+
+    /// Returns true if the archive was last written by a version that wrote records in another form.
+    pub(super) fn has_other_form(&self) -> Outcome<bool> {
+        Ok(self.ledger.fact("form")?.as_deref() != Some(FORM))
+    }
+
+    /// Forgets what is stored, so that nothing refers to it.
+    pub(super) fn forget_payloads(&self) -> Outcome<()> {
+        self.ledger.write(|connection| connection.execute("DELETE FROM payload", []))
     }
 
     pub(super) fn roll_back(&self) -> Outcome<()> {
@@ -63,9 +91,53 @@ impl Index {
 
     /// Forgets what is beyond a position: it was cut off.
     pub(super) fn cut(&self, at: Position) -> Outcome<()> {
-        let sql = "DELETE FROM payload WHERE file > ?1 OR (file = ?1 AND offset >= ?2)";
-        self.ledger.write(|connection| connection.execute(sql, params![at.file, number(at.length)]))?;
-        self.commit(at)
+        for table in ["payload", "capture"] {
+            let sql = format!("DELETE FROM {table} WHERE file > ?1 OR (file = ?1 AND offset >= ?2)");
+            self.ledger.write(|connection| connection.execute(&sql, params![at.file, number(at.length)]))?;
+        }
+        self.set_end(at)
+    }
+
+    /// The name of the CDXJ file, once it has one.
+    pub(super) fn cdxj_name(&self) -> Outcome<Option<String>> {
+        self.ledger.fact("cdxj")
+    }
+
+    pub(super) fn set_cdxj_name(&self, name: &str) -> Outcome<()> {
+        self.ledger.set_fact("cdxj", name)
+    }
+
+    /// Up to where the CDXJ file lists the archive.
+    pub(super) fn listed(&self) -> Outcome<Option<String>> {
+        self.ledger.fact("listed")
+    }
+
+    pub(super) fn set_listed(&self, at: Position) -> Outcome<()> {
+        self.ledger.set_fact("listed", &at.to_text())
+    }
+
+    /// Remembers a line of the CDXJ file.
+    pub(super) fn add_line(&self, line: &str, member: &Member) -> Outcome<()> {
+        let sql = "INSERT OR REPLACE INTO capture VALUES (?, ?, ?)";
+        let row = params![line, member.at.file, number(member.at.length)];
+        self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(row))
+    }
+
+    /// The lines of the CDXJ file in the order of their bytes.
+    pub(super) fn lines(&self, take: Take<'_>) -> Result<(), SinkError> {
+        let mut taken = Ok(());
+        self.ledger.read(|connection| {
+            let mut ask = connection.prepare_cached("SELECT line FROM capture ORDER BY line")?;
+            let mut rows = ask.query([])?;
+            while taken.is_ok()
+                && let Some(row) = rows.next()?
+            {
+                let line = row.get_ref(0)?.as_bytes().map_err(rusqlite::Error::from)?;
+                taken = take(line).and_then(|()| take(b"\n"));
+            }
+            Ok(())
+        })?;
+        taken
     }
 
     /// The payload that was stored last for a URI.
@@ -75,10 +147,10 @@ impl Index {
         self.ledger.read(|connection| connection.prepare_cached(sql)?.query_row([uri], row).optional())
     }
 
-    /// A payload was stored at a position.
-    pub(super) fn store(&self, uri: &str, stored: &Stored, at: Position) -> Outcome<()> {
+    /// A payload was stored in a record.
+    pub(super) fn store(&self, uri: &str, stored: &Stored, member: &Member) -> Outcome<()> {
         let sql = "INSERT OR REPLACE INTO payload (uri, digest, record, date, file, offset) VALUES (?, ?, ?, ?, ?, ?)";
-        let row = params![uri, stored.digest, stored.record, stored.date, at.file, number(at.length)];
+        let row = params![uri, stored.digest, stored.record, stored.date, member.at.file, number(member.at.length)];
         self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(row))
     }
 }

@@ -1,21 +1,32 @@
-//! A web archive: WARC 1.1, one gzip member per record, as the tools of web archives read it.
+//! A web archive: WARC 1.1, one gzip member per record, and a CDXJ index, as the programs of web archives read them.
 //!
-//! A record of DIDL becomes a `resource` record with the bytes and a `metadata` record with the XML exactly as it came; if
-//! the bytes are what was stored for that URI before, a `revisit` record says so instead of storing them again. All other
-//! records, and deletions, become `metadata` records alone. Length and digest stand before the bytes, so the bytes wait in
-//! a spool until the record is whole.
+//! A resource becomes the `response` that a GET would have returned, so that it can be replayed; its OAI record becomes a
+//! `metadata` record under the URL of GetRecord. Length and digest precede the bytes in a record, so the bytes wait in a spool
+//! until the OAI record is complete.
 //!
 //! | file | what it knows |
 //! |---|---|
-//! | `record` | what stands at the head of a record |
-//! | `archive` | files, gzip members, where to cut |
-//! | `envelope` | what stands around metadata that is kept as it came |
-//! | `index` | which payload is stored already |
+//! | `write` | the WARC records of a capture |
+//! | `payload` | the bytes of a resource, fetched if need be |
+//! | `http` | requests and responses as records hold them |
+//! | `record` | the head of a record |
+//! | `envelope` | an OAI record as a field |
+//! | `compression` | which payloads are worth compressing |
+//! | `archive` | segments, gzip members, where to cut |
+//! | `index` | what is stored already, and the lines of the index |
+//! | `cdxj` | one line of the index |
+//! | `surt` | the key of a URL |
 
 mod archive;
+mod cdxj;
+mod compression;
 mod envelope;
+mod http;
 mod index;
+mod payload;
 mod record;
+mod surt;
+mod write;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -24,15 +35,17 @@ use std::path::PathBuf;
 use modoai_protocol::Datestamp;
 use rustix::fs::{Mode, OFlags};
 
-use self::archive::{Archive, Position};
-use self::index::{Index, Stored};
-use self::record::{Head, new_id};
+use self::archive::{Archive, Position, file_name};
+use self::envelope::Fold;
+use self::index::Index;
+use self::payload::new_spool;
 use super::container::Container;
-use super::reference::{Getter, Got, Known};
-use super::resources::{Resources, check};
+use super::reference::Getter;
+use super::resources::Resources;
 use super::spool::{Scratch, Spool, make_folder};
 use super::{Kept, Origin, Part, Place, Sink, SinkError, Source};
-use crate::didl::{Algorithm, Component};
+use crate::clock;
+use crate::didl::Algorithm;
 use crate::record::{Header, Novelty};
 use crate::state::OWN_FOLDER;
 
@@ -42,32 +55,31 @@ pub(super) fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
 }
 
 struct Warc {
+    dir: PathBuf,
     archive: Archive,
     index: Index,
     scratch: Scratch,
     source: Source,
     getter: Getter,
-    /// When the page was made.
+    /// The metadata format of the page.
+    prefix: String,
+    /// The time of the page, by the clock of this machine.
     date: Datestamp,
-    /// What the last commit was told.
+    /// The end of the last commit.
     committed: Position,
+    /// True if earlier segments have a form that cannot be replayed.
+    has_other_form: bool,
     record: Option<Arriving>,
 }
 
 /// A record while it arrives.
 struct Arriving {
     resources: Resources,
-    /// The record as XML: header and containers are written here, what they hold is as it came.
-    xml: Spool,
-    /// Of the open container.
+    /// The block of its `metadata` record.
+    block: Spool,
+    fold: Fold,
+    /// The end tag of the open container.
     end_tag: String,
-}
-
-/// A resource that is to be written.
-struct Payload {
-    uri: String,
-    media_type: String,
-    spool: Spool,
 }
 
 impl Warc {
@@ -86,159 +98,100 @@ impl Warc {
         let name = &place.source.slug;
         let at = match place.mark.and_then(Position::from_text) {
             Some(mark) => mark,
-            // Files that nobody here remembers belong to an earlier archive, whose state is lost: they stay.
+            // Files without state belong to an earlier archive, whose state was lost: they are kept.
             None if is_new => Position { file: Archive::next_free(&dir, name)?, length: 0 },
             None => index.end()?.unwrap_or_default(),
         };
         let archive = Archive::open(&dir, name, at)?;
         index.cut(at)?;
-        Ok(Self {
+        let has_other_form = index.has_other_form()?;
+        if has_other_form {
+            // Nothing may refer to records that are not replayed.
+            index.forget_payloads()?;
+        }
+        let mut warc = Self {
+            dir,
             archive,
             index,
             scratch: Scratch::open(&own, &own_path)?,
             source: place.source.clone(),
             getter: Getter::new(place.client, place.gauge, place.budget),
+            prefix: String::new(),
             date: Datestamp::from_unix(0),
             committed: at,
+            has_other_form: has_other_form && !is_new && place.mark.is_some(),
             record: None,
-        })
-    }
-
-    /// Everything of a record, or the reason why it cannot be kept.
-    fn write(&mut self, arriving: Arriving) -> Result<Result<(), String>, SinkError> {
-        let Arriving { mut resources, mut xml, .. } = arriving;
-        xml.push(envelope::CLOSING, &self.scratch)?;
-        // Metadata in another format is kept as what it is; DIDL that cannot be read is not taken for it.
-        let header = resources.header;
-        if header.deleted {
-            resources.found.clear();
-        } else if let Some(fault) = resources.fault.filter(|_| resources.is_didl) {
-            return Ok(Err(fault));
-        }
-        let mut payloads = Vec::new();
-        for (component, spool) in resources.found {
-            match self.payload(&header, &component, spool)? {
-                Ok(Some(payload)) => payloads.push(payload),
-                Ok(None) => {}
-                Err(reason) => return Ok(Err(reason)),
-            }
-        }
-        if self.archive.roll()? {
-            self.write_info()?;
-        }
-        let mut about = None;
-        for payload in payloads {
-            let id = self.write_payload(payload)?;
-            about.get_or_insert(id);
-        }
-        let (id, digest) = (new_id(), xml.digest());
-        let head = Head {
-            kind: "metadata",
-            id: &id,
-            uri: Some(&header.identifier),
-            media_type: "application/xml",
-            digest: Some(&digest),
-            length: xml.len(),
-            refers_to: about.as_deref(),
-            ..Head::default()
         };
-        let scratch = &self.scratch;
-        self.archive.append(&head.to_text(self.date), &mut |out| xml.read(scratch, out))?;
-        Ok(Ok(()))
-    }
-
-    /// The bytes of a resource, fetched if need be; none if the Component has neither bytes nor a reference.
-    fn payload(
-        &self,
-        header: &Header,
-        component: &Component,
-        spool: Option<Spool>,
-    ) -> Result<Result<Option<Payload>, String>, SinkError> {
-        let is_web = |url: &&String| url.starts_with("http://") || url.starts_with("https://");
-        let reference = component.references.iter().find(is_web);
-        let uri = reference.or(component.identifier.as_ref()).unwrap_or(&header.identifier).clone();
-        let mut spool = match (spool, reference) {
-            (Some(spool), _) => spool,
-            (None, None) => return Ok(Ok(None)),
-            (None, Some(url)) => {
-                let mut spool = Spool::new(Algorithm::Sha1);
-                let known = Known { coding: component.header("Content-Encoding"), ..Known::default() };
-                match self.getter.get(url, known, &mut spool, &self.scratch)? {
-                    Ok(Got::Whole(_)) => spool,
-                    Ok(Got::Unchanged) => return Ok(Err(format!("GET {url}: status 304 without a condition"))),
-                    Err(reason) => return Ok(Err(reason)),
-                }
-            }
-        };
-        if let Some(fault) = check(component, &mut spool, &self.scratch)? {
-            return Ok(Err(fault));
+        // A process that was killed after its last page has not listed it.
+        if !has_other_form && at.length > 0 {
+            warc.list()?;
         }
-        let media_type = component.header("Content-Type").or(component.media_type.as_deref());
-        let media_type = media_type.unwrap_or("application/octet-stream").to_owned();
-        Ok(Ok(Some(Payload { uri, media_type, spool })))
+        Ok(warc)
     }
 
-    /// A resource, or that it is what it was. Returns the identity of the record.
-    fn write_payload(&mut self, mut payload: Payload) -> Result<String, SinkError> {
-        let (id, digest) = (new_id(), payload.spool.digest());
-        let stored = self.index.stored(&payload.uri)?.filter(|stored| stored.digest == digest.bytes);
-        let (uri, media_type) = (Some(payload.uri.as_str()), payload.media_type.as_str());
-        let head = Head { id: &id, uri, media_type, payload: Some(&digest), ..Head::default() };
-        if let Some(stored) = stored {
-            let same_as = Some((payload.uri.as_str(), stored.date.as_str()));
-            let head = Head { kind: "revisit", refers_to: Some(&stored.record), same_as, ..head };
-            self.archive.append(&head.to_text(self.date), &mut |_| Ok(()))?;
-            return Ok(id);
-        }
-        let length = payload.spool.len();
-        let head = Head { kind: "resource", digest: Some(&digest), length, ..head };
-        let at = self.archive.position();
-        let scratch = &self.scratch;
-        self.archive.append(&head.to_text(self.date), &mut |out| payload.spool.read(scratch, out))?;
-        let stored = Stored { digest: digest.bytes, record: id.clone(), date: self.date.to_string() };
-        self.index.store(&payload.uri, &stored, at)?;
-        Ok(id)
-    }
-
-    /// The first record of every file: whose it is.
-    fn write_info(&mut self) -> Result<(), SinkError> {
-        let one_line = |text: &str| text.replace(['\r', '\n'], " ");
-        let info = format!(
-            "software: modoai/{}\r\nformat: WARC File Format 1.1\r\n\
-             conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n\
-             isPartOf: {}\r\ndescription: harvested by OAI-PMH from {}\r\n",
-            env!("CARGO_PKG_VERSION"),
-            one_line(&self.source.name),
-            one_line(&self.source.base_url),
-        );
-        let (id, file) = (new_id(), self.archive.file_name());
-        let mut spool = Spool::new(Algorithm::Sha1);
-        spool.push(info.as_bytes(), &self.scratch)?;
-        let digest = spool.digest();
-        let head = Head {
-            kind: "warcinfo",
-            id: &id,
-            media_type: "application/warc-fields",
-            digest: Some(&digest),
-            length: spool.len(),
-            file: Some(&file),
-            ..Head::default()
+    /// Rewrites the CDXJ file, unless it exists and is complete.
+    fn list(&mut self) -> Result<(), SinkError> {
+        let name = match self.index.cdxj_name()? {
+            Some(name) => name,
+            None => self.new_cdxj_name()?,
         };
-        self.archive.append(&head.to_text(self.date), &mut |out| out(info.as_bytes()))
+        let path = self.dir.join(&name);
+        if self.index.listed()? == Some(self.committed.to_text()) && path.exists() {
+            return Ok(());
+        }
+        let (index, scratch) = (&self.index, &self.scratch);
+        let mut lines = Spool::new(Algorithm::Sha1);
+        index.lines(&mut |bytes| lines.push(bytes, scratch))?;
+        let temporary = lines.into_file(scratch)?;
+        temporary.file.sync_all().map_err(SinkError::io("sync", &path))?;
+        let (folder, temporary_name) = temporary.place();
+        rustix::fs::renameat(folder, temporary_name, rustix::fs::CWD, &path)
+            .map_err(|error| SinkError::io("write", &path)(error.into()))?;
+        temporary.kept();
+        index.set_listed(self.committed)
+    }
+
+    /// Names the CDXJ file. An existing file of the usual name belongs to an earlier archive, whose state was lost.
+    fn new_cdxj_name(&self) -> Result<String, SinkError> {
+        let slug = &self.source.slug;
+        let usual = format!("{slug}.cdxj");
+        let exists = self.dir.join(&usual).symlink_metadata().is_ok();
+        let name = if exists { format!("{slug}-{:05}.cdxj", self.archive.first()) } else { usual };
+        self.index.set_cdxj_name(&name)?;
+        Ok(name)
+    }
+}
+
+impl Arriving {
+    /// More of the OAI record.
+    fn push(&mut self, xml: &[u8], scratch: &Scratch) -> Result<(), SinkError> {
+        let Self { block, fold, .. } = self;
+        fold.push(xml, &mut |folded| block.push(folded, scratch))
     }
 }
 
 impl Sink for Warc {
+    fn must_start_over(&self) -> Option<String> {
+        self.has_other_form.then(|| {
+            let next = file_name(&self.source.slug, self.archive.first());
+            format!("the WARC files before {next} cannot be replayed, because modoai 0.1 wrote them in another form")
+        })
+    }
+
     fn page(&mut self, origin: &Origin) -> Result<(), SinkError> {
-        self.date = origin.harvested;
+        // The clock of this machine: dates of other servers would put captures into any order.
+        self.date = clock::now();
+        origin.prefix.clone_into(&mut self.prefix);
         self.index.begin()
     }
 
     fn record(&mut self, header: &Header) -> Result<(), SinkError> {
-        let mut xml = Spool::new(Algorithm::Sha1);
-        xml.push(&envelope::opening(header), &self.scratch)?;
-        let resources = Resources::new(header.clone(), Algorithm::Sha1);
-        self.record = Some(Arriving { resources, xml, end_tag: String::new() });
+        let mut block = Spool::new(Algorithm::Sha1);
+        block.push(b"oai-record: ", &self.scratch)?;
+        let resources = Resources::new(header.clone(), new_spool);
+        let mut arriving = Arriving { resources, block, fold: Fold::default(), end_tag: String::new() };
+        arriving.push(&envelope::opening(header), &self.scratch)?;
+        self.record = Some(arriving);
         Ok(())
     }
 
@@ -247,19 +200,23 @@ impl Sink for Warc {
         arriving.resources.part(part, namespaces);
         let Container { open, close } = envelope::RECORD.container(part.name(), namespaces, false, "");
         arriving.end_tag = close;
-        arriving.xml.push(open.as_bytes(), &self.scratch)
+        arriving.push(open.as_bytes(), &self.scratch)
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
         let Some(arriving) = &mut self.record else { return Ok(()) };
-        arriving.resources.bytes(bytes, &self.scratch)?;
-        arriving.xml.push(bytes, &self.scratch)
+        let Arriving { resources, block, fold, .. } = arriving;
+        let scratch = &self.scratch;
+        resources.bytes_without_values(bytes, scratch, &mut |kept| {
+            fold.push(kept, &mut |folded| block.push(folded, scratch))
+        })
     }
 
     fn part_end(&mut self) -> Result<(), SinkError> {
         let Some(arriving) = &mut self.record else { return Ok(()) };
         arriving.resources.part_end();
-        arriving.xml.push(arriving.end_tag.as_bytes(), &self.scratch)
+        let end_tag = std::mem::take(&mut arriving.end_tag);
+        arriving.push(end_tag.as_bytes(), &self.scratch)
     }
 
     fn end(&mut self, novelty: Novelty) -> Result<Kept, SinkError> {
@@ -290,6 +247,7 @@ impl Sink for Warc {
 
     fn finish(&mut self) -> Result<(), SinkError> {
         self.archive.sync()?;
+        self.list()?;
         self.archive.sync_folder()
     }
 }

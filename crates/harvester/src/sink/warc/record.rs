@@ -6,18 +6,19 @@ use modoai_protocol::Datestamp;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use rustix::rand::{GetRandomFlags, getrandom};
 
+use super::http::one_line;
 use crate::didl::Digest;
 
-/// What cannot stand in a URI between angle brackets or at the end of a line.
+/// Characters that are escaped in a URI, which may be between angle brackets or at the end of a line.
 const NOT_IN_URI: &AsciiSet = &CONTROLS.add(b' ').add(b'<').add(b'>').add(b'"');
 
-/// What profile a revisit follows: the payload was the same as before.
+/// The profile of a revisit whose payload is stored already.
 const SAME_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
-/// What there is to say about a record besides its block.
+/// The fields of a record, without its block.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Head<'a> {
-    /// `resource`, `metadata`, `revisit` or `warcinfo`.
+    /// `response`, `request`, `resource`, `metadata`, `revisit` or `warcinfo`.
     pub(super) kind: &'static str,
     pub(super) id: &'a str,
     pub(super) uri: Option<&'a str>,
@@ -27,25 +28,29 @@ pub(super) struct Head<'a> {
     pub(super) length: u64,
     /// The digest of the payload, where there is one.
     pub(super) payload: Option<&'a Digest>,
-    /// The record this one is about.
+    /// Records of the same capture.
+    pub(super) concurrent: &'a [String],
+    /// The record that has the payload of a revisit.
     pub(super) refers_to: Option<&'a str>,
-    /// What a revisit finds unchanged: its URI and date.
+    /// The URI and the date of the capture that a revisit repeats.
     pub(super) same_as: Option<(&'a str, &'a str)>,
     pub(super) file: Option<&'a str>,
 }
 
 impl Head<'_> {
-    /// As it is written.
+    /// The text of the head.
     pub(super) fn to_text(self, date: Datestamp) -> String {
         let mut head = format!("WARC/1.1\r\nWARC-Type: {}\r\nWARC-Record-ID: <{}>\r\n", self.kind, self.id);
         let mut field = |name: &str, value: &str| {
-            // Writing to a String cannot fail. Values that came from elsewhere may not begin a field of their own.
-            let value: String = value.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-            let _ = write!(head, "{name}: {value}\r\n");
+            // Writing to a String cannot fail. Untrusted values cannot begin another field.
+            let _ = write!(head, "{name}: {}\r\n", one_line(value));
         };
         field("WARC-Date", &date.to_string());
         if let Some(uri) = self.uri {
             field("WARC-Target-URI", &legal_uri(uri));
+        }
+        for concurrent in self.concurrent {
+            field("WARC-Concurrent-To", &format!("<{concurrent}>"));
         }
         if let Some(refers_to) = self.refers_to {
             field("WARC-Refers-To", &format!("<{refers_to}>"));
@@ -71,13 +76,13 @@ impl Head<'_> {
     }
 }
 
-/// A name as a URI that can stand in a field: what cannot is escaped, the rest stays as it is.
+/// A name as a URI that a field can hold: other characters are escaped, the rest is unchanged.
 pub(super) fn legal_uri(uri: &str) -> String {
     utf8_percent_encode(uri, NOT_IN_URI).to_string()
 }
 
 /// A digest as web archives write it: SHA-1 in base 32.
-fn labelled(digest: &Digest) -> String {
+pub(super) fn labelled(digest: &Digest) -> String {
     format!("sha1:{}", base32(&digest.bytes))
 }
 
@@ -99,7 +104,7 @@ fn base32(bytes: &[u8]) -> String {
 /// A new record's identity: a random UUID.
 pub(super) fn new_id() -> String {
     let mut bytes = [0; 16];
-    // Sixteen bytes are never cut short, and the generator is seeded long before anyone harvests; where the kernel has no
+    // Sixteen bytes are never truncated, and the generator is seeded long before anyone harvests; where the kernel has no
     // such call, distinct is enough.
     if getrandom(&mut bytes, GetRandomFlags::empty()).is_err() {
         fastrand::fill(&mut bytes);
