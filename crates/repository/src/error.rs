@@ -24,6 +24,6 @@ pub enum Failure {
     #[error("failed to read the catalogue")]
     Catalogue(#[from] CatalogueError),
     /// The host could not be asked, or the answer could not be sent.
-    #[error("failed to answer")]
+    #[error("failed to generate the response")]
     Io(#[from] io::Error),
 }

@@ -5,6 +5,7 @@
 //!
 //! | module | what it is about |
 //! |---|---|
+//! | [`sets`] | sets of the administrator's own choice |
 //! | [`site`] | a folder as a site: its URLs, and what a GET of each returns |
 //! | [`ingest`] | keeping the catalogue equal to the site |
 //! | [`crawled`] | a site that somebody else serves, as a crawl saw it |
@@ -30,6 +31,7 @@ pub mod item;
 mod protection;
 pub mod quality;
 mod repository;
+pub mod sets;
 pub mod settings;
 pub mod site;
 

@@ -204,7 +204,7 @@ impl Repository {
 
     fn standing(&self, host: &dyn Host) -> Result<Standing, Failure> {
         host.ready().map_err(|cause| Failure::Unavailable {
-            reason: "the site cannot be read at the moment".to_owned(),
+            reason: "the site is temporarily unavailable".to_owned(),
             retry_after: OUTAGE,
             cause: Some(cause),
         })?;
@@ -212,7 +212,7 @@ impl Repository {
         if standing.ready {
             return Ok(standing);
         }
-        let reason = "the catalogue is being filled for the first time".to_owned();
+        let reason = "the first indexing is in progress".to_owned();
         Err(Failure::Unavailable { reason, retry_after: FILLING, cause: None })
     }
 }
@@ -269,7 +269,7 @@ impl<'a> Visit<'a> {
     /// Remembers what was found out on the way. The answer is good without.
     pub(crate) fn remember(&self, learned: &[Learned]) {
         if let Err(error) = self.repository.catalogue.learn(learned) {
-            tracing::warn!(%error, "what was read could not be remembered");
+            tracing::warn!(%error, "failed to store digests and titles");
         }
     }
 

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 
 use toml::Value;
 
+use crate::sets::SetRules;
+
 /// One setting of a `T`.
 pub struct Setting<T> {
     /// Its name in the configuration file.
@@ -166,6 +168,8 @@ pub struct Settings {
     pub branding_icon: Option<String>,
     /// Where that picture leads.
     pub branding_link: Option<String>,
+    /// Sets of a site, in addition to those by media type.
+    pub sets: SetRules,
 }
 
 /// An absolute path, or nothing.
@@ -209,6 +213,7 @@ impl Default for Settings {
             eprints: EprintsPolicies::default(),
             branding_icon: None,
             branding_link: None,
+            sets: SetRules::default(),
         };
         apply_defaults(SETTINGS, &mut settings);
         settings
@@ -238,7 +243,9 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         set: |s, v| {
             let addresses = value::texts(v)?;
             match addresses.iter().find(|address| !is_email(address)) {
-                Some(bad) => Err(format!("has '{bad}', which is not an address like name@example.org")),
+                Some(bad) => {
+                    Err(format!("has the invalid address '{bad}'; expected an address such as name@example.org"))
+                }
                 None if addresses.is_empty() => Err("needs at least one address".to_owned()),
                 None => {
                     s.admin_email = addresses;
@@ -317,7 +324,7 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         set: |s, v| {
             let sample = value::text(v)?;
             if !sample.is_empty() && !is_local_identifier(&sample) {
-                return Err(format!("has '{sample}', which cannot be part of an identifier"));
+                return Err(format!("has the invalid sample '{sample}', which cannot be part of an identifier"));
             }
             s.sample_identifier = Some(sample).filter(|sample| !sample.is_empty());
             Ok(())
@@ -370,6 +377,12 @@ pub const SETTINGS: &[Setting<Settings>] = &[
         default: "\"\"",
         doc: "Link target of that image.",
         set: |s, v| value::text(v).map(|url| s.branding_link = Some(url).filter(|url| !url.is_empty())),
+    },
+    Setting {
+        key: "set",
+        default: "[]",
+        doc: "Sets of a site by path, in addition to the sets by media type: one [[set]] each, with the keys spec, name, description and patterns.",
+        set: |s, v| SetRules::read(v).map(|sets| s.sets = sets),
     },
 ];
 
@@ -441,13 +454,13 @@ mod tests {
             ("page_bytes = 'lots'", "needs a number of bytes"),
             ("records_per_page = 0", "at least 1"),
             ("records_per_page = 1000000", "at most 100000"),
-            ("admin_email = 'nobody'", "not an address"),
+            ("admin_email = 'nobody'", "invalid address"),
             ("admin_email = []", "at least one"),
             ("repository_identifier = 'localhost'", "domain name"),
             ("repository_name = 5", "needs text"),
             ("sample_identifier = 'a b'", "part of an identifier"),
-            ("metadata_rights = 'all reserved'", "not a URL"),
-            ("metadata_rights = ['https://example.org/a b']", "not a URL"),
+            ("metadata_rights = 'all reserved'", "invalid URL"),
+            ("metadata_rights = ['https://example.org/a b']", "invalid URL"),
             ("eprints_content = 5", "needs text, or a list"),
         ] {
             let message = loaded(text).expect_err(text).to_string();

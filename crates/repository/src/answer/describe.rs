@@ -24,7 +24,7 @@ pub(crate) fn formats(visit: &Visit<'_>, identifier: Option<&str>) -> Decision<B
     let Some(identifier) = identifier else { return Ok(Ok(Body::Formats(visit.formats.to_vec()))) };
     match find(visit, identifier, None)? {
         None => Ok(Err(vec![no_such_item(identifier)])),
-        Some(item) if item.deleted => refuse(ErrorCode::NoMetadataFormats, format!("'{identifier}' has been deleted")),
+        Some(item) if item.deleted => refuse(ErrorCode::NoMetadataFormats, format!("'{identifier}' is deleted")),
         Some(item) => Ok(Ok(Body::Formats(
             visit.formats.iter().filter(|format| format.has(&item) == Has::Yes).cloned().collect(),
         ))),
@@ -44,7 +44,7 @@ pub(crate) fn sets(visit: &Visit<'_>, token: Option<&str>) -> Decision<Body> {
     let page: Vec<_> = rest.by_ref().take(visit.repository.settings.sets_per_page).collect();
     let Some(last) = page.last() else {
         return if after.is_some() {
-            refuse(ErrorCode::BadResumptionToken, "no sets are left after this resumption token")
+            refuse(ErrorCode::BadResumptionToken, "no sets follow this resumption token")
         } else {
             Ok(Err(vec![no_sets(visit)]))
         };
@@ -60,8 +60,8 @@ pub(crate) fn sets(visit: &Visit<'_>, token: Option<&str>) -> Decision<Body> {
 /// Why there are none.
 pub(crate) fn no_sets(visit: &Visit<'_>) -> ProtocolError {
     let reason = match visit.standing.newest {
-        None => "there are no items here yet, and so no sets",
-        Some(_) => "items are in no sets here",
+        None => "the repository has no items yet, and therefore no sets",
+        Some(_) => "this repository has no sets",
     };
     ProtocolError::new(ErrorCode::NoSetHierarchy, reason)
 }

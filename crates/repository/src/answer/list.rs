@@ -65,11 +65,11 @@ pub(crate) fn resume(visit: &Visit<'_>, verb: ListVerb, text: &str) -> Decision<
     let token = match Token::open(text, &visit.token_key()) {
         Some(Token::List(token)) if token.verb == verb => token,
         Some(_) => return bad("this resumption token belongs to a list of another kind"),
-        None => return bad("this resumption token was not issued here, or was damaged on the way"),
+        None => return bad("this resumption token was not issued by this repository, or was modified"),
     };
     let format = visit.format(token.prefix.as_str()).filter(|_| token.epoch == visit.standing.epoch);
     let Some(format) = format else {
-        return bad("this resumption token is from before the repository was rebuilt; begin the list again");
+        return bad("this resumption token was issued before the repository was rebuilt; start the list again");
     };
     let ListToken { set, range, after, cursor, size, .. } = token;
     let chunk = chunk(visit, verb, &*format);
@@ -79,7 +79,7 @@ pub(crate) fn resume(visit: &Visit<'_>, verb: ListVerb, text: &str) -> Decision<
         Some(first) => Ok(Ok(Body::List(Listed { verb, walk, first, cursor, size }))),
         // All that was left has changed meanwhile and will come with the next incremental harvest, but a list element
         // may not be empty.
-        None => bad("nothing is left of this list; harvest again from its responseDate"),
+        None => bad("no records of this list are left; harvest again from its responseDate"),
     }
 }
 

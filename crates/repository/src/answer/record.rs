@@ -46,7 +46,7 @@ pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>
             // If it is the whole site that cannot be read, the answer must end; a single file that a GET could not return
             // either must not keep all the others back.
             visit.host.ready()?;
-            tracing::warn!(item = %item.name, %error, "an item cannot be read and is left out");
+            tracing::warn!(item = %item.name, %error, "failed to read an item; omitting it");
             None
         }
     };
@@ -92,11 +92,11 @@ pub(crate) fn get(visit: &Visit<'_>, identifier: &str, prefix: &MetadataPrefix) 
 }
 
 pub(crate) fn no_such_item(identifier: &str) -> ProtocolError {
-    ProtocolError::new(ErrorCode::IdDoesNotExist, format!("there is no item '{identifier}' here"))
+    ProtocolError::new(ErrorCode::IdDoesNotExist, format!("no item has the identifier '{identifier}'"))
 }
 
 pub(crate) fn no_such_format(prefix: &MetadataPrefix) -> ProtocolError {
-    let message = format!("there is no format '{prefix}' here; ListMetadataFormats tells which there are");
+    let message = format!("the repository does not offer the format '{prefix}'; ListMetadataFormats lists its formats");
     ProtocolError::new(ErrorCode::CannotDisseminateFormat, message)
 }
 

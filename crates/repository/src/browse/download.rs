@@ -91,7 +91,8 @@ impl Allowance {
         let limits =
             limits.iter().filter(|(most, _)| *most > 0).map(|(most, unit)| format!("{} {unit}", grouped(*most)));
         let limits = limits.collect::<Vec<_>>().join(" and ");
-        let message = format!("a download has at most {limits}; harvest the list with OAI-PMH, or select less");
+        let message =
+            format!("a download is limited to {limits}; harvest the list with OAI-PMH, or narrow the selection");
         ("listTooLong".to_owned(), message)
     }
 }

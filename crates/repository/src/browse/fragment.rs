@@ -235,7 +235,7 @@ impl Cut {
             None => text.to_owned(),
             Some((end, _)) => {
                 self.happened = true;
-                format!("{}… [{} characters more]", &text[..end], text[end..].chars().count())
+                format!("{}… [{} more characters]", &text[..end], text[end..].chars().count())
             }
         }
     }
@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn what_is_long_is_cut_and_that_is_said() {
         let long = fragment(&format!("<a><b><c>{}</c></b></a>", "é".repeat(3_000)));
-        assert!(long.is_cut && text(&long).contains("… [1000 characters more]"), "{}", text(&long));
+        assert!(long.is_cut && text(&long).contains("… [1000 more characters]"), "{}", text(&long));
         let many = fragment(&format!("<a>{}</a>", "<b><c/></b>".repeat(10_000)));
         assert!(many.is_cut && text(&many).len() < 2 * MOST_OF_ALL);
     }

@@ -208,9 +208,9 @@ fn errors_say_what_to_do() {
     assert_has(
         &page,
         &[
-            "<title>Nothing matches – ",
+            "<title>No matching records – ",
             "no records match this selection",
-            "Choose a wider span of dates",
+            "Choose a wider date range",
             "<code>noRecordsMatch</code>",
             "href=\"?verb=ListIdentifiers&amp;metadataPrefix=oai_dc\"",
             "name=\"until\" value=\"1980-01-01\"",

@@ -31,28 +31,25 @@ pub(super) fn troubles(errors: &[(String, String)], choices: &Choices) -> Vec<Tr
 impl Trouble {
     fn new(code: &str, message: &str, choices: &Choices) -> Self {
         let front = ("About this repository", links::page(&[("verb", "Identify")]));
-        let formats = ("Formats there are", links::page(&[("verb", "ListMetadataFormats")]));
-        let sets = ("Sets there are", links::page(&[("verb", "ListSets")]));
+        let formats = ("Metadata formats", links::page(&[("verb", "ListMetadataFormats")]));
+        let sets = ("Sets", links::page(&[("verb", "ListSets")]));
         let all = links::page(&[("verb", "ListIdentifiers"), ("metadataPrefix", choices.usual_format())]);
-        let everything = ("Everything there is", all);
+        let everything = ("All records", all);
         let (advice, ways_out) = match ErrorCode::from_name(code) {
-            Some(ErrorCode::BadVerb) => ("Choose one of the six questions above.", vec![front]),
-            Some(ErrorCode::BadArgument) => (
-                "Correct the address, or put the question together with the form on this page.",
-                vec![front, everything],
-            ),
+            Some(ErrorCode::BadVerb) => ("Choose one of the six requests above.", vec![front]),
+            Some(ErrorCode::BadArgument) => {
+                ("Correct the URL, or build the request with the form on this page.", vec![front, everything])
+            }
             Some(ErrorCode::BadResumptionToken) => {
-                ("The place in the list is lost, but nothing else: begin the list again.", vec![everything])
+                ("The resumption token is invalid or outdated. Start the list again.", vec![everything])
             }
-            Some(ErrorCode::CannotDisseminateFormat) => ("Choose a format that is offered here.", vec![formats]),
+            Some(ErrorCode::CannotDisseminateFormat) => ("Choose a format that the repository offers.", vec![formats]),
             Some(ErrorCode::IdDoesNotExist) => {
-                ("Identifiers are compared letter by letter; look for the right one in the list.", vec![everything])
+                ("Identifiers are case-sensitive. Find the correct one in the list.", vec![everything])
             }
-            Some(ErrorCode::NoRecordsMatch) => {
-                ("Choose a wider span of dates, or another set.", vec![sets, everything])
-            }
-            Some(ErrorCode::NoMetadataFormats) => ("There is nothing left to describe.", vec![everything]),
-            Some(ErrorCode::NoSetHierarchy) => ("Look at everything there is instead.", vec![everything, front]),
+            Some(ErrorCode::NoRecordsMatch) => ("Choose a wider date range, or another set.", vec![sets, everything]),
+            Some(ErrorCode::NoMetadataFormats) => ("The item is deleted.", vec![everything]),
+            Some(ErrorCode::NoSetHierarchy) => ("List all records instead.", vec![everything, front]),
             None => ("", vec![front]),
         };
         Self { code: code.to_owned(), messages: vec![message.to_owned()], advice, ways_out }

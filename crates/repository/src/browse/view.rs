@@ -206,12 +206,12 @@ fn heading(verb: Option<Verb>, response: &Response, choices: &Choices, answer: &
         Some(Verb::ListIdentifiers) => "Headers",
         Some(Verb::ListRecords) => "Records",
         None => match response.errors.first().and_then(|(code, _)| ErrorCode::from_name(code)) {
-            Some(ErrorCode::NoRecordsMatch) => "Nothing matches",
-            Some(ErrorCode::IdDoesNotExist) => "No such item",
-            Some(ErrorCode::CannotDisseminateFormat) => "No such format",
+            Some(ErrorCode::NoRecordsMatch) => "No matching records",
+            Some(ErrorCode::IdDoesNotExist) => "Item not found",
+            Some(ErrorCode::CannotDisseminateFormat) => "Format not available",
             Some(ErrorCode::NoSetHierarchy) => "No sets",
             Some(ErrorCode::NoMetadataFormats) => "No formats",
-            _ => "This cannot be answered",
+            _ => "Invalid request",
         },
     };
     fixed.to_owned()

@@ -21,7 +21,7 @@ pub fn expect_path(location: &Path) -> Result<(), String> {
         return Ok(());
     }
     // Not the whole location: it may hold a password.
-    Err(format!("this is a URL of the kind {scheme}:, and a path is needed; for a file of that name, put ./ before it"))
+    Err(format!("expected a path, not a URL ({scheme}:); for a file of this name, prefix it with ./"))
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ mod tests {
             "x+y.z-1://a",
         ] {
             let error = expect_path(Path::new(url)).expect_err(url);
-            assert!(error.contains("and a path is needed") && !error.contains("secret"), "{error}");
+            assert!(error.contains("expected a path") && !error.contains("secret"), "{error}");
         }
         for path in [
             "a",

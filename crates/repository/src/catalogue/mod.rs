@@ -18,6 +18,7 @@ pub mod sqlite;
 pub mod stored;
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
@@ -129,7 +130,8 @@ pub trait Writer: Send {
     /// Declares the first filling complete: the catalogue becomes ready. Harmless when it already is.
     fn complete(&mut self) -> Result<(), CatalogueError>;
 
-    /// The folders, by their names with a slash at the end, that [`set_mounts`](Self::set_mounts) was last given.
+    /// The folders, by their names with a slash at the end, and the paths of mount points around added roots, that
+    /// [`set_mounts`](Self::set_mounts) was last given.
     fn mounts(&mut self) -> Result<BTreeSet<String>, CatalogueError>;
 
     /// Remembers on which folders something is mounted, so that a later look, in whatever process, can tell a folder
@@ -213,19 +215,19 @@ pub enum Detail {
 }
 
 /// Which facts are missed, and of which items.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Unread<'a> {
     /// The title, of items of these media types.
     pub titles_of: &'a [&'a str],
-    /// The digests, of items up to this size.
-    pub digests_up_to: u64,
+    /// The digests, of items of these sizes.
+    pub digests_of: RangeInclusive<u64>,
 }
 
 impl Unread<'_> {
     /// Whether such a fact is missed of an item.
     pub fn holds(&self, item: &Item) -> bool {
         let untitled = item.facts.title.is_none() && self.titles_of.contains(&&*item.media_type);
-        untitled || (item.facts.digests.is_none() && item.fingerprint.size <= self.digests_up_to)
+        untitled || (item.facts.digests.is_none() && self.digests_of.contains(&item.fingerprint.size))
     }
 }
 
@@ -238,6 +240,8 @@ pub struct Known {
     pub name: String,
     /// Its media type.
     pub media_type: Arc<str>,
+    /// The narrowest sets it belongs to.
+    pub sets: Arc<[Arc<SetSpec>]>,
     /// Whether its existence is a secret.
     pub publicity: Publicity,
     /// Its last known state.
@@ -384,7 +388,7 @@ pub enum CatalogueError {
         place: String,
     },
     /// The engine failed.
-    #[error("failed to {activity} in catalogue {place}")]
+    #[error("failed to {activity} in the catalogue {place}")]
     Engine {
         /// Which catalogue.
         place: String,
@@ -394,7 +398,7 @@ pub enum CatalogueError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The file is not a catalogue, or one from a newer version.
-    #[error("{place} is not a catalogue this version can read: {reason}")]
+    #[error("{place} is not a catalogue that this version can read: {reason}")]
     Foreign {
         /// Which file.
         place: String,

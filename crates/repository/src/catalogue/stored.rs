@@ -258,7 +258,7 @@ impl Unpacker {
             Some((&PLAIN, bytes)) => return Ok(bytes),
             Some((&ZSTD_1, bytes)) => (&mut self.records, bytes),
             Some((&ZSTD_2, bytes)) => (&mut self.dossiers, bytes),
-            _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "a stored record is packed in an unknown way")),
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidData, "a stored record has an unknown compression")),
         };
         self.buffer.clear();
         self.buffer.reserve(PIECE);

@@ -91,7 +91,8 @@ impl Head {
     }
 
     pub(super) fn from_text(text: &str) -> io::Result<Self> {
-        Self::parse(text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "what is kept of it cannot be read"))
+        Self::parse(text)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the stored response cannot be read"))
     }
 
     fn parse(text: &str) -> Option<Self> {

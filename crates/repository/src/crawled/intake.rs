@@ -10,9 +10,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use modoai_protocol::SetSpec;
+use percent_encoding::percent_decode_str;
+
 use super::{Sent, Shelf};
-use crate::catalogue::{Catalogue, CatalogueError, Change, Writer};
+use crate::catalogue::{Catalogue, CatalogueError, Change, Known, Writer};
 use crate::item::Publicity;
+use crate::sets::SetRules;
 use crate::site::kind;
 
 /// Changes written at once; and how long one waits for others.
@@ -28,6 +32,7 @@ pub struct Intake {
     catalogue: Arc<dyn Catalogue>,
     writer: Box<dyn Writer>,
     max_vanished: u64,
+    rules: SetRules,
     changes: Vec<Change>,
     written: Instant,
     /// Hashes of all that was come upon. Should two collide, something gone stays for longer.
@@ -59,7 +64,7 @@ pub enum IntakeError {
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
     /// A resource cannot be kept.
-    #[error("failed to keep {url}")]
+    #[error("failed to store {url}")]
     Shelf {
         /// Which resource.
         url: String,
@@ -76,6 +81,7 @@ impl Intake {
             shelf,
             catalogue,
             max_vanished,
+            rules: SetRules::default(),
             changes: Vec::new(),
             written: Instant::now(),
             seen: HashSet::new(),
@@ -83,6 +89,11 @@ impl Intake {
             taken: Taken::default(),
             failure: None,
         })
+    }
+
+    /// Puts resources into the sets of these rules, in addition to those by media type.
+    pub fn with_sets(self, rules: SetRules) -> Self {
+        Self { rules, ..self }
     }
 
     /// A crawl begins, or goes on after it was interrupted: either way it tells of everything.
@@ -126,7 +137,7 @@ impl Intake {
         self.come_upon(url);
         self.taken.untested += 1;
         if is_blind {
-            self.doubt(format!("{url} could not be read, and may lead to what was not found"));
+            self.doubt(format!("{url} could not be read, and may link to the missing resources"));
         }
     }
 
@@ -137,17 +148,18 @@ impl Intake {
         }
         self.write()?;
         if is_cut {
-            self.doubt("a limit kept the crawl from seeing everything".to_owned());
+            self.doubt("the crawl stopped at a limit".to_owned());
         }
         let vanished = self.vanished()?;
         let live = self.writer.live()?;
         let count = vanished.len() as u64;
         if count > FEW && count.saturating_mul(100) > live.saturating_mul(self.max_vanished) {
             let share = self.max_vanished;
-            self.doubt(format!("{count} of {live} would be gone at once, which is more than {share} percent"));
+            self.doubt(format!("{count} of {live} resources are missing, more than {share} percent"));
         } else {
             self.delete(&vanished)?;
         }
+        self.regroup()?;
         self.taken.resources = self.writer.live()?;
         if self.taken.resources > 0 {
             self.writer.complete()?;
@@ -171,6 +183,28 @@ impl Intake {
                 }
             }
         }
+    }
+
+    /// Puts resources that have not changed into other sets, where the rules are others than when they were stored.
+    fn regroup(&mut self) -> Result<(), IntakeError> {
+        let mut after = String::new();
+        loop {
+            let known = self.writer.known("", &after, BATCH)?;
+            let Some(last) = known.last() else { return Ok(()) };
+            after.clone_from(&last.name);
+            for Known { name, media_type, sets: before, publicity, fingerprint, .. } in known {
+                let sets = self.sets_of(&name, &media_type);
+                if *sets != *before {
+                    self.taken.put += 1;
+                    self.changes.push(Change::Put { name, fingerprint, media_type, sets, publicity });
+                }
+            }
+            self.write()?;
+        }
+    }
+
+    fn sets_of(&self, url: &str, media_type: &str) -> Vec<Arc<SetSpec>> {
+        self.rules.of(&Arc::new(kind::set_of(media_type)), || path_of(url))
     }
 
     fn delete(&mut self, vanished: &[String]) -> Result<(), IntakeError> {
@@ -202,6 +236,7 @@ impl Intake {
         let known = self.catalogue.item(url)?;
         let is_known = known
             .is_some_and(|item| !item.deleted && item.fingerprint == fingerprint && *item.media_type == *media_type);
+        // Whether its sets are others now is compared when the crawl is complete, as for all that was not sent again.
         if is_known {
             return Ok(());
         }
@@ -209,7 +244,7 @@ impl Intake {
         self.changes.push(Change::Put {
             name: url.to_owned(),
             fingerprint,
-            sets: vec![Arc::new(kind::set_of(&media_type))],
+            sets: self.sets_of(url, &media_type),
             media_type: media_type.into(),
             publicity: Publicity::Public,
         });
@@ -236,6 +271,13 @@ fn media_type(sent: &Sent<'_>) -> String {
     let said = sent.header("content-type").unwrap_or_default();
     let said = said.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if kind::is_media_type(&said) { said } else { "application/octet-stream".to_owned() }
+}
+
+/// The path of a URL in segments, decoded, without the query.
+fn path_of(url: &str) -> Vec<Vec<u8>> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = rest.split(['?', '#']).next().unwrap_or_default().split('/').skip(1);
+    path.filter(|segment| !segment.is_empty()).map(|segment| percent_decode_str(segment).collect()).collect()
 }
 
 fn hash(url: &str) -> u64 {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::*;
 use crate::catalogue::sqlite::Sqlite;
 use crate::catalogue::{Catalogue, Selected, system_clock};
+use crate::sets::SetRules;
 
 struct Crawled {
     folder: tempfile::TempDir,
@@ -144,4 +145,24 @@ fn a_part_is_never_taken_for_the_whole() {
     assert_eq!(representation.fingerprint.size, 5000);
     assert_eq!(representation.file.metadata().expect("a file").len(), 0);
     assert!(crawled.intake.has("http://h/big"));
+}
+
+#[test]
+fn rules_put_what_was_not_sent_again_into_their_sets_and_stamp_nothing_else() {
+    let mut crawled = crawled();
+    crawled.first(3);
+    let item = |crawled: &Crawled, number| crawled.catalogue.item(&url(number)).expect("readable").expect("known");
+    let before = [0, 1, 2].map(|number| item(&crawled, number));
+    let table = "[[set]]\nspec = 'odd'\nname = 'Odd'\npatterns = ['/1', 're:^/[3579]$']";
+    let rules = SetRules::read(&table.parse::<toml::Table>().expect("TOML")["set"]).expect("good rules");
+    let Crawled { folder, catalogue, shelf, intake } = crawled;
+    let mut crawled = Crawled { folder, catalogue, shelf, intake: intake.with_sets(rules) };
+    crawled.intake.begin();
+    (0..3).for_each(|number| crawled.intake.same(&url(number)));
+    assert_eq!(crawled.intake.finish(false).expect("room").put, 1);
+    assert_eq!(before[0], item(&crawled, 0));
+    assert_eq!(before[2], item(&crawled, 2));
+    let moved = item(&crawled, 1);
+    assert_eq!(moved.sets.iter().map(|set| set.as_str()).collect::<Vec<_>>(), ["mime:text:html", "odd"]);
+    assert!(moved.datestamp > before[1].datestamp);
 }

@@ -229,19 +229,20 @@ fn fill(from: &mut impl io::Read, room: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
+/// Digests of bytes that come in pieces.
 #[derive(Default)]
-struct Hashes {
+pub(crate) struct Hashes {
     sha256: Sha256,
     md5: Md5,
 }
 
 impl Hashes {
-    fn update(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.sha256.update(bytes);
         self.md5.update(bytes);
     }
 
-    fn finish(self) -> Digests {
+    pub(crate) fn finish(self) -> Digests {
         Digests { sha256: self.sha256.finalize().into(), md5: self.md5.finalize().into() }
     }
 }

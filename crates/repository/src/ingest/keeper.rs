@@ -51,8 +51,8 @@ pub struct Keeper {
 pub struct Pace {
     /// Everything is looked at again after this time at the latest.
     pub rescan: Duration,
-    /// Files up to this size are hashed ahead.
-    pub digests_up_to: u64,
+    /// Whether files are hashed ahead.
+    pub digests: bool,
     /// Names of files, such as `.htaccess`, that decide on what the other files in their folder are. When one of them comes,
     /// changes or goes, every file in its folder is described anew; and where there are any, every file with every rescan.
     pub access_files: Vec<String>,
@@ -130,7 +130,8 @@ struct Farewell {
 impl Drop for Farewell {
     fn drop(&mut self) {
         if !self.stop.load(Ordering::Relaxed) {
-            self.status.suspend(Some("the catalogue is no longer kept, because of an error in modoai".to_owned()));
+            self.status
+                .suspend(Some("internal error: the catalogue is no longer updated (please report this)".to_owned()));
         }
     }
 }
@@ -167,10 +168,10 @@ impl Keeping {
         let site = reconciler.site();
         let has_access_files = !pace.access_files.is_empty();
         let watch = Watch::new(site.clone(), pace.access_files).inspect_err(|error| {
-            tracing::warn!(%error, "changes cannot be noticed as they happen; relying on rescans");
+            tracing::warn!(%error, "file watching is unavailable; using periodic rescans only");
         });
         Ok(Self {
-            read_ahead: ReadAhead::start(site.clone(), catalogue, pace.digests_up_to, status.clone())?,
+            read_ahead: ReadAhead::start(site.clone(), catalogue, pace.digests, status.clone())?,
             watch: watch.ok(),
             wakened,
             wishes: Arc::default(),
@@ -215,7 +216,7 @@ impl Keeping {
             watch.forget_all();
         }
         if let Some(root) = &root {
-            tracing::info!("the site's folder is now {}", root.display());
+            tracing::info!("the directory of the site is now {}", root.display());
         }
         self.root = root;
         true
@@ -223,6 +224,7 @@ impl Keeping {
 
     fn look_at_everything(&mut self) {
         let started = Instant::now();
+        self.reconciler.site().find_roots();
         // A host with such files may change its mind in ways that nobody can watch: by a file around the root, a list of
         // groups, the time of day.
         if self.has_access_files {
@@ -243,8 +245,8 @@ impl Keeping {
                 let reason = with_causes(&error);
                 if self.status.suspend(Some(reason.clone())).as_ref() != Some(&reason) {
                     tracing::error!(
-                        "{reason}; the catalogue is kept as it is until the site is back (if it is meant to be empty, stop \
-                         and run `modoai index` with --accept-deletions)"
+                        "{reason}; keeping the catalogue unchanged until the site is available again (if the \
+                            deletions are intended, stop the server and run `modoai index` with --accept-deletions)"
                     );
                 }
                 self.next_rescan = after(RETRY);
@@ -255,7 +257,7 @@ impl Keeping {
                     self.believe();
                 }
                 let pause = self.rescan.min(UNWATCHED);
-                tracing::error!("{}; trying again in {} s", with_causes(&error), pause.as_secs());
+                tracing::error!("{}; retrying in {} s", with_causes(&error), pause.as_secs());
                 self.next_rescan = after(pause);
             }
         }
@@ -324,7 +326,7 @@ impl Keeping {
 
     fn believe(&self) {
         if self.status.suspend(None).is_some() {
-            tracing::info!("the site can be read again");
+            tracing::info!("the site is available again");
         }
     }
 
@@ -344,7 +346,7 @@ impl Keeping {
             if let Some(watch) = &mut self.watch
                 && let Err(error) = watch.collect(&mut self.parts)
             {
-                tracing::warn!(%error, "changes cannot be noticed as they happen any more; relying on rescans");
+                tracing::warn!(%error, "file watching stopped; using periodic rescans only");
                 self.watch = None;
                 self.next_rescan = Instant::now();
             }
@@ -377,9 +379,8 @@ impl Keeping {
 fn report_withheld(tally: &Tally) {
     if let Some(example) = &tally.withheld_example {
         tracing::warn!(
-            "{} files or folders look like server-side code, keys, configuration, databases or backups, such as {example}: they \
-             are neither served nor listed (setting 'withhold'). If another web server serves this folder, its access rules \
-             are unknown to modoai; see \"Behind a proxy\" in the guide",
+            "{} files or directories look like server-side code, keys, configuration, databases or backups, such as {example}: they \
+             are neither served nor listed (setting 'withhold'). If another web server serves this directory, modoai does not apply its access rules; see \"Behind a proxy\" in the guide",
             tally.withheld
         );
     }
@@ -389,7 +390,7 @@ fn report_withheld(tally: &Tally) {
 fn report_outside_links(tally: &Tally) {
     if let Some(example) = &tally.outside_link_example {
         tracing::warn!(
-            "skipped {} symbolic links that point outside of the folder, such as {example}; to serve and list them, set \
+            "skipped {} symbolic links that point outside of the directory, such as {example}; to serve and list them, set \
              follow_links = \"anywhere\"",
             tally.outside_links
         );
@@ -416,7 +417,7 @@ mod tests {
         let catalogue = Arc::new(Sqlite::open(state.path(), system_clock()).expect("a catalogue"));
         let reconciler = Reconciler::new(Arc::new(site), catalogue.writer().expect("the only writer"), 50);
         // A pause so long that its end does not exist.
-        let pace = Pace { rescan: Duration::MAX, digests_up_to: 0, access_files: Vec::new() };
+        let pace = Pace { rescan: Duration::MAX, digests: false, access_files: Vec::new() };
         let (_waker, wakened) = UnixStream::pair().expect("a pair");
         let status = Arc::new(Status::default());
         let mut keeping = Keeping::new(reconciler, catalogue, pace, wakened, status.clone()).expect("a keeper");

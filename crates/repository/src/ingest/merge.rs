@@ -90,7 +90,7 @@ impl<'a> Merge<'a> {
             }
             Step::Unknown { name, error } if name.is_empty() => Err(IngestError::Root(error)),
             Step::Unknown { name, error } => {
-                tracing::warn!(%name, %error, "something cannot be looked at; what is known of it is kept");
+                tracing::warn!(%name, %error, "failed to read a file or directory; keeping its catalogue entries");
                 self.tally.unknown += 1;
                 self.guarded.push(name);
                 Ok(())
@@ -111,17 +111,20 @@ impl<'a> Merge<'a> {
         if known.as_ref().is_some_and(|known| known.fingerprint == met.fingerprint && self.has_same_kind(known)) {
             return Ok(());
         }
-        let ((media_type, set), is_public) = match self.reconciler.describe(&mut met, &mut self.tally) {
+        let (media_type, is_public) = match self.reconciler.describe(&mut met, &mut self.tally) {
             Ok(Some(description)) => description,
             // Gone again: the next look will tell.
             Ok(None) => return Ok(()),
             Err(error) => {
-                tracing::warn!(file = %met.name, %error, "a file cannot be read; it is left as it was");
+                tracing::warn!(file = %met.name, %error, "failed to read a file; keeping its catalogue entry");
                 return Ok(());
             }
         };
         let publicity = publicity(known.as_ref().map(|known| known.publicity).unwrap_or_default(), is_public);
-        let known = known.filter(|known| known.media_type == media_type && known.publicity == publicity);
+        let sets = self.reconciler.sets_of(&met.name, &media_type);
+        let is_listed_alike =
+            |known: &Known| known.media_type == media_type && known.publicity == publicity && *known.sets == *sets;
+        let known = known.filter(is_listed_alike);
         if known.as_ref().is_some_and(|known| known.fingerprint == met.fingerprint) {
             return Ok(());
         }
@@ -143,16 +146,18 @@ impl<'a> Merge<'a> {
                     }
                     self.linked.extend(self.reconciler.links_of(&name, &fingerprint));
                 }
-                self.change(Change::Put { name, fingerprint, media_type, sets: vec![set], publicity })
+                self.change(Change::Put { name, fingerprint, media_type, sets, publicity })
             }
         }
     }
 
     /// Whether a file that has not changed needs no look: files keep their state when a setting gives them another media
-    /// type.
-    fn has_same_kind(&self, known: &Known) -> bool {
+    /// type or puts them into other sets.
+    fn has_same_kind(&mut self, known: &Known) -> bool {
         let asked = self.reconciler.asks_content || matches!(self.part, Part::Anew(_));
-        self.reconciler.describer.at_a_glance(&known.name).map_or(!asked, |told| *told == *known.media_type)
+        let told = self.reconciler.describer.at_a_glance(&known.name);
+        told.map_or(!asked, |told| *told == *known.media_type)
+            && *self.reconciler.sets_of(&known.name, &known.media_type) == *known.sets
     }
 
     fn absent(&mut self, known: Known) -> Result<(), IngestError> {

@@ -4,9 +4,12 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use super::large::{Hashing, LARGE, Progress, backlogs};
 use crate::catalogue::{Catalogue, CatalogueError, Learned, Unread};
 use crate::formats::steady::digests_of;
 use crate::item::{Facts, Item};
@@ -16,17 +19,20 @@ use crate::site::{Site, title};
 /// Items asked for at once: more than one go of reading ahead can read.
 const ITEMS: usize = 2_000;
 
+/// A large file is read for this long before it is checked whether to stop.
+const STEP: Duration = Duration::from_millis(200);
+
 /// Reads everything that is not yet known of the items in a catalogue, as fast as the machine can, and tells how many of
-/// them it read. Files up to the size `digests_up_to` are hashed. Set `stop` to true, and it ends early; `progress` counts
+/// them it read. Files are hashed only with `digests`. Set `stop` to true, and it ends early; `progress` counts
 /// along. Files that cannot be read now, or that change meanwhile, are left to whoever needs them.
 pub fn read_everything(
     site: &Site,
     catalogue: &dyn Catalogue,
-    digests_up_to: u64,
+    digests: bool,
     stop: &AtomicBool,
     progress: &AtomicU64,
 ) -> Result<u64, CatalogueError> {
-    let reader = Reader { site, catalogue, digests_up_to, stop };
+    let reader = Reader { site, catalogue, digests, stop };
     let (mut after, mut count) = (i64::MIN, 0);
     while !stop.load(Ordering::Relaxed) {
         let items = reader.unread(after)?;
@@ -36,6 +42,17 @@ pub fn read_everything(
         catalogue.learn(&learned)?;
         count += learned.len() as u64;
     }
+    for mut large in backlogs() {
+        large.add(&reader, &[], digests);
+        while !stop.load(Ordering::Relaxed)
+            && let Some(item) = large.next(&reader)
+        {
+            let learned = reader.read_large(&item).ok().flatten();
+            catalogue.learn(learned.as_slice())?;
+            count += u64::from(learned.is_some());
+            progress.fetch_add(1, Ordering::Relaxed);
+        }
+    }
     Ok(count)
 }
 
@@ -43,24 +60,59 @@ pub fn read_everything(
 pub(super) struct Reader<'a> {
     pub(super) site: &'a Site,
     pub(super) catalogue: &'a dyn Catalogue,
-    pub(super) digests_up_to: u64,
+    pub(super) digests: bool,
     pub(super) stop: &'a AtomicBool,
 }
 
 impl Reader<'_> {
-    /// Some items of which something is not known, after the one of this number.
+    /// Some items of which something is not known but the digests of a large file, after the one of this number.
     pub(super) fn unread(&self, after: i64) -> Result<Vec<Item>, CatalogueError> {
         self.catalogue.unread(&self.wanted(), after, ITEMS)
     }
 
-    /// The item of this name, if something is not known of it.
+    /// The item of this name, if something is not known of it but the digests of a large file.
     pub(super) fn unread_by_name(&self, name: &str) -> Option<Item> {
+        self.by_name(name, &self.wanted())
+    }
+
+    /// The next item of these sizes without digests, after the one of this number.
+    pub(super) fn next_undigested(
+        &self,
+        after: i64,
+        sizes: &RangeInclusive<u64>,
+    ) -> Result<Option<Item>, CatalogueError> {
+        let wanted = Unread { titles_of: &[], digests_of: sizes.clone() };
+        Ok(self.catalogue.unread(&wanted, after, 1)?.pop())
+    }
+
+    /// The item of this name, if it is of these sizes and without digests.
+    pub(super) fn undigested(&self, name: &str, sizes: &RangeInclusive<u64>) -> Option<Item> {
+        self.by_name(name, &Unread { titles_of: &[], digests_of: sizes.clone() })
+    }
+
+    fn by_name(&self, name: &str, wanted: &Unread<'_>) -> Option<Item> {
         let item = self.catalogue.item(name).ok().flatten();
-        item.filter(|item| !item.deleted && self.wanted().holds(item))
+        item.filter(|item| !item.deleted && wanted.holds(item))
     }
 
     fn wanted(&self) -> Unread<'static> {
-        Unread { titles_of: title::MEDIA_TYPES, digests_up_to: self.digests_up_to }
+        let digests_of = if self.digests { 0..=LARGE } else { RangeInclusive::new(1, 0) };
+        Unread { titles_of: title::MEDIA_TYPES, digests_of }
+    }
+
+    /// The digests of a large file, without pauses.
+    fn read_large(&self, item: &Item) -> io::Result<Option<Learned>> {
+        let mut hashing = Hashing::begin(self.site, item)?;
+        while !self.stop.load(Ordering::Relaxed)
+            && let Some(begun) = hashing.take()
+        {
+            match begun.step(Instant::now() + STEP)? {
+                Progress::Unfinished(further) => hashing = Some(further),
+                Progress::Done(_, learned) => return Ok(Some(learned)),
+                Progress::Changed => {}
+            }
+        }
+        Ok(None)
     }
 
     /// What an item's file says, if it holds still.
@@ -102,7 +154,12 @@ impl Reader<'_> {
     fn facts(&self, item: &Item, file: &mut File) -> io::Result<Facts> {
         let title = if title::is_in(&item.media_type) { Some(title::of(file)?) } else { None };
         let mut stoppable = Stoppable { file, stop: self.stop };
-        let digests = (item.fingerprint.size <= self.digests_up_to).then(|| digests_of(&mut stoppable)).transpose()?;
+        let digests = self
+            .wanted()
+            .digests_of
+            .contains(&item.fingerprint.size)
+            .then(|| digests_of(&mut stoppable))
+            .transpose()?;
         Ok(Facts { title, digests })
     }
 }

@@ -4,21 +4,35 @@
 //! every file to be hashed; and as long as digests are not known, a change of permissions cannot be told from a change of
 //! bytes. So files are read meanwhile, a little at a time, by a thread of its own: a large file must keep nobody from
 //! noticing changes. Files that change are read again by their names, since it would take long to look for them among all.
+//!
+//! Digests of [large](super::large) files come last, one file at a time. A record has no digests until they are known: no list
+//! waits for them (decision 019). Between two steps of a large file, the thread reads the smaller files that have changed.
 
 use std::io;
+use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::keeper::Status;
+use super::large::{Backlog, Hashing, Progress, backlogs};
 use super::read::Reader;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Learned};
 use crate::item::Item;
 use crate::site::Site;
 
 /// One go takes about so long, unless a single file takes longer.
 const SLICE: Duration = Duration::from_millis(50);
+
+/// The nice value of the thread: about a tenth of the processor time of a thread that answers requests, and a low priority
+/// for the disk, which follows from it. Not the lowest: the thread holds the lock of the catalogue while it writes.
+const NICE: i32 = 10;
+
+/// Number of attempts to store the digests of a large file, and the interval between them: the catalogue drops facts while it
+/// is busy.
+const OFFERS: usize = 60;
+const OFFER_AGAIN: Duration = Duration::from_secs(1);
 
 /// Reads what is not yet known of the items in a catalogue, until it is dropped.
 pub(super) struct ReadAhead {
@@ -47,16 +61,16 @@ struct Wanted {
 const MOST_NAMES: usize = 20_000;
 
 impl ReadAhead {
-    /// Files up to the size `digests_up_to` are hashed. Nothing is read before the first [`rewind`](Self::rewind), nor
+    /// Files are hashed only with `digests`. Nothing is read before the first [`rewind`](Self::rewind), nor
     /// while the site cannot be believed.
     pub(super) fn start(
         site: Arc<Site>,
         catalogue: Arc<dyn Catalogue>,
-        digests_up_to: u64,
+        digests: bool,
         status: Arc<Status>,
     ) -> io::Result<Self> {
         let signal = Arc::new(Signal::default());
-        let reading = Reading { site, catalogue, digests_up_to, status, signal: signal.clone() };
+        let reading = Reading { site, catalogue, digests, status, signal: signal.clone() };
         let thread = std::thread::Builder::new().name("read-ahead".to_owned()).spawn(move || reading.run())?;
         Ok(Self { signal, thread: Some(thread) })
     }
@@ -108,16 +122,19 @@ impl Wanted {
 struct Reading {
     site: Arc<Site>,
     catalogue: Arc<dyn Catalogue>,
-    digests_up_to: u64,
+    digests: bool,
     status: Arc<Status>,
     signal: Arc<Signal>,
 }
 
 impl Reading {
     fn run(&self) {
-        let Self { site, catalogue, digests_up_to, signal, .. } = self;
-        let reader = Reader { site, catalogue: &**catalogue, digests_up_to: *digests_up_to, stop: &signal.stop };
-        while let Some(Wanted { names, everything }) = self.wait() {
+        // On Linux, of this thread only. Without it, pauses still bound what it takes.
+        let _ = rustix::process::nice(NICE);
+        let Self { site, catalogue, digests, signal, .. } = self;
+        let reader = Reader { site, catalogue: &**catalogue, digests: *digests, stop: &signal.stop };
+        let mut large = backlogs();
+        while let Some(Wanted { names, everything }) = self.wait(&large) {
             let mut named = names.iter().filter_map(|name| reader.unread_by_name(name));
             self.at_leisure(|| self.read_some(&reader, &mut named));
             if everything {
@@ -128,6 +145,18 @@ impl Reading {
                     after = last.unwrap_or(after);
                     last
                 });
+            }
+            if *digests {
+                large.iter_mut().for_each(|backlog| backlog.add(&reader, &names, everything));
+            }
+            if self.status.suspended().is_some() {
+                // Once the site can be read again, all of it is looked through.
+                large = backlogs();
+            }
+            if let Some(backlog) = large.iter_mut().find(|backlog| !backlog.is_empty()) {
+                let start = Instant::now();
+                self.hash_some(&reader, backlog);
+                self.rest(start.elapsed());
             }
         }
     }
@@ -145,8 +174,9 @@ impl Reading {
     }
 
     /// Waits until there is more to read; none if it is time to stop.
-    fn wait(&self) -> Option<Wanted> {
-        let idle = |wanted: &mut Wanted| wanted.is_nothing() && !self.is_stopped();
+    fn wait(&self, large: &[Backlog]) -> Option<Wanted> {
+        let idle =
+            |wanted: &mut Wanted| wanted.is_nothing() && large.iter().all(Backlog::is_empty) && !self.is_stopped();
         let waited = self.signal.said.wait_while(self.signal.wanted(), idle);
         let wanted = std::mem::take(&mut *waited.unwrap_or_else(PoisonError::into_inner));
         (!self.is_stopped()).then_some(wanted)
@@ -180,5 +210,32 @@ impl Reading {
             tracing::debug!(%error, "what was read could not be remembered");
         }
         last
+    }
+
+    /// Continues with the large file that is being read, or begins the next one. A file that cannot be read, or that changes
+    /// meanwhile, gets no digests now.
+    fn hash_some(&self, reader: &Reader<'_>, backlog: &mut Backlog) {
+        let begin = |item| Hashing::begin(reader.site, &item).ok().flatten();
+        let hashing = backlog.hashing.take().or_else(|| backlog.next(reader).and_then(begin));
+        match hashing.map(|hashing| hashing.step(Instant::now() + SLICE)) {
+            Some(Ok(Progress::Unfinished(hashing))) => backlog.hashing = Some(hashing),
+            Some(Ok(Progress::Done(name, learned))) => self.keep(reader, &name, &learned),
+            Some(Ok(Progress::Changed) | Err(_)) | None => {}
+        }
+    }
+
+    /// Stores the digests of a large file, unless it has changed.
+    fn keep(&self, reader: &Reader<'_>, name: &str, learned: &Learned) {
+        for _ in 0..OFFERS {
+            if let Err(error) = self.catalogue.learn(slice::from_ref(learned)) {
+                tracing::debug!(%error, "failed to store the digests of {name}");
+                return;
+            }
+            let is_missed =
+                reader.undigested(name, &(0..=u64::MAX)).is_some_and(|item| item.fingerprint == learned.fingerprint);
+            if !is_missed || self.rest(OFFER_AGAIN) {
+                return;
+            }
+        }
     }
 }

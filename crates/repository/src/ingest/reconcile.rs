@@ -14,19 +14,22 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use modoai_protocol::SetSpec;
 
 use super::hard_links::{Changed, HardLinks};
+use super::large::LARGE;
 use super::merge::Merge;
 use super::read::Stoppable;
 use crate::catalogue::{CatalogueError, Known, Writer};
 use crate::formats::steady;
 use crate::item::{Fingerprint, TICK};
+use crate::sets::SetRules;
 use crate::site::describe::{Describer, Description};
-use crate::site::folder::{Folder, Thing, fingerprint_of};
+use crate::site::folder::{Folder, Thing, fingerprint_of, is_mount_point};
 use crate::site::overlay::{Overlay, Sighting};
 use crate::site::walk::{Met, OnFolder, Step, walk};
 use crate::site::{Links, Site, kind, name};
@@ -75,16 +78,22 @@ pub struct Tally {
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
     /// The root could not be read.
-    #[error("failed to read the site's folder")]
+    #[error("failed to read the directory of the site")]
     Root(#[from] io::Error),
     /// There is nothing where there was something.
-    #[error("the site's folder is empty, but {live} resources are known; is the disk mounted?")]
+    #[error(
+        "the directory of the site is empty, but the catalogue has {live} resources; check that the disk is \
+        mounted"
+    )]
     Emptied {
         /// How many resources are known.
         live: u64,
     },
     /// Too much is gone at once.
-    #[error("more than {share} % of the {live} known resources are gone at once; is a disk missing?")]
+    #[error(
+        "more than {share} % of the {live} resources in the catalogue are missing; check that all disks are \
+        mounted"
+    )]
     Vanished {
         /// The share that would have been believed, in percent.
         share: u64,
@@ -108,8 +117,11 @@ pub struct Reconciler {
     pub(super) describer: Arc<dyn Describer>,
     pub(super) writer: Box<dyn Writer>,
     kinds: HashMap<String, Kind>,
+    rules: SetRules,
     /// The folders on which something is mounted, once they are known.
     mounts: Option<BTreeSet<String>>,
+    /// The folders that were reported as no longer mounted at the last look at everything.
+    unmounted: BTreeSet<String>,
     hard_links: HardLinks,
     /// Whether files whose names tell no media type are described again although they are the same: the settings may have
     /// been others before.
@@ -128,7 +140,9 @@ impl Reconciler {
             site,
             writer,
             kinds: HashMap::new(),
+            rules: SetRules::default(),
             mounts: None,
+            unmounted: BTreeSet::new(),
             hard_links: HardLinks::default(),
             asks_content: true,
             max_vanished: Some(max_vanished),
@@ -145,6 +159,11 @@ impl Reconciler {
     /// Asks this one what files are, instead of the site.
     pub fn described_by(self, describer: Arc<dyn Describer>) -> Self {
         Self { describer, ..self }
+    }
+
+    /// Puts files into the sets of these rules, in addition to those by media type.
+    pub fn with_sets(self, rules: SetRules) -> Self {
+        Self { rules, ..self }
     }
 
     /// Has every file described anew, until everything has been looked at once more.
@@ -178,10 +197,11 @@ impl Reconciler {
         let unmounted_of = |mounts| if believes_all { Vec::new() } else { unmounted(&site, mounts) };
         let guarded = unmounted_of(&before);
         if everything {
-            for folder in &guarded {
+            let before = std::mem::replace(&mut self.unmounted, guarded.iter().cloned().collect());
+            for folder in self.unmounted.difference(&before) {
                 tracing::warn!(
-                    %folder, "something was mounted here and is no longer; nothing in it is taken for deleted (if it is, stop \
-                    and run `modoai index` with --accept-deletions)"
+                    %folder, "a file system is no longer mounted here; keeping its catalogue entries (if the \
+                        deletions are intended, stop the server and run `modoai index` with --accept-deletions)"
                 );
             }
         }
@@ -189,6 +209,9 @@ impl Reconciler {
         let note = |folder: &Folder, name: &str| {
             if folder.is_mounted() {
                 mounted.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+            }
+            if let Some(point) = folder.mount_point().and_then(|point| point.into_os_string().into_string().ok()) {
+                mounted.lock().unwrap_or_else(PoisonError::into_inner).insert(point);
             }
             on_folder(folder, name);
         };
@@ -221,7 +244,10 @@ impl Reconciler {
         if !changed.is_empty() {
             tally.linked = self.hard_links.others(&changed, &mut *self.writer)?;
         }
-        let unseen = |folder: &&String| !everything || guarded.iter().any(|kept| folder.starts_with(kept.as_str()));
+        let unseen = |folder: &&String| {
+            let is_kept = || guarded.iter().any(|kept| folder.starts_with(kept.as_str()));
+            !everything || if folder.starts_with('/') { !is_mount_point(Path::new(folder)) } else { is_kept() }
+        };
         mounts.extend(before.iter().filter(unseen).cloned());
         if mounts != before {
             self.writer.set_mounts(&mounts)?;
@@ -265,11 +291,15 @@ impl Reconciler {
         Ok(self.mounts.clone().unwrap_or_default())
     }
 
-    /// The media type of a file and its set, and whether everybody could GET it, if that was found out; `None` if the file
-    /// is gone again. Where a GET returns a file elsewhere, that is the one met from now on.
-    pub(super) fn describe(&mut self, met: &mut Met, tally: &mut Tally) -> io::Result<Option<(Kind, Option<bool>)>> {
-        if let Some(media_type) = self.describer.at_a_glance(&met.name) {
-            return Ok(Some((self.kind_of(media_type), None)));
+    /// The media type of a file, and whether everybody could GET it, if that was found out; `None` if the file is gone
+    /// again. Where a GET returns a file elsewhere, that is the one met from now on.
+    pub(super) fn describe(
+        &mut self,
+        met: &mut Met,
+        tally: &mut Tally,
+    ) -> io::Result<Option<(Arc<str>, Option<bool>)>> {
+        if let Some(media_type) = self.describer.at_a_glance(&met.name).map(Cow::into_owned) {
+            return Ok(Some((self.kind_of(Cow::Owned(media_type)).0, None)));
         }
         let Some(description) = self.describer.look(met)? else { return Ok(None) };
         let Description { media_type, elsewhere, is_public } = description;
@@ -281,7 +311,7 @@ impl Reconciler {
                 tally.pointed.push(met.name.clone());
             }
         }
-        Ok(Some((self.kind_of(Cow::Owned(media_type)), is_public)))
+        Ok(Some((self.kind_of(Cow::Owned(media_type)).0, is_public)))
     }
 
     /// A changed file as one of several links, if it is.
@@ -289,6 +319,12 @@ impl Reconciler {
         let representation = self.site.get(name).ok().flatten()?;
         let links = representation.file.metadata().ok()?.nlink();
         (links > 1).then(|| Changed { inode: fingerprint.inode, links, name: name.to_owned() })
+    }
+
+    /// The sets of a file: by its media type and by its name.
+    pub(super) fn sets_of(&mut self, name: &str, media_type: &str) -> Vec<Arc<SetSpec>> {
+        let (_, by_media_type) = self.kind_of(Cow::Borrowed(media_type));
+        self.rules.of(&by_media_type, || name::decode(name).unwrap_or_default())
     }
 
     fn kind_of(&mut self, media_type: Cow<'_, str>) -> Kind {
@@ -301,11 +337,12 @@ impl Reconciler {
     }
 
     /// Whether a file with a new fingerprint still has the bytes whose digests are remembered. Only asked where nothing
-    /// but the change time is new, as after a change of owner or a new hard link.
+    /// but the change time is new, as after a change of owner or a new hard link. Large files are not compared: changes of
+    /// other files would have to wait.
     pub(super) fn same_bytes(&self, known: &Known, met: &Met) -> bool {
         let Some(digests) = known.facts.digests else { return false };
         let alike = |other: &Fingerprint| Fingerprint { changed: other.changed, ..known.fingerprint } == *other;
-        if !alike(&met.fingerprint) {
+        if !alike(&met.fingerprint) || met.fingerprint.size > LARGE {
             return false;
         }
         let Ok(Some(representation)) = self.site.get(&met.name) else { return false };
@@ -316,14 +353,18 @@ impl Reconciler {
     }
 }
 
-/// Folders on which something was mounted and is no longer, or not so that one could tell.
+/// Folders on which something was mounted and is no longer, or not so that one could tell; and added roots below a mount point
+/// at which nothing is mounted any more. What begins with a slash is the path of such a point, else it is a folder's name.
 fn unmounted(site: &Site, mounts: &BTreeSet<String>) -> Vec<String> {
+    let (points, folders): (Vec<_>, Vec<_>) = mounts.iter().partition(|at| at.starts_with('/'));
+    let lost = points.into_iter().map(Path::new).filter(|point| !is_mount_point(point));
+    let roots = lost.flat_map(|point| site.roots_below(point));
     let is_unmounted = |at: &&String| {
         let Some(segments) = shown(site, at.trim_end_matches('/')) else { return false };
         let Overlay { folders, unknown } = site.overlay(&segments);
         unknown.is_some() || (!folders.is_empty() && !folders.iter().any(Folder::is_mounted))
     };
-    mounts.iter().filter(is_unmounted).cloned().collect()
+    folders.into_iter().filter(is_unmounted).cloned().chain(roots).collect()
 }
 
 /// What a name stands for, wherever it is.

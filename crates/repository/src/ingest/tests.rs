@@ -83,11 +83,11 @@ impl Bench {
     }
 
     fn keeper(&self) -> Keeper {
-        self.keeper_of(self.reconciler(), 10)
+        self.keeper_of(self.reconciler(), true)
     }
 
-    fn keeper_of(&self, reconciler: Reconciler, digests_up_to: u64) -> Keeper {
-        let pace = Pace { rescan: Duration::from_secs(3_600), digests_up_to, access_files: Vec::new() };
+    fn keeper_of(&self, reconciler: Reconciler, digests: bool) -> Keeper {
+        let pace = Pace { rescan: Duration::from_secs(3_600), digests, access_files: Vec::new() };
         Keeper::start(reconciler, self.catalogue.clone(), pace).expect("a keeper")
     }
 

@@ -227,7 +227,8 @@ impl Folders {
         if !self.incomplete {
             tracing::warn!(
                 folder = %folder_name, %error,
-                "cannot watch every folder; changes there are found by rescans only (is fs.inotify.max_user_watches too low?)"
+                "failed to watch a directory; changes there are found only by rescans (check \
+                    fs.inotify.max_user_watches)"
             );
         }
         self.incomplete = true;

@@ -13,7 +13,7 @@ pub fn text(value: &Value) -> Result<String, String> {
 pub fn texts(value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::Array(items) => items.iter().map(text).collect(),
-        other => text(other).map(|one| vec![one]).map_err(|_| "needs text, or a list of texts".to_owned()),
+        other => text(other).map(|one| vec![one]).map_err(|_| "needs text, or a list of strings".to_owned()),
     }
 }
 
@@ -21,7 +21,7 @@ pub fn texts(value: &Value) -> Result<Vec<String>, String> {
 pub fn urls(value: &Value) -> Result<Vec<String>, String> {
     let urls = texts(value)?;
     match urls.iter().find(|url| !is_url(url)) {
-        Some(bad) => Err(format!("has '{bad}', which is not a URL")),
+        Some(bad) => Err(format!("has the invalid URL '{bad}'")),
         None => Ok(urls),
     }
 }
@@ -68,7 +68,7 @@ pub fn bytes(value: &Value) -> Result<u64, String> {
 /// A span of time of up to a year: `30`, `"30s"`, `"15m"`, `"2h"`, `"1d"`; a bare number is seconds.
 pub fn duration(value: &Value) -> Result<Duration, String> {
     const LONGEST: u64 = 366 * 86_400;
-    let problem = || "needs a span of time, such as 30, \"30s\", \"15m\", \"2h\" or \"1d\"".to_owned();
+    let problem = || "needs a duration, such as 30, \"30s\", \"15m\", \"2h\" or \"1d\"".to_owned();
     let within = |seconds: u64| Some(seconds).filter(|seconds| *seconds <= LONGEST).map(Duration::from_secs);
     if let Some(number) = value.as_integer() {
         return u64::try_from(number).ok().and_then(within).ok_or_else(problem);

@@ -18,11 +18,12 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use globset::{Glob, GlobBuilder, GlobMatcher};
+use globset::Glob;
 use lol_html::html_content::Element;
 use lol_html::{Settings, element};
 use toml::Value;
 
+use super::pattern::Patterns;
 use super::title;
 use crate::settings::value;
 
@@ -42,37 +43,14 @@ pub enum HeaderSource {
     Meta,
     /// The file `.metainfo` in the directory.
     Metainfo,
-    /// Values for paths that match a glob.
+    /// Values for paths that match a pattern.
     Row {
-        /// Matches paths from the root, without the first slash.
-        path: PathGlob,
+        /// The patterns.
+        path: Patterns,
         /// The values.
         headers: DocumentHeaders,
     },
 }
-
-/// A glob of paths. Two are equal if they were written alike.
-#[derive(Clone, Debug)]
-pub struct PathGlob(GlobMatcher);
-
-impl PathGlob {
-    fn new(path: &str) -> Option<Self> {
-        let glob = GlobBuilder::new(path.strip_prefix('/')?).literal_separator(true).build().ok()?;
-        Some(Self(glob.compile_matcher()))
-    }
-
-    pub(super) fn is_match(&self, path: &Path) -> bool {
-        self.0.is_match(path)
-    }
-}
-
-impl PartialEq for PathGlob {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.glob() == other.0.glob()
-    }
-}
-
-impl Eq for PathGlob {}
 
 /// The headers of one document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -127,14 +105,13 @@ fn source(item: &Value) -> Result<HeaderSource, String> {
     };
     let (mut path, mut headers) = (None, DocumentHeaders::default());
     for (key, item) in table {
-        let text = value::text(item)?;
         match key.as_str() {
-            "path" => path = PathGlob::new(&text),
-            "owner" | "expires" => headers.add(key, &text),
+            "path" => path = Some(Patterns::new(&value::texts(item)?).map_err(|error| error.to_string())?),
+            "owner" | "expires" => headers.add(key, &value::text(item)?),
             _ => return Err(problem()),
         }
     }
-    let path = path.filter(|_| headers != DocumentHeaders::default()).ok_or_else(problem)?;
+    let path = path.filter(|path| !path.is_empty() && headers != DocumentHeaders::default()).ok_or_else(problem)?;
     Ok(HeaderSource::Row { path, headers })
 }
 
@@ -233,8 +210,9 @@ mod tests {
     #[test]
     fn the_setting_takes_names_and_rows() {
         let parse = |text: &str| sources(&format!("v = {text}").parse::<toml::Table>().expect("TOML")["v"]);
-        let path = PathGlob::new("/docs/**").expect("a glob");
-        assert!(path.is_match(Path::new("docs/a/b")) && !path.is_match(Path::new("docs")));
+        let path = Patterns::new(&["/docs/**".to_owned()]).expect("a pattern");
+        let segments = |path: &str| path.split('/').map(|segment| segment.as_bytes().to_vec()).collect::<Vec<_>>();
+        assert!(path.cover(&segments("docs/a/b")) && !path.cover(&segments("docs")));
         let row = HeaderSource::Row { path, headers: headers("A", "") };
         assert_eq!(parse("['metainfo', { path = '/docs/**', owner = 'A' }]"), Ok(vec![HeaderSource::Metainfo, row]));
         assert_eq!(parse("'meta'"), Ok(vec![HeaderSource::Meta]));
@@ -243,7 +221,8 @@ mod tests {
             "1",
             "[{ owner = 'A' }]",
             "[{ path = '/a' }]",
-            "[{ path = 'a', owner = 'b' }]",
+            "[{ path = 'a|b', owner = 'b' }]",
+            "[{ path = [], owner = 'b' }]",
             "[{ path = '/a', oner = 'b' }]",
         ] {
             parse(wrong).expect_err(wrong);

@@ -17,7 +17,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, RawDir, Stat, StatFs};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, RawDir, Stat, StatFs, StatxFlags};
 use rustix::io::Errno;
 
 use super::settings::Links;
@@ -83,6 +83,18 @@ impl From<Thing> for Sight {
             Thing::Folder(folder) => Self::Folder(folder),
         }
     }
+}
+
+/// Returns true if something is mounted at this path. Opening it makes an automounter mount what it has there.
+pub fn is_mount_point(path: &Path) -> bool {
+    let _ = std::fs::read_dir(path);
+    path.parent().is_some_and(|parent| mount_of(path).is_some_and(|mount| mount_of(parent) != Some(mount)))
+}
+
+/// The number of the mount that a path is on. Unlike its device, it differs for bind mounts.
+fn mount_of(path: &Path) -> Option<u64> {
+    let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
 }
 
 impl Folder {
@@ -255,6 +267,18 @@ impl Folder {
             None => self.scope.around.as_ref().and_then(device_of),
         };
         around.is_some_and(|device| device != self.place.device)
+    }
+
+    /// The mount point that an added root is, or that it is below. None if it is on the root file system, and for folders
+    /// within a root.
+    pub fn mount_point(&self) -> Option<PathBuf> {
+        let around = self.scope.around.as_ref().filter(|_| self.place.parent.is_none())?;
+        let mount = mount_of(&self.scope.root)?;
+        // By the path that was configured, unless a link leads elsewhere.
+        let path = around.join(self.scope.root.file_name()?);
+        let path = if path.canonicalize().ok()? == self.scope.root { path } else { self.scope.root.clone() };
+        let point = path.ancestors().take_while(|part| mount_of(part) == Some(mount)).last()?;
+        point.parent().map(|_| point.to_owned())
     }
 
     /// Which folders on the way to this one, itself among them, were reached by a link: how many steps up each of them

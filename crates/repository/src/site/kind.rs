@@ -125,18 +125,24 @@ pub fn is_media_type(text: &str) -> bool {
     text.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
 }
 
+/// The first level of sets by media type.
+pub(crate) const MEDIA_TYPES: &str = "mime";
+
 /// The set of all resources of a media type: `mime:text:html`.
 pub fn set_of(media_type: &str) -> SetSpec {
-    SetSpec::from_levels(["mime"].into_iter().chain(media_type.splitn(2, '/')))
+    SetSpec::from_levels([MEDIA_TYPES].into_iter().chain(media_type.splitn(2, '/')))
 }
 
-/// What a set of resources by media type is called: `text/html` for `mime:text:html`, `text/*` for `mime:text`.
-pub fn set_name(set: &SetSpec) -> String {
+/// The name of a set of resources by media type: `text/html` for `mime:text:html`, `text/*` for `mime:text`. None for other
+/// sets.
+pub fn set_name(set: &SetSpec) -> Option<String> {
     match set.levels().as_slice() {
-        [_] => "All resources by media type".to_owned(),
-        [_, kind] => format!("{kind}/*"),
-        [_, rest @ ..] => rest.join("/"),
-        [] => String::new(),
+        [first, rest @ ..] if first == MEDIA_TYPES => Some(match rest {
+            [] => "All resources by media type".to_owned(),
+            [kind] => format!("{kind}/*"),
+            several => several.join("/"),
+        }),
+        _ => None,
     }
 }
 
@@ -181,7 +187,8 @@ mod tests {
     fn sets_follow_media_types() {
         let svg = set_of("image/svg+xml");
         assert_eq!(svg.as_str(), "mime:image:svg!2Bxml");
-        assert_eq!(set_name(&svg), "image/svg+xml");
-        assert_eq!(set_name(&SetSpec::from_levels(["mime", "image"])), "image/*");
+        assert_eq!(set_name(&svg).as_deref(), Some("image/svg+xml"));
+        assert_eq!(set_name(&SetSpec::from_levels(["mime", "image"])).as_deref(), Some("image/*"));
+        assert_eq!(set_name(&SetSpec::from_levels(["physics"])), None);
     }
 }

@@ -6,6 +6,7 @@
 //! | module | decides |
 //! |---|---|
 //! | [`name`] | the one URL of a file |
+//! | [`pattern`] | which paths a pattern of the settings matches |
 //! | [`rules`] | what is hidden, and what is withheld because of what it looks like |
 //! | [`folder`] | which folders are entered, which links are followed, and where they may lead |
 //! | [`roots`] | which folders and files are where on the site |
@@ -21,6 +22,7 @@ pub mod folder;
 pub mod kind;
 pub mod name;
 pub(crate) mod overlay;
+pub mod pattern;
 pub mod roots;
 pub mod rules;
 mod settings;
@@ -38,10 +40,11 @@ use std::sync::Arc;
 
 use crate::host::Representation;
 use crate::item::Fingerprint;
-pub use document_headers::{DocumentHeaders, HeaderSource, PathGlob};
+pub use document_headers::{DocumentHeaders, HeaderSource};
 use folder::Thing;
 use kind::Kinds;
 use overlay::Overlay;
+use pattern::PatternError;
 pub use roots::Root;
 use roots::{Layer, Roots};
 use rules::Rules;
@@ -57,16 +60,19 @@ pub struct Site {
     kinds: Kinds,
     index: Option<String>,
     document_headers: Vec<HeaderSource>,
-    door: Door,
+    doorkeeper: Hook<Doorkeeper>,
+    root_finder: Hook<RootFinder>,
 }
 
-/// Who keeps the door to linked folders, if anybody does.
-#[derive(Default)]
-struct Door(Option<Doorkeeper>);
+/// Finds roots that can appear at any time.
+pub type RootFinder = Box<dyn Fn() -> Vec<Root> + Send + Sync>;
 
-impl fmt::Debug for Door {
+/// A function of the host, if it has one.
+struct Hook<T>(Option<T>);
+
+impl<T> fmt::Debug for Hook<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Door(kept)" } else { "Door(open)" })
+        f.write_str(if self.0.is_some() { "Hook(set)" } else { "Hook(none)" })
     }
 }
 
@@ -78,7 +84,7 @@ pub struct Nearby(Option<(String, Overlay)>);
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
     /// It is not there, not a folder, or not readable.
-    #[error("failed to open the folder {root}")]
+    #[error("failed to open the directory {root}")]
     Root {
         /// Which folder.
         root: PathBuf,
@@ -86,14 +92,14 @@ pub enum SiteError {
         source: io::Error,
     },
     /// A root is to have a name that no file can have.
-    #[error("no folder or file can be at '{prefix}'")]
+    #[error("invalid location '{prefix}' for a directory or file")]
     Prefix {
         /// Which name.
         prefix: String,
     },
-    /// A pattern is not a glob.
-    #[error("setting 'ignore' or 'withhold' has a pattern that cannot be used")]
-    Pattern(#[from] globset::Error),
+    /// A pattern cannot be used.
+    #[error("setting 'ignore' or 'withhold' {0}")]
+    Pattern(#[from] PatternError),
 }
 
 /// What is at a URL path.
@@ -129,7 +135,8 @@ impl Site {
             kinds: Kinds::new(&settings.types, &settings.charset),
             index: Some(settings.index.clone()).filter(|index| !index.is_empty()),
             document_headers: settings.document_headers.clone(),
-            door: Door::default(),
+            doorkeeper: Hook(None),
+            root_finder: Hook(None),
         };
         for layer in site.roots.layers_at(&[]) {
             let problem = |source| SiteError::Root { root: layer.path.to_path_buf(), source };
@@ -142,7 +149,20 @@ impl Site {
     /// not be there. For a host that decides on links by more than where they lead: without it a walk would go through
     /// all that a link leads to, the whole machine perhaps, for nothing. A GET does not ask: its host decides.
     pub fn with_doorkeeper(self, doorkeeper: Doorkeeper) -> Self {
-        Self { door: Door(Some(doorkeeper)), ..self }
+        Self { doorkeeper: Hook(Some(doorkeeper)), ..self }
+    }
+
+    /// Has this function called before every look at everything, and adds the roots that it returns. For directories that
+    /// can appear at any time, such as the homes of users.
+    pub fn with_root_finder(self, finder: RootFinder) -> Self {
+        Self { root_finder: Hook(Some(finder)), ..self }
+    }
+
+    /// Adds the roots that are found now.
+    pub(crate) fn find_roots(&self) {
+        if let Some(find) = &self.root_finder.0 {
+            self.roots.add(find());
+        }
     }
 
     /// From now on the file of this name is that file, wherever it is. Tells whether that is news. To have the catalogue
@@ -200,6 +220,13 @@ impl Site {
         names
     }
 
+    /// The names of all roots, the main one aside, at or below this path of the file system.
+    pub(crate) fn roots_below(&self, path: &Path) -> Vec<String> {
+        let found = self.roots.within(&[]).into_iter();
+        let below = found.filter(|(at, root)| !at.is_empty() && root.starts_with(path));
+        below.map(|(at, _)| name::encode(&at)).collect()
+    }
+
     /// Whether what is at this path of the file system would be served, if it is there or once it is.
     pub fn would_serve(&self, path: &Path) -> bool {
         // What is not there yet has no links in it.
@@ -223,7 +250,7 @@ impl Site {
 
     /// What decides on linked folders, if anything does.
     fn doorkeeper(&self) -> Option<&Doorkeeper> {
-        self.door.0.as_ref()
+        self.doorkeeper.0.as_ref()
     }
 
     /// What decides on media types.
@@ -337,9 +364,8 @@ impl Site {
                 HeaderSource::Meta => document_headers::of_html(file, media_type)?,
                 HeaderSource::Metainfo => self.metainfo_of(item_name)?,
                 HeaderSource::Row { path, headers } => {
-                    let segments = name::decode(item_name).unwrap_or_default().join(&b'/');
-                    let is_match = path.is_match(Path::new(OsStr::from_bytes(&segments)));
-                    if is_match { headers.clone() } else { DocumentHeaders::default() }
+                    let is_covered = path.cover(&name::decode(item_name).unwrap_or_default());
+                    if is_covered { headers.clone() } else { DocumentHeaders::default() }
                 }
             };
             headers = headers.or(found);

@@ -62,12 +62,20 @@ impl Roots {
                 // Without a slash at its end, which a file's path must not have.
                 std::path::absolute(&path).map_err(problem)?.components().collect::<PathBuf>().into()
             };
-            let node = top.make(&segments);
-            if !node.paths.contains(&path) {
-                node.paths.push(path);
-            }
+            top.make(&segments).add(path);
         }
         Ok(Self { tree: RwLock::new(top), given })
+    }
+
+    /// Adds roots other than the main one, as far as they have absolute paths and prefixes that a file can have.
+    pub(super) fn add(&self, roots: Vec<Root>) {
+        let mut top = self.tree.write().unwrap_or_else(PoisonError::into_inner);
+        for Root { prefix, path } in roots {
+            let segments = name::decode(prefix.trim_matches('/')).filter(|segments| !segments.is_empty());
+            if let Some(segments) = segments.filter(|_| path.is_absolute()) {
+                top.make(&segments).add(path.components().collect::<PathBuf>().into());
+            }
+        }
     }
 
     /// Finds out where the main root is now, if it was given by a link. Tells whether that is another place than before. A
@@ -173,6 +181,12 @@ impl Node {
     /// The node of this path, made if need be.
     fn make(&mut self, segments: &[Vec<u8>]) -> &mut Self {
         segments.iter().fold(self, |node, segment| node.inner.entry(segment.clone()).or_default())
+    }
+
+    fn add(&mut self, path: Arc<Path>) {
+        if !self.paths.contains(&path) {
+            self.paths.push(path);
+        }
     }
 
     /// What was said last comes first.

@@ -1,12 +1,7 @@
 //! What is hidden: the same for the site and for the repository.
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
-
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-
 use super::name;
+use super::pattern::{PatternError, Patterns};
 
 /// Decides on hidden names.
 #[derive(Debug)]
@@ -18,17 +13,17 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// From glob patterns and the URL paths that the server itself answers.
-    pub fn new(ignore: &[String], show_dotfiles: bool, reserved: &[&str]) -> Result<Self, globset::Error> {
+    /// From patterns and the URL paths that the server itself answers.
+    pub fn new(ignore: &[String], show_dotfiles: bool, reserved: &[&str]) -> Result<Self, PatternError> {
         let reserved = reserved.iter().filter_map(|path| name::decode(path.trim_matches('/'))).collect();
-        let ignored = Patterns::new(ignore, false)?;
+        let ignored = Patterns::new(ignore)?;
         Ok(Self { ignored, withheld: Patterns::default(), show_dotfiles, reserved })
     }
 
     /// Hides what these patterns match, too, in upper and lower case: files that another web server would not send as they
     /// are.
-    pub fn withholding(self, patterns: &[String]) -> Result<Self, globset::Error> {
-        Ok(Self { withheld: Patterns::new(patterns, true)?, ..self })
+    pub fn withholding(self, patterns: &[String]) -> Result<Self, PatternError> {
+        Ok(Self { withheld: Patterns::in_any_case(patterns)?, ..self })
     }
 
     /// Whether a path is shown, judging every folder on the way.
@@ -41,56 +36,14 @@ impl Rules {
         let Some(last) = segments.last() else { return true };
         let dotted = last.starts_with(b".") && !self.show_dotfiles;
         let well_known = segments.len() == 1 && last == b".well-known";
-        let hidden = || self.ignored.matches(segments, last) || self.withheld.matches(segments, last);
+        let hidden = || self.ignored.match_path(segments) || self.withheld.match_path(segments);
         (!dotted || well_known) && !hidden() && !self.reserved.iter().any(|reserved| reserved == segments)
     }
 
     /// Whether the last segment of a path is withheld because of what it looks like: to be counted, where it is hidden
     /// anyway.
     pub fn withholds_last(&self, segments: &[Vec<u8>]) -> bool {
-        segments
-            .last()
-            .is_some_and(|last| self.withheld.matches(segments, last) && !self.ignored.matches(segments, last))
-    }
-}
-
-/// Globs: those without a slash match a name anywhere, the others a path from the root.
-#[derive(Debug, Default)]
-struct Patterns {
-    names: GlobSet,
-    paths: GlobSet,
-    in_any_case: bool,
-}
-
-impl Patterns {
-    fn new(patterns: &[String], in_any_case: bool) -> Result<Self, globset::Error> {
-        let (paths, names): (Vec<&String>, Vec<&String>) = patterns.iter().partition(|pattern| pattern.contains('/'));
-        let globs = |patterns: Vec<&String>, are_paths: bool| {
-            let mut set = GlobSetBuilder::new();
-            for pattern in patterns {
-                let pattern = pattern.trim_matches('/');
-                let pattern = if in_any_case { pattern.to_ascii_lowercase() } else { pattern.to_owned() };
-                // In a path only `**` crosses folders, as in every other tool with such patterns. A name has no slash that
-                // anything could cross; without the rule, `*.html` is looked up by its extension.
-                set.add(GlobBuilder::new(&pattern).literal_separator(are_paths).build()?);
-            }
-            set.build()
-        };
-        Ok(Self { names: globs(names, false)?, paths: globs(paths, true)?, in_any_case })
-    }
-
-    fn matches(&self, segments: &[Vec<u8>], last: &[u8]) -> bool {
-        // In lower case here: globs that ignore case would all be compared as regular expressions.
-        let last = if self.in_any_case { Cow::Owned(last.to_ascii_lowercase()) } else { Cow::Borrowed(last) };
-        let path = || {
-            let mut path = segments.join(&b'/');
-            if self.in_any_case {
-                path.make_ascii_lowercase();
-            }
-            path
-        };
-        self.names.is_match(OsStr::from_bytes(&last))
-            || (!self.paths.is_empty() && self.paths.is_match(OsStr::from_bytes(&path())))
+        self.withheld.match_path(segments) && !self.ignored.match_path(segments)
     }
 }
 

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use toml::Value;
+
 use super::document_headers::{self, HeaderSource};
+use super::pattern::{PatternError, Patterns};
 use crate::settings::{Setting, apply_defaults, value};
 
 /// Which symbolic links count as part of the site.
@@ -20,9 +23,9 @@ pub enum Links {
 /// How a folder becomes a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteSettings {
-    /// Globs of names that do not exist for the outside.
+    /// Patterns of paths that do not exist for the outside.
     pub ignore: Vec<String>,
-    /// Globs of names that look like what no web server sends as it is.
+    /// Patterns of paths that look like what no web server sends as it is.
     pub withhold: Vec<String>,
     /// Whether names that begin with a dot are shown.
     pub show_dotfiles: bool,
@@ -82,19 +85,26 @@ const WITHHOLD: &str = r##"[
   "*.rpmnew", ".*_history", ".git*", ".svn", ".hg*", ".bzr*", "_darcs",
 ]"##;
 
+/// One pattern or several, each of which can match a path.
+fn patterns(v: &Value, compile: fn(&[String]) -> Result<Patterns, PatternError>) -> Result<Vec<String>, String> {
+    let texts = value::texts(v)?;
+    compile(&texts).map_err(|error| error.to_string())?;
+    Ok(texts)
+}
+
 /// The settings of a folder that is served as a site.
 pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "ignore",
         default: r##"["*~", "*#", "*,v", "*,t", "RCS", "CVS", "*.swp", "*.swo", "lost+found", "Thumbs.db"]"##,
-        doc: "Glob patterns of files and directories that are neither served nor listed. A pattern without a slash matches a name in any directory; one with a slash matches a path from the root. Replaces the default list.",
-        set: |s, v| value::texts(v).map(|globs| s.ignore = globs),
+        doc: "Patterns of files and directories that are neither served nor listed. A glob without a slash matches a name in any directory; one with a slash matches a path from the root. \"re:^/(drafts|old)/\" is a regular expression, searched for in the path from the root. Replaces the default list.",
+        set: |s, v| patterns(v, Patterns::new).map(|patterns| s.ignore = patterns),
     },
     Setting {
         key: "withhold",
         default: WITHHOLD,
-        doc: "Glob patterns, as in ignore but case-insensitive, of files that look like server-side code, keys, passwords, configuration, databases or backups. They are neither served nor listed. If the directory contains any, the log reports their number at start. Replaces the default list; [] disables this.",
-        set: |s, v| value::texts(v).map(|globs| s.withhold = globs),
+        doc: "Patterns, as in ignore but case-insensitive, of files that look like server-side code, keys, passwords, configuration, databases or backups. They are neither served nor listed. If the directory contains any, the log reports their number at start. Replaces the default list; [] disables this.",
+        set: |s, v| patterns(v, Patterns::in_any_case).map(|patterns| s.withhold = patterns),
     },
     Setting {
         key: "show_dotfiles",
@@ -149,7 +159,9 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
             for (extension, media_type) in table {
                 let media_type = value::text(media_type)?;
                 if !super::kind::is_media_type(&media_type) {
-                    return Err(format!("has '{media_type}', which is not a media type such as text/markdown"));
+                    return Err(format!(
+                        "has the invalid media type '{media_type}'; expected a media type such as text/markdown"
+                    ));
                 }
                 let extension = extension.trim_start_matches('.').to_ascii_lowercase();
                 s.types.insert(extension, media_type.to_ascii_lowercase());
@@ -168,7 +180,7 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
         default: "\"15m\"",
         doc: "Interval between complete rescans, in addition to immediate detection of changes. Shorten it for network file systems, which do not report changes.",
         set: |s, v| match value::duration(v)? {
-            rescan if rescan.is_zero() => Err("needs more than no time".to_owned()),
+            rescan if rescan.is_zero() => Err("needs a duration longer than 0".to_owned()),
             rescan => {
                 s.rescan = rescan;
                 Ok(())
@@ -178,7 +190,7 @@ pub const SITE_SETTINGS: &[Setting<SiteSettings>] = &[
     Setting {
         key: "read_ahead",
         default: "true",
-        doc: "Compute digests of files up to by_value_limit when the server is idle, so that harvesters do not wait for them and a change of permissions is distinguished from a change of content. Otherwise digests are computed on first request.",
+        doc: "Read files in the background, one at a time and with low priority, to compute their digests. Records of files above by_value_limit have digests only with this setting; digests of smaller files are otherwise computed on first request. With digests, a change of permissions is distinguished from a change of content, up to 8M.",
         set: |s, v| value::flag(v).map(|flag| s.read_ahead = flag),
     },
     Setting {

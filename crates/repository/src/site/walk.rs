@@ -199,7 +199,7 @@ impl Ahead<'_> {
         // The reader waits for this folder and would wait for ever if a panic ended the matter here.
         let listing = std::panic::catch_unwind(AssertUnwindSafe(|| self.listing(task)));
         let listing = listing.unwrap_or_else(|_| {
-            let unknown = Some(io::Error::other("listing it failed unexpectedly"));
+            let unknown = Some(io::Error::other("internal error while listing the directory"));
             Listing { unknown, ..Listing::default() }
         });
         let mut state = lock(&self.state);

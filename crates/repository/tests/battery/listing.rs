@@ -194,13 +194,14 @@ pub(crate) fn unread_items_are_those_something_is_missed_of(place: &dyn Place) {
     let names = ["a", "b", "c", "d"];
     let catalogue = filled(place, &clock, &names.map(|name| put(name, 1, &["x"])));
     apply(&*catalogue, &[delete("d")]);
-    let unread = |titles_of: &[&str], digests_up_to, after, limit| -> Vec<Item> {
-        catalogue.unread(&Unread { titles_of, digests_up_to }, after, limit).expect("a list")
+    let unread = |titles_of: &[&str], size: u64, after, limit| -> Vec<Item> {
+        catalogue.unread(&Unread { titles_of, digests_of: size..=size }, after, limit).expect("a list")
     };
     let all = unread(&["text/html", "text/unknown"], 0, i64::MIN, 10);
     assert_eq!(all.len(), 3, "those that are there");
     assert_eq!(unread(&["text/plain"], 0, i64::MIN, 10), []);
     assert_eq!(unread(&[], 1, i64::MIN, 10), all, "of one byte each");
+    assert_eq!(unread(&[], 2, i64::MIN, 10), []);
     assert_eq!(unread(&["text/html"], 0, all[0].number, 1), all[1..2]);
     let facts = Facts { title: Some(String::new()), digests: None };
     let learned = Learned { number: all[0].number, fingerprint: all[0].fingerprint, facts };

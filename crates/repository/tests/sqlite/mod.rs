@@ -165,7 +165,7 @@ fn whoever_opens_to_read_makes_nothing_and_follows_those_who_write() {
     }
     fs::write(directory.path().join("new.db"), "").expect("a new file");
     let new = directory.path().join("new.db");
-    assert!(refusal(Sqlite::open_to_read(&new, clock.clock()), &new).contains("nothing"));
+    assert!(refusal(Sqlite::open_to_read(&new, clock.clock()), &new).contains("it is empty"));
     assert_eq!(names_in(directory.path()), ["new.db"]);
 
     let writing = filled(&directory, &clock, &[put("a", 1, &["x"])]);
@@ -174,7 +174,7 @@ fn whoever_opens_to_read_makes_nothing_and_follows_those_who_write() {
     apply(&*writing, &[put("b", 1, &["x"])]);
     assert_eq!(everything(&reading).len(), 2);
     let error = reading.writer().err().expect("it was opened to read");
-    assert!(modoai_repository::with_causes(&error).contains("opened to be read"), "{error}");
+    assert!(modoai_repository::with_causes(&error).contains("it is opened read-only"), "{error}");
     // Its moments count for those who write, also if the clock is set back.
     clock.set(20_000);
     assert_eq!(reading.standing().expect("a standing").as_of.unix(), 20_000);

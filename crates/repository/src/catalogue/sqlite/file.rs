@@ -109,14 +109,14 @@ impl DatabaseFile {
         if let Err(error) = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
             && matches!(error.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
         {
-            let files =
-                "its -wal and -shm, which a reader needs, are not there or closed to it, and it may not make them";
+            let files = "its -wal and -shm files do not exist or are not readable, and this user cannot create them";
             return Err(self.failing_io("open the log")(io::Error::new(io::ErrorKind::PermissionDenied, files)));
         }
         match self.version(&connection)? {
-            0 => Err(self.foreign("nothing has been written to it yet".to_owned())),
+            0 => Err(self.foreign("it is empty".to_owned())),
             version if version < MIGRATIONS.len() => Err(self.foreign(format!(
-                "it has version {version}, and {} is needed: `modoai import` or `modoai serve` upgrades it",
+                "it has version {version}, but version {} is required; upgrade it with `modoai import` or \
+                    `modoai serve`",
                 MIGRATIONS.len()
             ))),
             _ => Ok(()),
@@ -164,7 +164,7 @@ impl DatabaseFile {
         if self.only_read {
             return Err(self.failing_io("write")(io::Error::new(
                 io::ErrorKind::ReadOnlyFilesystem,
-                "opened to be read",
+                "it is opened read-only",
             )));
         }
         let file = File::options().create(true).truncate(false).write(true).open(self.beside("-lock"));
@@ -233,7 +233,10 @@ impl DatabaseFile {
             (0, 0, 0) => Ok(0),
             (APPLICATION_ID, version, _) => match usize::try_from(version) {
                 Ok(version) if version <= MIGRATIONS.len() => Ok(version),
-                _ => Err(self.foreign(format!("it has version {version}; {} is the newest known", MIGRATIONS.len()))),
+                _ => Err(self.foreign(format!(
+                    "it has version {version}, but the newest supported version is {}",
+                    MIGRATIONS.len()
+                ))),
             },
             _ => Err(self.foreign("it is a database of another program".to_owned())),
         }

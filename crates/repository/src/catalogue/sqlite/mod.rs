@@ -135,7 +135,7 @@ impl Catalogue for Sqlite {
         // writer announces itself later, and looks at the clock and at this note only after that.
         let now = self.shared.now();
         self.shared.handed_out.note(now);
-        let (mut standing, pending) = self.read("read the standing", read::standing)?;
+        let (mut standing, pending) = self.read("read the state", read::standing)?;
         standing.as_of = Datestamp::from_unix(pending.map_or(now, |pending| pending.min(now)));
         Ok(standing)
     }
@@ -165,7 +165,7 @@ impl Catalogue for Sqlite {
     }
 
     fn memo(&self, key: &str) -> Result<Option<Vec<u8>>, CatalogueError> {
-        self.read("read a memo", |reader| read::memo(reader, key))
+        self.read("read a stored value", |reader| read::memo(reader, key))
     }
 
     fn piece(&self, body: i64, place: i64) -> Result<Option<Vec<u8>>, CatalogueError> {
@@ -213,7 +213,7 @@ impl Catalogue for Sqlite {
                 tracing::debug!(%error, facts = facts.len(), "facts dropped");
                 Ok(())
             }
-            learnt => learnt.map_err(self.shared.file.failing("remember facts")),
+            learnt => learnt.map_err(self.shared.file.failing("store digests and titles")),
         }
     }
 

@@ -258,10 +258,13 @@ pub(super) fn unread(
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
         item_columns!(Whole, "r.datestamp"),
-        " FROM record r WHERE r.number > ?1 AND r.deleted = 0 AND (r.sha256 IS NULL OR r.title IS NULL)
+        " FROM record r WHERE r.number > ?1 AND r.deleted = 0
+              AND ((r.sha256 IS NULL AND r.size BETWEEN ?2 AND ?3) OR (?4 AND r.title IS NULL))
           ORDER BY r.number"
     ))?;
-    let mut rows = query.query([after])?;
+    let size = |size: &u64| i64::try_from(*size).unwrap_or(i64::MAX);
+    let (smallest, largest) = (size(wanted.digests_of.start()), size(wanted.digests_of.end()));
+    let mut rows = query.query(params![after, smallest, largest, !wanted.titles_of.is_empty()])?;
     let mut items = Vec::new();
     let mut resolve = Resolve::new(reader, names);
     while items.len() < limit
@@ -352,7 +355,7 @@ impl<'a> Resolve<'a> {
         self.name(column, |names| names.media(media))
     }
 
-    fn grouping(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<Grouping> {
+    pub(super) fn grouping(&mut self, row: &Row<'_>, column: usize) -> rusqlite::Result<Grouping> {
         let text = row.get_ref(column)?.as_str()?;
         if let Some(grouping) = self.groupings.get(text) {
             return Ok(grouping.clone());

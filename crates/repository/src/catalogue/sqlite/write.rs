@@ -119,7 +119,7 @@ impl Writer for SqliteWriter {
         let query = || {
             let mut query = self.connection.prepare_cached(
                 "SELECT r.number, r.name, r.media, r.size, r.modified, r.changed, r.inode, r.title, r.sha256, r.md5,
-                        r.publicity
+                        r.publicity, r.sets
                  FROM name n CROSS JOIN record r ON r.number = n.number
                  WHERE n.name >= ?1 AND n.name <> ?2 AND n.name < ?3 AND r.deleted = 0 ORDER BY n.name LIMIT ?4",
             )?;
@@ -130,6 +130,7 @@ impl Writer for SqliteWriter {
                     number: row.get(0)?,
                     name: row.get(1)?,
                     media_type: resolve.media_type(row, 2)?,
+                    sets: resolve.grouping(row, 11)?.sets,
                     publicity: publicity_from(row.get(10)?),
                     fingerprint: read::fingerprint_from(row, 3)?,
                     facts: read::facts_from(row, 7)?,
@@ -197,7 +198,7 @@ impl Writer for SqliteWriter {
     }
 
     fn set_memo(&mut self, key: &str, value: Option<&[u8]>) -> Result<(), CatalogueError> {
-        self.transact("remember a memo", |transaction, _| {
+        self.transact("store a value", |transaction, _| {
             match value {
                 Some(value) => {
                     transaction.execute("INSERT OR REPLACE INTO memo VALUES (?1, ?2)", params![key, value])?
@@ -211,7 +212,7 @@ impl Writer for SqliteWriter {
     fn complete(&mut self) -> Result<(), CatalogueError> {
         // Before, so that the disk has all of the filling when this is done.
         self.set_durability(Durability::Full)?;
-        self.transact("complete the first filling", |transaction, ledger| {
+        self.transact("complete the first indexing", |transaction, ledger| {
             if ledger.ready { Ok(()) } else { fill::complete(transaction, ledger) }
         })
     }
@@ -225,7 +226,7 @@ impl Writer for SqliteWriter {
     }
 
     fn set_mounts(&mut self, folders: &BTreeSet<String>) -> Result<(), CatalogueError> {
-        self.transact("remember mounts", |transaction, _| {
+        self.transact("store mounts", |transaction, _| {
             transaction.execute("DELETE FROM mount", [])?;
             let mut insert = transaction.prepare("INSERT INTO mount VALUES (?1)")?;
             folders.iter().try_for_each(|folder| insert.execute([folder]).map(drop))

@@ -58,7 +58,7 @@ impl Describer for Told {
 
 fn keeper(bench: &Bench, reconciler: Reconciler, told: &Arc<Told>) -> Keeper {
     let access_files = vec![".htaccess".to_owned()];
-    let pace = Pace { rescan: Duration::from_secs(3_600), digests_up_to: 0, access_files };
+    let pace = Pace { rescan: Duration::from_secs(3_600), digests: false, access_files };
     let keeper = Keeper::start(reconciler.described_by(told.clone()), bench.catalogue.clone(), pace);
     let keeper = keeper.expect("a keeper");
     let status = keeper.status();
@@ -121,7 +121,7 @@ fn whoever_comes_beforehand_spares_the_other_the_reading_and_decides_nothing() {
     assert_eq!((tally.files, tally.put), (2, 2));
     drop(first);
     let site = Site::open(&bench.root(), &SiteSettings::default(), &[]).expect("a site");
-    let read = read_everything(&site, &*bench.catalogue, 100, &AtomicBool::new(false), &AtomicU64::new(0));
+    let read = read_everything(&site, &*bench.catalogue, true, &AtomicBool::new(false), &AtomicU64::new(0));
     assert_eq!(read.expect("everything is read"), 2);
     assert!(!bench.catalogue.standing().expect("a standing").ready);
     let told = Told::new("text/html");

@@ -1,6 +1,11 @@
 //! A running keeper notices.
 
+use std::io::{self, Write as _};
+use std::time::Instant;
+
+use super::super::large::{Hashing, LARGE, Progress};
 use super::*;
+use crate::item::TICK;
 
 #[test]
 fn a_kept_catalogue_shows_every_change_soon() {
@@ -48,7 +53,7 @@ fn files_are_read_ahead_of_whoever_needs_to_know_them() {
     bench.until("both have been read", || {
         facts("page.html").title.as_deref() == Some("Read ahead") && facts("small").digests.is_some()
     });
-    assert_eq!(facts("page.html").digests, None, "too large to be hashed ahead");
+    assert!(facts("page.html").digests.is_some(), "both at once");
     assert_eq!(facts("small").title, None, "no title to be read");
     // And again when they change, or when there are more of them.
     let before = facts("small").digests;
@@ -132,12 +137,66 @@ fn a_large_file_keeps_nobody_waiting() {
     // To read all of it would take most of an hour.
     large.set_len(8 << 40).expect("a hole");
     drop(large);
-    let keeper = bench.keeper_of(bench.reconciler(), u64::MAX);
+    let keeper = bench.keeper_of(bench.reconciler(), true);
     until_live(&bench, &["large"]);
     std::thread::sleep(Duration::from_millis(100));
     bench.put("small", b"x");
     until_live(&bench, &["large", "small"]);
+    let is_hashed = |name: &str| bench.items().get(name).is_some_and(|item| item.facts.digests.is_some());
+    bench.put("middle", &vec![b'x'; usize::try_from(LARGE).expect("a small number") + 1]);
+    bench.until("smaller files are hashed", || is_hashed("small") && is_hashed("middle"));
+    assert!(!is_hashed("large"));
     drop(keeper);
+}
+
+#[test]
+fn digests_of_large_files_follow_changes_and_move_no_datestamp() {
+    let bench = Bench::new();
+    let size = usize::try_from(LARGE).expect("a small number") + 1;
+    bench.put("a", &vec![b'a'; size]);
+    // A file that was written a moment ago is looked at twice.
+    std::thread::sleep(2 * TICK);
+    let keeper = bench.keeper();
+    let of = |name: &str| bench.items().get(name).and_then(|item| item.facts.digests);
+    let expected = |byte: u8| Some(digests_of(&mut io::Cursor::new(vec![byte; size])).expect("memory"));
+    let listed = |name: &str| bench.items().get(name).map(|item| item.datestamp);
+    until_live(&bench, &["a"]);
+    let datestamp = listed("a");
+    bench.until("digests of a file that was there", || of("a") == expected(b'a'));
+    assert_eq!(listed("a"), datestamp);
+    bench.put("a", &vec![b'b'; size]);
+    bench.put("b", &vec![b'c'; size]);
+    bench.until("digests of files that changed or came", || of("a") == expected(b'b') && of("b") == expected(b'c'));
+    // Large files are not compared: the new state is a change, and hashed again.
+    let (before, path) = (bench.items()["b"].fingerprint, bench.root().join("b"));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("other permissions");
+    bench.until("digests of the new state", || bench.items()["b"].fingerprint != before && of("b") == expected(b'c'));
+    drop(keeper);
+}
+
+#[test]
+fn file_that_changes_while_it_is_hashed_yields_no_digests() {
+    let bench = Bench::new();
+    bench.put("a", &vec![b'a'; 3 << 20]);
+    bench.index();
+    let site = bench.site_with(&[]);
+    let path = bench.root().join("a");
+    type Change = fn(&Path) -> io::Result<()>;
+    let changes: [Change; 3] = [
+        |path| fs::OpenOptions::new().write(true).open(path)?.write_all(b"b"),
+        |path| fs::OpenOptions::new().append(true).open(path)?.write_all(b"b"),
+        |path| fs::remove_file(path),
+    ];
+    for change in changes {
+        std::thread::sleep(2 * TICK);
+        bench.index();
+        let item = bench.items()["a"].clone();
+        let hashing = Hashing::begin(&site, &item).expect("a file").expect("as it is known");
+        let Progress::Unfinished(hashing) = hashing.step(Instant::now()).expect("read") else { panic!("too short") };
+        change(&path).expect("changed");
+        let ended = hashing.step(Instant::now() + Duration::from_secs(60)).expect("read");
+        assert!(matches!(ended, Progress::Changed));
+    }
 }
 
 #[test]
@@ -145,9 +204,9 @@ fn a_keeper_that_fails_says_so() {
     let bench = Bench::new();
     bench.put("a", b"x");
     let spy = Spy { writer: bench.writer(), commits: Arc::default(), most: 0 };
-    let keeper = bench.keeper_of(bench.reconciler_with(Box::new(spy)), 10);
+    let keeper = bench.keeper_of(bench.reconciler_with(Box::new(spy)), true);
     let status = keeper.status();
-    bench.until("an end told", || status.suspended().is_some_and(|reason| reason.contains("no longer kept")));
+    bench.until("an end told", || status.suspended().is_some_and(|reason| reason.contains("no longer updated")));
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn a_linked_folder_is_there_as_long_as_the_doorkeeper_lets_the_walk_in() {
     let door = is_open.clone();
     let site = Site::open(&bench.root(), &settings, &[]).expect("a site");
     let site = Arc::new(site.with_doorkeeper(Box::new(move |_| door.load(Ordering::Relaxed))));
-    let keeper = bench.keeper_of(bench.reconciler_of(&site), 10);
+    let keeper = bench.keeper_of(bench.reconciler_of(&site), true);
     let status = keeper.status();
     bench.until("settled", || status.is_settled());
     soon(&bench, &["a"]);
