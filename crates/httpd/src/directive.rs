@@ -205,7 +205,7 @@ unsafe extern "C" fn take<M: Module>(
     directory: *mut c_void,
     line: *const c_char,
 ) -> *const c_char {
-    let result = guard(Err("an error in the module".to_owned()), || {
+    let result = guard(Err("internal error in the module".to_owned()), || {
         // SAFETY: httpd hands over good parameters, the section's configuration that `module` made, and a C string; all
         // of them are ours alone until we return, the server's configuration too while the main one is read. `cmd_data`
         // is the row.

@@ -15,12 +15,12 @@ pub(crate) fn guard<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
 pub(crate) fn log_panics() {
     set_hook(Box::new(|panic| {
         let place = panic.location().map(|location| format!(" ({location})")).unwrap_or_default();
-        let message = format!("an error in the module, please report it: {}{place}", said(panic.payload()));
+        let message = format!("internal error: {}{place} (please report this)", said(panic.payload()));
         log::server(Level::Critical, &message);
     }));
 }
 
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&'static str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without words")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("panic without a message")
 }

@@ -359,7 +359,7 @@ unsafe extern "C" fn logged<M: Module>(request: *mut ap::request_rec) -> c_int {
 
 /// Runs a check, and puts what it says into the log.
 fn told(check: impl FnOnce() -> Result<(), String>) -> c_int {
-    match guard(Err("an error in the module".to_owned()), check) {
+    match guard(Err("internal error in the module".to_owned()), check) {
         Ok(()) => ap::OK.cast_signed(),
         Err(problem) => {
             log::server(Level::Error, &problem);

@@ -28,7 +28,7 @@ impl OwnPool {
         // list of children APR guards by a lock.
         unsafe {
             let status = ap::apr_allocator_create(&raw mut allocator);
-            assert!(status == 0, "no memory for an allocator");
+            assert!(status == 0, "out of memory: cannot create an allocator");
             let pool = Self::create(null_mut(), allocator, tag);
             ap::apr_allocator_owner_set(allocator, pool.raw());
             pool
@@ -44,7 +44,7 @@ impl OwnPool {
         // SAFETY: the parent is good by the caller's word; without memory httpd ends the process by itself.
         unsafe {
             let status = ap::apr_pool_create_ex(&raw mut pool, parent, None, allocator);
-            assert!(status == 0, "no memory for a pool");
+            assert!(status == 0, "out of memory: cannot create a pool");
             ap::apr_pool_tag(pool, tag.as_ptr());
         }
         Self(NonNull::new(pool).expect("a pool that was created"))

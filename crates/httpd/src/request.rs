@@ -230,7 +230,7 @@ impl<'r> Request<'r> {
             match ap::ap_setup_client_block(self.raw, ap::REQUEST_CHUNKED_DECHUNK.cast_signed()) {
                 0 => {}
                 413 => return Ok(None),
-                status => return Err(io::Error::other(format!("the body cannot be read: status {status}"))),
+                status => return Err(io::Error::other(format!("failed to read the request body: status {status}"))),
             }
             if ap::ap_should_client_block(self.raw) == 0 {
                 return Ok(Some(body));
@@ -241,7 +241,7 @@ impl<'r> Request<'r> {
                     count => match usize::try_from(count) {
                         Ok(count) if body.len() + count <= most => body.extend_from_slice(&room[..count]),
                         Ok(_) => return Ok(None),
-                        Err(_) => return Err(io::Error::other("the body did not arrive whole")),
+                        Err(_) => return Err(io::Error::other("the request body is incomplete")),
                     },
                 }
             }

@@ -61,7 +61,7 @@ impl<'s> Stranger<'s> {
             // The core keeps the socket in its slot; this one is never connected.
             let mut socket = null_mut();
             let created = ap::apr_socket_create(&raw mut socket, libc::AF_INET, libc::SOCK_STREAM, 0, at);
-            expect(created, "make a socket")?;
+            expect(created, "create a socket")?;
             ap::ap_set_module_config(record.conn_config, module::find(c"core.c"), socket.cast());
             introduce(connection, socket.cast());
             let headers = ap::apr_table_make(at, 4);
@@ -129,10 +129,10 @@ unsafe fn socket_address(
     let mut found = null_mut();
     // SAFETY: a numeric address needs no look-up; the result is in the pool.
     let status = unsafe { ap::apr_sockaddr_info_get(&raw mut found, address.as_ptr(), libc::AF_INET, 40_000, 0, pool) };
-    expect(status, "make an address")?;
+    expect(status, "create an address")?;
     Ok(found)
 }
 
 fn expect(status: ap::apr_status_t, what: &str) -> io::Result<()> {
-    if status == 0 { Ok(()) } else { Err(io::Error::other(format!("cannot {what}: {status}"))) }
+    if status == 0 { Ok(()) } else { Err(io::Error::other(format!("failed to {what}: {status}"))) }
 }

@@ -55,7 +55,10 @@ pub(crate) unsafe fn register<M: Module>(pool: *mut ap::apr_pool_t, main: *mut a
         }
     };
     if !registered {
-        log::server(Level::Error, "mod_watchdog is not loaded, so nothing notices what changes on the site: load it");
+        log::server(
+            Level::Error,
+            "mod_watchdog is not loaded; changes of the site are not detected: load mod_watchdog",
+        );
     }
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
     for server in main.all().filter(|server| server.config::<Oai>().is_enabled()) {
         let config = server.config::<Oai>();
         if let Some((section, directive)) = config.settings_without_a_catalogue() {
-            let advice = "without OAICatalogue: the settings of the site's own repository stand outside of sections";
+            let advice = "without OAICatalogue: set it outside of <Location> for the repository of the site";
             return Err(format!("{directive} is not allowed in {section} {advice}"));
         }
         for (_, path) in &config.catalogues {
@@ -90,18 +90,21 @@ fn check_place(main: Server<'_>, path: &Path) -> Result<(), String> {
     if let Some(folder) = main.all().find_map(|server| roots::serves(&server, path)) {
         let folder = folder.display();
         return Err(format!(
-            "OAICatalogue {shown} lies within {folder}, which is served: choose a place outside every document root"
+            "OAICatalogue {shown} is inside {folder}, which is served: choose a location outside every document root"
         ));
     }
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() && metadata.len() > 0 && !is_database(path) => {
-            Err(format!("OAICatalogue {shown} is not a catalogue: `modoai import` makes one"))
+            Err(format!("OAICatalogue {shown} is not a catalogue: create one with `modoai import`"))
         }
         Ok(metadata) if metadata.is_file() || metadata.is_dir() => Ok(()),
-        Ok(_) => Err(format!("OAICatalogue {shown} is neither a file nor a folder")),
+        Ok(_) => Err(format!("OAICatalogue {shown} is neither a file nor a directory")),
         // A disk that is not mounted must not keep httpd from starting.
         Err(error) => {
-            log::server(Level::Warning, &format!("the catalogue {shown} is not to be found yet ({error})"));
+            log::server(
+                Level::Warning,
+                &format!("catalogue {shown} not found ({error}); its repository is unavailable until it exists"),
+            );
             Ok(())
         }
     }
@@ -139,7 +142,7 @@ pub(crate) fn of(
         }
         Err(reason) => {
             if said.as_ref() != Some(&reason) {
-                log::server(Level::Error, &format!("the repository at {base_url} cannot be opened: {reason}"));
+                log::server(Level::Error, &format!("failed to open the repository at {base_url}: {reason}"));
             }
             (*opened, *said) = (None, Some(reason));
             None
@@ -164,11 +167,11 @@ fn visit(
 
 impl Archive {
     fn open(server: &Server<'_>, config: &CatalogueConfig) -> Result<Self, String> {
-        let path = config.path.as_deref().ok_or("there is no OAICatalogue")?;
+        let path = config.path.as_deref().ok_or("OAICatalogue is not set")?;
         let All { settings, flow, .. } = server.config::<Oai>().settings_of(server, config);
         let catalogue = Sqlite::open_to_read(path, system_clock()).map_err(|error| with_causes(&error))?;
         let file = catalogue.file().to_owned();
-        let inode = inode(&file).ok_or_else(|| format!("{} is gone", file.display()))?;
+        let inode = inode(&file).ok_or_else(|| format!("{} no longer exists", file.display()))?;
         let folder = folder(server, path);
         // Without it budgets hold for each child alone, and there is no log; both is said where it is found out.
         let _ = fs::DirBuilder::new().recursive(true).mode(0o750).create(&folder);
@@ -190,7 +193,7 @@ impl Archive {
             let file = self.file.display();
             match Holdings::of(&*self.catalogue).map_err(|error| with_causes(&error))? {
                 Holdings::Nothing => return Err(format!("nothing has been imported into {file} yet")),
-                Holdings::Files => return Err(format!("{file} holds the files of a site, and no records")),
+                Holdings::Files => return Err(format!("{file} contains the files of a site, not records")),
                 Holdings::Records | Holdings::Documents => {}
             }
             let repository = holdings::repository(&self.catalogue, self.settings.clone(), base_url);

@@ -21,6 +21,8 @@ pub(crate) struct ServerConfig {
     assigned: Vec<(&'static str, Value)>,
     /// `OAIHarvester`.
     harvesters: Vec<Value>,
+    /// `OAISet`.
+    pub(crate) sets: Vec<Table>,
     /// `OAIIgnore`, and `OAIIgnoreReset` as none.
     pub(crate) ignore: Vec<Option<String>>,
     /// `OAIIndexDir`.
@@ -59,6 +61,8 @@ impl ServerConfig {
             assigned: [&self.assigned[..], &own.assigned].concat(),
             // The first that fits counts.
             harvesters: [&own.harvesters[..], &self.harvesters].concat(),
+            // A host can redefine a set.
+            sets: self.sets.iter().filter(|set| !own.has_set_like(set)).chain(&own.sets).cloned().collect(),
             ignore: [&self.ignore[..], &own.ignore].concat(),
             index_dir: own.index_dir.clone().or_else(|| self.index_dir.clone()),
             site_url: own.site_url.clone().or_else(|| self.site_url.clone()),
@@ -96,13 +100,28 @@ impl ServerConfig {
         Ok(())
     }
 
+    /// Notes a set, or says what is wrong with it.
+    pub(crate) fn add_set(&mut self, set: Table) -> Result<(), String> {
+        let sets = [&self.sets[..], &[set]].concat();
+        All::default().put("set", &tables(&sets))?;
+        self.sets = sets;
+        Ok(())
+    }
+
+    /// Returns true if a set with the same setSpec is defined here.
+    fn has_set_like(&self, other: &Table) -> bool {
+        self.sets.iter().any(|set| set.get("spec") == other.get("spec"))
+    }
+
     /// The settings of the repository of a server. What no directive says is taken from what httpd knows.
     pub(crate) fn settings(&self, server: &Server<'_>) -> All {
         let mut all = All::default();
         all.settings.repository_name = server.name().to_owned();
         let admin = server.admin().filter(|admin| admin.contains('@')).map(|admin| Value::String(admin.to_owned()));
         let harvesters = Value::Array(self.harvesters.clone());
-        let told = admin.iter().map(|admin| ("admin_email", admin)).chain([("harvester", &harvesters)]);
+        let sets = tables(&self.sets);
+        let told = admin.iter().map(|admin| ("admin_email", admin));
+        let told = told.chain([("harvester", &harvesters), ("set", &sets)]);
         for (key, value) in told.chain(self.assigned.iter().map(|(k, v)| (*k, v))) {
             // Checked when the directive was read; an address of httpd's own that is none is left out.
             let _ = all.put(key, value);
@@ -199,7 +218,7 @@ impl All {
         let put = (SETTINGS, &mut self.settings).put(key, value);
         let put = put.or_else(|| (SITE_SETTINGS, &mut self.site).put(key, value));
         let put = put.or_else(|| (FLOW_SETTINGS, &mut self.flow).put(key, value));
-        put.unwrap_or_else(|| Err("is not a setting".to_owned()))
+        put.unwrap_or_else(|| Err("is an unknown setting".to_owned()))
     }
 }
 
@@ -237,6 +256,10 @@ impl DirectoryConfig {
             },
         }
     }
+}
+
+fn tables(rows: &[Table]) -> Value {
+    Value::Array(rows.iter().cloned().map(Value::Table).collect())
 }
 
 fn joined<T: Clone>(outer: &Option<Arc<Vec<T>>>, inner: &Option<Arc<Vec<T>>>) -> Option<Arc<Vec<T>>> {

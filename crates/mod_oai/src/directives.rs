@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use modoai_httpd::directive::{Directive, Does, Place, Setting};
 use modoai_repository::catalogue::location::expect_path;
+use modoai_repository::site::pattern::{EXPRESSION, Patterns};
 use toml::{Table, Value};
 
 use crate::{Oai, roots};
@@ -47,45 +48,47 @@ const fn observed(
 /// The table.
 #[rustfmt::skip]
 pub(crate) const DIRECTIVES: &[Directive<Oai>] = &[
-    own(c"OAIEngine", c"On or Off: whether this server has a repository (On)", engine),
-    local(c"OAIRepositoryName", c"the name of the repository (the server's name)", text),
-    local(c"OAIAdminEmail", c"one or more addresses that harvesters write to (ServerAdmin)", list),
-    own(c"OAISiteURL", c"the public URL of the site, if it is not what ServerName says", site_url),
-    local(c"OAIPageSize", c"records or headers in one page of a list (500 and 2000)", number),
-    local(c"OAIPageBytes", c"a page of records ends after so many bytes (16M)", text),
-    local(c"OAIByValueLimit", c"files up to this size travel inside their oai_didl record (7M)", text),
-    own(c"OAIRepositoryIdentifier", c"a domain name: identifiers become oai:NAME:PATH instead of URLs", text),
-    local(c"OAISampleIdentifier", c"an identifier to show in Identify, without oai:NAME: (index.html)", text),
-    local(c"OAIMetadataRights", c"URLs of the licences that the metadata is under, told in Identify", list),
-    local(c"OAIEprintsContent", c"what the repository holds, told in Identify: texts and URLs", list),
-    local(c"OAIEprintsMetadataPolicy", c"what may be done with metadata, told in Identify", list),
-    local(c"OAIEprintsDataPolicy", c"what may be done with full texts, told in Identify", list),
-    local(c"OAIEprintsSubmissionPolicy", c"who may submit what, told in Identify", list),
-    local(c"OAIEprintsComments", c"anything else, told in Identify", list),
-    local(c"OAIFriends", c"base URLs of other repositories, told in Identify", list),
-    local(c"OAIDescribeDatestamps", c"On or Off: whether Identify describes the datestamps, in modoai's namespace (On)", flag),
-    local(c"OAIBrandingIcon", c"URL of a picture that aggregators may show", text),
-    local(c"OAIBrandingLink", c"where a click on that picture leads", text),
-    local(c"OAICatalogue", c"a catalogue of documents or records, served here instead of the site", catalogue),
-    own(c"OAIIndexDir", c"a directory for the catalogues, outside every document root", index_dir),
-    local(c"OAITempDir", c"a directory for temporary copies of files (tmp in the folder of the catalogue)", temp_dir),
-    own(c"OAIRoot", c"a URL path, and a directory or file that is served there by rules httpd cannot tell us", root),
+    own(c"OAIEngine", c"On to provide a repository on this server (On)", engine),
+    local(c"OAIRepositoryName", c"name of the repository (name of the server)", text),
+    local(c"OAIAdminEmail", c"contact addresses for harvesters (ServerAdmin)", list),
+    own(c"OAISiteURL", c"public URL of the site, if it differs from ServerName", site_url),
+    local(c"OAIPageSize", c"page size of ListRecords, and of ListIdentifiers if it differs (500 2000)", page_size),
+    local(c"OAIPageBytes", c"size at which a page of records ends (16M)", text),
+    local(c"OAIByValueLimit", c"maximum size of files included in oai_didl records (7M)", text),
+    own(c"OAIRepositoryIdentifier", c"domain name for identifiers of the form oai:NAME:PATH instead of URLs", text),
+    local(c"OAISampleIdentifier", c"sample identifier in Identify, without oai:NAME: (index.html)", text),
+    local(c"OAIMetadataRights", c"URLs of the licences of the metadata, included in Identify", list),
+    local(c"OAIEprintsContent", c"content of the repository, included in Identify: text and URLs", list),
+    local(c"OAIEprintsMetadataPolicy", c"terms of use of the metadata, included in Identify", list),
+    local(c"OAIEprintsDataPolicy", c"terms of use of the full texts, included in Identify", list),
+    local(c"OAIEprintsSubmissionPolicy", c"submission policy, included in Identify", list),
+    local(c"OAIEprintsComments", c"other comments, included in Identify", list),
+    local(c"OAIFriends", c"base URLs of other repositories, included in Identify", list),
+    local(c"OAIDescribeDatestamps", c"On to describe the datestamps in Identify, in modoai's namespace (On)", flag),
+    local(c"OAIBrandingIcon", c"URL of an image that aggregators may show", text),
+    local(c"OAIBrandingLink", c"link target of that image", text),
+    local(c"OAICatalogue", c"catalogue of documents or records, served here instead of the site", catalogue),
+    own(c"OAIIndexDir", c"directory for the catalogues, outside every document root", index_dir),
+    local(c"OAITempDir", c"directory for temporary copies of files (tmp in the directory of the catalogue)", temp_dir),
+    own(c"OAIRoot", c"URL path, and a directory or file that is served there by a mapping that mod_oai cannot detect", root),
     own(c"OAIUsers", c"names or patterns of users whose UserDir is listed (none)", users),
-    own(c"OAIIgnore", c"patterns of names that are not listed, besides backups and the like", ignore),
-    own(c"OAIIgnoreReset", c"On: forget the patterns so far, the built-in ones too", ignore_reset),
-    own(c"OAIShowDotfiles", c"On or Off: whether names that begin with a dot are listed (Off)", flag),
-    own(c"OAITraffic", c"On or Off: whether URLs of files are learnt from what visitors get (Off)", traffic),
-    own(c"OAIRescan", c"how often everything is looked at again, such as 15m (15m)", text),
-    own(c"OAIReadAhead", c"On or Off: whether files are hashed before anyone asks (On)", flag),
-    own(c"OAIMaxVanished", c"more than this share gone at once, in percent, is not believed (50)", number),
-    local(c"OAIListDelay", c"least time between two lists of one harvester, such as 3s (0)", text),
-    local(c"OAIRecordsPerHour", c"records that one harvester gets per hour (0: no limit)", number),
-    local(c"OAIBytesPerHour", c"bytes that one harvester gets per hour, such as 4G (0: no limit)", text),
-    local(c"OAIListsPerHarvester", c"lists that one harvester may have in progress at the same time (16)", number),
-    local(c"OAIListsAtOnce", c"lists in progress at the same time in all children (0: as many as suit the machine)", number),
-    local(c"OAIRequestDelay", c"least time between two requests of any kind of one harvester (0)", text),
-    local(c"OAIListShare", c"percentage of the processors for lists while visitors need them (10)", number),
-    own(c"OAIHarvester", c"a harvester you know: its name, then key=value, such as networks=192.0.2.0/24", harvester),
+    own(c"OAIIgnore", c"patterns of names that are not listed, in addition to backups and similar files", ignore),
+    own(c"OAIIgnoreMatch", c"regular expressions of URL paths that are not listed", ignore_match),
+    own(c"OAIIgnoreReset", c"On to discard all previous patterns, including the built-in ones", ignore_reset),
+    own(c"OAISet", c"setSpec, name, and patterns of the URL paths that belong to the set", set),
+    own(c"OAIShowDotfiles", c"On to list names that begin with a dot (Off)", flag),
+    own(c"OAITraffic", c"On to add URLs seen in successful requests (Off)", traffic),
+    own(c"OAIRescan", c"rescan interval, such as 15m (15m)", text),
+    own(c"OAIReadAhead", c"On to compute digests before they are requested (On)", flag),
+    own(c"OAIMaxVanished", c"maximum percentage of files that one rescan may delete (50)", number),
+    local(c"OAIListDelay", c"minimum time between two lists of one harvester, such as 3s (0)", text),
+    local(c"OAIRecordsPerHour", c"maximum number of records per hour for one harvester (0: no limit)", number),
+    local(c"OAIBytesPerHour", c"maximum number of bytes per hour for one harvester, such as 4G (0: no limit)", text),
+    local(c"OAIListsPerHarvester", c"maximum number of concurrent lists of one harvester (16)", number),
+    local(c"OAIListsAtOnce", c"maximum number of concurrent lists in all children (0: automatic)", number),
+    local(c"OAIRequestDelay", c"minimum time between two requests of any kind of one harvester (0)", text),
+    local(c"OAIListShare", c"percentage of the processor time for lists while visitors use the site (10)", number),
+    own(c"OAIHarvester", c"known harvester: its name, then key=value, such as networks=192.0.2.0/24", harvester),
     // What they were called in 2005.
     own(c"modoai_sitename", c"see OAIRepositoryName", text),
     own(c"modoai_email", c"see OAIAdminEmail", list),
@@ -141,9 +144,14 @@ const STANDS_FOR: &[(&str, &[&str])] = &[
 ];
 
 fn assign(setting: &mut Setting<'_, Oai>, value: &Value) -> Taken {
+    assign_each(setting, std::slice::from_ref(value))
+}
+
+/// Notes a value for each setting that the directive stands for; if there are fewer values, the first again.
+fn assign_each(setting: &mut Setting<'_, Oai>, values: &[Value]) -> Taken {
     let name = setting.name;
     let Some((name, keys)) = STANDS_FOR.iter().find(|(directive, _)| *directive == name) else { return Ok(()) };
-    keys.iter().try_for_each(|key| put(setting, name, key, value.clone()))
+    keys.iter().zip(values.iter().cycle()).try_for_each(|(key, value)| put(setting, name, key, value.clone()))
 }
 
 /// Notes a value: for the server, or for the catalogue of a section.
@@ -181,9 +189,20 @@ fn text(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
 }
 
 fn number(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
-    let text = one(arguments)?;
-    let number = text.parse().map_err(|_| format!("needs a whole number, not '{text}'"))?;
-    assign(setting, &Value::Integer(number))
+    assign(setting, &whole_number(one(arguments)?)?)
+}
+
+fn whole_number(text: &str) -> Result<Value, String> {
+    text.parse().map(Value::Integer).map_err(|_| format!("needs a whole number, not '{text}'"))
+}
+
+/// `OAIPageSize RECORDS [IDENTIFIERS]`
+fn page_size(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    if !(1..=2).contains(&arguments.len()) {
+        return Err("needs one argument, or two: records in a page, and headers in a page".to_owned());
+    }
+    let sizes = arguments.iter().map(|text| whole_number(text)).collect::<Result<Vec<_>, _>>()?;
+    assign_each(setting, &sizes)
 }
 
 fn flag(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
@@ -195,9 +214,18 @@ fn list(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
 }
 
 fn ignore(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    add_ignored(setting, arguments, "")
+}
+
+fn ignore_match(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    add_ignored(setting, arguments, EXPRESSION)
+}
+
+fn add_ignored(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>, prefix: &str) -> Taken {
     texts(arguments)?;
-    roots::check_patterns(arguments)?;
-    setting.server.ignore.extend(arguments.iter().map(|pattern| Some((*pattern).to_owned())));
+    let patterns: Vec<String> = arguments.iter().map(|pattern| format!("{prefix}{pattern}")).collect();
+    Patterns::new(&patterns).map_err(|error| error.to_string())?;
+    setting.server.ignore.extend(patterns.into_iter().map(Some));
     Ok(())
 }
 
@@ -208,10 +236,28 @@ fn ignore_reset(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Tak
     Ok(())
 }
 
+/// `OAISet physics:hep "High energy physics" "description=Papers and talks" /hep "re:^/talks/.*-hep"`
+fn set(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
+    let [spec, name, rest @ ..] = arguments else {
+        return Err("needs a setSpec, a name and patterns, such as: OAISet physics \"Physics\" /physics".to_owned());
+    };
+    let text = |text: &str| Value::String(text.to_owned());
+    let mut row = Table::from_iter([("spec".to_owned(), text(spec)), ("name".to_owned(), text(name))]);
+    let mut patterns = Vec::new();
+    for argument in rest {
+        match argument.strip_prefix("description=") {
+            Some(description) => drop(row.insert("description".to_owned(), text(description))),
+            None => patterns.push(text(argument)),
+        }
+    }
+    row.insert("patterns".to_owned(), Value::Array(patterns));
+    setting.server.add_set(row)
+}
+
 /// `OAIHarvester BASE "agent=BASE harvester" networks=192.0.2.0/24,2001:db8::/32 records_per_hour=0`
 fn harvester(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
     let Some((name, keys)) = arguments.split_first().filter(|(name, _)| !name.contains('=')) else {
-        return Err("needs a name, and then what it is known by, such as: OAIHarvester BASE agent=base".to_owned());
+        return Err("needs a name and at least one key=value, such as: OAIHarvester BASE agent=base".to_owned());
     };
     let mut row = Table::from_iter([("name".to_owned(), Value::String((*name).to_owned()))]);
     for argument in keys {

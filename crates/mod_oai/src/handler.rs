@@ -306,7 +306,7 @@ fn refuse(request: &Request<'_>, failure: &Failure) -> Outcome {
 fn log(request: &Request<'_>, failure: &Failure) {
     match failure {
         Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            request.log(Level::Debug, "a client left before its answer was complete");
+            request.log(Level::Debug, "a client closed the connection before the response was complete");
         }
         // The log says so already, in httpd's own words.
         Failure::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
@@ -315,7 +315,7 @@ fn log(request: &Request<'_>, failure: &Failure) {
         }
         Failure::Unavailable { .. } if failure.source().is_none() => request.log(Level::Info, &failure.to_string()),
         failure => {
-            let message = format!("a request could not be answered: {}", with_causes(failure));
+            let message = format!("failed to respond to a request: {}", with_causes(failure));
             request.log(Level::Error, &message);
         }
     }

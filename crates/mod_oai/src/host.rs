@@ -149,7 +149,7 @@ impl ProbeHost<'_> {
             is_enough |= effort.is_some_and(|effort| effort.spend(self.request.address(), uncounted));
         }
         if is_enough || (server::is_stopping() && elapsed > STOPPING) {
-            let message = format!("gave up after {passed_over} items that are hidden from this requester");
+            let message = format!("stopped after {passed_over} items that are hidden from this client");
             return Err(io::Error::new(io::ErrorKind::TimedOut, message));
         }
         Ok(())
@@ -183,7 +183,7 @@ impl ProbeHost<'_> {
             effort.is_some_and(|effort| effort.spend("wrong passwords", time))
         };
         if spend(Duration::ZERO) {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "too many wrong passwords are being tried"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "too many wrong passwords"));
         }
         let start = Instant::now();
         self.look_for_another_realm()?;

@@ -17,6 +17,7 @@ use modoai_httpd::server::{self, Server};
 use modoai_repository::audience::Digests;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::{Catalogue, system_clock};
+use modoai_repository::sets::SetRules;
 use modoai_repository::site::SiteSettings;
 use modoai_repository::site::rules::Rules;
 use modoai_repository::{Repository, Settings, with_causes};
@@ -84,7 +85,7 @@ pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
     for directory in index_dirs(main) {
         if let Some(folder) = main.all().find_map(|server| roots::serves(&server, &directory)) {
             return Err(format!(
-                "OAIIndexDir {} lies within {}, which is served: choose a directory outside every document root",
+                "OAIIndexDir {} is inside {}, which is served: choose a directory outside every document root",
                 directory.display(),
                 folder.display()
             ));
@@ -93,7 +94,7 @@ pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
     for (owner, _) in folders(main) {
         // A disk that is not mounted must not keep httpd from starting.
         for (url, path) in owner.config::<Oai>().places.iter().filter(|(_, path)| !path.exists()) {
-            let message = format!("there is nothing at {} yet, so nothing is listed below {url}", path.display());
+            let message = format!("{} does not exist; nothing is listed below {url}", path.display());
             log::server(Level::Warning, &message);
         }
     }
@@ -104,9 +105,9 @@ pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
 pub(crate) fn prepare(main: Server<'_>) {
     for directory in index_dirs(main) {
         if let Err(error) = make(&directory) {
-            let advice = "create it, owned by the user httpd runs as, or name another with OAIIndexDir";
+            let advice = "create it, owned by the user of httpd, or set another with OAIIndexDir";
             let directory = directory.display();
-            log::server(Level::Error, &format!("the index directory {directory} cannot be made ({error}): {advice}"));
+            log::server(Level::Error, &format!("failed to create the index directory {directory}: {error}; {advice}"));
         }
     }
     for (server, folder) in folders(main) {
@@ -169,7 +170,7 @@ pub(crate) fn of(server: &Server<'_>) -> Result<Arc<House>, String> {
             Ok(house)
         }
         Err(reason) => {
-            config.door.say_once(format!("the repository of {} cannot be opened: {reason}", server.name()));
+            config.door.say_once(format!("failed to open the repository of {}: {reason}", server.name()));
             Err(reason)
         }
     }
@@ -183,7 +184,7 @@ impl House {
         if let Err(error) = std::fs::DirBuilder::new().mode(0o750).create(folder)
             && error.kind() != std::io::ErrorKind::AlreadyExists
         {
-            return Err(format!("the folder {} cannot be made: {error}", folder.display()));
+            return Err(format!("failed to create the directory {}: {error}", folder.display()));
         }
         let settings = with_temporary_directory(settings, folder);
         let path = folder.join("catalogue.sqlite");
@@ -201,9 +202,9 @@ impl House {
         repository
     }
 
-    /// Files up to this size are hashed before anyone asks.
-    pub(crate) fn digests_up_to(&self) -> u64 {
-        if self.site.read_ahead { self.settings.by_value_limit } else { 0 }
+    /// The sets of the administrator's own choice.
+    pub(crate) fn sets(&self) -> &SetRules {
+        &self.settings.sets
     }
 }
 
@@ -219,7 +220,8 @@ pub(crate) fn with_temporary_directory(settings: Settings, folder: &Path) -> Set
         Err(error) => {
             let directory = directory.display();
             let message = format!(
-                "failed to create the temporary directory {directory}: {error}; using that of the system, OAITempDir names another"
+                "failed to create the temporary directory {directory}: {error}; using that of the system; set \
+                    another with OAITempDir"
             );
             log::server(Level::Warning, &message);
             settings

@@ -20,6 +20,7 @@ use crate::address::Address;
 use crate::describer::HttpdDescriber;
 use crate::house::{self, House, lock};
 use crate::traffic::Found;
+use crate::users::Homes;
 use crate::{Oai, roots};
 
 /// What this child keeps.
@@ -88,13 +89,16 @@ fn keep(server: Server<'static>) -> Result<Option<Kept>, String> {
     let address = Address::of_server(&server);
     let stranger = || Stranger::at(server, address.scheme(), address.authority()).map_err(|error| error.to_string());
     let site = Site::open_roots(roots::of(&server), &house.site, &[]).map_err(|error| with_causes(&error))?;
-    let site = Arc::new(site.with_doorkeeper(doorkeeper(stranger()?)));
+    let homes = Homes::of(server);
+    let site = site.with_doorkeeper(doorkeeper(stranger()?)).with_root_finder(Box::new(move || homes.find()));
+    let site = Arc::new(site);
     let mut found = Found::of(&house.folder);
     found.each_new(|name, path| {
         site.point(name, path);
     });
     let describer = Arc::new(HttpdDescriber::new(stranger()?));
     let reconciler = Reconciler::new(site.clone(), writer, house.site.max_vanished).described_by(describer);
+    let reconciler = reconciler.with_sets(house.sets().clone());
     let keeper = Keeper::start(reconciler, house.catalogue.clone(), pace(&server, &house));
     let keeper = keeper.map_err(|error| error.to_string())?;
     Ok(Some(Kept { server, keeper, site, house, found }))
@@ -117,7 +121,7 @@ fn make_room() {
 }
 
 fn pace(server: &Server<'_>, house: &House) -> Pace {
-    Pace { rescan: house.site.rescan, digests_up_to: house.digests_up_to(), access_files: server.access_files() }
+    Pace { rescan: house.site.rescan, digests: house.site.read_ahead, access_files: server.access_files() }
 }
 
 impl Kept {

@@ -20,18 +20,16 @@ use crate::{Oai, archive, house, users};
 /// `httpd -t -D` with this name prints the roots of all servers, for `modoai index --apache` and `harvesters --apache`.
 pub(crate) const SHOW: &CStr = c"MODOAI_SHOW_ROOTS";
 
-/// The roots of a server.
+/// The roots of a server, without the directories of users: finding those can take long.
 pub(crate) fn of(server: &Server<'_>) -> Vec<Root> {
     let config = server.config::<Oai>();
     let document_root = server.document_root().into_iter().map(|path| Root { prefix: String::new(), path });
     let places = config.places.iter().map(|(url, path)| Root { prefix: prefix(url), path: path.clone() });
-    let homes = users::folders(config).into_iter();
-    let homes = homes.map(|(user, path)| Root { prefix: prefix(&format!("/~{user}")), path });
-    document_root.chain(places).chain(homes).collect()
+    document_root.chain(places).collect()
 }
 
 /// A URL path of the configuration, where it is not encoded, as the prefix of names.
-fn prefix(url: &str) -> String {
+pub(crate) fn prefix(url: &str) -> String {
     let segments = url.split('/').filter(|segment| !segment.is_empty());
     segments.map(|segment| name::encode_segment(segment.as_bytes())).collect::<Vec<_>>().join("/")
 }
@@ -48,7 +46,7 @@ pub(crate) fn serves(server: &Server<'_>, path: &Path) -> Option<PathBuf> {
 pub(crate) fn check_patterns(patterns: &[&str]) -> Result<(), String> {
     patterns.iter().try_for_each(|pattern| match Glob::new(pattern) {
         Ok(_) => Ok(()),
-        Err(error) => Err(format!("has '{pattern}', which is not a pattern: {}", error.kind())),
+        Err(error) => Err(format!("has the invalid pattern '{pattern}': {}", error.kind())),
     })
 }
 
@@ -57,9 +55,9 @@ pub(crate) fn written(main: Server<'_>) -> String {
     let mut text = String::from("# mod_oai roots\n");
     let quoted = |text: &str| Value::String(text.to_owned()).to_string();
     for (server, folder) in house::folders(main) {
-        let All { settings, site, .. } = server.config::<Oai>().settings(&server);
-        let digests_up_to = if site.read_ahead { settings.by_value_limit } else { 0 };
+        let All { site, .. } = server.config::<Oai>().settings(&server);
         let mut roots = of(&server);
+        roots.extend(users::directories(server.config::<Oai>()).into_iter().map(Root::from));
         let learnt = |name: &str, path: &Path| roots.push(Root { prefix: name.to_owned(), path: path.to_owned() });
         Found::of(&folder).each_new(learnt);
         // Writing to a string cannot fail.
@@ -68,8 +66,10 @@ pub(crate) fn written(main: Server<'_>) -> String {
         let _ = writeln!(text, "ignore = {}", Value::Array(site.ignore.into_iter().map(Value::String).collect()));
         let _ = writeln!(text, "show_dotfiles = {}", site.show_dotfiles);
         let _ = writeln!(text, "max_vanished = {}", site.max_vanished);
-        // TOML knows no greater number.
-        let _ = writeln!(text, "digests_up_to = {}", digests_up_to.min(i64::MAX.unsigned_abs()));
+        let _ = writeln!(text, "read_ahead = {}", site.read_ahead);
+        for set in &server.config::<Oai>().sets {
+            let _ = write!(text, "[[server.set]]\n{set}");
+        }
         for Root { prefix, path } in roots {
             let path = quoted(&path.to_string_lossy());
             let _ = write!(text, "[[server.root]]\nprefix = {}\npath = {path}\n", quoted(&prefix));

@@ -2,7 +2,7 @@
 //! full. The site is served all the while, no answer is ever wrong, and the log says what a webmaster must know.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -222,7 +222,10 @@ fn clients_that_leave_in_the_middle_of_an_answer_do_no_harm() {
             let mut stream = client.connect().expect("a connection");
             let request = "GET /modoai?verb=ListRecords&metadataPrefix=oai_didl HTTP/1.1\r\nHost: x\r\n\r\n";
             stream.write_all(request.as_bytes()).expect("a request");
-            stream.read_exact(&mut vec![0; read]).expect("the beginning of an answer");
+            let mut beginning = Vec::new();
+            Read::take(&mut stream, read).read_to_end(&mut beginning).expect("the beginning of an answer");
+            let status = String::from_utf8_lossy(&beginning[..beginning.len().min(40)]).into_owned();
+            assert_eq!(beginning.len() as u64, read, "{status}");
         }
     }
     // Whoever stays gets everything.
@@ -252,8 +255,8 @@ fn a_panic_is_an_error_of_one_request_and_of_nothing_else() {
     children.sort_unstable();
     still.sort_unstable();
     assert_eq!(still, children, "no child has died");
-    assert_eq!(httpd.error_log().matches("an error in the module, please report it").count(), 3);
-    httpd.expect_clean_log(&["an error in the module, please report it"]);
+    assert_eq!(httpd.error_log().matches("(please report this)").count(), 3);
+    httpd.expect_clean_log(&["(please report this)"]);
 }
 
 #[test]

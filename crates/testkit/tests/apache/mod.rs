@@ -40,13 +40,13 @@ mod userdir;
 mod vhosts;
 
 /// The paths that a repository lists, without the slash at their beginning; what is deleted is not among them.
-fn listed(client: &mut impl Get) -> BTreeSet<String> {
+pub(crate) fn listed(client: &mut impl Get) -> BTreeSet<String> {
     let records = oai::harvest(client, "verb=ListIdentifiers&metadataPrefix=oai_dc").into_iter();
     let path = |identifier: String| identifier.splitn(4, '/').nth(3).unwrap_or_default().to_owned();
     records.filter(|record| !record.deleted).map(|record| path(record.identifier)).collect()
 }
 
 /// A set of paths, to compare with.
-fn paths<const N: usize>(paths: [&str; N]) -> BTreeSet<String> {
+pub(crate) fn paths<const N: usize>(paths: [&str; N]) -> BTreeSet<String> {
     paths.map(str::to_owned).into()
 }

@@ -32,6 +32,7 @@ OAIEngine Off
     Alias "/icons" "${SITE}/icons"
     AddType text/x-told .odd
     OAIIgnore "*.private"
+    OAISet odd "Odd files" "description=With \"quotes\"" "re:\.odd$"
 </VirtualHost>
 <VirtualHost 127.0.0.1:${PORT}>
     ServerName http://localhost:${PORT}
@@ -63,8 +64,8 @@ fn what_was_indexed_before_is_completed_by_httpd_and_keeps_its_dates() {
     let indexed = index(launch.path(), &configuration);
     assert_eq!(
         indexed,
-        "127.0.0.1: 3 files, 3 new or changed, 0 deleted, 3 read; httpd completes it when it starts\n\
-         localhost: 1 files, 1 new or changed, 0 deleted, 1 read; httpd completes it when it starts\n"
+        "127.0.0.1: 3 files, 3 added or updated, 0 deleted, 3 read; httpd completes it when it starts\n\
+         localhost: 1 file, 1 added or updated, 0 deleted, 1 read; httpd completes it when it starts\n"
     );
     let owner = fs::metadata(launch.path().join("index")).expect("a folder").uid();
     for name in files_below(&launch.path().join("index")).expect("catalogues") {
@@ -81,15 +82,16 @@ fn what_was_indexed_before_is_completed_by_httpd_and_keeps_its_dates() {
     }
     let odd = oai::harvest(&mut client, "verb=ListIdentifiers&metadataPrefix=oai_dc&set=mime:text:x-told");
     assert_eq!(odd.len(), 1, "httpd had the last word");
+    assert!(odd[0].sets.contains(&"odd".to_owned()), "{odd:?}");
     // While httpd runs there is nothing to do.
-    let kept = "127.0.0.1: httpd runs and keeps this catalogue current; nothing to do\n\
-                localhost: httpd runs and keeps this catalogue current; nothing to do\n";
+    let kept = "127.0.0.1: httpd is running and keeps this catalogue current; nothing to do\n\
+                localhost: httpd is running and keeps this catalogue current; nothing to do\n";
     httpd.wait("both catalogues are kept", || index(httpd.path(), &configuration) == kept);
     httpd.stop();
     httpd.write("docs/new.odd", "new");
     fs::remove_file(httpd.path().join("docs/index.html")).expect("it was there");
     let again = index(httpd.path(), &configuration);
-    assert!(again.starts_with("127.0.0.1: 3 files, 1 new or changed, 1 deleted, 1 read\n"), "{again}");
+    assert!(again.starts_with("127.0.0.1: 3 files, 1 added or updated, 1 deleted, 1 read\n"), "{again}");
     httpd.expect_clean_log(&[]);
 }
 

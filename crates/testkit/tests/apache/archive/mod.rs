@@ -115,7 +115,7 @@ fn what_cannot_be_read_is_waited_for() {
     assert_eq!(refused.status, 503);
     assert!(refused.header("Retry-After").is_some_and(|seconds| seconds.parse::<u64>().is_ok()), "{refused:?}");
     httpd.wait("it is said why", || {
-        httpd.error_log().contains("cannot be opened") && httpd.error_log().contains("No such file")
+        httpd.error_log().contains("failed to open the repository") && httpd.error_log().contains("No such file")
     });
 
     archive.fill(&[record("1", "One")]);
@@ -141,7 +141,7 @@ fn what_cannot_be_read_is_waited_for() {
     archive.fill(&[record("1", "One"), record("2", "Two")]);
     wait_for(&httpd, identify, 200);
     assert_eq!(oai::harvest(&mut httpd.client(), "verb=ListRecords&metadataPrefix=oai_dc").len(), 2);
-    httpd.expect_clean_log(&["cannot be opened", "is not to be found yet"]);
+    httpd.expect_clean_log(&["failed to open the repository", "its repository is unavailable until it exists"]);
 }
 
 #[test]
@@ -161,8 +161,8 @@ fn what_holds_no_records_is_refused() {
     }
     let httpd = launch(Mpm::Event, &folder.path("state"), "").start();
     assert_eq!(httpd.client().get("/modoai?verb=Identify").expect("an answer").status, 503);
-    httpd.wait("it is said why", || httpd.error_log().contains("holds the files of a site"));
-    httpd.expect_clean_log(&["cannot be opened"]);
+    httpd.wait("it is said why", || httpd.error_log().contains("contains the files of a site"));
+    httpd.expect_clean_log(&["failed to open the repository"]);
 }
 
 #[test]
