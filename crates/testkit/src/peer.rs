@@ -1,8 +1,9 @@
 //! Repositories made with the libraries of others, run for real: what a harvester and a judge meet outside of our own
-//! tests. The servers are in `peers/`; the libraries come with `tools/install-test-tools`.
+//! tests; and pywb, which replays archives. The servers are in `peers/`; the libraries come with `tools/install-test-tools`.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
@@ -15,6 +16,14 @@ pub const RECORDS: usize = 22;
 
 /// The identifier of the one that was deleted.
 pub const DELETED: &str = "oai:peer.example:item-7";
+
+/// A program for web archives (`python`, `warcio`, `cdxj-indexer` or `wacz`). Nothing if it is not installed, and that is said
+/// loudly.
+pub fn archive_tool(name: &str) -> Option<PathBuf> {
+    let skipped = "archives are not replayed and indexed by pywb, warcio, cdxj-indexer and wacz";
+    let python = installed("MODOAI_ARCHIVE_TOOLS", "archive/bin/python", skipped)?;
+    Some(python.with_file_name(name))
+}
 
 /// A running peer, until it is dropped.
 #[derive(Debug)]
@@ -29,6 +38,17 @@ impl Peer {
     pub fn start(name: &str, arguments: &[&str]) -> Option<Self> {
         let skipped = format!("a repository made with {name} is neither judged nor harvested");
         let python = installed("MODOAI_PEERS", "peers/bin/python", &skipped)?;
+        Some(Self::run(&python, name, arguments))
+    }
+
+    /// Starts pywb for the WARC files of a folder. Nothing if it is not installed, and that is said loudly.
+    pub fn replay(folder: &Path) -> Option<Self> {
+        let python = archive_tool("python")?;
+        let folder = folder.to_str().expect("a path in UTF-8");
+        Some(Self::run(&python, "pywb", &[folder]))
+    }
+
+    fn run(python: &Path, name: &str, arguments: &[&str]) -> Self {
         let complaints = NamedTempFile::new().expect("a file");
         let mut command = Command::new(python);
         // -B: nothing compiled is left among the sources.
@@ -42,7 +62,7 @@ impl Peer {
         BufReader::new(output).read_line(&mut peer.url).expect("a line of text");
         peer.url.truncate(peer.url.trim_end().len());
         assert!(!peer.url.is_empty(), "{name} does not start");
-        Some(peer)
+        peer
     }
 
     /// Its base URL.

@@ -181,11 +181,14 @@ pub fn varied(root: &Path, seed: u64, files: usize) -> io::Result<Vec<OsString>>
 pub const PAPER_FILES: usize = 5_268;
 /// Bytes in the paper's test bed.
 pub const PAPER_BYTES: u64 = 292_000_000;
+/// Files in the paper's test bed that its start page leads to, by links on pages. The others are not linked.
+pub const PAPER_LINKED: usize = 709;
 
 /// Writes a tree of the paper's shape: [`PAPER_FILES`] files with [`PAPER_BYTES`] bytes at scale 1, to the byte.
 ///
 /// The paper gives the two totals; the mix is that of a department's site of the time: mostly pages and small
-/// pictures, with the bulk of the bytes in a tenth of the files (papers, slides, archives).
+/// pictures, with the bulk of the bytes in a tenth of the files (papers, slides, archives). The start page is `index.html`;
+/// links lead from it to [`PAPER_LINKED`] files, itself included, and every page has a link back to it.
 pub fn paper(root: &Path, scale: f64) -> io::Result<()> {
     let mut dice = Dice::new(2005);
     let files = ((PAPER_FILES as f64 * scale).round() as usize).max(1);
@@ -217,17 +220,47 @@ pub fn paper(root: &Path, scale: f64) -> io::Result<()> {
         })
         .collect();
     let planned: f64 = plan.iter().map(|(_, size)| size).sum();
+    let is_page: Vec<bool> = plan.iter().map(|(kind, _)| kind.extension == ".html").collect();
+    let (start, targets) = links(&is_page);
+    let name = |number: usize| match start {
+        Some(start) if start == number => "index.html".to_owned(),
+        _ => format!("{}/{}{}", folder_of(number / 25), number, plan[number].0.extension),
+    };
     let mut written = 0;
     for (number, (kind, size)) in plan.iter().enumerate() {
         let left = total.saturating_sub(written);
         let last = number + 1 == files;
         let size = if last { left } else { left.min((size / planned * total as f64) as u64) };
-        let name = format!("{}/{}{}", folder_of(number / 25), number, kind.extension);
-        let content = kind.content(&mut dice, size as usize, OsStr::new(&name));
+        let mut links = String::new();
+        if is_page[number] {
+            for target in start.into_iter().chain(targets[number].iter().copied()) {
+                links.push_str(&format!("<a href=\"/{}\">{target}</a>\n", name(target)));
+            }
+        }
+        let size = (size as usize).saturating_sub(links.len());
+        let mut content = kind.content(&mut dice, size, OsStr::new(&name(number)));
+        content.extend_from_slice(links.as_bytes());
         written += content.len() as u64;
-        write(&root.join(name), &content)?;
+        write(&root.join(name(number)), &content)?;
     }
     Ok(())
+}
+
+/// The start page, if there is a page, and which files each page leads to: to [`PAPER_LINKED`] of [`PAPER_FILES`], spread
+/// over the site.
+fn links(is_page: &[bool]) -> (Option<usize>, Vec<Vec<usize>>) {
+    /// Enough for all, since almost half of the files are pages.
+    const PER_PAGE: usize = 8;
+    let files = is_page.len();
+    let linked = (files * PAPER_LINKED / PAPER_FILES).max(1);
+    let mut reached: Vec<usize> = (0..linked).map(|place| place * files / linked).collect();
+    // Pages first: then there is always one left to link the next files.
+    reached.sort_by_key(|number| !is_page[*number]);
+    let mut targets = vec![Vec::new(); files];
+    for (page, linked) in reached.iter().zip(reached[1..].chunks(PER_PAGE)).filter(|(page, _)| is_page[**page]) {
+        targets[*page] = linked.to_vec();
+    }
+    (reached.first().copied().filter(|first| is_page[*first]), targets)
 }
 
 /// Writes very many small files as fast as the disk takes them: 500 to a folder, a few words in each, extensions as on
@@ -315,6 +348,8 @@ fn stem(dice: &mut Dice, number: usize) -> OsString {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::content::PNG;
 
@@ -326,6 +361,24 @@ mod tests {
         let bytes = |file: &PathBuf| fs::metadata(site.at(file)).expect("it is there").len();
         assert_eq!(files.len(), 105);
         assert_eq!(files.iter().map(bytes).sum::<u64>(), 5_840_000);
+        // Of which links lead from the start page to the paper's share.
+        let mut reached = BTreeSet::from(["index.html".to_owned()]);
+        let mut pages = vec!["index.html".to_owned()];
+        while let Some(page) = pages.pop() {
+            let text = String::from_utf8_lossy(&fs::read(site.at(&page)).expect("no link is broken")).into_owned();
+            let links = text.split("<a href=\"/").skip(1).filter_map(|rest| rest.split('"').next());
+            pages.extend(links.filter(|link| reached.insert((*link).to_owned())).map(str::to_owned));
+        }
+        assert_eq!(reached.len(), 105 * PAPER_LINKED / PAPER_FILES);
+    }
+
+    #[test]
+    fn as_many_files_of_the_papers_test_bed_are_linked_as_in_the_paper() {
+        let is_page: Vec<bool> = (0..PAPER_FILES).map(|number| number % 2 == 1).collect();
+        let (start, targets) = links(&is_page);
+        let reached: BTreeSet<usize> = start.into_iter().chain(targets.into_iter().flatten()).collect();
+        assert_eq!(reached.len(), PAPER_LINKED);
+        assert!(reached.iter().any(|number| !is_page[*number]), "pictures and papers, too");
     }
 
     #[test]

@@ -64,10 +64,10 @@ pub(super) const DEFECTS: &[Defect] = &[
     })
     .outcome(Outcome::Nothing("429")),
     row("bot-wall", "a challenge for everyone", || Script::default().instead(|_| Some(challenge())))
-        .outcome(Outcome::Nothing("bot wall")),
+        .outcome(Outcome::Nothing("bot challenge page")),
     row("bot-wall", "a challenge, once", || once(challenge)).outcome(Outcome::Later),
     row("bot-wall", "an empty answer with 202 for everyone", || Script::default().instead(|_| Some(empty_challenge())))
-        .outcome(Outcome::Nothing("bot wall")),
+        .outcome(Outcome::Nothing("bot challenge page")),
     row("bot-wall", "an empty answer with 202, once", || once(empty_challenge)).outcome(Outcome::Later),
     row("bot-wall", "browsers only", || {
         Script::default().instead(|visit| {
@@ -207,7 +207,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     row("html-with-200", "for everything", || {
         Script::default().instead(|_| Some(Reply::html(200, "Welcome to our library")))
     })
-    .outcome(Outcome::Nothing("web page")),
+    .outcome(Outcome::Nothing("HTML page")),
     row("html-with-200", "for the page of one record and for itself", || {
         broken(|visit| visit.verb() != "ListIdentifiers", || Reply::html(200, "An OAI-PMH error has occurred"))
     })

@@ -45,10 +45,10 @@ pub(super) const CASES: &[Case] = &[
     .to("{here}/between", true),
     found("fifteen times", LINK, |web| chain(web, 15), "moved", X).to(Y, true),
     found("on and on", LINK, |web| web.below("/on/", onwards).redirect("/x", 302, "/on/0"), "broken", X)
-        .because("circle"),
-    found("to itself", LINK, |web| web.redirect("/x", 302, "/x"), "broken", X).because("circle"),
+        .because("redirect loop"),
+    found("to itself", LINK, |web| web.redirect("/x", 302, "/x"), "broken", X).because("redirect loop"),
     found("in a circle", LINK, |web| web.redirect("/x", 302, "/y").redirect("/y", 302, "/x"), "broken", X)
-        .because("circle"),
+        .because("redirect loop"),
     found(
         "in a circle, with a cookie",
         LINK,
@@ -69,9 +69,11 @@ pub(super) const CASES: &[Case] = &[
     )
     .fragment("old")
     .to(Y, true),
-    found("to nothing", LINK, |web| web.status("/x", 301), "broken", X).because("nowhere"),
-    found("to what is no URL", LINK, |web| web.redirect("/x", 301, "http://["), "broken", X).because("nowhere"),
-    found("to an address", LINK, |web| web.redirect("/x", 301, "mailto:a@example.org"), "broken", X).because("nowhere"),
+    found("to nothing", LINK, |web| web.status("/x", 301), "broken", X).because("invalid redirect target"),
+    found("to what is no URL", LINK, |web| web.redirect("/x", 301, "http://["), "broken", X)
+        .because("invalid redirect target"),
+    found("to an address", LINK, |web| web.redirect("/x", 301, "mailto:a@example.org"), "broken", X)
+        .because("invalid redirect target"),
     found("to what is missing", LINK, |web| web.redirect("/x", 301, "/y"), "broken", X).status(404),
     found(
         "to what is gone, twice",

@@ -41,7 +41,7 @@ pub(super) const CASES: &[Case] = &[
         X,
     )
     .status(401)
-    .because("log in")
+    .because("login")
     .at_most(2),
     // At home, a refusal is a defect; elsewhere it may be meant for programs only.
     found("403", LINK, |web| web.status("/x", 403), "broken", X).status(403).at_most(2),
@@ -53,11 +53,11 @@ pub(super) const CASES: &[Case] = &[
     found("500", LINK, |web| web.status("/x", 500), "broken", X).status(500).at_most(TRIES),
     found("500 elsewhere", THERE, |web| web.status("/x", 500), "not tested", THERE_X)
         .status(500)
-        .because("trouble")
+        .because("server error")
         .at_most(TRIES),
     found("404 elsewhere", THERE, |web| web, "broken", THERE_X).status(404).at_most(2),
     good("200 elsewhere", THERE, |web| web.page("/x", r#"<a href="/missing">x</a>"#)),
-    found("502", LINK, |web| web.status("/x", 502), "not tested", X).status(502).because("trouble").at_most(TRIES),
+    found("502", LINK, |web| web.status("/x", 502), "not tested", X).status(502).because("server error").at_most(TRIES),
     good("500 once", LINK, |web| web.on("/x", |visit| nth(visit, 1, || Reply::html(500, "Oh")))).at_most(TRIES),
     found("503 for ever", LINK, |web| web.status("/x", 503), "not tested", X).status(503).at_most(TRIES),
     good("503 with a wait of a second, twice, then fine", LINK, |web| {
@@ -99,7 +99,7 @@ pub(super) const CASES: &[Case] = &[
         X,
     )
     .asked_with(HASTE)
-    .because("in time")
+    .because("timeout")
     .at_most(TRIES),
     found(
         "no rest of the answer in time",
