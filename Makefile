@@ -65,6 +65,10 @@ bench: ## Compare with other providers (BENCH_FLAGS=--quick for a smoke run)
 bench-apache: ## Measure the module in httpd (BENCH_FLAGS=--quick for a smoke run)
 	bench/apache $(BENCH_FLAGS)
 
+.PHONY: bench-paper
+bench-paper: ## Repeat the experiments of the 2005 paper (BENCH_FLAGS=--quick for a smoke run)
+	bench/paper $(BENCH_FLAGS)
+
 .PHONY: bench-harvest
 bench-harvest: ## Compare the harvester with others (BENCH_FLAGS=--quick for a smoke run)
 	bench/harvest $(BENCH_FLAGS)

@@ -25,6 +25,36 @@ def harvest(url, query, pid=None):
     return json.loads(run(command, capture_output=True).stdout)
 
 
+def harvest_into(httpd, query, folder):
+    """Harvests, and keeps the pages as they are, as a crawler keeps what it gets; tells seconds, requests, bytes and records."""
+    if folder:
+        fresh(folder)
+    verb = query.split("&")[0]
+    connection = http.client.HTTPConnection("127.0.0.1", httpd.port, timeout=300)
+    target, number, received, records = f"/modoai?{query}", 0, 0, 0
+    buffer = memoryview(bytearray(1 << 20))
+    began = time.perf_counter()
+    while target:
+        connection.request("GET", target)
+        answer = connection.getresponse()
+        expect(answer.status == 200, f"{target}: status {answer.status}")
+        tail = b""
+        with open(folder / f"{number}.xml" if folder else os.devnull, "wb") as page:
+            while size := answer.readinto(buffer):
+                piece = bytes(buffer[:size])
+                page.write(piece)
+                received += size
+                # A tag may be cut in two by the end of a piece.
+                records += (tail[-10:] + piece).count(b"<datestamp>")
+                tail = (tail + piece)[-4096:]
+        token = tail.partition(b"<resumptionToken")[2].partition(b">")[2].partition(b"<")[0].decode()
+        target = f"/modoai?{verb}&resumptionToken={token}" if token else None
+        number += 1
+    seconds = time.perf_counter() - began
+    connection.close()
+    return seconds, number, received, records
+
+
 def tree(work, kind, size):
     """A generated tree, kept for the next run."""
     folder = work / f"{kind}-{size}"
