@@ -33,6 +33,7 @@ mod pattern;
 pub mod quirks;
 #[path = "../../crates/spider/src/reference.rs"]
 pub mod reference;
+#[allow(dead_code)]
 #[path = "../../crates/fetch/src/robots/rules/mod.rs"]
 mod rules;
 pub mod source;

@@ -99,7 +99,7 @@ impl Config {
         if let Some(preset) = preset {
             let text = preset::named(&preset).ok_or_else(|| {
                 let known = preset::names().collect::<Vec<_>>().join(", ");
-                wrong(format!("there is no preset '{preset}'; there are: {known}"))
+                wrong(format!("unknown preset '{preset}'; the presets are: {known}"))
             })?;
             let below = text.parse().expect("a preset is good; a test loads each");
             table = over(below, table);
@@ -134,7 +134,7 @@ impl Written {
         for prefix in self.formats.unwrap_or_default() {
             crosswalks.push(crosswalk::shipped(&prefix).ok_or_else(|| {
                 let known = crosswalk::shipped_prefixes().collect::<Vec<_>>().join(", ");
-                wrong(format!("there is no shipped format '{prefix}'; there are: {known}"))
+                wrong(format!("unknown built-in format '{prefix}'; the built-in formats are: {known}"))
             })?);
         }
         let mut kept = self.keep.unwrap_or_else(|| vec![OAI_DC.to_owned()]);
@@ -157,7 +157,7 @@ impl Written {
         let is_unknown = |prefix: &&String| crosswalks.iter().all(|known| known.prefix != **prefix);
         for (key, prefixes) in [("keep", &kept), ("always", &self.always)] {
             if let Some(unknown) = prefixes.iter().find(is_unknown) {
-                return Err(wrong(format!("'{unknown}' in {key} is none of the formats")));
+                return Err(wrong(format!("'{unknown}' in {key} is not one of the formats")));
             }
         }
         for crosswalk in &mut crosswalks {

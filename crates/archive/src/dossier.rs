@@ -76,7 +76,7 @@ impl<'a> Dossier<'a> {
 
     /// The record as JSON.
     pub(crate) fn record(&self) -> io::Result<&'a [u8]> {
-        self.ready("").ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a stored dossier has no record"))
+        self.ready("").ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a stored document has no record"))
     }
 
     /// A format that was kept ready.

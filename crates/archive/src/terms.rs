@@ -103,7 +103,7 @@ pub enum TermsError {
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// What the catalogue remembers was written by a newer version.
-    #[error("the catalogue remembers terms of an archive that this version cannot read")]
+    #[error("the catalogue contains an archive definition that this version cannot read")]
     Unreadable(#[source] serde_json::Error),
     /// The catalogue failed.
     #[error(transparent)]
@@ -154,7 +154,8 @@ impl Archive {
             _ if is_uri(local) => String::new(),
             Some(namespace) => format!("oai:{namespace}:"),
             None => {
-                let what = format!("'{local}' is no URI, and no repository_identifier is set to make one of it");
+                let what =
+                    format!("'{local}' is not a URI; set repository_identifier to derive URIs from local identifiers");
                 return Err(Fault(what));
             }
         };

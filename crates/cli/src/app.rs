@@ -11,21 +11,21 @@ use crate::log;
 use crate::output::{self, Colour};
 use crate::place;
 
-/// Make a web site countable, harvestable and maintainable.
+/// Serve, harvest and maintain web sites with OAI-PMH.
 ///
-/// modoai turns a folder of files into an OAI-PMH 2.0 repository: a complete, current list of what the site holds, what
-/// changed and what is gone, in formats made for machines. It harvests such repositories, anybody's, whole. And it tests the
-/// links of webs for those who own them.
+/// modoai exposes a directory of files as an OAI-PMH 2.0 repository: a complete and current list of the resources of a
+/// site, their changes, their deletions and their content. It also harvests any OAI-PMH repository, serves catalogued
+/// documents, validates endpoints, and checks the links of web sites.
 #[derive(Debug, Parser)]
 #[command(name = "modoai", version = env!("MODOAI_VERSION"), after_long_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct App {
-    /// Print log records with time and source on standard error; twice for all of them.
+    /// Print log records, with time and source, to standard error; use twice for debug output.
     #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     verbose: u8,
-    /// Print neither progress nor remarks on standard error; reports and errors are still printed.
+    /// Print no progress and no notes to standard error; reports and errors are still printed.
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// When to colour output; the variable NO_COLOR means never unless this is given.
+    /// Colour the output.
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = Colour::Auto)]
     color: Colour,
     #[command(subcommand)]

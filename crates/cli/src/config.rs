@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use modoai_flow::{FLOW_SETTINGS, FlowSettings, HARVESTER_SETTINGS};
+use modoai_repository::sets::SET_SETTINGS;
 use modoai_repository::settings::{
     SETTINGS, Setting, SettingsError, Target, assign, load, load_variables, misspelt_variable, variable,
 };
@@ -17,9 +18,9 @@ use crate::error::{CliError, Kind};
 /// What every command about a folder takes.
 #[derive(Debug, Args)]
 pub(crate) struct SiteArgs {
-    /// The folder that is the site.
+    /// Directory of the site.
     pub(crate) dir: PathBuf,
-    /// Where the catalogue is kept; by default below the user's state folder, one place per site.
+    /// Directory for the catalogue [default: one per site in the state directory of the user]
     #[arg(long, value_name = "STATE_DIR", value_parser = crate::place::path())]
     data: Option<PathBuf>,
     #[command(flatten)]
@@ -29,22 +30,22 @@ pub(crate) struct SiteArgs {
 /// What every command that needs settings takes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SettingsArgs {
-    /// Configuration file; `modoai settings` prints one to start from.
+    /// Configuration file; `modoai settings` prints a template.
     #[arg(long, value_name = "FILE", env = "MODOAI_CONFIG")]
     config: Option<PathBuf>,
-    /// Public URL of the site, with which all identifiers begin.
+    /// Public URL of the site; the prefix of all identifiers.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Change one setting; may be repeated.
+    /// Override one setting (repeatable).
     #[arg(long = "option", value_name = "KEY=VALUE")]
     assignments: Vec<String>,
-    /// The former name of --option. In `modoai harvest`, --set selects a set of OAI-PMH.
+    /// Former name of --option. In `modoai harvest`, --set selects an OAI-PMH set.
     #[arg(long = "set", value_name = "KEY=VALUE", hide = true, value_parser = renamed)]
     renamed: Vec<String>,
 }
 
 fn renamed(assignment: &str) -> Result<String, String> {
-    Err(format!("settings are given with --option {assignment}"))
+    Err(format!("to override a setting, use --option {assignment}"))
 }
 
 /// All settings, resolved.
@@ -92,13 +93,13 @@ impl SiteArgs {
     pub(crate) fn state_dir(&self, site: &Site) -> Result<PathBuf, CliError> {
         let dir = match &self.data {
             Some(dir) => std::path::absolute(dir).map_err(|error| {
-                CliError::failed(format!("failed to find the folder {}", dir.display())).because(error)
+                CliError::failed(format!("failed to find the directory {}", dir.display())).because(error)
             })?,
             None => usual_state_dir(&self.dir)?,
         };
         if site.would_serve(&dir) {
-            let what = format!("the state folder {} lies inside the site and would be served with it", dir.display());
-            return Err(CliError::new(Kind::Usage, what).hint("give another with --data"));
+            let what = format!("the state directory {} is inside the site and would be served with it", dir.display());
+            return Err(CliError::new(Kind::Usage, what).hint("give another directory with --data"));
         }
         Ok(dir)
     }
@@ -186,8 +187,8 @@ pub(crate) fn usual_state_dir(dir: &Path) -> Result<PathBuf, CliError> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
     let state = state.ok_or_else(|| {
-        CliError::failed("there is no place to keep the catalogue: neither HOME nor XDG_STATE_HOME is set")
-            .hint("give one with --data")
+        CliError::failed("cannot determine the state directory: neither HOME nor XDG_STATE_HOME is set")
+            .hint("give a directory for the catalogue with --data")
     })?;
     Ok(state.join("modoai/sites").join(root.strip_prefix("/").unwrap_or(&root)))
 }
@@ -200,7 +201,7 @@ pub(crate) struct Row {
 }
 
 /// Every setting, under the title of its table.
-pub(crate) fn rows() -> [(&'static str, Vec<Row>); 6] {
+pub(crate) fn rows() -> [(&'static str, Vec<Row>); 7] {
     fn of<T>(table: &'static [Setting<T>]) -> Vec<Row> {
         let row = |setting: &Setting<T>| Row {
             key: setting.key,
@@ -216,6 +217,7 @@ pub(crate) fn rows() -> [(&'static str, Vec<Row>); 6] {
         ("Flow control", of(FLOW_SETTINGS)),
         ("Areas: one table each, at the end of the file\n\n#[[area]]", of(AREA_SETTINGS)),
         ("Known harvesters: one table each, at the end of the file\n\n#[[harvester]]", of(HARVESTER_SETTINGS)),
+        ("Sets of a site: one table each, at the end of the file\n\n#[[set]]", of(SET_SETTINGS)),
     ]
 }
 

@@ -29,11 +29,11 @@ pub(crate) enum Kind {
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0   success
-  1   something failed; the message says what
-  2   an endpoint does not conform, links are broken or entries bad; the report says where
-  3   a harvest, a traversal or an import is incomplete; the message says what is missing
-  64  the command line could not be understood
-  78  the configuration is wrong; the message names the setting";
+  1   failure; the message gives the cause
+  2   an endpoint does not conform, links are broken, or entries are invalid; the report lists them
+  3   a harvest, a crawl or an import is incomplete; the message lists what is missing
+  64  invalid command line
+  78  invalid configuration; the message names the setting";
 
 /// A failure for a person.
 #[derive(Debug)]

@@ -5,9 +5,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use modoai_repository::Settings;
+use modoai_repository::sets::SetRules;
 use modoai_repository::site::{Links, Root, SiteSettings};
 use serde::Deserialize;
+use toml::Value;
 
 use crate::error::{CliError, Kind};
 
@@ -31,14 +32,13 @@ pub(crate) struct Served {
     pub(crate) folder: PathBuf,
     pub(crate) roots: Vec<Root>,
     pub(crate) site: SiteSettings,
-    /// Files up to this size are hashed before anyone asks.
-    pub(crate) digests_up_to: u64,
+    pub(crate) sets: SetRules,
 }
 
 /// All servers of this httpd that have a repository. `-` reads from standard input what httpd has printed before.
 pub(crate) fn servers(program: Option<&str>) -> Result<Vec<Served>, CliError> {
     let servers = printed(program)?.server;
-    if servers.is_empty() { Err(no_repository()) } else { Ok(servers.into_iter().map(Served::from).collect()) }
+    if servers.is_empty() { Err(no_repository()) } else { servers.into_iter().map(Served::try_from).collect() }
 }
 
 /// The repositories of this httpd: the name of each, and the folder in which its budgets and its log are kept. A
@@ -62,7 +62,7 @@ fn printed(program: Option<&str>) -> Result<Printed, CliError> {
 }
 
 fn no_repository() -> CliError {
-    let hint = "give it one: <Location \"/modoai\"> SetHandler oai-handler </Location>";
+    let hint = "configure one: <Location \"/modoai\"> SetHandler oai-handler </Location>";
     CliError::new(Kind::Config, "no server of this httpd has a repository").hint(hint)
 }
 
@@ -72,8 +72,8 @@ fn usual() -> Result<String, CliError> {
     let mut places = PROGRAMS.iter().flat_map(|name| folders().map(move |folder| folder.join(name)));
     let found = places.find(|place| place.is_file());
     let found = found.ok_or_else(|| {
-        CliError::failed(format!("there is no Apache httpd: none of {}", PROGRAMS.join(", ")))
-            .hint("say with --httpd how it is started")
+        CliError::failed(format!("Apache httpd not found: tried {}", PROGRAMS.join(", ")))
+            .hint("give the command that starts it with --httpd")
     })?;
     Ok(format!("'{}'", found.display().to_string().replace('\'', r"'\''")))
 }
@@ -88,7 +88,7 @@ fn ask(program: &str) -> Result<String, CliError> {
     }
     let said = String::from_utf8_lossy(&asked.stderr);
     Err(CliError::failed(format!("`{program} {QUESTION}` failed ({}): {}", asked.status, said.trim())).hint(format!(
-        "if only root may read its configuration, let root ask: sudo {program} {QUESTION} | modoai index --apache --httpd -"
+        "if only root may read its configuration, run: sudo {program} {QUESTION} | modoai index --apache --httpd -"
     )))
 }
 
@@ -121,7 +121,9 @@ struct PrintedServer {
     ignore: Option<Vec<String>>,
     show_dotfiles: Option<bool>,
     max_vanished: Option<u64>,
-    digests_up_to: Option<u64>,
+    read_ahead: Option<bool>,
+    #[serde(default)]
+    set: Vec<Value>,
     #[serde(default)]
     root: Vec<PrintedRoot>,
 }
@@ -132,13 +134,16 @@ struct PrintedRoot {
     path: PathBuf,
 }
 
-impl From<PrintedServer> for Served {
-    fn from(printed: PrintedServer) -> Self {
+impl TryFrom<PrintedServer> for Served {
+    type Error = CliError;
+
+    fn try_from(printed: PrintedServer) -> Result<Self, CliError> {
         let usual = SiteSettings::default();
         let site = SiteSettings {
             ignore: printed.ignore.unwrap_or(usual.ignore),
             show_dotfiles: printed.show_dotfiles.unwrap_or(usual.show_dotfiles),
             max_vanished: printed.max_vanished.unwrap_or(usual.max_vanished),
+            read_ahead: printed.read_ahead.unwrap_or(usual.read_ahead),
             // Which links are followed httpd decides, with every request.
             follow_links: Links::Anywhere,
             // And which files are code: httpd hands them to a program.
@@ -146,8 +151,10 @@ impl From<PrintedServer> for Served {
             ..usual
         };
         let roots = printed.root.into_iter().map(|PrintedRoot { prefix, path }| Root { prefix, path }).collect();
-        let digests_up_to = printed.digests_up_to.unwrap_or(Settings::default().by_value_limit);
-        Self { name: printed.name, folder: printed.folder, roots, site, digests_up_to }
+        let sets = SetRules::read(&Value::Array(printed.set));
+        let sets =
+            sets.map_err(|problem| CliError::failed(format!("failed to read the sets of mod_oai: {problem}")))?;
+        Ok(Self { name: printed.name, folder: printed.folder, roots, site, sets })
     }
 }
 
@@ -155,7 +162,7 @@ fn read(printed: &str) -> Result<Printed, CliError> {
     let mut lines = printed.lines().skip_while(|line| line.trim_end() != FIRST_LINE);
     if lines.next().is_none() {
         return Err(
-            CliError::failed("httpd says nothing of mod_oai").hint("load the module: `a2enmod oai`, or LoadModule")
+            CliError::failed("mod_oai is not loaded in httpd").hint("load the module: `a2enmod oai`, or LoadModule")
         );
     }
     // Whatever other modules print afterwards does not look like this.
@@ -163,7 +170,7 @@ fn read(printed: &str) -> Result<Printed, CliError> {
     let is_ours = |line: &&str| line.is_empty() || begins(line) || line.contains(" = ");
     let ours: String = lines.take_while(is_ours).flat_map(|line| [line, "\n"]).collect();
     toml::from_str(&ours)
-        .map_err(|error| CliError::failed("what mod_oai says of its servers cannot be understood").because(error))
+        .map_err(|error| CliError::failed("failed to parse the list of servers from mod_oai").because(error))
 }
 
 /// Whether only the owner of the folder for catalogues is at work: what others create there, httpd could not write to.
@@ -172,14 +179,14 @@ pub(crate) fn check_user(folder: &Path) -> Result<(), CliError> {
     let index_dir = folder.parent().unwrap_or(folder);
     let owner = [folder, index_dir].iter().find_map(|place| place.metadata().ok()).map(|metadata| metadata.uid());
     let Some(owner) = owner else {
-        let what = format!("the index directory {} is not there", index_dir.display());
-        return Err(CliError::failed(what).hint("start httpd once, which makes it, and stop it again"));
+        let what = format!("the index directory {} does not exist", index_dir.display());
+        return Err(CliError::failed(what).hint("start httpd once to create it, and stop it again"));
     };
     if owner == rustix::process::geteuid().as_raw() {
         return Ok(());
     }
     let user = user_name(owner);
-    let what = format!("the index directory {} belongs to {user}, whom httpd runs as", index_dir.display());
+    let what = format!("the index directory {} belongs to {user}, the user of httpd", index_dir.display());
     Err(CliError::failed(what).hint(format!("run this as that user: sudo -u {user} modoai index --apache")))
 }
 
@@ -204,8 +211,12 @@ folder = "/var/lib/apache2/oai/www.example.org_80"
 ignore = ["*~"]
 show_dotfiles = true
 max_vanished = 10
-digests_up_to = 5
+read_ahead = false
 a_later_invention = "1"
+[[server.set]]
+spec = "physics"
+name = "Physics"
+patterns = ["/physics", "re:-phys$"]
 [[server.root]]
 prefix = ""
 path = "/srv/www"
@@ -228,16 +239,17 @@ and so does yet another
     fn what_the_module_prints_is_found_among_the_talk_of_others() {
         let Printed { server, archive } = read(PRINTED).expect("two servers and an archive");
         assert_eq!(archive.iter().map(|archive| archive.catalogue.as_str()).collect::<Vec<_>>(), ["/srv/theses"]);
-        let servers: Vec<Served> = server.into_iter().map(Served::from).collect();
+        let servers: Vec<Served> = server.into_iter().filter_map(|server| server.try_into().ok()).collect();
         let [first, second] = servers.as_slice() else { panic!("{servers:?}") };
-        assert_eq!((first.name.as_str(), first.digests_up_to), ("www.example.org", 5));
+        assert_eq!((first.name.as_str(), first.site.read_ahead), ("www.example.org", false));
+        assert_eq!(first.sets.iter().map(|rule| rule.spec.as_str()).collect::<Vec<_>>(), ["physics"]);
         let SiteSettings { ignore, show_dotfiles, max_vanished, follow_links, .. } = &first.site;
         assert_eq!((ignore.as_slice(), *show_dotfiles, *max_vanished), (&["*~".to_owned()][..], true, 10));
         assert_eq!(*follow_links, Links::Anywhere);
         let roots = first.roots.iter().map(|root| (root.prefix.as_str(), root.path.to_str()));
         assert_eq!(roots.collect::<Vec<_>>(), [("", Some("/srv/www")), ("icons", Some("/usr/share/icons"))]);
         assert_eq!((second.name.as_str(), second.roots.len()), ("b.example.org", 0));
-        assert_eq!(second.digests_up_to, Settings::default().by_value_limit);
+        assert!(second.site.read_ahead, "the default");
         assert_eq!(second.site.ignore, SiteSettings::default().ignore);
     }
 

@@ -8,13 +8,14 @@ use modoai_repository::settings::value;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// Largest record, and largest resource that a record refers to. Larger ones are reported as missing.
+    /// Maximum size of a record, and of a resource that a record refers to; larger ones are reported as missing.
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = bytes)]
     max_size: u64,
-    /// Most bytes to store in one run, counted before compression. The run stops there, and the next run continues.
+    /// Maximum number of bytes to store in one run, before compression; the run stops there, and the next run
+    /// continues.
     #[arg(long, value_name = "SIZE", default_value = "100G", value_parser = bytes)]
     max_total: u64,
-    /// Free disk space to keep. The run stops when less is free.
+    /// Minimum free disk space; the run stops when less is free.
     #[arg(long, value_name = "SIZE", default_value = "500M", value_parser = bytes)]
     min_free: u64,
 }

@@ -31,7 +31,7 @@ impl Opened {
         let catalogue = Sqlite::open(&state_dir.join("catalogue.sqlite"), system_clock()).map_err(|error| {
             CliError::failed(format!("failed to open the catalogue of {}", shown(&args.dir)))
                 .because(error)
-                .hint("another place can be given with --data")
+                .hint("to use another directory, give it with --data")
         })?;
         warn_if_readable(catalogue.file());
         let root = site.root().map_or_else(|| args.dir.clone(), |root| root.to_path_buf());
@@ -41,7 +41,10 @@ impl Opened {
     /// What brings the catalogue up to date; `None` if another process is at it.
     pub(crate) fn reconciler(&self) -> Result<Option<Reconciler>, CliError> {
         match self.catalogue.writer() {
-            Ok(writer) => Ok(Some(Reconciler::new(self.site.clone(), writer, self.config.site.max_vanished))),
+            Ok(writer) => {
+                let reconciler = Reconciler::new(self.site.clone(), writer, self.config.site.max_vanished);
+                Ok(Some(reconciler.with_sets(self.config.repository.sets.clone())))
+            }
             Err(CatalogueError::Locked { .. }) => Ok(None),
             Err(error) => Err(CliError::failed("failed to write the catalogue").because(error)),
         }
@@ -54,10 +57,10 @@ pub(crate) fn open_site(args: &SiteArgs, flags: &[(&str, Option<&str>)]) -> Resu
     expect_no_catalogue(&args.dir)?;
     let site = Site::open(&args.dir, &config.site, &config.reserved()).map_err(|error| match error {
         SiteError::Root { source, .. } => {
-            CliError::failed(format!("failed to open the folder {}", shown(&args.dir))).because(source)
+            CliError::failed(format!("failed to open the directory {}", shown(&args.dir))).because(source)
         }
         SiteError::Prefix { .. } | SiteError::Pattern(_) => {
-            CliError::new(Kind::Config, "the configuration cannot be used").because(error)
+            CliError::new(Kind::Config, "invalid configuration").because(error)
         }
     })?;
     Ok((config, site))
@@ -71,7 +74,7 @@ fn expect_no_catalogue(dir: &Path) -> Result<(), CliError> {
     let dir = shown(dir);
     let hint = match holdings {
         None => return Ok(()),
-        Some(Holdings::Files) => "give the folder of the site, and this one with --data".to_owned(),
+        Some(Holdings::Files) => "give the directory of the site, and this directory with --data".to_owned(),
         Some(_) => format!("to use its records, give `--catalogue {dir}`"),
     };
     Err(CliError::new(Kind::Usage, format!("{dir} is a catalogue, not a site")).hint(hint))
@@ -80,15 +83,15 @@ fn expect_no_catalogue(dir: &Path) -> Result<(), CliError> {
 /// Opens the password files of the areas.
 pub(crate) fn open_areas(config: &Config) -> Result<Areas, CliError> {
     Areas::open(&config.server.area)
-        .map_err(|error| CliError::new(Kind::Config, "an area cannot be protected").because(error))
+        .map_err(|error| CliError::new(Kind::Config, "failed to protect an area").because(error))
 }
 
 /// An index that was given up, with advice where there is some.
 pub(crate) fn not_indexed(error: IngestError) -> CliError {
     let believable = matches!(error, IngestError::Emptied { .. } | IngestError::Vanished { .. });
-    let failed = CliError::failed("the catalogue was kept as it was").because(error);
+    let failed = CliError::failed("the catalogue was not changed").because(error);
     if believable {
-        failed.hint("if these deletions are real, run `modoai index` with --accept-deletions")
+        failed.hint("if these deletions are intended, run `modoai index` with --accept-deletions")
     } else {
         failed
     }

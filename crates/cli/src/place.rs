@@ -31,7 +31,7 @@ pub(crate) fn warn_if_readable(file: &Path) {
         && folder.metadata().is_ok_and(is_open)
     {
         let folder = shown(folder);
-        tracing::warn!("other users can read the state in {folder}; to change that, run `chmod -R go= {folder}`");
+        tracing::warn!("other users can read the state in {folder}; to prevent this, run `chmod -R go= {folder}`");
     }
 }
 

@@ -18,38 +18,38 @@ const SPIDERS_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How other servers are asked.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "How the server is asked")]
+#[command(next_help_heading = "HTTP options")]
 pub(crate) struct RemoteArgs {
-    /// Whom to turn to about these requests: an e-mail address, sent with each of them.
-    #[arg(long, value_name = "E-MAIL", env = "MODOAI_CONTACT", value_parser = e_mail)]
+    /// Email address of the operator, sent in the From header of every request.
+    #[arg(long, value_name = "EMAIL", env = "MODOAI_CONTACT", value_parser = e_mail)]
     contact: Option<String>,
-    /// Log in with this name. The password is in MODOAI_PASSWORD or in a file; it is sent to this host only. What stands
-    /// in a URL (https://name:password@host/) comes first.
+    /// User name for HTTP authentication. The password is read from MODOAI_PASSWORD or --password-file and sent only to
+    /// this host. Credentials in the URL (https://name:password@host/) take precedence.
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// The file that holds the password.
+    /// File that contains the password.
     #[arg(long, value_name = "FILE", requires = "user")]
     password_file: Option<PathBuf>,
-    /// The file that holds a bearer token (or MODOAI_TOKEN); it is sent to this host only.
+    /// File that contains a bearer token (or set MODOAI_TOKEN); sent only to this host.
     #[arg(long, value_name = "FILE", conflicts_with = "user")]
     token_file: Option<PathBuf>,
-    /// The least time between two requests to one host.
+    /// Minimum time between two requests to the same host.
     #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
     delay: Duration,
-    /// How long a server may take before its first byte: 300 seconds, since some think for minutes, or 60 for the spider.
+    /// Maximum time to wait for the first byte of a response [default: 300; spider: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
-    /// Ask through this proxy. Otherwise HTTP_PROXY, HTTPS_PROXY and NO_PROXY say.
+    /// Proxy for all requests [default: HTTP_PROXY, HTTPS_PROXY and NO_PROXY]
     #[arg(long, value_name = "URL")]
     proxy: Option<Url>,
-    /// Trust the certificates in this PEM file as well.
+    /// PEM file of additional trusted certificates.
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Trust anybody's certificate. Whoever sits in between can then change what is harvested.
+    /// Do not verify TLS certificates; anyone on the network path can then alter the data.
     #[arg(long, conflicts_with = "ca")]
     insecure: bool,
-    /// Connect to private, loopback and link-local addresses, too. By default only public addresses are connected to, and
-    /// the host that was given on the command line if it has no public address.
+    /// Connect to private, loopback and link-local addresses as well. By default, modoai connects only to public
+    /// addresses, and to the host given on the command line if that has no public address.
     #[arg(long)]
     pub(crate) allow_private: bool,
 }
@@ -105,12 +105,12 @@ impl RemoteArgs {
     /// to whoever is in the list, so there is none.
     pub(crate) fn client_of_many(&self, credentials: Vec<Credential>) -> Result<Client, CliError> {
         if self.user.is_some() || self.token_file.is_some() {
-            let told = "--user and --token-file are for one repository; with --all they would be told to every host";
+            let told = "--user and --token-file cannot be used with --all: the secret would be sent to every host";
             return Err(CliError::new(Kind::Usage, told)
                 .hint("put name and password into the URLs of the file: https://name:password@example.org/oai"));
         }
         for variable in [PASSWORD, TOKEN].into_iter().filter(|variable| kept(variable).is_some()) {
-            tracing::warn!("{variable} is not used with --all: it would be told to every host");
+            tracing::warn!("ignored {variable}: with --all it would be sent to every host");
         }
         self.with(credentials)
     }
@@ -165,7 +165,7 @@ impl RemoteArgs {
 
 /// The message about options that make no client.
 pub(crate) fn unusable(error: FetchError) -> CliError {
-    CliError::new(Kind::Usage, "these options cannot be used").because(error)
+    CliError::new(Kind::Usage, "invalid options").because(error)
 }
 
 fn kept(variable: &str) -> Option<String> {
@@ -177,22 +177,23 @@ fn e_mail(text: &str) -> Result<String, String> {
     let is_odd = |character: char| character.is_whitespace() || character.is_control() || "<>,;".contains(character);
     let parts = text.split_once('@').filter(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'));
     if parts.is_none() || text.contains(is_odd) {
-        return Err("not an e-mail address such as you@example.org".to_owned());
+        return Err("expected an email address such as you@example.org".to_owned());
     }
     Ok(text.to_owned())
 }
 
 /// A number of seconds, with fractions.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
 }
 
 /// A base URL: http or https, complete.
 pub(crate) fn base_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| format!("{error}; a base URL looks like https://example.org/oai"))?;
+    let url =
+        Url::parse(text).map_err(|error| format!("{error}; expected a base URL such as https://example.org/oai"))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err("a base URL begins with http:// or https://".to_owned());
+        return Err("a base URL must begin with http:// or https://".to_owned());
     }
     Ok(url)
 }

@@ -49,7 +49,7 @@ pub(crate) fn repository_of(
     base_url: &str,
 ) -> Result<Repository, CliError> {
     let repository = holdings::repository(catalogue, settings, base_url);
-    repository.map_err(|error| CliError::failed("failed to make ready the archive's formats").because(error))
+    repository.map_err(|error| CliError::failed("failed to prepare the formats of the archive").because(error))
 }
 
 impl RecordsArgs {
@@ -75,15 +75,15 @@ impl RecordsArgs {
     fn expect_records(&self, open: fn(&Path, Clock) -> Result<Sqlite, CatalogueError>) -> Result<Sqlite, CliError> {
         let name = shown(&self.file);
         if !self.file.exists() {
-            let what = format!("there is no catalogue {name}");
+            let what = format!("catalogue {name} not found");
             return Err(CliError::failed(what)
-                .hint("`modoai import`, or `modoai harvest` with the sink `catalogue`, makes one"));
+                .hint("create one with `modoai import`, or with `modoai harvest --sink catalogue`"));
         }
         let failed = |error| CliError::failed(format!("failed to open the catalogue {name}")).because(error);
         let catalogue = open(&self.file, system_clock()).map_err(failed)?;
         if Holdings::of(&catalogue).map_err(failed)? == Holdings::Files {
-            let what = format!("the catalogue {name} holds the files of a folder, and no records");
-            return Err(CliError::failed(what).hint("give the folder instead, and where its catalogue is with --data"));
+            let what = format!("the catalogue {name} contains the files of a directory, not records");
+            return Err(CliError::failed(what).hint("give the directory instead, and its catalogue with --data"));
         }
         Ok(catalogue)
     }
@@ -95,7 +95,7 @@ impl Args for Source {
             .long("catalogue")
             .value_name("FILE")
             .value_parser(place::path())
-            .help("A catalogue of imported or harvested records, instead of a folder");
+            .help("Catalogue of imported or harvested records, instead of a directory");
         SiteArgs::augment_args(command).mut_arg("dir", |dir| dir.required(false)).arg(catalogue)
     }
 
@@ -118,13 +118,13 @@ impl Source {
 
 /// What is said of a folder makes no sense for a catalogue.
 pub(crate) fn contradiction(name: &str) -> clap::Error {
-    let what = format!("{name} cannot be used with --catalogue: its records come from no folder\n");
+    let what = format!("{name} cannot be used with --catalogue: its records do not come from a directory\n");
     clap::Error::raw(ErrorKind::ArgumentConflict, what)
 }
 
 /// Neither was given.
 pub(crate) fn nothing_given() -> clap::Error {
-    let what = "give the folder DIR, or a catalogue of records with --catalogue FILE\n";
+    let what = "missing site: give the directory DIR, or a catalogue of records with --catalogue FILE\n";
     clap::Error::raw(ErrorKind::MissingRequiredArgument, what)
 }
 

@@ -62,10 +62,10 @@ fn a_folder_and_a_catalogue_are_told_apart() {
         (&["serve", "site", "--catalogue", "x"][..], 64, "DIR cannot be used with --catalogue"),
         (&["serve", "--data", "state", "--catalogue", "x"], 64, "--data cannot be used with --catalogue"),
         (&["ask", "site", "--catalogue", "x", "verb=Identify"], 64, "DIR cannot be used with --catalogue"),
-        (&["serve"], 64, "give the folder DIR, or a catalogue of records with --catalogue FILE"),
-        (&["ask", "verb=Identify"], 64, "give the folder DIR, or a catalogue"),
-        (&["serve", "--catalogue", "nowhere.sqlite"], 1, "there is no catalogue nowhere.sqlite"),
-        (&["ask", "--catalogue", "state/catalogue.sqlite", "verb=Identify"], 1, "holds the files of a folder"),
+        (&["serve"], 64, "give the directory DIR, or a catalogue of records with --catalogue FILE"),
+        (&["ask", "verb=Identify"], 64, "give the directory DIR, or a catalogue"),
+        (&["serve", "--catalogue", "nowhere.sqlite"], 1, "catalogue nowhere.sqlite not found"),
+        (&["ask", "--catalogue", "state/catalogue.sqlite", "verb=Identify"], 1, "contains the files of a directory"),
     ] {
         let ended = desk.run(arguments);
         assert_eq!(ended.status, status, "{arguments:?}: {}", ended.stderr);
@@ -75,11 +75,11 @@ fn a_folder_and_a_catalogue_are_told_apart() {
     let check = |catalogue: &str| {
         desk.run(&["serve", "--catalogue", catalogue, "--option", "repository_name=\"All\"", "--check-config"])
     };
-    let missing = "modoai: there is no catalogue nope\n  hint: `modoai import`, or `modoai harvest` with the sink `catalogue`, \
-                   makes one";
+    let missing = "modoai: catalogue nope not found\n  hint: create one with `modoai import`, or with `modoai \
+        harvest --sink catalogue`";
     check("nope").failed(1, missing);
-    assert!(check("state/catalogue.sqlite").stderr.contains("holds the files of a folder"));
+    assert!(check("state/catalogue.sqlite").stderr.contains("contains the files of a directory"));
     desk.write("a.jsonl", "{\"identifier\":\"1\",\"title\":\"One\"}\n");
     assert_eq!(desk.run(&["import", "a.jsonl", "--namespace", "example.org", "--into", "archive"]).status, 0);
-    assert_eq!(check("archive").printed(), "the configuration is good\n");
+    assert_eq!(check("archive").printed(), "the configuration is valid\n");
 }

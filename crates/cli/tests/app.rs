@@ -23,7 +23,7 @@ fn every_command_explains_itself() {
         &["--listen <ADDR:PORT>", "--check-config", "listening on"],
         &["--accept-deletions", "--json", "cron", "--apache", "--httpd <PROGRAM>", "www-data"],
         &["<QUERY>", "'verb=ListRecords&metadataPrefix=oai_dc'"],
-        &["<DIR>", "--json", "--identifier <ID>", "--deleted", "--versions", "exactly as"],
+        &["<DIR>", "--json", "--identifier <ID>", "--deleted", "--versions", "base64"],
         &["every setting"],
         &["<SHELL>", "bash", "fish", "zsh"],
         &["<DIR>", "man1"],
@@ -66,10 +66,10 @@ fn no_command_at_all_is_answered_with_the_help() {
 fn a_command_line_that_makes_no_sense_is_status_64_and_says_what_would() {
     for (arguments, said) in [
         (&["srve", "site"][..], "similar subcommands exist: 'harvest', 'serve'"),
-        (&["serve"], "give the folder DIR, or a catalogue of records with --catalogue FILE"),
+        (&["serve"], "give the directory DIR, or a catalogue of records with --catalogue FILE"),
         (&["serve", "site", "--prot", "80"], "unexpected argument '--prot'"),
         (&["serve", "site", "--listen"], "a value is required for '--listen <ADDR:PORT>'"),
-        (&["ask", "site"], "there is no request QUERY"),
+        (&["ask", "site"], "missing QUERY"),
         (&["index", "site", "other"], "unexpected argument 'other'"),
         (&["completions", "tcsh"], "possible values: bash"),
         (&["-q", "-v", "settings"], "'--quiet' cannot be used with '--verbose...'"),
@@ -187,7 +187,7 @@ fn settings_are_given_with_option_and_no_longer_with_set() {
     let desk = Desk::new();
     let ended = desk.run_on_site("ask", &["verb=Identify", "--set", "repository_name=Mine"]);
     assert_eq!(ended.status, 64);
-    assert!(ended.stderr.contains("settings are given with --option repository_name=Mine"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("to override a setting, use --option repository_name=Mine"), "{}", ended.stderr);
     let identify = desk.run_on_site("ask", &["verb=Identify", "--option", "repository_name=Mine"]).printed();
     assert!(identify.contains("<repositoryName>Mine</repositoryName>"), "{identify}");
 }
@@ -208,8 +208,7 @@ fn catalogue_in_place_of_a_site_is_refused_with_the_option_that_was_meant() {
         }
     }
     desk.run_on_site("index", &[]).printed();
-    let said =
-        "modoai: state is a catalogue, not a site\n  hint: give the folder of the site, and this one with --data";
+    let said = "modoai: state is a catalogue, not a site\n  hint: give the directory of the site, and this directory with --data";
     desk.run(&["serve", "state"]).failed(64, said);
 }
 

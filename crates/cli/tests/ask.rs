@@ -92,6 +92,6 @@ fn a_disk_that_is_not_there_gives_no_answer_rather_than_a_wrong_one() {
     let desk = Desk::new();
     desk.run_on_site("index", &[]).printed();
     std::fs::remove_dir_all(desk.at("site")).expect("it was there");
-    let said = "modoai: failed to open the folder site: No such file or directory (os error 2)";
+    let said = "modoai: failed to open the directory site: No such file or directory (os error 2)";
     desk.run_on_site("ask", &["verb=Identify"]).failed(1, said);
 }

@@ -234,7 +234,7 @@ fn every_example_configuration_is_good() {
     for path in configurations {
         let name = format!("examples/{}", path.file_name().expect("a file").display());
         let ended = desk.shell(&format!("modoai serve examples/site --config '{name}' --check-config"), workspace());
-        assert_eq!(ended.printed(), "the configuration is good\n", "{name}");
+        assert_eq!(ended.printed(), "the configuration is valid\n", "{name}");
     }
 }
 

@@ -29,8 +29,8 @@ fn a_harvest_goes_on_where_it_was_and_says_how_it_stands() {
     let url = base_url(&server);
     let first = desk.run(&["harvest", &url, "--into", "copy", "--sink", "mirror"]);
     assert_eq!(first.status, 0, "{}", first.stderr);
-    assert!(first.stdout.starts_with(&format!("{url}: 3 new or changed, 0 deleted")), "{}", first.stdout);
-    assert!(first.stdout.contains("  complete; the next run asks for what changed since 20"), "{}", first.stdout);
+    assert!(first.stdout.starts_with(&format!("{url}: 3 added or updated, 0 deleted")), "{}", first.stdout);
+    assert!(first.stdout.contains("  complete; the next run requests changes since 20"), "{}", first.stdout);
     assert_eq!(std::fs::read(desk.at("copy/docs/b.txt")).expect("mirrored"), b"b");
 
     // Every change is seen by the server first.
@@ -46,7 +46,7 @@ fn a_harvest_goes_on_where_it_was_and_says_how_it_stands() {
     assert_eq!(summary(&idle)["requests"], 2, "who it is, and what changed: {}", idle.stdout);
 
     let status = desk.run(&["status", "copy"]).printed();
-    assert!(status.contains("holds     3 records and 1 deletion, oai_didl as mirror"), "{status}");
+    assert!(status.contains("stored    3 records and 1 deletion, oai_didl as mirror"), "{status}");
     assert!(status.contains("complete  everything: at 20"), "{status}");
     let status: Value = serde_json::from_str(&desk.run(&["status", "copy", "--json"]).printed()).expect("JSON");
     assert_eq!((&status["source"], &status["records"]), (&Value::from(url.as_str()), &Value::from(3)));
@@ -78,15 +78,15 @@ fn many_repositories_are_harvested_at_once() {
     let total = summary(&ended);
     assert_eq!((&total["sources"], &total["failed"], &total["records"]), (&3.into(), &1.into(), &6.into()));
     let status = desk.run(&["status", "all"]).printed();
-    assert_eq!(status.matches("holds     3 records").count(), 2, "{status}");
-    let never = format!("  source    {nobody}\n  holds     nothing yet\n  run       20");
-    let why = format!("Z: failed: {nobody} does not answer as a repository: ");
+    assert_eq!(status.matches("stored    3 records").count(), 2, "{status}");
+    let never = format!("  source    {nobody}\n  stored    nothing yet\n  run       20");
+    let why = format!("Z: failed: {nobody} did not return an OAI-PMH response: ");
     assert!(status.contains(&never) && status.contains(&why), "one that never answered is told, too: {status}");
     assert!(ended.stderr.ends_with("modoai: 1 repository could not be harvested\n"), "{}", ended.stderr);
     desk.write("endpoints.txt", format!("{}\nftp://example.org/\n", base_url(&one)));
     let ended = desk.run(&arguments);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains("endpoints.txt line 2: a base URL begins with http"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("endpoints.txt line 2: a base URL must begin with http"), "{}", ended.stderr);
     let total = summary(&ended);
     assert_eq!((&total["sources"], &total["failed"], &total["incomplete"]), (&2.into(), &1.into(), &0.into()));
 }
@@ -133,7 +133,7 @@ fn a_secret_is_for_the_host_it_was_given_for() {
     desk.write("endpoints.txt", format!("{}\n{}\n", with_password(&one), two.url()));
     let ended = harvest("--all endpoints.txt --into all");
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    assert!(ended.stderr.contains("MODOAI_TOKEN is not used with --all"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("ignored MODOAI_TOKEN: with --all"), "{}", ended.stderr);
     assert_eq!((secrets(&one), secrets(&two)), (vec![basic()], vec![None]));
     assert!(!format!("{ended:?}").contains("secret"), "{ended:?}");
 
@@ -161,7 +161,7 @@ fn a_folder_remembers_its_sink() {
     assert_eq!((again.status, &summary(&again)["sink"]), (0, &"mirror".into()), "{}", again.stderr);
     let other = desk.run(&["harvest", &url, "--into", "copy", "--sink", "records"]);
     assert_eq!(other.status, 1, "{}", other.stderr);
-    assert!(other.stderr.contains("hint: give another folder with --into"), "{}", other.stderr);
+    assert!(other.stderr.contains("hint: give another directory with --into"), "{}", other.stderr);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_run_that_failed_is_told_as_one() {
     assert_eq!(harvest(&["--set", "nope"]).status, 1);
     assert!(last_run().contains(&format!("Z: failed: {} has no set 'nope'; its sets are a, a:b, c", endpoint.url())));
     assert_eq!(harvest(&[]).status, 0);
-    assert!(last_run().ends_with("Z: complete, 3 new or changed, 0 deleted"), "{}", last_run());
+    assert!(last_run().ends_with("Z: complete, 3 added or updated, 0 deleted"), "{}", last_run());
     // What was harvested cannot be used any more.
     std::fs::remove_dir_all(desk.at("copy/segments")).expect("it is there");
     desk.write("copy/segments", "not a folder");
@@ -228,29 +228,33 @@ fn what_cannot_be_done_is_said_with_advice() {
     desk.write("file", "not a folder");
     for (arguments, status, words) in [
         (vec!["harvest", &url], 64, "--into <DIR>"),
-        (vec!["harvest", "example.org/oai", "--into", "x"], 64, "a base URL looks like https://example.org/oai"),
-        (vec!["harvest", &url, "--into", "x", "--from", "yesterday"], 64, "not a date such as 2024-01-31"),
+        (vec!["harvest", "example.org/oai", "--into", "x"], 64, "expected a base URL such as https://example.org/oai"),
+        (vec!["harvest", &url, "--into", "x", "--from", "yesterday"], 64, "expected a date such as 2024-01-31"),
         (
             vec!["harvest", &url, "--into", "x", "--from", "2024-02-01", "--until", "2024-01-01"],
             64,
             "later than --until",
         ),
         (vec!["harvest", &url, "--into", "x", "--format", "marc21"], 1, "only oai_dc, http_header, oai_didl"),
-        (vec!["harvest", &url, "--into", "taken", "--sink", "jsonl"], 1, "hint: give another folder with --into"),
-        (vec!["harvest", &site, "--into", "x", "--attempts", "1"], 1, "/index.html is not a repository; http://127"),
-        (vec!["harvest", "http://127.0.0.1:9/", "--into", "x", "--attempts", "1"], 1, "hint: is that the base URL?"),
+        (vec!["harvest", &url, "--into", "taken", "--sink", "jsonl"], 1, "hint: give another directory with --into"),
+        (
+            vec!["harvest", &site, "--into", "x", "--attempts", "1"],
+            1,
+            "/index.html is not an OAI-PMH repository, but http://127",
+        ),
+        (vec!["harvest", "http://127.0.0.1:9/", "--into", "x", "--attempts", "1"], 1, "hint: check the base URL"),
         (vec!["harvest", &url, "--into", "file/x"], 1, "failed to create"),
         (vec!["harvest", &url, "--into", "x", "--user", "me"], 64, "MODOAI_PASSWORD"),
-        (vec!["harvest", &url, "--into", "x", "--contact", "not mail"], 64, "not an e-mail address"),
+        (vec!["harvest", &url, "--into", "x", "--contact", "not mail"], 64, "expected an email address"),
         (vec!["harvest", &url, "--into", "x", "--attempts", "0"], 64, "--attempts"),
         (
             vec!["harvest", &url, "--into", "x", "--catalogue", "x.sqlite"],
             64,
-            "--catalogue is for --sink catalogue, and the sink here is records",
+            "--catalogue requires --sink catalogue; the sink is records",
         ),
-        (vec!["harvest", &url, "--into", "taken", "--keep-deleted"], 64, "--keep-deleted is for --sink mirror"),
+        (vec!["harvest", &url, "--into", "taken", "--keep-deleted"], 64, "--keep-deleted requires --sink mirror"),
         (vec!["harvest", &url, "--list-only", "--keep-deleted"], 64, "cannot be used with"),
-        (vec!["status", "site"], 1, "nothing was harvested into site yet"),
+        (vec!["status", "site"], 1, "no harvest found in site"),
         (vec!["records", "site"], 1, "site"),
     ] {
         let ended = desk.run(&arguments);

@@ -31,7 +31,7 @@ fn write_log(desk: &Desk, state_dir: &str) {
 }
 
 const TABLE: &str = "\
-harvester     requests  records     bytes  refused  errors         last seen    had everything   had a selection  program
+harvester     requests  records     bytes  refused  errors         last seen         last full      last partial  program
 192.0.2.0/24         3    3,000  4.58 MiB        0       0  2026-02-01 12:30  2026-01-10 10:00  2026-02-01 12:30  modoai-harvest/0.1
 user \u{fffd}[2Jeve     1,234        0       0 B    1,234       0  2026-02-02 00:00                 -                 -
 ";
@@ -47,7 +47,7 @@ fn the_table_says_who_took_how_much_and_when_they_had_everything() {
     assert_eq!(since.lines().count(), 2, "{since}");
     let nobody = desk.run(&["harvesters", "--data", "state", "--since", "2026-03-01"]).printed();
     let log = "state/harvest-log";
-    assert_eq!(nobody, format!("nobody has asked since 2026-03-01T00:00:00Z, by the log {log}\n"));
+    assert_eq!(nobody, format!("no requests since 2026-03-01T00:00:00Z in the harvest log {log}\n"));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn an_apache_has_a_log_for_each_server() {
     );
     desk.write("said", said);
     let printed = desk.run(&["harvesters", "--apache", "--httpd", "cat said #"]).printed();
-    let nobody = format!("b.example.org\nnobody has asked, by the log {}\n", b.join(FOLDER).display());
+    let nobody = format!("b.example.org\nno requests in the harvest log {}\n", b.join(FOLDER).display());
     assert_eq!(printed, format!("a.example.org\n{TABLE}{nobody}"));
 }
 
@@ -164,16 +164,15 @@ fn programs_get_everything() {
 #[test]
 fn what_is_missing_is_said() {
     let desk = Desk::new();
-    let hint = "give with --data what `modoai serve` was given; the log is beside the catalogue";
-    let said = format!("modoai: there is nothing at nowhere\n  hint: {hint}");
+    let hint = "give the same --data as for `modoai serve`; the log is next to the catalogue";
+    let said = format!("modoai: no catalogue found at nowhere\n  hint: {hint}");
     desk.run(&["harvesters", "--data", "nowhere"]).failed(1, &said);
-    let said = "modoai: there is no catalogue at nothing.sqlite\n  \
-        hint: give what `modoai serve --catalogue` was given; the log is beside it";
+    let said = "modoai: no catalogue found at nothing.sqlite\n  \
+        hint: give the same file as for `modoai serve --catalogue`; the log is next to it";
     desk.run(&["harvesters", "--catalogue", "nothing.sqlite"]).failed(1, said);
-    let said = "modoai: nothing is said of what is served\n  \
-        hint: give the folder DIR, or one of --data, --catalogue and --apache";
+    let said = "modoai: no site given\n  hint: give the directory DIR, or one of --data, --catalogue and --apache";
     desk.run(&["harvesters"]).failed(64, said);
     let ended = desk.run(&["harvesters", "--data", "state", "--since", "soon"]);
-    let needed = "needs a date such as 2026-01-31, or a span of time such as 12h or 30d";
+    let needed = "expected a date such as 2026-01-31, or a duration such as 12h or 30d";
     assert!(ended.status == 64 && ended.stderr.contains(needed), "{}", ended.stderr);
 }

@@ -21,12 +21,12 @@ fn counts(desk: &Desk, ended: Ended) -> String {
 #[test]
 fn what_is_new_changed_and_gone_is_counted() {
     let desk = Desk::new();
-    assert_eq!(counts(&desk, desk.run_on_site("index", &[])), "3 files, 3 new or changed, 0 deleted");
-    assert_eq!(counts(&desk, desk.run_on_site("index", &[])), "3 files, 0 new or changed, 0 deleted");
+    assert_eq!(counts(&desk, desk.run_on_site("index", &[])), "3 files, 3 added or updated, 0 deleted");
+    assert_eq!(counts(&desk, desk.run_on_site("index", &[])), "3 files, 0 added or updated, 0 deleted");
     desk.write("site/a.txt", "changed");
     desk.write("site/new.txt", "new");
     std::fs::remove_file(desk.at("site/docs/b.txt")).expect("it was there");
-    assert_eq!(counts(&desk, desk.run_on_site("index", &[])), "3 files, 2 new or changed, 1 deleted");
+    assert_eq!(counts(&desk, desk.run_on_site("index", &[])), "3 files, 2 added or updated, 1 deleted");
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn json_is_one_object() {
 #[test]
 fn the_catalogue_is_kept_below_the_users_state_folder_unless_told_otherwise() {
     let desk = Desk::new();
-    assert_eq!(counts(&desk, desk.run(&["index", "site"])), "3 files, 3 new or changed, 0 deleted");
+    assert_eq!(counts(&desk, desk.run(&["index", "site"])), "3 files, 3 added or updated, 0 deleted");
     let site = desk.at("site");
     let inside = site.strip_prefix("/").expect("absolute");
     let state = desk.at("home/.local/state/modoai/sites").join(inside);
@@ -59,20 +59,20 @@ fn a_folder_that_is_suddenly_empty_is_not_believed_until_someone_says_so() {
     desk.run_on_site("index", &[]).printed();
     std::fs::remove_dir_all(desk.at("site")).expect("it was there");
     std::fs::create_dir(desk.at("site")).expect("room for it");
-    let said = "modoai: the catalogue was kept as it was: the site's folder is empty, but 3 resources are known; is the disk mounted?
-  hint: if these deletions are real, run `modoai index` with --accept-deletions";
+    let said = "modoai: the catalogue was not changed: the directory of the site is empty, but the catalogue has 3 resources; check that the disk is mounted
+  hint: if these deletions are intended, run `modoai index` with --accept-deletions";
     desk.run_on_site("index", &[]).failed(1, said);
     desk.run_on_site("index", &["--json"]).failed(1, said);
     let believed = desk.run_on_site("index", &["--accept-deletions"]);
-    assert_eq!(counts(&desk, believed), "0 files, 0 new or changed, 3 deleted");
-    assert_eq!(counts(&desk, desk.run_on_site("index", &[])), "0 files, 0 new or changed, 0 deleted");
+    assert_eq!(counts(&desk, believed), "0 files, 0 added or updated, 3 deleted");
+    assert_eq!(counts(&desk, desk.run_on_site("index", &[])), "0 files, 0 added or updated, 0 deleted");
 }
 
 #[test]
 fn while_a_server_runs_there_is_nothing_to_do() {
     let desk = Desk::new();
     let _server = desk.serve();
-    let said = "another modoai keeps this catalogue current; nothing to do\n";
+    let said = "another modoai process keeps this catalogue current; nothing to do\n";
     assert_eq!(desk.run_on_site("index", &[]).printed(), said);
     assert_eq!(desk.run_on_site("index", &["--json"]).printed(), "{\"kept_by_another\":true}\n");
 }
@@ -83,7 +83,7 @@ fn a_folder_that_cannot_be_opened_is_named() {
     desk.write("file", "not a folder");
     for (dir, why) in [("nowhere", "No such file or directory (os error 2)"), ("file", "Not a directory (os error 20)")]
     {
-        let said = format!("modoai: failed to open the folder {dir}: {why}");
+        let said = format!("modoai: failed to open the directory {dir}: {why}");
         desk.run(&["index", dir, "--data", "state"]).failed(1, &said);
     }
     assert!(!desk.at("state").exists(), "nothing is kept of a folder that is not there");
@@ -94,7 +94,7 @@ fn a_state_folder_inside_the_site_is_refused() {
     let desk = Desk::new();
     let state = desk.at("site/state");
     let said = format!(
-        "modoai: the state folder {} lies inside the site and would be served with it\n  hint: give another with --data",
+        "modoai: the state directory {} is inside the site and would be served with it\n  hint: give another directory with --data",
         state.display()
     );
     desk.run(&["index", "site", "--data", "site/state"]).failed(64, &said);
@@ -113,7 +113,7 @@ fn a_catalogue_that_is_none_is_named_and_left_alone() {
     assert_eq!((ended.status, ended.stdout.as_str()), (1, ""));
     assert!(ended.stderr.starts_with("modoai: failed to open the catalogue of site: "), "{}", ended.stderr);
     assert!(ended.stderr.contains("catalogue.sqlite"), "{}", ended.stderr);
-    assert!(ended.stderr.ends_with("\n  hint: another place can be given with --data\n"), "{}", ended.stderr);
+    assert!(ended.stderr.ends_with("\n  hint: to use another directory, give it with --data\n"), "{}", ended.stderr);
     let content = std::fs::read(desk.at("state/catalogue.sqlite")).expect("still there");
     assert_eq!(content, b"this is something else entirely");
 }
@@ -150,13 +150,13 @@ fn every_server_of_an_apache_is_filled_and_left_for_httpd_to_complete() {
     let run = || desk.run(&["index", "--apache", "--httpd", &httpd]);
     assert_eq!(
         run().printed(),
-        "one: 4 files, 4 new or changed, 0 deleted, 4 read; httpd completes it when it starts\n\
-         two: 1 files, 1 new or changed, 0 deleted, 1 read; httpd completes it when it starts\n"
+        "one: 4 files, 4 added or updated, 0 deleted, 4 read; httpd completes it when it starts\n\
+         two: 1 file, 1 added or updated, 0 deleted, 1 read; httpd completes it when it starts\n"
     );
     assert_eq!(
         run().printed(),
-        "one: 4 files, 0 new or changed, 0 deleted, 0 read; httpd completes it when it starts\n\
-         two: 1 files, 0 new or changed, 0 deleted, 0 read; httpd completes it when it starts\n"
+        "one: 4 files, 0 added or updated, 0 deleted, 0 read; httpd completes it when it starts\n\
+         two: 1 file, 0 added or updated, 0 deleted, 0 read; httpd completes it when it starts\n"
     );
     let one = catalogue(&desk, "one");
     assert!(!one.standing().expect("a standing").ready);
@@ -178,14 +178,14 @@ fn what_httpd_said_of_media_types_is_kept() {
     let mut writer = one.writer().expect("the only writer");
     writer.apply(&[Change::Put { name, fingerprint, media_type, sets, publicity }]).expect("applied");
     writer.complete().expect("complete");
-    let said = "one: httpd runs and keeps this catalogue current; nothing to do\n";
+    let said = "one: httpd is running and keeps this catalogue current; nothing to do\n";
     assert_eq!(run(&[]).printed(), said, "as long as the lock is held");
-    let said = "modoai: one: a running httpd keeps this catalogue, and does not believe the deletions
-  hint: stop it, run this again, and start it again";
+    let said = "modoai: one: a running httpd is updating this catalogue and has withheld the deletions
+  hint: stop it, run this command again, and restart it";
     run(&["--accept-deletions"]).failed(1, said);
     drop(writer);
     desk.write("site/new.txt", "new");
-    assert_eq!(run(&[]).printed(), "one: 4 files, 1 new or changed, 0 deleted, 1 read\n");
+    assert_eq!(run(&[]).printed(), "one: 4 files, 1 added or updated, 0 deleted, 1 read\n");
     let media_type = |name: &str| one.item(name).expect("no trouble").expect("it is known").media_type;
     assert_eq!((&*media_type("a.txt"), &*media_type("new.txt")), ("text/x-told", "text/plain"));
     std::fs::remove_file(desk.at("site/new.txt")).expect("it was there");
@@ -205,10 +205,10 @@ fn the_trouble_of_one_server_is_not_that_of_another() {
     let trouble = |name: &str| {
         let nowhere = desk.at("nowhere");
         let why = "No such file or directory (os error 2)";
-        format!("modoai: {name}: its files cannot be found: failed to open the folder {}: {why}\n", nowhere.display())
+        format!("modoai: {name}: failed to find its files: failed to open the directory {}: {why}\n", nowhere.display())
     };
     assert_eq!(ended.stderr, trouble("one") + &trouble("three"));
-    assert!(ended.stdout.starts_with("two: 3 files, 3 new or changed"), "{}", ended.stdout);
+    assert!(ended.stdout.starts_with("two: 3 files, 3 added or updated"), "{}", ended.stdout);
     assert_eq!(ended.status, 78);
 }
 
@@ -221,7 +221,7 @@ fn only_the_user_who_owns_the_index_directory_may_fill_it() {
     // Only root can give it away.
     if std::os::unix::fs::chown(&index, Some(65_533), None).is_ok() {
         let said = format!(
-            "modoai: one: the index directory {} belongs to '#65533', whom httpd runs as
+            "modoai: one: the index directory {} belongs to '#65533', the user of httpd
   hint: run this as that user: sudo -u '#65533' modoai index --apache",
             index.display()
         );
@@ -230,7 +230,7 @@ fn only_the_user_who_owns_the_index_directory_may_fill_it() {
     }
     std::fs::remove_dir(&index).expect("it is empty");
     let said = format!(
-        "modoai: one: the index directory {} is not there\n  hint: start httpd once, which makes it, and stop it again",
+        "modoai: one: the index directory {} does not exist\n  hint: start httpd once to create it, and stop it again",
         index.display()
     );
     run().failed(1, &said);
@@ -245,12 +245,12 @@ fn an_httpd_that_cannot_be_asked_or_has_nothing_to_say_is_an_error() {
     desk.write("bare", "echo '# mod_oai roots'\n");
     let run = |program: &str| desk.run(&["index", "--apache", "--httpd", program]);
     let said = "modoai: `sh sick -t -D MODOAI_SHOW_ROOTS` failed (exit status: 1): AH00526: Syntax error
-  hint: if only root may read its configuration, let root ask: sudo sh sick -t -D MODOAI_SHOW_ROOTS | modoai index --apache --httpd -";
+  hint: if only root may read its configuration, run: sudo sh sick -t -D MODOAI_SHOW_ROOTS | modoai index --apache --httpd -";
     run("sh sick").failed(1, said);
-    let said = "modoai: httpd says nothing of mod_oai\n  hint: load the module: `a2enmod oai`, or LoadModule";
+    let said = "modoai: mod_oai is not loaded in httpd\n  hint: load the module: `a2enmod oai`, or LoadModule";
     run("sh silent").failed(1, said);
     let said = "modoai: no server of this httpd has a repository
-  hint: give it one: <Location \"/modoai\"> SetHandler oai-handler </Location>";
+  hint: configure one: <Location \"/modoai\"> SetHandler oai-handler </Location>";
     run("sh bare").failed(78, said);
 }
 
@@ -260,7 +260,7 @@ fn what_root_has_asked_is_taken_from_standard_input() {
     let httpd = httpd(&desk, &[("one", "=site")]);
     let line = format!("{httpd} -t -D MODOAI_SHOW_ROOTS | modoai index --apache --httpd -");
     let printed = desk.shell(&line, &desk.at("")).printed();
-    assert!(printed.starts_with("one: 3 files, 3 new or changed, 0 deleted"), "{printed}");
+    assert!(printed.starts_with("one: 3 files, 3 added or updated, 0 deleted"), "{printed}");
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_folder_and_an_apache_do_not_go_together() {
         (&["index", "--apache", "--option", "a=b"], "--option"),
     ] {
         let ended = desk.run(arguments);
-        let said = format!("error: {name} cannot be used with --apache: httpd says where its sites are\n");
+        let said = format!("error: {name} cannot be used with --apache: the httpd configuration defines the sites\n");
         assert!(ended.status == 64 && ended.stderr.starts_with(&said), "{ended:?}");
     }
     assert_eq!(desk.run(&["index"]).status, 64);

@@ -14,37 +14,37 @@ type Defect = (&'static str, &'static str);
 
 const OF_OAIPMH: &[Defect] = &[
     // A day that was asked for is echoed as the second that the library makes of it.
-    ("shape-request-arguments", "request says from='2005-06-01T00:00:00Z', asked was '2005-06-01'"),
+    ("shape-request-arguments", "request has from='2005-06-01T00:00:00Z', but the request was sent with '2005-06-01'"),
     // It is given a dictionary; an argument that comes twice cannot be seen in it.
-    ("errors-verb-repeated", "badVerb was expected, the request was answered with Identify"),
-    ("errors-argument-repeated", "badArgument was expected, the request was answered with ListIdentifiers"),
+    ("errors-verb-repeated", "expected badVerb, received Identify"),
+    ("errors-argument-repeated", "expected badArgument, received ListIdentifiers"),
     // The last page has no token at all, so that it looks like a page that was cut off.
     ("tokens-last-page", "the last of 5 pages of ListIdentifiers has no empty token"),
     // It never compares from with until.
-    ("dates-reversed", "badArgument was expected, noRecordsMatch came"),
+    ("dates-reversed", "expected badArgument, received noRecordsMatch"),
     // Fractions of seconds are cut off without a word.
-    ("dates-illegal", "badArgument was expected, the request was answered with ListIdentifiers"),
+    ("dates-illegal", "expected badArgument, received ListIdentifiers"),
     // The schema of oai_dc is announced for the namespace of Dublin Core, which is another.
     ("records-schema-location", "the metadata has no xsi:schemaLocation for its namespace"),
 ];
 
 const OF_OAI_REPO: &[Defect] = &[
     // The verb is taken out of the arguments before these are echoed.
-    ("shape-request-arguments", "request has no attribute 'verb', which was asked with"),
+    ("shape-request-arguments", "request lacks the attribute 'verb', which was sent"),
     // A dictionary, here too.
-    ("errors-verb-repeated", "badVerb was expected, the request was answered with Identify"),
-    ("errors-argument-repeated", "badArgument was expected, the request was answered with ListIdentifiers"),
+    ("errors-verb-repeated", "expected badVerb, received Identify"),
+    ("errors-argument-repeated", "expected badArgument, received ListIdentifiers"),
     // The status of a header is never written: what was deleted is alive in ListIdentifiers, and not in ListRecords.
     ("lists-agree", "'oai:peer.example:item-7' is not in ListRecords"),
     // For the same reason, its cursor counts a record that was left out.
     ("tokens-cursor", "cursor is '10' after 9 of ListRecords"),
     // ListSets ignores its token.
-    ("tokens-garbage", "badResumptionToken or noSetHierarchy was expected, the request was answered with ListSets"),
+    ("tokens-garbage", "expected badResumptionToken or noSetHierarchy, received ListSets"),
     // A day as the end of a range means its first second, so that all that happened on that day is left out.
     ("dates-by-day", "'oai:peer.example:item-0' is not in the list"),
     // Granularities are never compared, nor are from and until.
-    ("dates-mixed", "badArgument was expected, noRecordsMatch came"),
-    ("dates-reversed", "badArgument was expected, noRecordsMatch came"),
+    ("dates-mixed", "expected badArgument, received noRecordsMatch"),
+    ("dates-reversed", "expected badArgument, received noRecordsMatch"),
     // What was deleted is in the set by its header, and not in ListRecords of the set.
     ("sets-all-members", "'oai:peer.example:item-7' is missing from the list of 'mime:text:html'"),
 ];

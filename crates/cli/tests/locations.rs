@@ -25,7 +25,7 @@ fn a_url_of_an_engine_is_not_a_folder() {
     ] {
         let ended = desk.run(arguments);
         assert_eq!(ended.status, 64, "{arguments:?}: {ended:?}");
-        assert!(ended.stderr.contains("and a path is needed"), "{arguments:?}: {ended:?}");
+        assert!(ended.stderr.contains("expected a path"), "{arguments:?}: {ended:?}");
     }
     let here = std::fs::read_dir(desk.at(".")).expect("a folder");
     let mut names: Vec<_> = here.map(|entry| entry.expect("an entry").file_name()).collect();

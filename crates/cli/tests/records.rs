@@ -126,15 +126,15 @@ fn one_can_choose() {
     assert_eq!(told(&["--identifier", "a"]), ["a <dc:x>2 é</dc:x>"]);
     assert_eq!(told(&["--identifier", "a", "--versions"]), ["a <dc:x>2 é</dc:x>", "a <dc:x>1</dc:x>"]);
     assert_eq!(told(&["--identifier", "b<&"]), ["b<& "]);
-    desk.run(&["records", "copy", "--json", "--identifier", "d"]).failed(1, "modoai: there is no record d");
+    desk.run(&["records", "copy", "--json", "--identifier", "d"]).failed(1, "modoai: record d not found");
 }
 
 #[test]
 fn a_folder_without_records_is_told_from_one_with_none() {
     let desk = Desk::new();
     let ended = desk.run(&["records", "site"]);
-    let said = "modoai: failed to read the records in site: failed to list the folder site/segments: No such file or \
-                directory (os error 2)\n  hint: give the folder that `modoai harvest --sink records` was told to write into";
+    let said = "modoai: failed to read the records in site: failed to list the directory site/segments: No such file or \
+                directory (os error 2)\n  hint: give the directory of a harvest with the sink `records`";
     ended.failed(1, said);
     drop(RecordSink::open(&desk.at("copy"), None).expect("opened"));
     assert_eq!(desk.run(&["records", "copy", "--json"]).printed(), "");
@@ -158,7 +158,7 @@ fn what_is_lost_is_named_and_the_rest_is_printed() {
         "{}",
         ended.stderr
     );
-    assert!(ended.stderr.contains("\nmodoai: some records in copy are lost\n"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("\nmodoai: failed to read some records in copy\n"), "{}", ended.stderr);
 }
 
 #[test]

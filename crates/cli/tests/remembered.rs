@@ -108,7 +108,7 @@ fn a_folder_remembers_its_catalogue() {
     assert_eq!(told("g/all.sqlite"), 4);
     assert!(!desk.at("copy/catalogue.sqlite").exists());
     let status = desk.run(&["status", "copy"]).printed();
-    assert!(status.contains(&format!("\n  in        {}\n", desk.at("g/all.sqlite").display())), "{status}");
+    assert!(status.contains(&format!("\n  catalogue {}\n", desk.at("g/all.sqlite").display())), "{status}");
     // A catalogue that was moved is known again when it is named, and remembered from then on.
     std::fs::rename(desk.at("g"), desk.at("h")).expect("moved");
     let moved = ["harvest", endpoint.url(), "--into", "copy", "--catalogue", "h/all.sqlite", "--json"];
@@ -168,19 +168,20 @@ fn what_is_left_to_another_source_is_told() {
     assert_eq!(harvest(&second, "two"), [1, 1, 5, 0]);
     let status = desk.run(&["status", "two"]).printed();
     assert!(
-        status.contains("\n  holds     1 record and 1 deletion, oai_dc as catalogue\n  left      5 to the sources "),
+        status
+            .contains("\n  stored    1 record and 1 deletion, oai_dc as catalogue\n  skipped   5 that another source "),
         "{status}"
     );
     second.change(|holdings| holdings.change_first("again"));
     assert_eq!(harvest(&second, "two")[2], 1);
     let again = desk.run(&["harvest", second.url(), "--into", "two", "--from", "2010-01-01"]);
     assert!(
-        again.stdout.contains("\n  left     5 to the sources of the catalogue that had them first\n"),
+        again.stdout.contains("\n  skipped  5 that another source of the catalogue provides\n"),
         "{}",
         again.stdout
     );
     let status = desk.run(&["status", "one"]).printed();
-    assert!(status.contains("holds     5 records and 1 deletion") && !status.contains("left "), "{status}");
+    assert!(status.contains("stored    5 records and 1 deletion") && !status.contains("skipped "), "{status}");
 }
 
 #[test]
@@ -220,7 +221,7 @@ fn a_folder_is_told_that_its_repository_moved() {
     endpoint.change(|holdings| holdings.change_first("moved"));
     let refused = harvest(&new, &[]);
     assert_eq!(refused.status, 1, "{}", refused.stderr);
-    assert!(refused.stderr.contains("hint: if the repository has moved there, say --moved;"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: if the repository has moved there, use --moved;"), "{}", refused.stderr);
     let other = harvest(&new, &["--moved", "--sink", "records"]);
     assert!(other.status == 1 && !other.stderr.contains("--moved"), "the sink is another, too: {}", other.stderr);
     let moved = harvest(&new, &["--moved"]);
@@ -238,7 +239,7 @@ fn a_folder_is_told_that_its_repository_moved() {
     assert_eq!(line(&old, &[]).status, 0);
     let slash = format!("{old}/");
     let refused = line(&slash, &[]);
-    assert!(refused.status == 1 && refused.stdout.contains("say --moved"), "{refused:?}");
+    assert!(refused.status == 1 && refused.stdout.contains("use --moved"), "{refused:?}");
     assert_eq!(line(&slash, &["--moved"]).status, 0);
     assert_eq!(summary(&line(&slash, &[]))["records"], 0);
 }

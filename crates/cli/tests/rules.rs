@@ -64,8 +64,8 @@ fn the_door_is_where_the_configuration_has_it() {
 
 #[test]
 fn a_path_that_cannot_be_written_down_is_refused() {
-    let said = "modoai: no rules can be written for https://example.org/a;b\n  \
-        hint: its path may have letters, digits and -._~ in it, and there may be no query";
+    let said = "modoai: cannot generate rules for https://example.org/a;b\n  \
+        hint: use a base URL without a query, whose path contains only letters, digits and -._~";
     Desk::new().run(&["rules", "--base-url", "https://example.org/a;b"]).failed(64, said);
 }
 
@@ -85,7 +85,7 @@ fn a_robots_txt_gets_the_door_in_every_group() {
     // Which harvester asks for records of a set in that order of arguments? One that is asked about does not.
     desk.write("robots.txt", "User-agent: GPTBot\nDisallow: /modoai?verb=Identify\n");
     let ended = desk.run(&["rules", "--robots-txt", "robots.txt", "--base-url", URL]);
-    let warning = "line 7 still closes the repository to GPTBot: Disallow: /modoai?verb=Identify";
+    let warning = "line 7 still blocks GPTBot from the repository: Disallow: /modoai?verb=Identify";
     assert!(ended.status == 0 && ended.stderr.contains(warning), "{}", ended.stderr);
     let said = "modoai: failed to read missing.txt: No such file or directory (os error 2)";
     desk.run(&["rules", "--robots-txt", "missing.txt"]).failed(1, said);

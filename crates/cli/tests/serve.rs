@@ -44,7 +44,7 @@ fn one_catalogue_has_one_keeper() {
     let desk = Desk::new();
     let server = desk.serve();
     let said = format!(
-        "modoai: another modoai already keeps the catalogue in {}\n  hint: stop it, or give another place with --data",
+        "modoai: another modoai process is using the catalogue in {}\n  hint: stop it, or give another directory with --data",
         desk.at("state").display()
     );
     desk.run_on_site("serve", &["--listen", "127.0.0.1:0"]).failed(1, &said);
@@ -60,14 +60,14 @@ fn a_port_that_is_taken_is_named() {
     let address = taken.local_addr().expect("it is bound").to_string();
     let said = format!(
         "modoai: failed to listen on {address}: Address already in use (os error 98)
-  hint: give another address with --listen; port 0 takes a free one"
+  hint: give another address with --listen; port 0 selects a free port"
     );
     desk.run_on_site("serve", &["--listen", &address]).failed(1, &said);
 }
 
 #[test]
 fn a_folder_that_is_not_there_is_named() {
-    let said = "modoai: failed to open the folder nowhere: No such file or directory (os error 2)";
+    let said = "modoai: failed to open the directory nowhere: No such file or directory (os error 2)";
     Desk::new().run(&["serve", "nowhere", "--listen", "127.0.0.1:0", "--data", "state"]).failed(1, said);
 }
 
@@ -75,7 +75,7 @@ fn a_folder_that_is_not_there_is_named() {
 fn a_state_folder_inside_the_site_is_refused() {
     let desk = Desk::new();
     let said = format!(
-        "modoai: the state folder {} lies inside the site and would be served with it\n  hint: give another with --data",
+        "modoai: the state directory {} is inside the site and would be served with it\n  hint: give another directory with --data",
         desk.at("site/state").display()
     );
     desk.run(&["serve", "site", "--listen", "127.0.0.1:0", "--data", "site/state"]).failed(64, &said);
@@ -86,7 +86,7 @@ fn a_good_configuration_is_called_good_and_nothing_is_done() {
     let desk = Desk::new();
     desk.write("modoai.toml", "repository_name = \"Mine\"\n");
     let ended = desk.run_on_site("serve", &["--config", "modoai.toml", "--check-config"]);
-    assert_eq!(ended.printed(), "the configuration is good\n");
+    assert_eq!(ended.printed(), "the configuration is valid\n");
     assert!(!desk.at("state").exists());
 }
 
@@ -95,11 +95,11 @@ fn a_bad_password_file_is_named_with_its_line() {
     let desk = Desk::new();
     desk.write("etc/users", "# who may enter\nalice:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=\nbob:plain\n");
     desk.write("etc/modoai.toml", "[[area]]\npath = \"/docs\"\nhtpasswd = \"users\"\n");
-    let said = "modoai: an area cannot be protected: etc/users, line 3: this kind of password hash is not supported; use `htpasswd -B` (bcrypt)";
+    let said = "modoai: failed to protect an area: etc/users, line 3: this kind of password hash is not supported; use `htpasswd -B` (bcrypt)";
     desk.run_on_site("serve", &["--config", "etc/modoai.toml", "--check-config"]).failed(78, said);
     desk.run_on_site("serve", &["--config", "etc/modoai.toml", "--listen", "127.0.0.1:0"]).failed(78, said);
     std::fs::remove_file(desk.at("etc/users")).expect("it was there");
-    let said = "modoai: an area cannot be protected: failed to read the password file etc/users: No such file or directory (os error 2)";
+    let said = "modoai: failed to protect an area: failed to read the password file etc/users: No such file or directory (os error 2)";
     desk.run_on_site("serve", &["--config", "etc/modoai.toml", "--check-config"]).failed(78, said);
 }
 
@@ -204,7 +204,7 @@ fn links_out_of_the_site_are_reported_with_the_setting_that_follows_them() {
         std::os::unix::fs::symlink(desk.at("elsewhere/a.html"), desk.at("site").join(name)).expect("a link");
     }
     std::os::unix::fs::symlink("missing", desk.at("site").join("dangling.html")).expect("a link");
-    let reported = "skipped 2 symbolic links that point outside of the folder, such as one.html; to serve and list them, set \
+    let reported = "skipped 2 symbolic links that point outside of the directory, such as one.html; to serve and list them, set \
                     follow_links = \"anywhere\"";
     let launch = || Launch::of(desk.at("site")).state(desk.at("state"));
     let server = launch().start();
@@ -220,10 +220,10 @@ fn wrong_certificates_are_named_before_anything_is_served() {
     let desk = Desk::new();
     desk.write("certificate.pem", "nothing");
     let set = ["--option", "tls_certificate=certificate.pem", "--option", "tls_key=key.pem"];
-    let said = "modoai: the configuration cannot be used: no certificate in certificate.pem: it must contain a chain of \
+    let said = "modoai: invalid configuration: no certificate in certificate.pem: it must contain a chain of \
                 certificates in PEM (BEGIN CERTIFICATE)";
     desk.run_on_site("serve", &set).failed(78, said);
     desk.run_on_site("serve", &[&set[..], &["--check-config"]].concat()).failed(78, said);
-    let said = "modoai: the configuration cannot be used: tls_certificate and tls_key must be set together";
+    let said = "modoai: invalid configuration: tls_certificate and tls_key must be set together";
     desk.run_on_site("serve", &[&set[..2], &["--check-config"]].concat()).failed(78, said);
 }

@@ -22,7 +22,7 @@ fn every_default_in_the_reference_may_be_written_out() {
     assert!(defaults.len() > 15, "{reference}");
     desk.write("modoai.toml", defaults.join("\n"));
     let ended = desk.run_on_site("serve", &["--config", "modoai.toml", "--check-config"]);
-    assert_eq!(ended.printed(), "the configuration is good\n");
+    assert_eq!(ended.printed(), "the configuration is valid\n");
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_wrong_setting_is_named_with_the_place_it_stands_in_and_the_one_that_was_mea
     for (file, said) in [
         ("listn = \"127.0.0.1:0\"", "unknown setting 'listn'; did you mean 'listen'?"),
         ("listen = 8080", "setting 'listen' needs text in quotes"),
-        ("rescan = \"soon\"", "setting 'rescan' needs a span of time, such as 30, \"30s\", \"15m\", \"2h\" or \"1d\""),
+        ("rescan = \"soon\"", "setting 'rescan' needs a duration, such as 30, \"30s\", \"15m\", \"2h\" or \"1d\""),
         ("[[area]]\nhtpasswd = \"users\"", "setting 'area' needs a path in each area"),
         ("[[area]]\npaht = \"/\"", "setting 'area' is invalid: unknown setting 'paht'; did you mean 'path'?"),
         ("[[area]]\npath = 5", "setting 'area' is invalid: setting 'path' needs text in quotes"),

@@ -23,6 +23,9 @@ const GUIDE: &str = "docs/guide/validate.md";
 const BEGIN: &str = "<!-- printed by `modoai validate --list-checks` -->\n";
 const END: &str = "<!-- end of what is printed -->\n";
 
+/// An address that is not a placeholder.
+const ADDRESS: &str = "oai@library.example.org";
+
 /// A site with several pages of each list, and a deletion.
 fn served() -> (TestSite, Server) {
     let site = TestSite::default();
@@ -31,6 +34,7 @@ fn served() -> (TestSite, Server) {
         site.write(format!("pages/{number}.html"), format!("<!doctype html><title>Page {number}</title>"));
     }
     let launch = Launch::of(site.path()).set("records_per_page", "9").set("identifiers_per_page", "11");
+    let launch = launch.set("repository_name", "Papers").set("admin_email", ADDRESS);
     let server = launch.set("sets_per_page", "3").start();
     site.remove("papers/7.txt");
     let identifier = encode(format!("{}/papers/7.txt", server.url()));
@@ -46,10 +50,27 @@ fn our_own_server_conforms() {
     let (_site, server) = served();
     let url = format!("{}/modoai", server.url());
     let text = Desk::new().run(&["validate", &url, "--strict"]).printed();
-    assert!(text.starts_with(&format!("{url}: A modoai repository\n\nHTTP")), "{text}");
+    assert!(text.starts_with(&format!("{url}: Papers\n\nHTTP")), "{text}");
     assert!(text.contains("  pass       tokens-last-page "), "{text}");
     assert!(text.contains("  pass       deletions-get-record "), "{text}");
     assert!(text.contains(" passed, 0 failed, 0 with warnings, "), "{text}");
+}
+
+#[test]
+fn default_name_and_email_of_our_own_server_are_warnings() {
+    let site = TestSite::with(&[("a.txt", "a")]);
+    let server = Server::of(site.path());
+    let url = format!("{}/modoai", server.url());
+    let ended = Desk::new().run(&["validate", &url, "--json", "--only", "identify"]);
+    assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let outcomes = report["outcomes"].as_array().expect("a list");
+    let warnings: Vec<_> = outcomes.iter().filter(|outcome| outcome["grade"] == "warning").collect();
+    assert_eq!(warnings.len(), 1, "{}", ended.stdout);
+    assert_eq!(warnings[0]["id"], "identify-placeholders");
+    assert_eq!(warnings[0]["findings"].as_array().map(Vec::len), Some(2), "{}", ended.stdout);
+    let ended = Desk::new().run(&["validate", &url, "--strict", "--only", "identify-placeholders"]);
+    assert_eq!(ended.status, 2, "{}{}", ended.stdout, ended.stderr);
 }
 
 #[test]
@@ -57,7 +78,8 @@ fn the_apache_module_conforms() {
     if apache::is_missing() {
         return;
     }
-    let launch = apache::Launch::new(Mpm::Event).ordinary_site().text("OAIPageSize 7");
+    let launch =
+        apache::Launch::new(Mpm::Event).ordinary_site().text("OAIPageSize 7").text(&format!("ServerAdmin {ADDRESS}"));
     for number in 0..23 {
         launch.write(format!("docs/papers/{number}.txt"), format!("paper {number}"));
         launch.write(format!("docs/pages/{number}.html"), format!("<!doctype html><title>Page {number}</title>"));
@@ -74,14 +96,15 @@ fn the_apache_module_conforms() {
 fn what_is_wrong_is_told_with_its_proof_and_ends_with_2() {
     // Behind a proxy that leaves the port out, the base URL is not where it was asked.
     let site = TestSite::with(&[("a.txt", "a")]);
-    let server = Launch::of(site.path()).argument("--url").argument("http://www.example.org/").start();
+    let launch = Launch::of(site.path()).set("repository_name", "Papers").set("admin_email", ADDRESS);
+    let server = launch.argument("--url").argument("http://www.example.org/").start();
     let url = format!("{}/modoai", server.url());
     let desk = Desk::new();
     let ended = desk.run(&["validate", &url, "--junit", "report.xml"]);
     assert_eq!(ended.status, 2, "{}{}", ended.stdout, ended.stderr);
     assert_eq!(ended.stderr, format!("modoai: {url} does not conform: failures: 1, warnings: 0\n"));
     let proof = format!(
-        "    failure: baseURL is 'http://www.example.org/modoai', asked was '{url}'\n      asked: {url}?verb=Identify\n"
+        "    failure: baseURL is 'http://www.example.org/modoai', but the requested URL is '{url}'\n      request: {url}?verb=Identify\n"
     );
     assert!(ended.stdout.contains(&proof), "{}", ended.stdout);
     let junit = fs::read_to_string(desk.at("report.xml")).expect("it was written");
@@ -97,7 +120,7 @@ fn what_is_wrong_is_told_with_its_proof_and_ends_with_2() {
         assert!(guide.contains(&format!("`{field}`")), "the guide leaves out `{field}`");
     }
     let grades: Vec<_> = report["outcomes"].as_array().expect("a list").iter().map(|it| &it["grade"]).collect();
-    assert_eq!((grades.len(), grades[2]), (11, &"failure".into()), "{}", ended.stdout);
+    assert_eq!((grades.len(), grades[2]), (12, &"failure".into()), "{}", ended.stdout);
 }
 
 /// A server that puts everything but Identify off for an hour.
@@ -122,7 +145,8 @@ fn our_own_aggregator_conforms() {
     let desk = Desk::new();
     let url = format!("{}/modoai", server.url());
     desk.run(&["harvest", &url, "--into", "copy", "--sink", "catalogue"]).printed();
-    let aggregator = Launch::of_catalogue(desk.at("copy/catalogue.sqlite")).start();
+    let launch = Launch::of_catalogue(desk.at("copy/catalogue.sqlite"));
+    let aggregator = launch.set("repository_name", "Papers").set("admin_email", ADDRESS).start();
     let text = desk.run(&["validate", &format!("{}/modoai", aggregator.url()), "--strict"]).printed();
     assert!(text.contains(" passed, 0 failed, 0 with warnings, "), "{text}");
 }
@@ -132,12 +156,8 @@ fn what_cannot_be_judged_ends_with_1() {
     let url = format!("http://127.0.0.1:{}/oai", free_port());
     let ended = Desk::new().run(&["validate", &url]);
     assert_eq!(ended.status, 1, "{}", ended.stdout);
-    assert!(
-        ended.stderr.starts_with(&format!("modoai: {url} could not be judged: there was no answer: ")),
-        "{}",
-        ended.stderr
-    );
-    assert_eq!(ended.stdout.matches("there was no answer").count(), 1, "{}", ended.stdout);
+    assert!(ended.stderr.starts_with(&format!("modoai: failed to validate {url}: no response: ")), "{}", ended.stderr);
+    assert_eq!(ended.stdout.matches("no response").count(), 1, "{}", ended.stdout);
     let page = Page::serving("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\n<html>Hello!");
     let ended = Desk::new().run(&["validate", &page.url]);
     assert_eq!(ended.status, 1, "{}", ended.stdout);
@@ -150,10 +170,10 @@ fn no_check_is_no_conformance() {
     let url = format!("{}/modoai", server.url());
     let ended = Desk::new().run(&["validate", &url, "--only", "dates", "--max-requests", "2"]);
     assert!(ended.stdout.contains("15 checks: 0 passed, 0 failed, 0 with warnings, 15 not judged"), "{}", ended.stdout);
-    let said = format!("modoai: {url} could not be judged: the limit of 2 requests is reached\n");
+    let said = format!("modoai: failed to validate {url}: the limit of 2 requests is reached\n");
     assert!(ended.status == 1 && ended.stderr.starts_with(&said), "{}", ended.stderr);
     let ended = Desk::new().run(&["validate", &url, "--strict", "--max-requests", "1"]);
-    let said = format!("modoai: {url} was not judged to the end: the limit of 1 requests is reached\n");
+    let said = format!("modoai: validation of {url} is incomplete: the limit of 1 requests is reached\n");
     assert!(ended.status == 1 && ended.stderr.starts_with(&said), "{}", ended.stderr);
     let ended = Desk::new().run(&["validate", &url, "--only", "identify-answer"]);
     assert!(ended.status == 0 && ended.stdout.contains("\n1 check: 1 passed"), "{ended:?}");
@@ -175,10 +195,10 @@ fn a_password_is_never_shown() {
 fn what_is_no_check_is_a_usage_error() {
     for (arguments, said) in [
         (&["validate"][..], "<BASE_URL>"),
-        (&["validate", "example.org"], "a base URL looks like https://example.org/oai"),
-        (&["validate", "http://a/", "--max-requests", "0"], "not a number from 1 on"),
-        (&["validate", "http://a/oai?verb=Identify"], "leave out what begins with '?': http://a/oai\n"),
-        (&["validate", "http://a/", "--only", "junk"], "there is no such check; --list-checks shows them"),
+        (&["validate", "example.org"], "expected a base URL such as https://example.org/oai"),
+        (&["validate", "http://a/", "--max-requests", "0"], "expected a number greater than 0"),
+        (&["validate", "http://a/oai?verb=Identify"], "omit the query: http://a/oai\n"),
+        (&["validate", "http://a/", "--only", "junk"], "unknown check; --list-checks lists all checks"),
     ] {
         let ended = Desk::new().run(arguments);
         assert_eq!(ended.status, 64, "{arguments:?}");

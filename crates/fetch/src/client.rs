@@ -82,7 +82,7 @@ impl Client {
     /// A client of these manners.
     pub fn new(manners: Manners) -> Result<Self, FetchError> {
         if manners.public_only && manners.proxy.is_some() {
-            let what = "only public hosts may be asked, and a proxy would not tell which it asks".to_owned();
+            let what = "a proxy cannot be used if only public addresses are allowed".to_owned();
             return Err(FetchError::Setup { what, source: None });
         }
         let cookies = Arc::new(Cookies::default());
@@ -134,7 +134,7 @@ impl Client {
         let own = Credential::from_url(&mut url);
         url.set_fragment(None);
         let Some(first) = Origin::of(&url) else {
-            return Err(FetchError::InvalidUrl { url: url.into(), reason: "it is not an HTTP URL with a host" });
+            return Err(FetchError::InvalidUrl { url: url.into(), reason: "not an HTTP URL with a host" });
         };
         let method = match (&ask.form, ask.method) {
             (Some(_), _) => reqwest::Method::POST,
@@ -172,7 +172,7 @@ impl Client {
             if (status == 429 || status == 503 && self.inner.manners.holds_on_503)
                 && let Some(wait) = asked_to_wait(response.headers())
             {
-                tracing::info!(host = url.host_str(), ?wait, status, "asked to come back later");
+                tracing::info!(host = url.host_str(), ?wait, status, "the server sent Retry-After");
                 self.hold(url.host_str().unwrap_or_default(), SystemTime::now() + wait);
             }
             let to = if ask.follow { redirect::target(status, response.headers(), &url)? } else { None };
@@ -210,6 +210,21 @@ impl Client {
     /// Who asks, as robots.txt names us: the agent's first word, without its version.
     pub fn product(&self) -> &str {
         product(&self.inner.manners.agent)
+    }
+
+    /// The `User-Agent` header of every request.
+    pub fn user_agent(&self) -> String {
+        self.inner.manners.user_agent()
+    }
+
+    /// The `From` header of every request, if the contact is an email address.
+    pub fn from(&self) -> Option<&str> {
+        self.inner.manners.from()
+    }
+
+    /// The contact of the operator, as configured.
+    pub fn contact(&self) -> Option<&str> {
+        self.inner.manners.contact.as_deref().map(str::trim).filter(|contact| !contact.is_empty())
     }
 
     /// Until when nothing is sent to this host, if that is still to come.
@@ -313,9 +328,9 @@ fn connections(
         HeaderValue::from_str(text)
             .map_err(|error| FetchError::Setup { what: format!("{what} {text:?}"), source: Some(error.into()) })
     };
-    own.insert(header::USER_AGENT, header("the agent", &manners.user_agent())?);
+    own.insert(header::USER_AGENT, header("invalid user agent", &manners.user_agent())?);
     if let Some(from) = manners.from() {
-        own.insert(header::FROM, header("the contact", from)?);
+        own.insert(header::FROM, header("invalid contact address", from)?);
     }
     let mut builder = reqwest::Client::builder()
         .tls_backend_preconfigured(tls.clone())
@@ -336,7 +351,7 @@ fn connections(
     if let Some(guard) = guard {
         builder = builder.no_proxy().dns_resolver(Arc::new(Guarded(Arc::clone(guard))));
     } else if let Some(proxy) = &manners.proxy {
-        let what = format!("the proxy {}", without_userinfo(proxy));
+        let what = format!("invalid proxy {}", without_userinfo(proxy));
         let proxy = Proxy::all(proxy.clone()).map_err(|error| setup(&what, error))?;
         builder = builder.proxy(proxy.no_proxy(NoProxy::from_env()));
     }

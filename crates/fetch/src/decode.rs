@@ -180,7 +180,7 @@ fn decide(labels: &[String], expects_text: bool, first: &[u8]) -> Result<(State,
             });
         }
         [label] => label.as_str(),
-        _ => return Err(undecodable("it is encoded more than once")),
+        _ => return Err(undecodable("more than one content coding")),
     };
     let said = match label {
         "gzip" | "x-gzip" => Some(Coding::Gzip),
@@ -206,12 +206,12 @@ fn decide(labels: &[String], expects_text: bool, first: &[u8]) -> Result<(State,
         (Some(Coding::Gzip | Coding::Zstd), None) => Ok((State::Plain, Some(Surprise::LabelledButPlain))),
         (Some(said), None) => Ok((Encoded::state(said)?, None)),
         (None, None) if label == "compress" || label == "x-compress" => match first {
-            [0x1f, 0x9d, ..] => Err(undecodable("nobody has used that for thirty years")),
+            [0x1f, 0x9d, ..] => Err(undecodable("the compress coding is not supported")),
             _ => Ok((State::Plain, Some(Surprise::LabelledButPlain))),
         },
         // Words that are no encoding at all, such as a charset, are common. What reads as text is text.
         (None, None) if reads_as_text(&[], first) => Ok((State::Plain, Some(Surprise::LabelledButPlain))),
-        (None, None) => Err(undecodable("that encoding is not known")),
+        (None, None) => Err(undecodable("unknown content coding")),
     }
 }
 
@@ -286,7 +286,7 @@ impl Encoded {
 
     fn without_output(&self, last: bool) -> Result<Step, Undecodable> {
         if self.fruitless > FRUITLESS {
-            return Err(undecodable(self.coding, &io::Error::other("it goes on and on without saying anything")));
+            return Err(undecodable(self.coding, &io::Error::other("compressed data without content")));
         }
         Ok(if last { Step::Ended { whole: self.at_end } } else { Step::NeedsMore })
     }

@@ -106,7 +106,7 @@ impl Engine {
                 );
                 out.truncate(written);
                 match result {
-                    BrotliResult::ResultFailure => Err(io::Error::other("it is damaged")),
+                    BrotliResult::ResultFailure => Err(io::Error::other("damaged data")),
                     BrotliResult::ResultSuccess => Ok(Ran { used, ended: true }),
                     BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => Ok(Ran { used, ended: false }),
                 }

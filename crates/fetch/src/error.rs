@@ -27,9 +27,9 @@ impl std::fmt::Display for Wait {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Connection => "a connection",
-            Self::FirstByte => "the answer's first byte",
-            Self::NextByte => "the answer's next byte",
-            Self::MoreThanATrickle => "more than a trickle",
+            Self::FirstByte => "the first byte of the response",
+            Self::NextByte => "the next byte of the response",
+            Self::MoreThanATrickle => "a faster response",
         })
     }
 }
@@ -41,7 +41,7 @@ type Cause = Box<dyn Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The host's name has no address.
-    #[error("failed to find the address of {host}, for {url}")]
+    #[error("failed to resolve {host} for {url}")]
     Resolve {
         /// Whose.
         host: String,
@@ -62,7 +62,7 @@ pub enum FetchError {
         url: String,
     },
     /// This machine has no files, ports or memory left for a connection, or no network.
-    #[error("this machine has no room for a connection to {host}, for {url}")]
+    #[error("failed to connect to {host} for {url}: local connection limit reached")]
     Exhausted {
         /// To whom.
         host: String,
@@ -73,7 +73,7 @@ pub enum FetchError {
         source: Cause,
     },
     /// Nobody answers there, or the proxy will not let us.
-    #[error("failed to connect to {host}, for {url}")]
+    #[error("failed to connect to {host} for {url}")]
     Connect {
         /// To whom.
         host: String,
@@ -84,7 +84,7 @@ pub enum FetchError {
         source: Cause,
     },
     /// The other side could not prove who it is, or does not speak TLS as we do.
-    #[error("no safe connection to {host}, for {url}: {reason}")]
+    #[error("TLS handshake with {host} failed for {url}: {reason}")]
     Tls {
         /// To whom.
         host: String,
@@ -96,7 +96,7 @@ pub enum FetchError {
         is_certificate: bool,
     },
     /// It took too long.
-    #[error("waited too long for {what} of {url}")]
+    #[error("timed out waiting for {what} from {url}")]
     TimedOut {
         /// What was waited for.
         what: Wait,
@@ -104,7 +104,7 @@ pub enum FetchError {
         url: String,
     },
     /// The answer ended before its end.
-    #[error("the answer from {url} ended after {received} bytes, before its end")]
+    #[error("the response from {url} was truncated after {received} bytes")]
     CutShort {
         /// What was asked for.
         url: String,
@@ -133,7 +133,7 @@ pub enum FetchError {
         reason: &'static str,
     },
     /// More than the caller can carry.
-    #[error("the answer from {url} is larger than {limit} bytes")]
+    #[error("the response from {url} is larger than {limit} bytes")]
     TooLarge {
         /// What was asked for.
         url: String,
@@ -141,7 +141,7 @@ pub enum FetchError {
         limit: usize,
     },
     /// The body is not what its encoding demands.
-    #[error("failed to decode the answer from {url} as {coding}: {reason}")]
+    #[error("failed to decode the response from {url} as {coding}: {reason}")]
     Decoding {
         /// What was asked for.
         url: String,
@@ -151,7 +151,7 @@ pub enum FetchError {
         reason: String,
     },
     /// Not a URL that can be asked for.
-    #[error("{url} cannot be asked for: {reason}")]
+    #[error("cannot request {url}: {reason}")]
     InvalidUrl {
         /// What was asked for.
         url: String,
@@ -159,7 +159,7 @@ pub enum FetchError {
         reason: &'static str,
     },
     /// The host wants to be left alone for longer than one sits and waits. Nothing was sent.
-    #[error("{host} wants to be left alone for now, so {url} was not asked for")]
+    #[error("skipped {url}: {host} asked clients to wait (Retry-After)")]
     Held {
         /// Who.
         host: String,
@@ -178,7 +178,7 @@ pub enum FetchError {
         source: Option<Cause>,
     },
     /// Anything else, such as an answer that is not HTTP.
-    #[error("failed to get {url}")]
+    #[error("failed to fetch {url}")]
     Other {
         /// What was asked for.
         url: String,
@@ -243,7 +243,7 @@ impl FetchError {
         if error.is_connect() {
             return match error.is_timeout() {
                 true => Self::TimedOut { what: Wait::Connection, url },
-                false => Self::Connect { host, url, source: error.into() },
+                false => Self::Connect { host, url, source: system_error(error) },
             };
         }
         if error.is_timeout() {
@@ -269,4 +269,10 @@ fn was_lost(error: &reqwest::Error) -> bool {
                 .downcast_ref::<hyper::Error>()
                 .is_some_and(|error| error.is_incomplete_message() || error.is_canceled() || error.is_closed())
     })
+}
+
+/// The error of the operating system beneath an error, if there is one: the layers above it add nothing for a reader.
+fn system_error(error: reqwest::Error) -> Cause {
+    let number = causes(&error).find_map(|cause| cause.downcast_ref::<io::Error>()?.raw_os_error());
+    number.map_or_else(|| error.into(), |number| io::Error::from_raw_os_error(number).into())
 }

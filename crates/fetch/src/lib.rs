@@ -88,6 +88,7 @@ pub use kind::Kind;
 pub use manners::{Manners, Trust};
 pub use reach::Start;
 pub use redirect::Hop;
+pub use reqwest::StatusCode;
 pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 pub use retry::{Next, Patience, retry_after};
 pub use robots::{Gate, Permission, Remembered, Robots, Unknown};

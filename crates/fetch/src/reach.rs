@@ -16,7 +16,7 @@ use url::{Host, Url};
 
 /// The reason why a name was not resolved.
 #[derive(Debug, thiserror::Error)]
-#[error("it has no address that may be connected to")]
+#[error("no address of the host is allowed")]
 pub(crate) struct NotAllowed;
 
 /// A URL that the user named: the base URL of a repository, or the top of a web.
@@ -104,7 +104,10 @@ impl Guard {
             if plain_name(start) == name && *standing == Standing::Unknown && !found.is_empty() {
                 *standing = Standing::of(&found.iter().map(SocketAddr::ip).collect::<Vec<_>>());
                 if let Standing::Private(addresses) = &*standing {
-                    tracing::info!("{name} has the private address {}; it is the only one allowed", listed(addresses));
+                    tracing::info!(
+                        "{name} has the private address {}; no other private address is allowed",
+                        listed(addresses)
+                    );
                 }
             }
         }

@@ -62,15 +62,15 @@ pub(crate) fn location(status: u16, headers: &HeaderMap, from: &Url) -> Result<O
     let location = percent_encode(location.trim_ascii(), const { &AsciiSet::EMPTY }).to_string();
     let bad = |to: String, reason| Err(FetchError::BadRedirect { url: from.to_string(), to, reason });
     if location.is_empty() {
-        return bad(location, "there is no Location");
+        return bad(location, "missing Location header");
     }
     let Ok(to) = from.join(&location) else {
         // It may hold a password, and could not be taken apart to remove it.
-        return bad(String::new(), "its Location is not a URL");
+        return bad(String::new(), "invalid URL in the Location header");
     };
     let to = without_userinfo(&to);
     if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none() {
-        return bad(to.to_string(), "that is not HTTP");
+        return bad(to.to_string(), "not an HTTP URL");
     }
     Ok(Some(to))
 }

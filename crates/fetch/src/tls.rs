@@ -19,19 +19,19 @@ pub(crate) fn config(trust: &Trust) -> Result<ClientConfig, FetchError> {
     let verifier: Arc<dyn ServerCertVerifier> = match trust {
         Trust::System => Arc::new(WhenNeeded { verifier: OnceLock::new(), provider: Arc::clone(&provider) }),
         Trust::Also(path) => {
-            let what = || format!("the certificates in {}", path.display());
+            let what = || format!("failed to read the certificates in {}", path.display());
             let certificates: Vec<_> = CertificateDer::pem_file_iter(path)
                 .and_then(Iterator::collect)
                 .map_err(|error| FetchError::Setup { what: what(), source: Some(error.into()) })?;
             if certificates.is_empty() {
-                return Err(FetchError::Setup { what: format!("{}: there are none", what()), source: None });
+                return Err(FetchError::Setup { what: format!("{}: the file contains none", what()), source: None });
             }
             let verifier = Verifier::new_with_extra_roots(certificates.clone(), Arc::clone(&provider))
                 .map_err(|error| FetchError::Setup { what: what(), source: Some(error.into()) })?;
             Arc::new(Known { certificates, verifier })
         }
         Trust::Anyone => {
-            tracing::warn!("certificates are not checked: whoever is on the line can read and change everything");
+            tracing::warn!("TLS certificates are not verified; connections can be intercepted");
             Arc::new(Credulous { provider: Arc::clone(&provider) })
         }
     };

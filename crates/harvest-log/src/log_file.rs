@@ -37,7 +37,7 @@ impl LogFile {
         let (label, path) = (self.label, self.path.display());
         match written {
             Ok(()) if self.lost > 0 => {
-                tracing::info!("the {label} {path} can be written again; {} lines are missing", self.lost);
+                tracing::info!("the {label} {path} is writable again; {} lines are missing", self.lost);
                 self.lost = 0;
             }
             Ok(()) => {}

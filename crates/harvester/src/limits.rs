@@ -38,7 +38,7 @@ pub enum Reached {
         limit: u64,
     },
     /// The disk would be too full.
-    #[error("stopped: {} of disk space are free at {}, less than {} (--min-free)", size(*found), path.display(), size(*limit))]
+    #[error("stopped: {} of free disk space at {}, less than {} (--min-free)", size(*found), path.display(), size(*limit))]
     Free {
         /// A folder on the disk.
         path: PathBuf,

@@ -26,7 +26,7 @@ pub use report::{Order, PageError, PageReport, Purpose};
 const MOST_ERRORS: usize = 16;
 
 /// Why neither of two items is here.
-const MIXED: &str = "it came mixed with another item";
+const MIXED: &str = "it was mixed with another item";
 
 /// Reads a page piece by piece.
 pub struct PageReader<'a> {
@@ -271,7 +271,7 @@ impl<'a> PageReader<'a> {
             }
             // Records in it were skipped, and nobody knows whose they are.
             Event::Stray(name @ ("record" | "header" | "ListRecords" | "ListIdentifiers" | "GetRecord")) => {
-                self.miss_nameless(&format!("a {name} element stands where it does not belong"))?;
+                self.miss_nameless(&format!("unexpected element {name}"))?;
             }
             _ => {}
         }
@@ -390,7 +390,7 @@ impl<'a> PageReader<'a> {
         }
         self.report.repairs.note(quirks::HEADER_INCOMPLETE, "a record with the headers of two items");
         if header.identifier.is_empty() {
-            return self.miss_nameless("a header came without an identifier");
+            return self.miss_nameless("received a header without an identifier");
         }
         if self.is_foreign(header) {
             return Ok(());
@@ -425,13 +425,13 @@ impl<'a> PageReader<'a> {
     fn record_end(&mut self) -> Result<(), PageError> {
         let Some(record) = self.record.take() else { return Ok(()) };
         let Some(header) = record.header else {
-            let reason = "a record came without a header";
+            let reason = "received a record without a header";
             self.report.repairs.note(quirks::HEADER_INCOMPLETE, reason);
             return self.miss_nameless(reason);
         };
         if record.skipped {
             if header.identifier.is_empty() {
-                self.miss_nameless("a record came without an identifier")?;
+                self.miss_nameless("received a record without an identifier")?;
             }
             return Ok(());
         }
@@ -445,7 +445,7 @@ impl<'a> PageReader<'a> {
         let bare = record.parts == 0 && !header.deleted && self.order.purpose != Purpose::Headers;
         if record.mixed || bare {
             self.desk.sink.abandon()?;
-            let reason = if record.mixed { MIXED } else { "it came without metadata" };
+            let reason = if record.mixed { MIXED } else { "it has no metadata" };
             if !record.mixed {
                 self.report.repairs.note(quirks::METADATA_MISSING, identifier);
             }
@@ -521,7 +521,7 @@ impl<'a> PageReader<'a> {
             return self.record_end();
         }
         if header.identifier.is_empty() {
-            return self.miss_nameless("a header came without an identifier");
+            return self.miss_nameless("received a header without an identifier");
         }
         if self.is_foreign(&header) {
             return Ok(());
@@ -533,7 +533,8 @@ impl<'a> PageReader<'a> {
             Some(fresh) => self.report.fresh += u64::from(fresh),
             None => {
                 self.report.unknown += 1;
-                let reason = if header.deleted { "its deletion was not told" } else { "only its header was listed" };
+                let reason =
+                    if header.deleted { "its deletion was not reported" } else { "only its header was listed" };
                 self.desk.budget.take(header_size(&header)).map_err(SinkError::from)?;
                 let is_news = self.miss(&header.identifier, reason)?;
                 self.report.lost += u64::from(is_news && self.was_there(&header.datestamp));

@@ -62,7 +62,7 @@ impl Record {
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// Something is missing; the summary says what.
-    #[error("the harvest is incomplete: {}", .0.missing.first().map(ToString::to_string).unwrap_or_default())]
+    #[error("harvest incomplete: {}", .0.missing.first().map(ToString::to_string).unwrap_or_default())]
     Incomplete(Box<Summary>),
     /// There was no harvest.
     #[error(transparent)]
@@ -210,11 +210,11 @@ fn gone(why: &str) -> SinkError {
 
 impl Outlet {
     fn send(&self, message: Message) -> Result<(), SinkError> {
-        self.sender.blocking_send(message).map_err(|_| gone("nobody takes its records any more"))
+        self.sender.blocking_send(message).map_err(|_| gone("the receiver of the records was dropped"))
     }
 
     fn gathered(&mut self) -> Result<&mut Gathered, SinkError> {
-        self.record.as_mut().ok_or_else(|| gone("a part came before its record"))
+        self.record.as_mut().ok_or_else(|| gone("received record content before its header"))
     }
 }
 
@@ -226,7 +226,7 @@ impl Sink for Outlet {
 
     fn record(&mut self, header: &Header) -> Result<(), SinkError> {
         let mut record = Gathered::new(&self.folder);
-        record.begin(header).map_err(SinkError::io("write below", &self.folder))?;
+        record.begin(header).map_err(SinkError::io("write to", &self.folder))?;
         self.record = Some(record);
         Ok(())
     }
@@ -238,7 +238,7 @@ impl Sink for Outlet {
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError> {
         let written = self.gathered()?.bytes(bytes);
-        written.map_err(SinkError::io("write below", &self.folder))
+        written.map_err(SinkError::io("write to", &self.folder))
     }
 
     fn part_end(&mut self) -> Result<(), SinkError> {
@@ -262,7 +262,7 @@ impl Sink for Outlet {
     fn commit(&mut self) -> Result<String, SinkError> {
         let (taken, waiting) = oneshot::channel();
         self.send(Message::Page(taken))?;
-        waiting.blocking_recv().map_err(|_| gone("nobody takes its records any more"))?;
+        waiting.blocking_recv().map_err(|_| gone("the receiver of the records was dropped"))?;
         Ok(String::new())
     }
 

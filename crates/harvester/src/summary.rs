@@ -90,7 +90,7 @@ fn key(gap: &Gap) -> (Option<String>, Option<String>, Option<String>) {
 
 impl std::fmt::Display for Gap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.what)?;
+        f.write_str(if self.what == "window" { "date range" } else { &self.what })?;
         if let Some(identifier) = &self.identifier {
             write!(f, " {identifier}")?;
         }

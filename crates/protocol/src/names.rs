@@ -3,6 +3,7 @@
 //! A value of these types exists only if it is legal, so whatever holds one can be written into a response as it is.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// The schema's character class for prefixes and for each level of a set spec: RFC 2396's unreserved characters.
 fn is_name_byte(byte: u8) -> bool {
@@ -103,6 +104,25 @@ impl SetSpec {
         let ends = self.0.match_indices(':').map(|(at, _)| at).chain([self.0.len()]);
         ends.map(|end| &self.0[..end])
     }
+
+    /// Sorts sets, and removes duplicates and sets that contain another one.
+    pub fn keep_narrowest(sets: &mut Vec<Arc<Self>>) {
+        if sets.len() < 2 {
+            return;
+        }
+        // Level by level, what a set contains follows it at once. (By bytes, `a-b` comes between `a` and `a:b`.)
+        sets.sort_unstable_by(|a, b| a.as_str().split(':').cmp(b.as_str().split(':')));
+        sets.dedup();
+        let mut narrower: Option<Arc<Self>> = None;
+        let kept = sets.drain(..).rev().filter(|set| {
+            let contains = narrower.replace(Arc::clone(set)).is_some_and(|narrower| {
+                narrower.as_str().strip_prefix(set.as_str()).is_some_and(|rest| rest.starts_with(':'))
+            });
+            !contains
+        });
+        *sets = kept.collect();
+        sets.sort_unstable();
+    }
 }
 
 impl fmt::Display for SetSpec {
@@ -134,6 +154,14 @@ mod tests {
             assert!(SetSpec::parse(spec.as_str()).is_some(), "{spec}");
             assert_eq!(spec.levels(), ["x", level]);
         }
+    }
+
+    #[test]
+    fn of_sets_within_each_other_the_narrowest_stay() {
+        let specs = ["b", "a:b:c", "a", "a-b", "b", "a:b"].map(|spec| Arc::new(SetSpec::parse(spec).expect("legal")));
+        let mut sets = specs.to_vec();
+        SetSpec::keep_narrowest(&mut sets);
+        assert_eq!(sets.iter().map(|set| set.as_str()).collect::<Vec<_>>(), ["a-b", "a:b:c", "b"]);
     }
 
     #[test]

@@ -24,10 +24,10 @@ pub enum QueryError {
     #[error("the request has more than {MAX_PAIRS} arguments")]
     TooMany,
     /// A POST with arguments in its URL. They would have to be ignored, or mixed with those of the body.
-    #[error("a POST request has its arguments in the body, and this one has a query in its URL")]
+    #[error("a POST request must have its arguments in the body, not in the query of the URL")]
     InPost,
     /// A name or value is not UTF-8 after percent-decoding.
-    #[error("the request is not UTF-8 after percent-decoding")]
+    #[error("the request is not valid UTF-8 after percent-decoding")]
     NotUtf8,
 }
 

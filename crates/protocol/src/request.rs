@@ -134,11 +134,11 @@ fn verb_of(arguments: &Arguments) -> Result<Verb, ProtocolError> {
     let bad = |message: String| Err(ProtocolError::new(ErrorCode::BadVerb, message));
     let mut verbs = arguments.iter().filter(|(name, _)| name == "verb").map(|(_, value)| value.as_str());
     match (verbs.next(), verbs.next()) {
-        (None, _) => bad(format!("the verb argument is missing; one of {} is needed", verb_names())),
+        (None, _) => bad(format!("missing verb argument; expected one of {}", verb_names())),
         (Some(_), Some(_)) => bad("the verb argument is repeated".to_owned()),
         (Some(name), None) => match Verb::from_name(name) {
             Some(verb) => Ok(verb),
-            None => bad(format!("'{}' is not a verb; one of {} is needed", brief(name), verb_names())),
+            None => bad(format!("'{}' is not a verb; expected one of {}", brief(name), verb_names())),
         },
     }
 }
@@ -189,12 +189,12 @@ impl<'a> Judge<'a> {
         if let Some((name, _)) = exclusive {
             let company = |(other, _): &&(&str, Use)| other != name && self.value(other).is_some();
             if let Some((other, _)) = known.iter().find(company) {
-                self.fault(format!("'{name}' is exclusive and may not come with '{other}'"));
+                self.fault(format!("'{name}' is an exclusive argument and cannot be combined with '{other}'"));
             }
         } else {
             for (name, kind) in known {
                 if *kind == Use::Required && self.value(name).is_none() {
-                    self.fault(format!("{verb} needs the argument '{name}'"));
+                    self.fault(format!("{verb} requires the argument '{name}'"));
                 }
             }
         }
@@ -204,9 +204,9 @@ impl<'a> Judge<'a> {
     fn request(&mut self) -> Option<Request> {
         // Every value is judged, also when another is missing, so that all faults are reported at once.
         let identifier = self.value("identifier").map(str::to_owned);
-        let prefix = self.parsed("metadataPrefix", "a metadata prefix", MetadataPrefix::parse);
-        let set = self.parsed("set", "a set spec", SetSpec::parse);
-        let dates = "a date; YYYY-MM-DD and YYYY-MM-DDThh:mm:ssZ are";
+        let prefix = self.parsed("metadataPrefix", "a valid metadata prefix", MetadataPrefix::parse);
+        let set = self.parsed("set", "a valid set spec", SetSpec::parse);
+        let dates = "a valid date; expected YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ";
         let from = self.parsed("from", dates, Bound::parse);
         let until = self.parsed("until", dates, Bound::parse);
         if let (Some(from), Some(until)) = (from, until) {

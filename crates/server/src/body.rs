@@ -61,7 +61,7 @@ impl hyper::body::Body for Body {
                 *self = Self::Empty;
                 Poll::Ready(None)
             }
-            None => Poll::Ready(Some(Err(io::Error::other("the answer could not be completed")))),
+            None => Poll::Ready(Some(Err(io::Error::other("the response could not be completed")))),
         }
     }
 
@@ -190,7 +190,7 @@ impl Write for Writer {
 }
 
 fn gone() -> io::Error {
-    io::Error::new(io::ErrorKind::BrokenPipe, "the client has gone away")
+    io::Error::new(io::ErrorKind::BrokenPipe, "the client closed the connection")
 }
 
 #[cfg(test)]

@@ -52,15 +52,15 @@ const LINGER: Duration = Duration::from_secs(2);
 
 pub(crate) const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 10\r\nConnection: close\r\n\
     Content-Security-Policy: default-src 'none'; sandbox\r\nX-Content-Type-Options: nosniff\r\n\
-    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 42\r\n\r\nThere are too many connections right now.\n";
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 35\r\n\r\nToo many connections. Retry later.\n";
 
 const TOO_SLOW: &[u8] = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\
     Content-Security-Policy: default-src 'none'; sandbox\r\nX-Content-Type-Options: nosniff\r\n\
-    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 37\r\n\r\nThe request took too long to arrive.\n";
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 35\r\n\r\nTimed out waiting for the request.\n";
 
 const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\
     Content-Security-Policy: default-src 'none'; sandbox\r\nX-Content-Type-Options: nosniff\r\n\
-    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 46\r\n\r\nThis port needs TLS: use an https:// address.\n";
+    Content-Type: text/plain; charset=utf-8\r\nContent-Length: 45\r\n\r\nThis port requires TLS: use an https:// URL.\n";
 
 /// The time that a client has for what it has to do.
 #[derive(Clone, Copy, Debug)]
@@ -225,7 +225,7 @@ impl Connection {
             match self.limits.take(self.peer, self.is_proxy) {
                 Ok(slot) => stream.hold(slot),
                 Err(_) => {
-                    let response = reply::come_back("There are too many connections right now.", 10);
+                    let response = reply::come_back("Too many connections. Retry later.", 10);
                     return Ok(response.map(|body| Logged::new(body, None).on(stream)));
                 }
             }

@@ -112,7 +112,7 @@ async fn arguments(
         let sentence = "Send the arguments as application/x-www-form-urlencoded.";
         return Err(reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, sentence));
     }
-    let too_large = || reply::text(StatusCode::PAYLOAD_TOO_LARGE, "The form is too large.");
+    let too_large = || reply::text(StatusCode::PAYLOAD_TOO_LARGE, "The form data is too large.");
     let query = request.uri().query().unwrap_or_default().as_bytes().to_vec();
     let body = request.into_body();
     if body.size_hint().lower() > query::MAX_BYTES as u64 {
@@ -121,8 +121,8 @@ async fn arguments(
     match timeout(patience, Limited::new(body, query::MAX_BYTES).collect()).await {
         Ok(Ok(form)) => Ok(query::parse_post(&query, &form.to_bytes())),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(reply::text(StatusCode::BAD_REQUEST, "The form did not arrive whole.")),
-        Err(_) => Err(reply::text(StatusCode::REQUEST_TIMEOUT, "The form took too long to arrive.")),
+        Ok(Err(_)) => Err(reply::text(StatusCode::BAD_REQUEST, "The form data is incomplete.")),
+        Err(_) => Err(reply::text(StatusCode::REQUEST_TIMEOUT, "Timed out waiting for the form data.")),
     }
 }
 
@@ -306,10 +306,10 @@ fn log(failure: &Failure) {
     if let Failure::Io(error) = failure
         && is_gone(error)
     {
-        tracing::debug!("a client left before its answer was complete");
+        tracing::debug!("a client closed the connection before the response was complete");
         return;
     }
-    tracing::error!("a request could not be answered: {}", with_causes(failure));
+    tracing::error!("failed to respond to a request: {}", with_causes(failure));
 }
 
 /// A reason as a sentence.

@@ -77,7 +77,7 @@ impl FileBody {
                 }
                 Poll::Ready(result) => result.unwrap_or_else(|panic| Err(io::Error::other(panic))),
             },
-            Next::Failed => Err(io::Error::other("the file could not be read")),
+            Next::Failed => Err(io::Error::other("failed to read the file")),
         };
         if let Ok(chunk) = &chunk {
             self.unsent.start += chunk.len() as u64;
@@ -98,7 +98,12 @@ impl Source {
         while buffer.len() < length {
             let position = at + buffer.len() as u64;
             match rustix::io::pread(&self.file, spare_capacity(&mut buffer), position) {
-                Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter")),
+                Ok(0) => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the file was truncated while it was sent",
+                    ));
+                }
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -108,7 +113,7 @@ impl Source {
             // Not the change time: a file that is replaced or removed keeps its bytes for those who have it open.
             let now = folder::fingerprint_of(&self.file)?;
             if (now.size, now.modified) != (self.state.size, self.state.modified) {
-                return Err(io::Error::other("the file was written to while it was sent"));
+                return Err(io::Error::other("the file was modified while it was sent"));
             }
         }
         Ok(buffer.into())

@@ -91,7 +91,7 @@ impl Handler {
     async fn respond(self: Arc<Self>, address: IpAddr, request: Request<Incoming>) -> Response<Body> {
         let uri = request.uri();
         if uri.path_and_query().is_some_and(|target| target.as_str().len() > MAX_TARGET) {
-            return reply::text(StatusCode::URI_TOO_LONG, "This address is too long.");
+            return reply::text(StatusCode::URI_TOO_LONG, "The URL is too long.");
         }
         let hosts = request.headers().get_all(HOST).iter().count();
         let needs_host = match request.version() {
@@ -101,7 +101,7 @@ impl Handler {
             _ => false,
         };
         if hosts > 1 || (hosts == 0 && needs_host) {
-            return reply::bad_request("The request needs exactly one Host header.");
+            return reply::bad_request("The request must have exactly one Host header.");
         }
         let Some(path) = uri.path().strip_prefix('/') else {
             return reply::bad_request("The request has no path.");
@@ -109,12 +109,7 @@ impl Handler {
         let canonical = without_empty_segments(path);
         let inner = self.within_site(&canonical).await;
         if canonical != path || format!("/{canonical}/") == self.public_path && inner.is_empty() {
-            return self.redirect(
-                StatusCode::MOVED_PERMANENTLY,
-                "The canonical address is another.",
-                &inner,
-                uri.query(),
-            );
+            return self.redirect(StatusCode::MOVED_PERMANENTLY, "See the canonical URL.", &inner, uri.query());
         }
         let path = inner;
         let place = Place::of(&path, &self.base);
@@ -132,7 +127,7 @@ impl Handler {
         let areas = self.served.areas.get();
         let requester = match (areas.identify(address, request.headers()).await, &place) {
             (Ok(requester), _) => requester,
-            (Err(Stranger::Busy), _) => return reply::come_back("Too many passwords are being checked.", 10),
+            (Err(Stranger::Busy), _) => return reply::come_back("Too many logins in progress. Retry later.", 10),
             // Whoever shows wrong credentials must not take a shortened list for the whole one.
             (Err(Stranger::Wrong), Place::Base { .. }) => {
                 return reply::unauthorized(areas.challenge().unwrap_or_default());
@@ -146,7 +141,9 @@ impl Handler {
             _ => match self.served.site.clone() {
                 Some(site) => self.clone().site(site, request, requester, format!("/{path}")).await,
                 None if path.is_empty() => self.redirect_to_base(None),
-                None => reply::text(StatusCode::NOT_FOUND, "There is only a repository here."),
+                None => {
+                    reply::text(StatusCode::NOT_FOUND, "Not found. This server provides only an OAI-PMH repository.")
+                }
             },
         };
         if let Some(user) = user {
@@ -201,7 +198,7 @@ impl Handler {
     /// 302, the only redirect that harvesters follow without holding it against the repository.
     fn redirect_to_base(&self, query: Option<&str>) -> Response<Body> {
         let base_path = self.base_path.trim_start_matches('/');
-        self.redirect(StatusCode::FOUND, "The repository has another address.", base_path, query)
+        self.redirect(StatusCode::FOUND, "The repository is at another URL.", base_path, query)
     }
 
     fn redirect(&self, status: StatusCode, sentence: &str, path: &str, query: Option<&str>) -> Response<Body> {
@@ -212,7 +209,7 @@ impl Handler {
     fn health(&self) -> Response<Body> {
         let response = match (self.served.health)() {
             Health::Current | Health::Behind => reply::text(StatusCode::OK, "ok"),
-            Health::Filling => reply::come_back("the catalogue is being filled for the first time", 5),
+            Health::Filling => reply::come_back("the first indexing is in progress", 5),
             Health::Suspended(reason) => reply::come_back(&reason, 10),
         };
         reply::with(response, CACHE_CONTROL, "no-store")

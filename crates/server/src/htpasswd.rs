@@ -61,7 +61,7 @@ impl Users {
     pub(crate) fn read(path: &Path) -> Result<Self, HtpasswdError> {
         let problem = |source| HtpasswdError::Read { path: path.to_owned(), source };
         if std::fs::metadata(path).map_err(problem)?.len() > MAX_FILE_BYTES {
-            return Err(problem(io::Error::other("it is far too large for one")));
+            return Err(problem(io::Error::other("the file is too large")));
         }
         let text = std::fs::read_to_string(path).map_err(problem)?;
         Self::parse(&text).map_err(|(line, problem)| HtpasswdError::Line { path: path.to_owned(), line, problem })
@@ -75,7 +75,7 @@ impl Users {
                 continue;
             }
             let fault = |problem| (index + 1, problem);
-            let (user, hash) = line.split_once(':').ok_or_else(|| fault("there is no colon after the user name"))?;
+            let (user, hash) = line.split_once(':').ok_or_else(|| fault("missing colon after the user name"))?;
             // htpasswd looks for the first line of a user, so later ones have no say here either.
             let hash = Hash::parse(hash).map_err(fault)?;
             let price = hash.price();
@@ -125,21 +125,21 @@ impl Hash {
     fn parse(text: &str) -> Result<Self, &'static str> {
         if let Some(encoded) = text.strip_prefix("{SHA}") {
             let digest = STANDARD.decode(encoded).ok().and_then(|bytes| bytes.try_into().ok());
-            return digest.map(Self::Sha1).ok_or("the {SHA} hash is damaged");
+            return digest.map(Self::Sha1).ok_or("invalid {SHA} hash");
         }
         if let Some(rest) = text.strip_prefix("$apr1$") {
             return match rest.split_once('$') {
                 Some((salt, digest)) if salt.len() <= 8 && digest.len() == 22 => {
                     Ok(Self::Apr1 { salt: salt.to_owned(), digest: digest.to_owned() })
                 }
-                _ => Err("the $apr1$ hash is damaged"),
+                _ => Err("invalid $apr1$ hash"),
             };
         }
         if ["$2y$", "$2a$", "$2b$"].iter().any(|prefix| text.starts_with(prefix)) {
-            let parts: bcrypt::HashParts = text.parse().map_err(|_| "the bcrypt hash is damaged")?;
+            let parts: bcrypt::HashParts = text.parse().map_err(|_| "invalid bcrypt hash")?;
             return match parts.get_cost() {
                 cost @ ..=MAX_BCRYPT_COST => Ok(Self::Bcrypt { hash: text.to_owned(), cost }),
-                _ => Err("the bcrypt hash costs too much; htpasswd allows at most 17"),
+                _ => Err("the cost of the bcrypt hash is too high; the maximum is 17"),
             };
         }
         Err("this kind of password hash is not supported; use `htpasswd -B` (bcrypt)")

@@ -186,11 +186,11 @@ impl Server {
         raise_limit_of_open_files();
         let serves = |path| served.site.as_ref().is_some_and(|site| site.would_serve(path));
         for file in self.settings.secret_files().filter(|file| serves(file)) {
-            tracing::warn!("{} is inside the site and is served with it; move it elsewhere", file.display());
+            tracing::warn!("{} is inside the site and is served with it; move it out of the directory", file.display());
         }
         let handler = match handler::Handler::new(served, &self.settings, &self.site_url()) {
             Ok(handler) => handler,
-            Err(error) => return tracing::error!(%error, "the server cannot begin: there are no threads to be had"),
+            Err(error) => return tracing::error!(%error, "failed to start the server: cannot create threads"),
         };
         let followed = self.certificate.clone().map(|certificate| tokio::spawn(certificate.follow()));
         listen::serve(self.listener, Arc::new(handler), &self.settings, self.certificate, shutdown).await;

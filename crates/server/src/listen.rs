@@ -100,7 +100,7 @@ pub(crate) async fn serve(
     stop.send_replace(true);
     let finished = timeout(settings.grace, async { while tasks.join_next().await.is_some() {} }).await;
     if finished.is_err() {
-        tracing::warn!(connections = tasks.len(), "stopping although requests are in flight");
+        tracing::warn!(connections = tasks.len(), "stopping with requests in progress");
     }
 }
 
@@ -109,7 +109,7 @@ pub(crate) async fn serve(
 async fn pause_after(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
     if !matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted) {
-        tracing::error!(%error, "a connection could not be accepted");
+        tracing::error!(%error, "failed to accept a connection");
         sleep(EXHAUSTED).await;
     }
 }

@@ -61,13 +61,13 @@ impl PasswordFile {
     fn reread(&mut self, stamp: Option<Stamp>) {
         match Users::read(&self.path) {
             Ok(users) => {
-                tracing::info!(path = %self.path.display(), "password file read again");
+                tracing::info!(path = %self.path.display(), "reloaded the password file");
                 self.users = Arc::new(users);
             }
             // Someone is editing it: the users of before stay until the file is whole again.
-            Err(error @ HtpasswdError::Line { .. }) => tracing::error!("{error}; its last good state stays in force"),
+            Err(error @ HtpasswdError::Line { .. }) => tracing::error!("{error}; keeping the previous users"),
             Err(error) => {
-                tracing::error!("{error}; nobody can log in");
+                tracing::error!("{error}; all logins are refused");
                 self.users = Arc::default();
             }
         }

@@ -39,7 +39,7 @@ pub(crate) fn with(mut response: Response<Body>, name: HeaderName, value: &str) 
             response
         }
         Err(_) => {
-            tracing::error!(header = %name, "a header value cannot be sent");
+            tracing::error!(header = %name, "invalid header value");
             fault()
         }
     }
@@ -59,20 +59,20 @@ pub(crate) fn bad_request(sentence: &str) -> Response<Body> {
 }
 
 pub(crate) fn not_found() -> Response<Body> {
-    text(StatusCode::NOT_FOUND, "There is nothing at this address.")
+    text(StatusCode::NOT_FOUND, "Not found.")
 }
 
 pub(crate) fn fault() -> Response<Body> {
-    text(StatusCode::INTERNAL_SERVER_ERROR, "The server has a fault; its log says more.")
+    text(StatusCode::INTERNAL_SERVER_ERROR, "Internal server error. See the server log for details.")
 }
 
 pub(crate) fn not_allowed(allowed: &str) -> Response<Body> {
-    let response = text(StatusCode::METHOD_NOT_ALLOWED, "This method is not possible here.");
+    let response = text(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed.");
     with(response, ALLOW, allowed)
 }
 
 pub(crate) fn unauthorized(challenge: &str) -> Response<Body> {
-    let response = text(StatusCode::UNAUTHORIZED, "This needs a user name and password.");
+    let response = text(StatusCode::UNAUTHORIZED, "A user name and password are required.");
     with(response, WWW_AUTHENTICATE, challenge)
 }
 

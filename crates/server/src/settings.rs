@@ -361,7 +361,7 @@ fn public_url(url: &str) -> Result<String, String> {
 
 fn patience(v: &toml::Value) -> Result<Duration, String> {
     match value::duration(v)? {
-        time if time.is_zero() => Err("needs more than no time".to_owned()),
+        time if time.is_zero() => Err("needs a duration longer than 0".to_owned()),
         time => Ok(time),
     }
 }
@@ -439,7 +439,7 @@ mod tests {
             ("base_path = '/a/../b'", "needs a path"),
             ("max_connections = 0", "at least 1"),
             ("workers = 10000000", "at most"),
-            ("header_timeout = 0", "more than no time"),
+            ("header_timeout = 0", "longer than 0"),
             ("area = 'private'", "[[area]]"),
             ("[[area]]\npath = '/a'", "htpasswd"),
             ("[[area]]\nhtpasswd = '/a'", "needs a path"),

@@ -50,10 +50,10 @@ impl Visit<'_> {
         for _ in 0..TRIES {
             match self.attempt() {
                 Ok(response) => return response,
-                Err(error) => tracing::warn!(path = self.path, %error, "a file cannot be sent"),
+                Err(error) => tracing::warn!(path = self.path, %error, "failed to send a file"),
             }
         }
-        reply::come_back("The site cannot be read at the moment.", 10)
+        reply::come_back("The site is temporarily unavailable.", 10)
     }
 
     /// An error means that the file changed under our hands, or that the disk fails.
@@ -70,7 +70,7 @@ impl Visit<'_> {
             Found::Folder(_) if !self.path.ends_with('/') => Ok(self.redirect_into(&name::encode(&segments))),
             Found::Folder(Some((file, representation))) => self.send_index(&file, representation),
             Found::Folder(None) if segments.is_empty() => {
-                let response = reply::text(StatusCode::FOUND, "This site has no start page; its repository is here.");
+                let response = reply::text(StatusCode::FOUND, "This site has no start page. See its repository.");
                 Ok(reply::with(response, LOCATION, &self.public(self.base_path.trim_start_matches('/'))))
             }
             Found::Folder(None) | Found::Nothing => Ok(reply::not_found()),
@@ -89,7 +89,7 @@ impl Visit<'_> {
 
     fn redirect_into(&self, folder: &str) -> Response<Body> {
         let query = self.query.map(|query| format!("?{query}")).unwrap_or_default();
-        let response = reply::text(StatusCode::MOVED_PERMANENTLY, "This is a folder; its address ends with a slash.");
+        let response = reply::text(StatusCode::MOVED_PERMANENTLY, "This is a directory; its URL ends with a slash.");
         reply::with(response, LOCATION, &format!("{}/{query}", self.public(folder)))
     }
 
@@ -111,7 +111,7 @@ impl Visit<'_> {
         match validators.judge(self.headers) {
             Outcome::Proceed => {}
             Outcome::Failed => {
-                let sentence = "The file is not in the state that the request expects.";
+                let sentence = "Precondition failed: the file does not match the condition of the request.";
                 return Ok(reply::text(StatusCode::PRECONDITION_FAILED, sentence));
             }
             Outcome::NotModified => {
@@ -128,7 +128,8 @@ impl Visit<'_> {
         let part = match range.map_or(Asked::Whole, |range| range::parse(range, size)) {
             Asked::Whole => 0..size,
             Asked::Unsatisfiable => {
-                let response = reply::text(StatusCode::RANGE_NOT_SATISFIABLE, "The file has no such bytes.");
+                let response =
+                    reply::text(StatusCode::RANGE_NOT_SATISFIABLE, "The requested range is outside the file.");
                 return Ok(reply::with(response, CONTENT_RANGE, &format!("bytes */{size}")));
             }
             Asked::Part(part) => {

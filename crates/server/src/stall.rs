@@ -33,7 +33,7 @@ impl Stall {
             self.deadline.as_mut().reset(Instant::now() + self.patience);
         }
         self.deadline.as_mut().poll(context).map(|()| {
-            let message = "the client takes no more bytes";
+            let message = "timed out: the client reads no more data";
             Err(io::Error::new(io::ErrorKind::TimedOut, message))
         })
     }

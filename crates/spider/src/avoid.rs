@@ -13,8 +13,8 @@ use crate::traverse::ROBOTS_LIVE;
 
 /// The first lines of the file.
 const HEAD: &str = "\
-# URL prefixes that are avoided (no request) or leafed (tested, not read), and why.
-# The format is: EntryType URLprefix [ExpireDate]; [*] is for ever.
+# URL prefixes that are avoided (no request) or leafed (tested, not read), with the reason.
+# The format is: EntryType URLprefix [ExpireDate]; [*] means permanently.
 ";
 
 /// Writes the list for a plan and what the table knows of robots.txt. `agent` is the product token of the client.

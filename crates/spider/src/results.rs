@@ -28,7 +28,7 @@ pub enum ReportError {
         source: std::io::Error,
     },
     /// A template or a serialiser refused.
-    #[error("failed to make {what}")]
+    #[error("failed to create {what}")]
     Render {
         /// Of what.
         what: String,
@@ -87,7 +87,7 @@ pub struct Run {
 impl Run {
     /// Why the run is incomplete, for people; none if it is complete.
     pub fn incomplete(&self) -> Option<String> {
-        let cut_short = self.cut_short.as_ref().map(|why| format!("the run was cut short: {why}"));
+        let cut_short = self.cut_short.as_ref().map(|why| format!("the run stopped early: {why}"));
         let unread = self.summary.share_unread().map(|share| {
             let mut reasons: Vec<String> = self.unread.iter().take(REASONS).map(Unread::to_string).collect();
             let rest: u64 = self.unread.iter().skip(REASONS).map(|unread| unread.pages).sum();

@@ -148,8 +148,8 @@ impl fmt::Display for Outcome {
         match self {
             Self::Good => f.write_str("good"),
             Self::Broken(fault) => fault.fmt(f),
-            Self::Moved { permanent: true, .. } => f.write_str("moved for good"),
-            Self::Moved { permanent: false, .. } => f.write_str("redirected for now"),
+            Self::Moved { permanent: true, .. } => f.write_str("moved permanently"),
+            Self::Moved { permanent: false, .. } => f.write_str("redirected temporarily"),
             Self::NotTested(reason) => reason.fmt(f),
         }
     }
@@ -160,11 +160,11 @@ impl fmt::Display for Fault {
         match self {
             Self::Status(404) => f.write_str("404 not found"),
             Self::Status(410) => f.write_str("410 gone"),
-            Self::Status(status) => write!(f, "the server answers {status}"),
-            Self::NoSuchHost => f.write_str("no such host"),
-            Self::RedirectLoop => f.write_str("redirects in a circle"),
-            Self::RedirectNowhere => f.write_str("redirects to nowhere"),
-            Self::Unreachable => f.write_str("nobody has answered there for a long time"),
+            Self::Status(status) => write!(f, "server returned {status}"),
+            Self::NoSuchHost => f.write_str("host not found"),
+            Self::RedirectLoop => f.write_str("redirect loop"),
+            Self::RedirectNowhere => f.write_str("invalid redirect target"),
+            Self::Unreachable => f.write_str("no response in several runs over at least a week"),
         }
     }
 }
@@ -172,23 +172,23 @@ impl fmt::Display for Fault {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Robots(rule) => write!(f, "robots.txt forbids it ({rule})"),
-            Self::RobotsUnknown => f.write_str("robots.txt could not be had"),
-            Self::Avoided => f.write_str("to be avoided"),
-            Self::Outside => f.write_str("outside of what is tested"),
-            Self::PrivateAddress => f.write_str("the host is private"),
-            Self::TimedOut => f.write_str("no answer in time"),
-            Self::Connection(what) => write!(f, "no connection: {what}"),
-            Self::Busy(status) => write!(f, "the server is busy ({status})"),
-            Self::Login(status) => write!(f, "one must log in ({status})"),
-            Self::Refused(status) => write!(f, "refused, perhaps to programs only ({status})"),
-            Self::ServerTrouble(status) => write!(f, "the server has trouble ({status})"),
-            Self::Certificate(what) => write!(f, "the certificate is not trusted: {what}"),
-            Self::Garbled(what) => write!(f, "no answer that makes sense: {what}"),
-            Self::Cookies => f.write_str("only browsers get there, with cookies"),
-            Self::OnlyPost(status) => write!(f, "it may be there for what is sent to it ({status})"),
-            Self::Similar => f.write_str("enough documents with similar URLs were read"),
-            Self::Interrupted => f.write_str("the run ended first"),
+            Self::Robots(rule) => write!(f, "forbidden by robots.txt ({rule})"),
+            Self::RobotsUnknown => f.write_str("failed to fetch robots.txt"),
+            Self::Avoided => f.write_str("avoided by the settings"),
+            Self::Outside => f.write_str("outside the scope"),
+            Self::PrivateAddress => f.write_str("private address"),
+            Self::TimedOut => f.write_str("timeout"),
+            Self::Connection(what) => write!(f, "connection failed: {what}"),
+            Self::Busy(status) => write!(f, "server is busy ({status})"),
+            Self::Login(status) => write!(f, "login required ({status})"),
+            Self::Refused(status) => write!(f, "refused, possibly only to programs ({status})"),
+            Self::ServerTrouble(status) => write!(f, "server error ({status})"),
+            Self::Certificate(what) => write!(f, "certificate not trusted: {what}"),
+            Self::Garbled(what) => write!(f, "invalid HTTP response: {what}"),
+            Self::Cookies => f.write_str("requires cookies"),
+            Self::OnlyPost(status) => write!(f, "may accept only POST ({status})"),
+            Self::Similar => f.write_str("limit of documents with similar URLs reached"),
+            Self::Interrupted => f.write_str("the run ended before"),
         }
     }
 }
@@ -197,10 +197,10 @@ impl Reason {
     /// The reason without what differs from URL to URL, for counting.
     pub fn in_general(&self) -> String {
         match self {
-            Self::Robots(_) => "robots.txt forbids it".to_owned(),
-            Self::Connection(_) => "no connection".to_owned(),
-            Self::Certificate(_) => "the certificate is not trusted".to_owned(),
-            Self::Garbled(_) => "no valid HTTP response".to_owned(),
+            Self::Robots(_) => "forbidden by robots.txt".to_owned(),
+            Self::Connection(_) => "connection failed".to_owned(),
+            Self::Certificate(_) => "certificate not trusted".to_owned(),
+            Self::Garbled(_) => "invalid HTTP response".to_owned(),
             other => other.to_string(),
         }
     }

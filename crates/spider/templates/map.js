@@ -88,7 +88,7 @@ const folded = (title, list, row, open) => {
 };
 
 // Selecting.
-const closer = () => el("button", { type: "button", class: "close", "aria-label": "Let go of the selection", title: "Let go (Escape)", onclick: () => letGo() }, "×");
+const closer = () => el("button", { type: "button", class: "close", "aria-label": "Clear selection", title: "Clear selection (Escape)", onclick: () => letGo() }, "×");
 const show = (...children) => {
   const section = byId("selected");
   section.replaceChildren(closer(), ...children.filter(Boolean));
@@ -115,12 +115,12 @@ const select = (page, fly) => {
     el("span", { class: "url" }, link(urls[page])),
     el("dl", null,
       el("dt", null, "Verdict"), el("dd", { class: `mark mark${columns.verdict[page]}` }, matter(page)),
-      el("dt", null, "Owner"), el("dd", null, ownerOf(page) || "nobody known"),
-      el("dt", null, "Distance"), el("dd", null, columns.depth[page] ? `${count(columns.depth[page], "link")} from the top` : "the top"),
+      el("dt", null, "Owner"), el("dd", null, ownerOf(page) || "unknown"),
+      el("dt", null, "Distance"), el("dd", null, columns.depth[page] ? `${count(columns.depth[page], "link")} from the start page` : "start page"),
       way.length ? el("dt", null, "Reached by") : null, way.length ? el("dd", null, ...way, "here") : null),
     sure.length || untold ? el("h3", null, `Needs attention (${(sure.length + untold).toLocaleString("en")})`) : null,
     sure.length ? rows(sure, problemRow) : null,
-    untold ? el("small", null, `${count(untold, "link")} more with something the matter`) : null,
+    untold ? el("small", null, `${count(untold, "link")} more with problems`) : null,
     unsure.length ? folded("Links not tested", unsure, problemRow) : null,
     folded("Links to", by(out(page)), pageRow), folded("Linked from", by(into(page)), pageRow),
   );
@@ -198,7 +198,7 @@ const relegend = () => {
         redraw();
       },
     }, swatch(classes[nth]), el("span", null, classes[nth].name),
-    el("i", { title: "pages; of these, with something broken" }, members[nth].length.toLocaleString("en"),
+    el("i", { title: "pages, and pages with broken links" }, members[nth].length.toLocaleString("en"),
       view.colouring !== "verdict" && rotten ? el("b", null, ` · ${rotten.toLocaleString("en")} broken`) : "")));
   }));
 };
@@ -244,7 +244,7 @@ const find = () => {
   byId("found").replaceChildren(...hits.slice(0, 40).map((page, nth) =>
     el("li", { role: "option", id: `hit${nth}`, "aria-selected": "false", onpointerdown: (event) => { event.preventDefault(); take(page); } },
       titleOf(page), el("small", null, urls[page]))));
-  if (words.length && !hits.length) byId("found").append(el("li", { role: "option", "aria-disabled": "true" }, "No page has that."));
+  if (words.length && !hits.length) byId("found").append(el("li", { role: "option", "aria-disabled": "true" }, "No page found."));
   byId("says").textContent = words.length ? `${count(hits.length, "page")} found` : "";
   unfold(words.length > 0);
   redraw();

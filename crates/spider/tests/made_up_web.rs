@@ -196,7 +196,7 @@ impl Sprout {
                 let host = ["www.gone.example", "ftp.old-lab.example", "www.somewhere.example/pub"][chance.usize(0..3)];
                 let url =
                     format!("https://{host}/{}-{}.html", WORDS[chance.usize(0..24)].to_lowercase(), chance.u32(1..60));
-                let reason = ["404 not found", "no such host", "410 gone"][chance.usize(0..3)];
+                let reason = ["404 not found", "host not found", "410 gone"][chance.usize(0..3)];
                 references.push(broken(&url, reason, Kind::Anchor, chance.u32(30..400)));
             }
         }
@@ -204,20 +204,24 @@ impl Sprout {
             let mut missing = references[chance.usize(0..references.len())].clone();
             missing.fragment = Some(format!("sec{}", chance.u32(1..9)));
             missing.verdict = Verdict::Fragment;
-            missing.reason = Some("there is no such part in the page".into());
+            missing.reason = Some("fragment not found in the page".into());
             references.push(missing);
         }
         if chance.f64() < 0.05 {
             let number = chance.u32(1..40);
-            let mut moved = broken(&format!("http://journal.example/{number}"), "moved for good", Kind::Anchor, 61);
+            let mut moved = broken(&format!("http://journal.example/{number}"), "moved permanently", Kind::Anchor, 61);
             moved.verdict = Verdict::Moved;
             moved.to = Some(format!("https://journal.example/articles/{number}"));
             moved.is_permanent = true;
             references.push(moved);
         }
         if chance.f64() < 0.1 {
-            let mut unknown =
-                broken("https://social.example/somewhere", "refused, perhaps to programs only (403)", Kind::Anchor, 90);
+            let mut unknown = broken(
+                "https://social.example/somewhere",
+                "refused, possibly only to programs (403)",
+                Kind::Anchor,
+                90,
+            );
             unknown.verdict = Verdict::NotTested;
             references.push(unknown);
         }

@@ -181,7 +181,7 @@ fn a_page_is_as_bad_as_its_worst_link() {
 
 #[test]
 fn a_moved_address_leads_to_where_it_moved() {
-    let mut moved = broken(&format!("{TOP}old"), "moved for good", Kind::Anchor, 5);
+    let mut moved = broken(&format!("{TOP}old"), "moved permanently", Kind::Anchor, 5);
     moved.verdict = Verdict::Moved;
     moved.to = Some(format!("{TOP}new#part"));
     let web = MadeUpWeb::with(vec![

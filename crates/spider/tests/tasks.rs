@@ -102,11 +102,10 @@ fn the_files_of_the_paper_are_read_as_they_were_meant() {
         ],
         remarks: texts([
             "tasks:5: SitesCheck 7: robots.txt is requested again after 1 day, by RFC 9309",
-            "tasks:1: there is no file /usr/local/httpd/admin/avoid.mom, and it is taken for empty",
-            "tasks:2: there is no file /usr/local/httpd/admin/sites.mom, and it is taken for empty",
-            "/usr/grads/fielding/test/.momspider-avoid:12: this entry has expired and is left out",
-            "/usr/grads/fielding/test/.momspider-sites:3: www.ics.uci.edu:80 would not be asked for its robots.txt again; \
-             sites are asked once a day all the same (RFC 9309)",
+            "tasks:1: file /usr/local/httpd/admin/avoid.mom not found; treating it as empty",
+            "tasks:2: file /usr/local/httpd/admin/sites.mom not found; treating it as empty",
+            "/usr/grads/fielding/test/.momspider-avoid:12: this entry has expired and is ignored",
+            "/usr/grads/fielding/test/.momspider-sites:3: robots.txt of www.ics.uci.edu:80 is requested once a day anyway (RFC 9309)",
         ]),
         ..Plan::default()
     };
@@ -235,15 +234,15 @@ fn errors_name_the_file_and_the_line() {
         let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
         read(&files, "2026-01-01T00:00:00Z").expect_err("something is wrong").to_string()
     };
-    assert_eq!(told(&[("tasks", "[[task]]\nnaem = 'a'\n")]), "tasks:2: 'naem' is not known here; did you mean 'name'?");
-    assert_eq!(told(&[("tasks", "Maxdepth 3\n")]), "tasks:1: 'Maxdepth' is not known here; did you mean 'MaxDepth'?");
-    assert!(told(&[("tasks", "# nothing\n")]).starts_with("tasks has no tasks; a task is [[task]]"));
+    assert_eq!(told(&[("tasks", "[[task]]\nnaem = 'a'\n")]), "tasks:2: unknown name 'naem'; did you mean 'name'?");
+    assert_eq!(told(&[("tasks", "Maxdepth 3\n")]), "tasks:1: unknown name 'Maxdepth'; did you mean 'MaxDepth'?");
+    assert!(told(&[("tasks", "# nothing\n")]).starts_with("tasks contains no tasks; a task is [[task]]"));
     let including = format!("\navoid_file = 'a'\n{task}");
-    assert_eq!(told(&[("tasks", &including)]), "failed to read a, which tasks:2 names");
+    assert_eq!(told(&[("tasks", &including)]), "failed to read a, included from tasks:2");
     let wrong = told(&[("tasks", &including), ("a", "# x\nAvid http://h/\n")]);
-    assert_eq!(wrong, "a:2: 'Avid' is not known here; did you mean 'Avoid'?");
+    assert_eq!(wrong, "a:2: unknown name 'Avid'; did you mean 'Avoid'?");
     let twice = "[[task]]\nname='a'\nsite='http://h/'\nindex='i'\n[[task]]\nname='b'\nsite='http://h/'\nindex='i'\n";
-    assert_eq!(told(&[("tasks", twice)]), "tasks:5: the task of line 1 writes its index to i, too; name another file");
+    assert_eq!(told(&[("tasks", twice)]), "tasks:5: the task of line 1 also writes its index to i; use another file");
 }
 
 #[test]
@@ -254,18 +253,18 @@ fn what_is_odd_is_remarked() {
     assert_eq!(
         plan.remarks,
         [
-            "tasks:1: somebody is to be told, and it does not say who: an address is missing",
-            "tasks:5: the task of line 1 is called 'a', too: reports cannot tell them apart",
+            "tasks:1: mail is requested, but the address is missing",
+            "tasks:5: the task of line 1 is also called 'a'; reports cannot distinguish them",
         ]
     );
     let text = b"<Site\n Name a\n TopURL http://h/\n IndexTitle Universit\xe9\n>\n";
     let plan = read(&[("tasks", text)], "2026-01-01T00:00:00Z").expect("a plan");
     assert_eq!(plan.tasks[0].index_title.as_deref(), Some("Université"));
-    assert_eq!(plan.remarks, ["tasks:4: this is not UTF-8; the file is read as Windows-1252"]);
+    assert_eq!(plan.remarks, ["tasks:4: invalid UTF-8; reading the file as Windows-1252"]);
     let text = b"avoid=[{url='http://h/a', until=2020-01-01}]\n[[task]]\nname='a'\nsite='http://h/'\n";
     let plan = read(&[("tasks", text)], "2026-01-01T00:00:00Z").expect("a plan");
     assert_eq!(plan.restrictions, []);
-    assert_eq!(plan.remarks, ["tasks:1: this entry has expired and is left out"]);
+    assert_eq!(plan.remarks, ["tasks:1: this entry has expired and is ignored"]);
 }
 
 /// Lines of one kind of file, with something strange between them now and then.

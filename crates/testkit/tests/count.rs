@@ -68,7 +68,7 @@ fn everybody_is_asked_and_every_difference_listed() {
     ];
     let (code, told, said) = count(&arguments);
     assert_eq!(code, Some(0), "{said}");
-    assert!(told.contains("reaches 4 of the 10 resources that the site holds (40.0 %)"), "{told}");
+    assert!(told.contains("reaches 4 of the 10 resources of the site (40.0 %)"), "{told}");
     assert_eq!(list(&lists, "orphans", &base), ["copy.png", "map.xml", "maps.xml", "orphan.html", "robots.txt"]);
     assert_eq!(list(&lists, "ghosts", &base), ["gone.html", "never.html"]);
     assert_eq!(list(&lists, "forbidden", &base), ["closed/x.html"]);

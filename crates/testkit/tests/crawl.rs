@@ -65,7 +65,7 @@ fn listed(server: &Server, origin: &str) -> Vec<String> {
 }
 
 fn crawls(server: &Server) -> usize {
-    server.said().matches("crawled in").count() + server.said().matches("the crawl failed").count()
+    server.said().matches("crawled in").count() + server.said().matches("crawl failed").count()
 }
 
 /// Waits until whatever has happened so far must have been seen: the crawl after the one that may be under way.

@@ -35,6 +35,7 @@ const SETTINGS: &[(&str, &[&str], &str)] = &[
     ("link", &["branding_link"], "OAIBrandingLink"),
     ("identifier", &["repository_identifier"], "OAIRepositoryIdentifier"),
     ("page size", &["records_per_page", "identifiers_per_page"], "OAIPageSize"),
+    ("ignore", &["ignore"], "OAIIgnore"),
     ("url", &["url"], "OAISiteURL"),
     ("datestamps", &["describe_datestamps"], "OAIDescribeDatestamps"),
 ];

@@ -13,10 +13,10 @@ use modoai_testkit::waiting::wait_until;
 use crate::oai;
 
 /// A mount that ends with the test.
-struct Mount(PathBuf);
+pub(crate) struct Mount(PathBuf);
 
 impl Mount {
-    fn new(arguments: &[&str], at: &Path) -> Option<Self> {
+    pub(crate) fn new(arguments: &[&str], at: &Path) -> Option<Self> {
         fs::create_dir_all(at).expect("a folder to mount on");
         let mounted = Command::new("mount").args(arguments).arg(at).output().is_ok_and(|done| done.status.success());
         if !mounted {

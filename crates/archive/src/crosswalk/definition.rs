@@ -78,8 +78,8 @@ impl Definition {
             return CrosswalkError { file, ..self.fault_of(inner) };
         }
         let what = match (error.kind(), error.detail()) {
-            (ErrorKind::OutOfFuel, _) => format!("it takes more than {MOST_STEPS} steps for one record"),
-            (ErrorKind::WriteFailure, _) => format!("it makes more than {LONGEST} bytes of one record"),
+            (ErrorKind::OutOfFuel, _) => format!("it needs more than {MOST_STEPS} steps for one record"),
+            (ErrorKind::WriteFailure, _) => format!("it generates more than {LONGEST} bytes for one record"),
             (ErrorKind::SyntaxError, Some(detail)) => detail.to_owned(),
             (kind, Some(detail)) => format!("{kind}: {detail}"),
             (kind, None) => kind.to_string(),

@@ -18,7 +18,7 @@ pub(super) fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Va
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable if value.len() == Some(0) => Ok(()),
         // A list or map in the middle of a document is a slip, and its debug form would be served for years.
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
-            let what = format!("a {} cannot be written; use a loop, `join` or one of its fields", value.kind());
+            let what = format!("cannot print a {}; use a loop, `join` or one of its fields", value.kind());
             return Err(Error::new(ErrorKind::InvalidOperation, what));
         }
         _ => match value.as_str() {

@@ -108,14 +108,14 @@ impl Crosswalks {
         for definition in &definitions {
             let fault = |what: String| definition.fault(None, what);
             if MetadataPrefix::parse(&definition.prefix).is_none() {
-                return Err(fault(format!("`{}` cannot be a metadataPrefix", definition.prefix)));
+                return Err(fault(format!("`{}` is not a valid metadataPrefix", definition.prefix)));
             }
             if !prefixes.insert(definition.prefix.as_str()) {
-                return Err(fault(format!("there are two crosswalks for `{}`", definition.prefix)));
+                return Err(fault(format!("two crosswalks for `{}`", definition.prefix)));
             }
             for (name, text) in [("namespace", &definition.namespace), ("schema", &definition.schema)] {
                 if text.is_empty() || text.contains(char::is_whitespace) {
-                    return Err(fault(format!("`{text}` cannot be the {name} of `{}`", definition.prefix)));
+                    return Err(fault(format!("`{text}` is not a valid {name} of `{}`", definition.prefix)));
                 }
             }
             let template = without_declaration(&definition.template);
@@ -168,7 +168,7 @@ impl Crosswalks {
         let scan = Scan::new(&template);
         let texts = Texts::fit_for(&scan);
         let samples =
-            [("has nearly nothing", trial::bare(&definition.requires, texts)), ("has everything", trial::full(texts))];
+            [("has few fields", trial::bare(&definition.requires, texts)), ("has all fields", trial::full(texts))];
         let mut xml = Vec::new();
         for (called, sample) in samples {
             let suits = crosswalk.suits(&sample);
@@ -183,7 +183,7 @@ impl Crosswalks {
             if let Err(flaw) = judge(&xml, &definition.namespace) {
                 let line = trial::blame(&scan, &definition.namespace);
                 let near = excerpt(&String::from_utf8_lossy(&xml), flaw.at);
-                let what = format!("of a sample record that {called} it makes no good XML: {}, at `{near}`", flaw.what);
+                let what = format!("a sample record that {called} results in invalid XML: {}, at `{near}`", flaw.what);
                 return Err(definition.fault(line, what));
             }
         }
@@ -239,7 +239,7 @@ impl Crosswalk {
             }
             judge(&out[start..], &self.definition.namespace).map_err(|flaw| {
                 let near = excerpt(&String::from_utf8_lossy(&out[start..]), flaw.at);
-                self.definition.fault(None, format!("it makes no good XML: {}, at `{near}`", flaw.what))
+                self.definition.fault(None, format!("it generates invalid XML: {}, at `{near}`", flaw.what))
             })
         });
         written.map_err(|mut error| {
@@ -261,7 +261,7 @@ impl Crosswalk {
 
 fn judge(xml: &[u8], namespace: &str) -> Result<(), trial::Flaw> {
     let text = std::str::from_utf8(xml);
-    text.map_err(|error| trial::Flaw { at: error.valid_up_to(), what: "it is not UTF-8".to_owned() })
+    text.map_err(|error| trial::Flaw { at: error.valid_up_to(), what: "it is not valid UTF-8".to_owned() })
         .and_then(|text| trial::judge(text, namespace))
 }
 

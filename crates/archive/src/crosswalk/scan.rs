@@ -128,9 +128,7 @@ impl<'t> Scan<'t> {
             };
             // The engine itself is asked, so there is no list to keep.
             let refused = engine.compile_expression_owned(asked).and_then(|expression| expression.eval(())).err();
-            refused
-                .filter(|error| error.kind() == kind)
-                .map(|_| Unknown { line, what: format!("there is no {called}") })
+            refused.filter(|error| error.kind() == kind).map(|_| Unknown { line, what: format!("unknown {called}") })
         })
     }
 
@@ -307,13 +305,13 @@ mod tests {
             assert_eq!(unknown(fine), None, "{fine}");
         }
         for (template, line, what) in [
-            ("{% if false %}\n{{ a\n|upper|nosuch }}{% endif %}", 3, "there is no filter `nosuch`"),
-            ("\n{% if false and a is nosuch %}{% endif %}", 2, "there is no test `nosuch`"),
-            ("{% if false and a is not nosuch %}{% endif %}", 1, "there is no test `nosuch`"),
-            ("{% if false %}{{ nosuch(1) }}{% endif %}", 1, "there is no function `nosuch`"),
-            ("{{ a|map('nosuch') }}", 1, "there is no filter `nosuch`"),
-            ("{{ a|reject(\"nosuch\") }}", 1, "there is no test `nosuch`"),
-            ("{% filter nosuch %}{% endfilter %}", 1, "there is no filter `nosuch`"),
+            ("{% if false %}\n{{ a\n|upper|nosuch }}{% endif %}", 3, "unknown filter `nosuch`"),
+            ("\n{% if false and a is nosuch %}{% endif %}", 2, "unknown test `nosuch`"),
+            ("{% if false and a is not nosuch %}{% endif %}", 1, "unknown test `nosuch`"),
+            ("{% if false %}{{ nosuch(1) }}{% endif %}", 1, "unknown function `nosuch`"),
+            ("{{ a|map('nosuch') }}", 1, "unknown filter `nosuch`"),
+            ("{{ a|reject(\"nosuch\") }}", 1, "unknown test `nosuch`"),
+            ("{% filter nosuch %}{% endfilter %}", 1, "unknown filter `nosuch`"),
         ] {
             assert_eq!(unknown(template), Some(Unknown { line, what: what.to_owned() }), "{template}");
         }

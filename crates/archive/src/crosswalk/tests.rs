@@ -44,33 +44,30 @@ fn broken_templates_are_refused_with_file_and_line() {
         ("<a xmlns='urn:mine'>\n{% if title %}</a>", "mine.xml:2: "),
         (
             "<a xmlns='urn:mine'>\n\n{% if false %}{{ title|nosuch }}{% endif %}</a>",
-            "mine.xml:3: there is no filter `nosuch`",
+            "mine.xml:3: unknown filter `nosuch`",
         ),
-        ("<a xmlns='urn:mine'>\n{% if title is nosuch %}{% endif %}</a>", "mine.xml:2: there is no test `nosuch`"),
+        ("<a xmlns='urn:mine'>\n{% if title is nosuch %}{% endif %}</a>", "mine.xml:2: unknown test `nosuch`"),
         (
             "<a xmlns='urn:mine'>\n<b>\n</a>",
-            "mine.xml:2: of a sample record that has nearly nothing it makes no good XML: `<b>` is not closed",
+            "mine.xml:2: a sample record that has few fields results in invalid XML: `<b>` is not closed",
         ),
-        (
-            "<a xmlns='urn:mine'>\n{% if doi %}<b>{% endif %}\n</a>",
-            "mine.xml:2: of a sample record that has everything",
-        ),
+        ("<a xmlns='urn:mine'>\n{% if doi %}<b>{% endif %}\n</a>", "mine.xml:2: a sample record that has all fields"),
         (
             "<a xmlns='urn:other'/>",
-            "mine.xml:1: of a sample record that has nearly nothing it makes no good XML: the root element is in the namespace urn:other",
+            "mine.xml:1: a sample record that has few fields results in invalid XML: the root element is in the namespace urn:other",
         ),
         (
             "\n\n<a xmlns='urn:mine'>\n{% autoescape false %}{{ title }}{% endautoescape %}</a>",
-            "mine.xml:4: of a sample record that has everything",
+            "mine.xml:4: a sample record that has all fields",
         ),
-        ("<a xmlns='urn:mine'>\n<b c='{{ title|safe }}'/></a>", "mine.xml:2: of a sample record that has everything"),
-        ("<a xmlns='urn:mine'>\n{{ creators }}</a>", "mine.xml:2: invalid operation: a sequence cannot be written"),
+        ("<a xmlns='urn:mine'>\n<b c='{{ title|safe }}'/></a>", "mine.xml:2: a sample record that has all fields"),
+        ("<a xmlns='urn:mine'>\n{{ creators }}</a>", "mine.xml:2: invalid operation: cannot print a sequence"),
         (
             "<a xmlns='urn:mine'>{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}</a>",
-            "mine.xml:1: it takes more than",
+            "mine.xml:1: it needs more than",
         ),
         ("{% macro m() %}{{ m() }}{% endmacro %}<a xmlns='urn:mine'>{{ m() }}</a>", "mine.xml:1: "),
-        ("", "mine.xml:1: of a sample"),
+        ("", "mine.xml:1: a sample"),
     ] {
         let refused = refused(template);
         assert!(refused.starts_with(message), "{template}\n{refused}\n{message}");
@@ -110,10 +107,10 @@ fn prefixes_are_legal_and_single() {
     let good = definition("<a xmlns='urn:mine'/>");
     let compile = |definitions| Crosswalks::compile(definitions, toml::Table::new()).expect_err("refused").to_string();
     let bad = Definition { prefix: "a b".to_owned(), ..good.clone() };
-    assert_eq!(compile(vec![bad]), "mine.xml: `a b` cannot be a metadataPrefix");
-    assert_eq!(compile(vec![good.clone(), good.clone()]), "mine.xml: there are two crosswalks for `mine`");
+    assert_eq!(compile(vec![bad]), "mine.xml: `a b` is not a valid metadataPrefix");
+    assert_eq!(compile(vec![good.clone(), good.clone()]), "mine.xml: two crosswalks for `mine`");
     let bad = Definition { namespace: String::new(), ..good };
-    assert_eq!(compile(vec![bad]), "mine.xml: `` cannot be the namespace of `mine`");
+    assert_eq!(compile(vec![bad]), "mine.xml: `` is not a valid namespace of `mine`");
 }
 
 #[test]
@@ -147,12 +144,12 @@ fn what_samples_did_not_show_is_caught_when_it_comes() {
     assert_eq!(written(template, json!({"fragment": "<b/>"})).expect("good"), "<a xmlns='urn:mine'><b/></a>");
     let error = written(template, json!({"fragment": "<b>"})).expect_err("bad").to_string();
     assert!(
-        error.starts_with("mine.xml: it makes no good XML") && error.ends_with("(record oai:example.org:1)"),
+        error.starts_with("mine.xml: it generates invalid XML") && error.ends_with("(record oai:example.org:1)"),
         "{error}"
     );
     let loops = "<a xmlns='urn:mine'>{% if pages %}{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}{% endif %}</a>";
     let error = written(loops, json!({"pages": 1})).expect_err("it never ends").to_string();
-    assert!(error.contains("it takes more than"), "{error}");
+    assert!(error.contains("it needs more than"), "{error}");
 }
 
 #[test]

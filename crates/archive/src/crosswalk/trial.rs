@@ -26,7 +26,7 @@ pub(super) struct Flaw {
 /// Whether this is exactly one element, well-formed and in the namespace.
 pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
     if let Some((at, character)) = xml.char_indices().find(|&(_, character)| !is_legal(character)) {
-        return Err(Flaw { at, what: format!("XML cannot hold the character U+{:04X}", u32::from(character)) });
+        return Err(Flaw { at, what: format!("the character U+{:04X} is not allowed in XML", u32::from(character)) });
     }
     let mut reader = NsReader::from_str(xml);
     reader.config_mut().check_comments = true;
@@ -45,7 +45,7 @@ pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
                 if depth == 0 {
                     roots += 1;
                     if roots > 1 {
-                        return Err(flaw("there is a second root element".to_owned()));
+                        return Err(flaw("second root element".to_owned()));
                     }
                     expect_namespace(&bound, namespace).map_err(flaw)?;
                 }
@@ -60,26 +60,28 @@ pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
             Event::End(tag) => match open.pop() {
                 Some(at) if name_at(xml, at) == tag.name().as_ref() => {}
                 Some(at) => return Err(unclosed(at)),
-                None => return Err(flaw(format!("`</{}>` closes nothing", tag.name().as_ref()))),
+                None => return Err(flaw(format!("`</{}>` has no start tag", tag.name().as_ref()))),
             },
             Event::Text(text) if depth == 0 && !text.trim_ascii().is_empty() => {
-                return Err(flaw("there is text outside of the root element".to_owned()));
+                return Err(flaw("text outside of the root element".to_owned()));
             }
-            Event::Text(text) if text.contains("]]>") => return Err(flaw("`]]>` stands in text".to_owned())),
+            Event::Text(text) if text.contains("]]>") => return Err(flaw("`]]>` in text".to_owned())),
             Event::GeneralRef(reference) => {
                 let known = matches!(&**reference, "amp" | "lt" | "gt" | "quot" | "apos");
                 let character = reference.resolve_char_ref().map_err(|error| flaw(error.to_string()))?;
                 if depth == 0 || !known && !character.is_some_and(is_legal) {
-                    return Err(flaw(format!("the entity `&{};` is not known", &**reference)));
+                    return Err(flaw(format!("unknown entity `&{};`", &**reference)));
                 }
             }
-            Event::CData(_) if depth == 0 => return Err(flaw("there is text outside of the root element".to_owned())),
+            Event::CData(_) if depth == 0 => return Err(flaw("text outside of the root element".to_owned())),
             Event::Text(_) | Event::CData(_) | Event::Comment(_) => {}
             Event::Decl(_) | Event::DocType(_) | Event::PI(_) => {
-                return Err(flaw("a record can have no XML declaration, DOCTYPE or processing instruction".to_owned()));
+                return Err(flaw(
+                    "a record must not contain an XML declaration, DOCTYPE or processing instruction".to_owned(),
+                ));
             }
             Event::Eof if depth > 0 => return Err(unclosed(open[depth - 1])),
-            Event::Eof if roots == 0 => return Err(flaw("there is no element".to_owned())),
+            Event::Eof if roots == 0 => return Err(flaw("no element found".to_owned())),
             Event::Eof => return Ok(()),
         }
     }
@@ -108,7 +110,7 @@ fn judge_tag(tag: &BytesStart<'_>, reader: &NsReader<&[u8]>) -> Result<(), Strin
         let attribute = attribute.map_err(|error| error.to_string())?;
         judge_name(attribute.key.as_ref())?;
         if attribute.value.contains('<') {
-            return Err("`<` stands in an attribute".to_owned());
+            return Err("`<` in an attribute".to_owned());
         }
         attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|error| error.to_string())?;
         if let (ResolveResult::Unknown(prefix), _) = reader.resolver().resolve_attribute(attribute.key) {
@@ -122,7 +124,7 @@ fn judge_tag(tag: &BytesStart<'_>, reader: &NsReader<&[u8]>) -> Result<(), Strin
 fn judge_name(name: &str) -> Result<(), String> {
     let starts = name.starts_with(|character: char| character.is_alphabetic() || character == '_');
     let goes_on = name.chars().all(|character| character.is_alphanumeric() || "-_.:".contains(character));
-    if starts && goes_on { Ok(()) } else { Err(format!("`{name}` is not a name")) }
+    if starts && goes_on { Ok(()) } else { Err(format!("`{name}` is not a valid name")) }
 }
 
 /// The line of a template that a flaw of its output comes from, where that can be told.
@@ -251,12 +253,12 @@ mod tests {
         assert_eq!(flaw("<a xmlns='urn:b'/>"), "the root element is in the namespace urn:b, not in urn:a");
         assert_eq!(flaw("<p:a/>"), "the prefix `p` is not declared");
         assert_eq!(flaw("<a xmlns='urn:a' p:b='1'/>"), "the prefix `p` is not declared");
-        assert_eq!(flaw("<a xmlns='urn:a'/><a xmlns='urn:a'/>"), "there is a second root element");
-        assert_eq!(flaw("x<a xmlns='urn:a'/>"), "there is text outside of the root element");
-        assert_eq!(flaw("<a xmlns='urn:a'>&nbsp;</a>"), "the entity `&nbsp;` is not known");
-        assert_eq!(flaw("<a xmlns='urn:a'>]]></a>"), "`]]>` stands in text");
-        assert_eq!(flaw("<a xmlns='urn:a' b='<'/>"), "`<` stands in an attribute");
-        assert_eq!(flaw(""), "there is no element");
+        assert_eq!(flaw("<a xmlns='urn:a'/><a xmlns='urn:a'/>"), "second root element");
+        assert_eq!(flaw("x<a xmlns='urn:a'/>"), "text outside of the root element");
+        assert_eq!(flaw("<a xmlns='urn:a'>&nbsp;</a>"), "unknown entity `&nbsp;`");
+        assert_eq!(flaw("<a xmlns='urn:a'>]]></a>"), "`]]>` in text");
+        assert_eq!(flaw("<a xmlns='urn:a' b='<'/>"), "`<` in an attribute");
+        assert_eq!(flaw(""), "no element found");
         for xml in [
             "<a xmlns='urn:a' b='1' b='2'/>",
             "<a xmlns='urn:a'><!-- a -- b --></a>",

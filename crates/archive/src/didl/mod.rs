@@ -116,14 +116,14 @@ impl Packages {
                 Some(steady::read(opened, again, by_value_limit, &self.temporary, None, buffer)?)
             }
             Err(error) => {
-                tracing::warn!(identifier, file = file.path, %error, "a file of a document cannot be read");
+                tracing::warn!(identifier, file = file.path, %error, "failed to read a file of a document");
                 None
             }
         };
         let is_large = steady.as_ref().is_some_and(|steady| steady.opened.1.size > by_value_limit);
         let (digests, value) = steady.map_or((None, None), |steady| (steady.digests, steady.value));
         if url.is_none() && value.is_none() {
-            let reason = if is_large { "too large, and without a URL" } else { "not available at the moment" };
+            let reason = if is_large { "too large, and without a URL" } else { "temporarily unavailable" };
             return Ok(Err(Absent(reason)));
         }
         xml.raw("<didl:Component>");

@@ -25,15 +25,17 @@ impl Shelf {
         let segments: Vec<Vec<u8>> = path.split('/').map(|segment| segment.as_bytes().to_vec()).collect();
         // Going down never leads up: a step that is not a plain name is not made.
         if segments.iter().any(|segment| matches!(&segment[..], b"" | b"." | b"..") || segment.contains(&0)) {
-            let problem = format!("{path:?} is not a path below the folder of files");
+            let problem = format!("{path:?} is not a path below the directory of files");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
         // The folder itself may be reached by links, and may be put in place or exchanged at any time.
         let root = Folder::open_root(&self.root.canonicalize()?, Links::Inside)?;
         match root.descend(&segments)? {
             Some(Thing::File(file, fingerprint)) => Ok((file, fingerprint)),
-            Some(Thing::Folder(_)) => Err(io::Error::new(io::ErrorKind::IsADirectory, format!("{path:?} is a folder"))),
-            None => Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no file {path:?} that can be read"))),
+            Some(Thing::Folder(_)) => {
+                Err(io::Error::new(io::ErrorKind::IsADirectory, format!("{path:?} is a directory")))
+            }
+            None => Err(io::Error::new(io::ErrorKind::NotFound, format!("file {path:?} not found or not readable"))),
         }
     }
 }

@@ -125,7 +125,7 @@ impl<'a> Clerk<'a> {
                 }
             }
             if !deleted && state.changed != self.source {
-                let what = format!("{} is in the archive already, from another source", named.name);
+                let what = format!("{} is already in the archive, from another source", named.name);
                 return Ok((Verdict::Bad(Fault(what)), Notes::default()));
             }
         }
@@ -206,7 +206,7 @@ impl<'a> Clerk<'a> {
         let Some(packages) = &self.archive.packages else { return Ok(()) };
         for file in &mut record.files {
             let state = packages.state_of(&file.path);
-            let state = state.map_err(|error| Fault(format!("its file {:?} cannot be read: {error}", file.path)))?;
+            let state = state.map_err(|error| Fault(format!("failed to read its file {:?}: {error}", file.path)))?;
             file.state = Some(state);
         }
         Ok(())

@@ -45,13 +45,13 @@ impl Archive {
             match given.iter().find(|given| given.format.prefix == definition.prefix) {
                 Some(given) if given.format.namespace != definition.namespace => {
                     let came = &given.format.namespace;
-                    let what = format!("it came in the namespace {came}, which is not that of this format here");
+                    let what = format!("its namespace is {came}, which is not that of this format");
                     return Err(CrosswalkError { file: definition.prefix.clone(), line: None, what });
                 }
                 Some(given) => dossier.give(&definition.prefix, &given.xml),
                 None if !crosswalk.suits(&record) && definition.always => {
                     let lacking: Vec<_> = crosswalk.lacks(&record).collect();
-                    let what = format!("it lacks {}, which every record must have", lacking.join(" and "));
+                    let what = format!("missing {}, which every record must have", lacking.join(" and "));
                     return Err(CrosswalkError { file: definition.prefix.clone(), line: None, what });
                 }
                 None if !crosswalk.suits(&record) => {

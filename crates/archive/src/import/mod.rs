@@ -70,7 +70,7 @@ pub enum ImportError {
     #[error(transparent)]
     Terms(#[from] TermsError),
     /// A crosswalk fails on a record that is stored already.
-    #[error("failed to make formats of {name}")]
+    #[error("failed to generate the formats of {name}")]
     Recast {
         /// Which record.
         name: String,
@@ -78,7 +78,7 @@ pub enum ImportError {
         source: CrosswalkError,
     },
     /// A rule of sets fails on a record that is stored already.
-    #[error("failed to find the sets of {name}")]
+    #[error("failed to determine the sets of {name}")]
     Sets {
         /// Which record.
         name: String,
@@ -86,7 +86,7 @@ pub enum ImportError {
         source: Fault,
     },
     /// The catalogue holds something else.
-    #[error("the catalogue holds {0}; an archive needs one of its own")]
+    #[error("the catalogue contains {0}; an archive needs a separate catalogue")]
     Foreign(&'static str),
 }
 

@@ -13,7 +13,7 @@ use crate::source::Fault;
 /// those that do are looked at, and the latest counts.
 pub(super) fn of(record: &Record) -> Result<Option<Datestamp>, Fault> {
     if let Some(datestamp) = &record.datestamp {
-        let what = || Fault(format!("the datestamp {datestamp:?} is neither YYYY-MM-DD nor YYYY-MM-DDThh:mm:ssZ"));
+        let what = || Fault(format!("invalid datestamp {datestamp:?}; expected YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ"));
         return exact(datestamp).map(Some).ok_or_else(what);
     }
     let dates = ["updated", "created", "issued", "available"].iter().filter_map(|event| record.dates.get(*event));
@@ -28,10 +28,13 @@ pub(super) fn unreadable(record: &Record) -> Option<Fault> {
     let versions = record.versions.iter().filter(|version| is_bad(&version.date));
     let mut bad = named.chain(versions.map(|version| ("versions".to_owned(), &version.date)));
     let (field, date) = bad.next()?;
-    let what = format!("field `{field}`: {:?} is not a date such as 2024, 2024-05 or 2024-05-17", shortened(date));
+    let what = format!(
+        "field `{field}`: invalid date {:?}; expected a date such as 2024, 2024-05 or 2024-05-17",
+        shortened(date)
+    );
     Some(Fault(match bad.count() {
         0 => what,
-        more => format!("{what}, nor are {more} more"),
+        more => format!("{what} (and {more} more)"),
     }))
 }
 
@@ -92,7 +95,7 @@ mod tests {
             "last Tuesday",
         ] {
             let said = stamp(json!({ "datestamp": text })).expect_err(text);
-            assert!(said.contains("is neither YYYY-MM-DD nor"), "{said}");
+            assert!(said.contains("expected YYYY-MM-DD or"), "{said}");
         }
     }
 
@@ -106,13 +109,15 @@ mod tests {
             let said = told(json!({ "dates": { "created": "2020", "issued": date } })).expect(date);
             assert_eq!(
                 said,
-                format!("field `dates.issued`: {date:?} is not a date such as 2024, 2024-05 or 2024-05-17")
+                format!(
+                    "field `dates.issued`: invalid date {date:?}; expected a date such as 2024, 2024-05 or 2024-05-17"
+                )
             );
         }
         let versions = json!([{ "version": "v1", "date": "soon" }, { "version": "v2", "date": "later" }]);
         let said = told(json!({ "versions": versions })).expect("two of them");
-        assert!(said.starts_with("field `versions`: \"soon\" is not a date"), "{said}");
-        assert!(said.ends_with(", nor are 1 more"), "{said}");
+        assert!(said.starts_with("field `versions`: invalid date \"soon\""), "{said}");
+        assert!(said.ends_with(" (and 1 more)"), "{said}");
         assert_eq!(told(json!({ "dates": { "issued": " " }, "versions": ["v1"] })), None, "what is blank is not there");
     }
 

@@ -127,7 +127,9 @@ impl Import<'_> {
             let Ok((before, entries)) = next else { return };
             let found = match &mut clerk {
                 Ok(clerk) => clerk.look(entries),
-                Err(error) => Err(std::mem::replace(error, ImportError::Source(io::Error::other("a clerk failed")))),
+                Err(error) => {
+                    Err(std::mem::replace(error, ImportError::Source(io::Error::other("an import thread failed"))))
+                }
             };
             if findings.send((before, found)).is_err() {
                 return;

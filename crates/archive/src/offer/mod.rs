@@ -59,7 +59,7 @@ impl ArchiveFormats for Offer {
         }
         let failure = |error: TermsError| Failure::Io(io::Error::other(error));
         let terms = Terms::held(catalogue).map_err(failure)?;
-        let terms = terms.ok_or_else(|| Failure::Io(io::Error::other("the catalogue has no terms of an archive")))?;
+        let terms = terms.ok_or_else(|| Failure::Io(io::Error::other("the catalogue has no archive definition")))?;
         let archive = Archive::compile(terms).map_err(failure)?;
         let mut formats: Vec<Arc<dyn Format>> = made_by(&archive).collect();
         let add = |formats: &mut Vec<Arc<dyn Format>>, format: Arc<dyn Format>| {

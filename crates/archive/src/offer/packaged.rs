@@ -85,7 +85,7 @@ impl Format for Packaged {
             Some(ready) => ready,
             None => {
                 let crosswalk = self.crosswalks.get(OAI_DC);
-                let crosswalk = crosswalk.ok_or_else(|| io::Error::other("there is no crosswalk to oai_dc"))?;
+                let crosswalk = crosswalk.ok_or_else(|| io::Error::other("no crosswalk to oai_dc"))?;
                 made = rendered(&self.crosswalks, crosswalk, dossier, identifier)?;
                 &made
             }

@@ -37,7 +37,7 @@ impl<'de> Visitor<'de> for RecordVisitor {
         while let Some(Text(key)) = map.next_key::<Text<'de>>()? {
             let read = match &*key {
                 // An import may know it from a first look, so there must be only one.
-                "identifier" if !record.identifier.is_empty() => Err(A::Error::custom("there are two of it")),
+                "identifier" if !record.identifier.is_empty() => Err(A::Error::custom("it occurs twice")),
                 "identifier" => text(&mut map).map(|it| record.identifier = it.unwrap_or_default()),
                 "deleted" => map.next_value::<Option<bool>>().map(|it| record.deleted = it == Some(true)),
                 "datestamp" => text(&mut map).map(|it| record.datestamp = it),
@@ -100,7 +100,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
             type Value = Text<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text")
+                f.write_str("text")
             }
 
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
@@ -124,7 +124,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
             }
 
             fn visit_f64<E: Error>(self, _: f64) -> Result<Text<'de>, E> {
-                Err(E::custom("only a whole number of at most 19 digits can stand for a text without quotation marks"))
+                Err(E::custom("text must be in quotation marks, except whole numbers of at most 19 digits"))
             }
         }
         deserializer.deserialize_any(TextVisitor)
@@ -356,22 +356,19 @@ mod tests {
         for (json, said) in [
             (
                 r#"{"identifier":"a","title":["x"]}"#,
-                "field `title`: invalid type: sequence, expected a text at line 1 column 27",
+                "field `title`: invalid type: sequence, expected text at line 1 column 27",
             ),
             (
                 r#"{"creators":[1.5]}"#,
                 "field `creators`: invalid type: floating point `1.5`, expected a name, or an object with",
             ),
             (r#"{"creators":{"name":"x"}}"#, "field `creators`: unknown field `name`, expected one of `family`"),
-            (
-                r#"{"identifier":1.50}"#,
-                "field `identifier`: only a whole number of at most 19 digits can stand for a text",
-            ),
-            (r#"{"identifier":12345678901234567890123}"#, "field `identifier`: only a whole number"),
-            (r#"{"subjects":[530.10]}"#, "field `subjects`: only a whole number"),
-            (r#"{"subjects":530.10}"#, "field `subjects`: only a whole number"),
+            (r#"{"identifier":1.50}"#, "field `identifier`: text must be in quotation marks, except whole numbers"),
+            (r#"{"identifier":12345678901234567890123}"#, "field `identifier`: text must be in quotation marks"),
+            (r#"{"subjects":[530.10]}"#, "field `subjects`: text must be in quotation marks"),
+            (r#"{"subjects":530.10}"#, "field `subjects`: text must be in quotation marks"),
             (r#"{"deleted":"yes"}"#, "field `deleted`: invalid type: string \"yes\", expected a boolean"),
-            (r#"{"identifier":"a","identifier":"b"}"#, "field `identifier`: there are two of it"),
+            (r#"{"identifier":"a","identifier":"b"}"#, "field `identifier`: it occurs twice"),
             (r#"["a"]"#, "expected an object with the fields of a record"),
             (r#"{"identifier":"a""#, "EOF while parsing an object at line 1 column 17"),
         ] {

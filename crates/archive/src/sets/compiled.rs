@@ -55,10 +55,10 @@ impl CompiledRule {
             let parsed = Field::parse(path).ok_or_else(|| refuse("field", format!("{path:?} has an empty part")))?;
             field = Some(parsed);
         } else if let Some(part) = idle_without_field(&rule) {
-            return Err(refuse(part, "there is no \"field\" to take values from".to_owned()));
+            return Err(refuse(part, "missing \"field\", the source of the values".to_owned()));
         }
         if rule.split.as_ref().is_some_and(String::is_empty) {
-            return Err(refuse("split", "nothing separates nothing; leave it out".to_owned()));
+            return Err(refuse("split", "the separator is empty; omit it".to_owned()));
         }
         let templates = environment();
         let mut compiled = Self {
@@ -165,7 +165,10 @@ impl CompiledRule {
         let made = self.make(&view).map_err(|error| Fault(error.to_string()))?;
         if let Some(spec) = made.as_ref().filter(|spec| spec.as_str().len() > LONGEST_SPEC) {
             let start: String = spec.as_str().chars().take(60).collect();
-            return Err(Fault(format!("rule {} of the sets makes too long a set: {start}…", self.number)));
+            return Err(Fault(format!(
+                "rule {} of the sets generates a set spec that is too long: {start}…",
+                self.number
+            )));
         }
         let set = made.map(share);
         if is_short && !view.has_looked() {
@@ -260,7 +263,7 @@ fn text_of(value: &Value) -> Result<String, Error> {
         ValueKind::Undefined | ValueKind::None => Ok(String::new()),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable if value.len() == Some(0) => Ok(String::new()),
         ValueKind::Seq | ValueKind::Map | ValueKind::Iterable => {
-            let what = format!("a {} cannot be a level; use `join` or one of its fields", value.kind());
+            let what = format!("cannot use a {} as a level; use `join` or one of its fields", value.kind());
             Err(Error::new(ErrorKind::InvalidOperation, what))
         }
         _ => Ok(value.to_string()),
@@ -279,5 +282,5 @@ fn by_spec(texts: BTreeMap<String, String>) -> Result<BTreeMap<SetSpec, String>,
 }
 
 fn illegal(spec: &str) -> String {
-    format!("{spec:?} is not a legal set spec")
+    format!("invalid set spec {spec:?}")
 }

@@ -76,11 +76,11 @@ impl SetRules {
         for spec in &record.sets {
             let legal = self.register.find(spec).or_else(|| Some(self.register.share(SetSpec::parse(spec)?, None)));
             let legal = legal.filter(|spec| spec.as_str().len() <= LONGEST_SPEC);
-            sets.push(legal.ok_or_else(|| Fault(format!("{spec:?} in \"sets\" is not a legal set spec")))?);
+            sets.push(legal.ok_or_else(|| Fault(format!("invalid set spec {spec:?} in \"sets\"")))?);
         }
-        keep_narrowest(&mut sets);
+        SetSpec::keep_narrowest(&mut sets);
         if sets.len() > MOST_SETS {
-            return Err(Fault(format!("it would be in {} sets; {MOST_SETS} are the most", sets.len())));
+            return Err(Fault(format!("it would be in {} sets; the maximum is {MOST_SETS}", sets.len())));
         }
         Ok(sets)
     }
@@ -118,23 +118,5 @@ impl SetRules {
         // Whoever describes a set without naming it means the name that it has in requests.
         let name = listed.or_else(by_template).or_else(|| description.as_ref().map(|_| spec.as_str().to_owned()))?;
         Some(SetInfo { spec: spec.clone(), name, description })
-    }
-}
-
-/// Sorts, and leaves out what is there twice or contains another one.
-fn keep_narrowest(sets: &mut Vec<Arc<SetSpec>>) {
-    if sets.len() > 1 {
-        // Level by level, what a set contains follows it at once. (By bytes, `a-b` comes between `a` and `a:b`.)
-        sets.sort_unstable_by(|a, b| a.as_str().split(':').cmp(b.as_str().split(':')));
-        sets.dedup();
-        let mut narrower: Option<Arc<SetSpec>> = None;
-        let kept = sets.drain(..).rev().filter(|set| {
-            let contains = narrower.replace(Arc::clone(set)).is_some_and(|narrower| {
-                narrower.as_str().strip_prefix(set.as_str()).is_some_and(|rest| rest.starts_with(':'))
-            });
-            !contains
-        });
-        *sets = kept.collect();
-        sets.sort_unstable();
     }
 }

@@ -70,7 +70,7 @@ fn a_list_is_no_level() {
         let fault = rules.of(&record(json!({"type": "a", "subjects": ["x", "y"]}))).expect_err("a slip").to_string();
         assert_eq!(
             fault,
-            "rule 1 of the sets, spec (its line 1): a sequence cannot be a level; use `join` or one of its fields"
+            "rule 1 of the sets, spec (its line 1): cannot use a sequence as a level; use `join` or one of its fields"
         );
         assert!(of(&rules, json!({"type": "a"})).is_empty());
     }
@@ -111,7 +111,7 @@ fn a_record_names_sets_itself_and_only_the_narrowest_count() {
     let sets = of(&rules, json!({"categories": "cs.AI", "sets": ["cs", "cs-x", "cs:cs", "theses:2001", "theses"]}));
     assert_eq!(sets, ["cs-x", "cs:cs:AI", "theses:2001"]);
     let fault = rules.of(&record(json!({"sets": ["no such thing"]}))).expect_err("not legal");
-    assert_eq!(fault.to_string(), "\"no such thing\" in \"sets\" is not a legal set spec");
+    assert_eq!(fault.to_string(), "invalid set spec \"no such thing\" in \"sets\"");
     let long = "x".repeat(LONGEST_SPEC + 1);
     assert!(rules.of(&record(json!({"sets": [long]}))).is_err());
 }
@@ -175,7 +175,7 @@ fn a_broken_rule_is_refused_with_its_number_and_line() {
     assert!(refused("field = 'x'\nspec = '{{ value|nosuch }}'").contains("nosuch"));
     assert!(refused("field = 'x'\nwhen = 'value %}{% if'").starts_with("rule 2 of the sets, when"));
     assert!(refused("field = 'x'\nname = '{% for %}'").starts_with("rule 2 of the sets, name"));
-    assert_eq!(refused("names = { 'a b' = 'A' }"), "rule 2 of the sets, names: \"a b\" is not a legal set spec");
+    assert_eq!(refused("names = { 'a b' = 'A' }"), "rule 2 of the sets, names: invalid set spec \"a b\"");
     assert!(refused("field = 'x'\nsplit = ''").starts_with("rule 2 of the sets, split: "));
     assert!(refused("field = 'a..b'").starts_with("rule 2 of the sets, field: "));
     assert!(refused("spec = '{{ value }}'").starts_with("rule 2 of the sets, spec: "));
@@ -207,7 +207,7 @@ fn more_values_than_can_be_remembered_do_no_harm() {
     assert_eq!(of(&rules, json!({"x": numbers})), ["all:1", "all:2", "all:3", "all:4", "all:5"]);
     let each = self::rules("[[sets]]\nfield = 'x'").expect("good rules");
     let fault = each.of(&record(json!({"x": numbers}))).expect_err("too many");
-    assert_eq!(fault.to_string(), "it would be in 70000 sets; 1000 are the most");
+    assert_eq!(fault.to_string(), "it would be in 70000 sets; the maximum is 1000");
 }
 
 proptest! {

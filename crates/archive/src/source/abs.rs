@@ -86,7 +86,7 @@ impl Reading for Abs {
         describe(&mut record, codes.split_ascii_whitespace());
         date(&mut record)?;
         if record.title.is_none() {
-            return Err(Fault("field `Title`: there is none".to_owned()));
+            return Err(Fault("missing field `Title`".to_owned()));
         }
         Ok(Content { record, given: Vec::new() })
     }
@@ -150,7 +150,7 @@ impl<'a> Parts<'a> {
         let (head, rest) = match parts.as_slice() {
             [_, head, rest @ ..] if !rest.is_empty() => (*head, rest),
             _ => {
-                return Err(Fault("this is no .abs file: it has no parts between lines of two backslashes".to_owned()));
+                return Err(Fault("not an .abs file: no parts between lines of two backslashes".to_owned()));
             }
         };
         // Two backslashes in the abstract are a line of it.
@@ -316,11 +316,11 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         for (text, said) in [
-            (&b""[..], "this is no .abs file"),
-            (b"\\\\\nTitle: x\n", "this is no .abs file"),
-            (b"\\\\\nTitle: x\n\\\\\ny\n\\\\\n", "field `Paper`: there is none"),
-            (b"\\\\\nPaper: a/1\n\\\\\ny\n\\\\\n", "field `Title`: there is none"),
-            (b"\\\\\nPaper: a/1\nDate: soon (1kb)\nTitle: x\n\\\\\ny\n\\\\\n", "date of v1: this is no date: \"soon\""),
+            (&b""[..], "not an .abs file"),
+            (b"\\\\\nTitle: x\n", "not an .abs file"),
+            (b"\\\\\nTitle: x\n\\\\\ny\n\\\\\n", "missing field `Paper`"),
+            (b"\\\\\nPaper: a/1\n\\\\\ny\n\\\\\n", "missing field `Title`"),
+            (b"\\\\\nPaper: a/1\nDate: soon (1kb)\nTitle: x\n\\\\\ny\n\\\\\n", "date of v1: invalid date \"soon\""),
         ] {
             let error = read(text).expect_err(said);
             assert!(error.contains(said), "{error}");

@@ -87,7 +87,7 @@ impl Files {
             return Ok(());
         }
         if self.open.len() == DEEPEST {
-            return Err(io::Error::other(format!("{}: folders are nested too deeply", folder.display())));
+            return Err(io::Error::other(format!("{}: directories are nested too deeply", folder.display())));
         }
         let mut names = Vec::new();
         for entry in fs::read_dir(folder).map_err(|error| about(folder, &error))? {

@@ -42,8 +42,8 @@ impl Reading for Jsonl {
 /// The identifier without white space around it, if there is one.
 pub(super) fn legal(identifier: &str, field: &str) -> Result<String, Fault> {
     match identifier.trim() {
-        "" => Err(Fault(format!("field `{field}`: there is none"))),
-        text if text.chars().any(char::is_control) => Err(Fault(format!("field `{field}`: it has control characters"))),
+        "" => Err(Fault(format!("missing field `{field}`"))),
+        text if text.chars().any(char::is_control) => Err(Fault(format!("field `{field}`: control characters"))),
         text => Ok(text.to_owned()),
     }
 }
@@ -92,20 +92,19 @@ const SAID: [(&str, &str); 10] = [
     ("EOF while parsing an object", BREAKS_OFF),
     ("EOF while parsing a string", BREAKS_OFF),
     ("EOF while parsing a value", BREAKS_OFF),
-    ("expected ident", "this is not JSON: only true, false and null are words without quotation marks"),
-    ("expected value", "this is not JSON: there should be a value"),
-    ("trailing characters", "something follows the record in its line"),
-    ("recursion limit exceeded", "it is nested too deeply"),
+    ("expected ident", "invalid JSON: only true, false and null can be written without quotation marks"),
+    ("expected value", "invalid JSON: expected a value"),
+    ("trailing characters", "unexpected content after the record"),
+    ("recursion limit exceeded", "nested too deeply"),
 ];
 
-const BREAKS_OFF: &str = "the line breaks off";
-const ARRAY: &str =
-    "this is an array, and each line must be one object; `jq -c '.[]'` writes the objects of an array in lines";
+const BREAKS_OFF: &str = "the line is truncated";
+const ARRAY: &str = "expected one object per line, not an array; convert the array with `jq -c '.[]'`";
 
 /// What is wrong with a line, and where in it.
 pub(super) fn fault(error: &serde_json::Error, bytes: &[u8]) -> Fault {
     if let Err(error) = std::str::from_utf8(bytes) {
-        return Fault(format!("column {}: it is not UTF-8", error.valid_up_to() + 1));
+        return Fault(format!("column {}: invalid UTF-8", error.valid_up_to() + 1));
     }
     let said = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -166,26 +165,27 @@ mod tests {
     #[test]
     fn bad_lines_are_told_what_and_where() {
         for (line, said) in [
-            (&b"{}"[..], "field `identifier`: there is none"),
-            (br#"{"identifier":" "}"#, "field `identifier`: there is none"),
-            (br#"{"identifier":"a\u0007"}"#, "field `identifier`: it has control characters"),
-            (br#"{"identifier":["a"]}"#, "column 15: field `identifier`: invalid type: sequence, expected a text"),
+            (&b"{}"[..], "missing field `identifier`"),
+            (br#"{"identifier":" "}"#, "missing field `identifier`"),
+            (br#"{"identifier":"a\u0007"}"#, "field `identifier`: control characters"),
+            (br#"{"identifier":["a"]}"#, "column 15: field `identifier`: invalid type: sequence, expected text"),
             (br#"["a", 1]"#, &format!("column 1: {ARRAY}")),
-            (b"hello", "column 1: this is not JSON: there should be a value"),
+            (b"hello", "column 1: invalid JSON: expected a value"),
             (
                 br#"{"identifier":nul}"#,
-                "column 18: field `identifier`: this is not JSON: only true, false and null are words without quotation marks",
+                "column 18: field `identifier`: invalid JSON: only true, false and null can be written without \
+                    quotation marks",
             ),
-            (br#"{"identifier":"a"#, "column 16: field `identifier`: the line breaks off"),
-            (br#"{"title":"a""#, "column 12: the line breaks off"),
-            (b"{\"identifier\xff\":1}", "column 13: it is not UTF-8"),
+            (br#"{"identifier":"a"#, "column 16: field `identifier`: the line is truncated"),
+            (br#"{"title":"a""#, "column 12: the line is truncated"),
+            (b"{\"identifier\xff\":1}", "column 13: invalid UTF-8"),
         ] {
             assert_eq!(read(line).expect_err(said), said);
             assert_eq!(identifier(line).expect_err(said), said);
         }
         assert_eq!(
             read(br#"{"identifier":"a"} x"#).expect_err("two things"),
-            "column 20: something follows the record in its line"
+            "column 20: unexpected content after the record"
         );
         assert_eq!(
             read(br#"{"identifier":"a","deleted":1}"#).expect_err("not a truth"),

@@ -67,13 +67,13 @@ pub enum OpenError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Nothing was named.
-    #[error("there is no input")]
+    #[error("no input given")]
     None,
     /// Nothing tells what it is.
-    #[error("{}: cannot tell what this is; say so with --as: {}", .0.display(), names())]
+    #[error("{}: unknown input format; set it with --as: {}", .0.display(), names())]
     Unknown(PathBuf),
     /// The files in its folders are of several kinds.
-    #[error("the input is taken for {kind}, going by its first file, but there is more in it: {others}")]
+    #[error("the first file of the input is {kind}, but it also contains other files: {others}")]
     Mixed {
         /// What it would be taken for.
         kind: Kind,
@@ -97,7 +97,8 @@ pub fn open(kind: Kind, inputs: &[PathBuf], options: &Options) -> Result<Opened,
     }
     let row = kind.row();
     if options.datestamp.is_some() && !matches!(kind, Kind::Xml | Kind::Abs) {
-        let what = format!("{kind} has many entries in one file, so its modification time is not theirs");
+        let what =
+            format!("{kind} files contain many entries, so the modification time of the file does not apply to them");
         return Err(OpenError::Option { option: "datestamp", what });
     }
     if options.datestamp.is_some() && inputs.iter().any(|input| input::is_stdin(input)) {
@@ -318,7 +319,7 @@ mod tests {
         std::fs::write(dir.path().join("x.json"), "[1]").expect("a file");
         for path in [dir.path().to_owned(), dir.path().join("x.json")] {
             let error = Kind::guess(&[path]).expect_err("nothing tells").to_string();
-            assert!(error.ends_with("say so with --as: jsonl, csv, xml, static, arxiv, abs"), "{error}");
+            assert!(error.ends_with("set it with --as: jsonl, csv, xml, static, arxiv, abs"), "{error}");
         }
         assert!(matches!(Kind::guess(&[]), Err(OpenError::None)));
         assert!(matches!(Kind::guess(&[dir.path().join("missing")]), Err(OpenError::Io(_))));
@@ -334,13 +335,13 @@ mod tests {
         assert_eq!(Kind::guess(&folder).ok(), Some(Kind::Jsonl));
         std::fs::write(dir.path().join("a.csv"), "identifier\n1\n").expect("a file");
         let said = Kind::guess(&folder).expect_err("two kinds").to_string();
-        assert!(said.contains("taken for csv") && said.contains("b.jsonl and 1 more)"), "{said}");
+        assert!(said.contains("the first file of the input is csv") && said.contains("b.jsonl and 1 more)"), "{said}");
         // Of files that are named, none is left out.
         let named = [dir.path().join("b.jsonl"), dir.path().join("a.csv")];
         assert_eq!(Kind::guess(&named).ok(), Some(Kind::Jsonl));
         let both = [dir.path().join("readme.txt"), dir.path().join("b.jsonl"), dir.path().to_owned()];
         let said = Kind::guess(&both).expect_err("a table in the folder").to_string();
-        assert!(said.contains("taken for jsonl") && said.contains("csv ("), "{said}");
+        assert!(said.contains("the first file of the input is jsonl") && said.contains("csv ("), "{said}");
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl DatestampFrom {
     pub(super) fn of(self, place: &Place) -> Result<String, Fault> {
         let Self::Mtime = self;
         let modified = std::fs::metadata(&*place.file).and_then(|metadata| metadata.modified());
-        let modified = modified.map_err(|error| Fault(format!("its modification time cannot be read: {error}")))?;
+        let modified = modified.map_err(|error| Fault(format!("failed to read its modification time: {error}")))?;
         let seconds = match modified.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_secs()).unwrap_or(i64::MAX),
             Err(before) => i64::try_from(before.duration().as_secs()).map_or(i64::MIN, |seconds| -seconds),

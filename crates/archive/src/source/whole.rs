@@ -27,7 +27,7 @@ impl Source for Whole {
         let read = self.files.open(&path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
         let bytes = match read {
             // The others can still be read, and this one has a name.
-            Err(error) => Err(Fault(format!("it cannot be read: {error}"))),
+            Err(error) => Err(Fault(format!("failed to read it: {error}"))),
             Ok(_) if bytes.len() > self.longest => {
                 Err(Fault(format!("the file is longer than {} bytes", self.longest)))
             }
@@ -60,6 +60,6 @@ mod tests {
         }
         assert_eq!(met[..2], [Ok(b"<a/>".to_vec()), Ok(Vec::new())]);
         assert_eq!(met[2], Err("the file is longer than 10 bytes".to_owned()));
-        assert!(met[3].as_ref().is_err_and(|fault| fault.contains("it cannot be read")), "{met:?}");
+        assert!(met[3].as_ref().is_err_and(|fault| fault.contains("failed to read it")), "{met:?}");
     }
 }

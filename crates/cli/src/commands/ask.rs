@@ -16,12 +16,12 @@ use crate::open::{Opened, not_indexed, open_areas};
 use crate::output;
 use crate::source::{RecordsArgs, Source, contradiction, nothing_given};
 
-/// Answer one OAI-PMH request on standard output, without a server.
+/// Print the response to one OAI-PMH request, without a server.
 ///
-/// The folder is looked at first, unless a running `modoai serve` keeps the catalogue current anyway. The answer is what
-/// a harvester without credentials gets.
+/// The directory is scanned first, unless a running `modoai serve` keeps its catalogue current. The response is the one
+/// that a harvester without credentials gets.
 ///
-/// With --catalogue it is a catalogue of harvested records that answers.
+/// With --catalogue, the response is that of a catalogue of imported or harvested records.
 ///
 /// The exit code is 1 if the response is an OAI-PMH error, such as noRecordsMatch.
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ impl Args for Asked {
     fn augment_args(command: Command) -> Command {
         let query = Arg::new("query")
             .value_name("QUERY")
-            .help("The request as a query string, such as 'verb=ListRecords&metadataPrefix=oai_dc'");
+            .help("Request as a query string, such as 'verb=ListRecords&metadataPrefix=oai_dc'");
         Source::augment_args(command).arg(query)
     }
 
@@ -67,7 +67,7 @@ impl FromArgMatches for Asked {
             // One argument is the folder, or the request, and the other is missing.
             (None, Some(request), None) if request.contains("verb=") => Err(nothing_given()),
             _ => {
-                let what = "there is no request QUERY, such as 'verb=Identify'\n";
+                let what = "missing QUERY: give a request such as 'verb=Identify'\n";
                 Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, what))
             }
         }
@@ -112,7 +112,7 @@ fn ask_records(records: RecordsArgs, query: &str) -> Result<(), CliError> {
 }
 
 fn answer(repository: &Repository, host: &dyn Host, query: &str) -> Result<(), CliError> {
-    let failed = |failure: Failure| CliError::failed("no answer").because(failure);
+    let failed = |failure: Failure| CliError::failed("failed to generate the response").because(failure);
     let answer = repository.answer(query::parse(query.as_bytes()), host).map_err(failed)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut sent = Sent::default();

@@ -11,7 +11,7 @@ use crate::output;
 /// For bash: modoai completions bash > /etc/bash_completion.d/modoai
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// For which shell.
+    /// Shell to print completions for.
     shell: Shell,
 }
 

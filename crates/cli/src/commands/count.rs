@@ -16,64 +16,64 @@ use crate::error::{CliError, Kind};
 use crate::place::web_url;
 use crate::remote::{RemoteArgs, base_url, unusable};
 
-/// Count the resources of a site, by everybody who should know: its files, a crawl, its site map, its log.
+/// Count the resources of a site from several sources: files, repository, crawl, sitemap and access log.
 ///
-/// No two of them agree. What is there and nobody links to (orphans), what is linked or claimed and is not there (ghosts),
-/// what programs are kept away from, what is there twice: each has its list. Give as many sources as there are; two are
-/// enough. The crawl follows links alone, as a stranger would; site maps are read, but do not lead on.
+/// The sources rarely agree. modoai lists resources that no page links to (orphans), URLs that are linked or listed but
+/// do not exist (ghosts), URLs that robots.txt excludes, and duplicates. Give at least two sources. The crawl only
+/// follows links; sitemaps are read, but the crawl does not follow their URLs.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   modoai count --files /var/www/html --crawl https://example.org/ --log /var/log/apache2/access.log
   modoai count --repository https://example.org/modoai --crawl https://example.org/ --html count.html
-  modoai count --crawl https://example.org/ --lists lists   # against the site map that robots.txt names")]
+  modoai count --crawl https://example.org/ --lists lists   # compared with the sitemap that robots.txt lists")]
 pub(crate) struct CountCommand {
-    /// The folder that is served: what the files say.
+    /// Directory of the site: count its files.
     #[arg(long, value_name = "DIR")]
     files: Option<PathBuf>,
-    /// The URL that the folder is served as; that of the crawl's site if none is given.
+    /// URL of the site that --files contains [default: the site of --crawl or --repository]
     #[arg(long, value_name = "URL", value_parser = base_url)]
     base: Option<Url>,
-    /// An OAI-PMH repository whose identifiers are the site's URLs: what the server says.
+    /// Base URL of an OAI-PMH repository whose identifiers are the URLs of the site: count its records.
     #[arg(long, value_name = "BASE_URL", value_parser = base_url)]
     repository: Option<Url>,
-    /// Where a crawl begins: what links lead to.
+    /// Start page of a crawl: count the resources that links point to.
     #[arg(long, value_name = "URL", value_parser = base_url)]
     crawl: Option<Url>,
-    /// The table of the crawl, to go on with; without --crawl, one that `modoai spider` has left.
+    /// Table of crawl results to resume from; without --crawl, a table written by `modoai spider`.
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// How many links from the top are followed.
+    /// Maximum number of links to follow from the start page.
     #[arg(long, value_name = "N")]
     depth: Option<u16>,
-    /// A site map, by URL or as a file; may be given several times. If none is given, those that robots.txt names.
+    /// Sitemap, as a URL or a file (repeatable) [default: the sitemaps that robots.txt lists]
     #[arg(long, value_name = "URL|FILE")]
     sitemap: Vec<String>,
-    /// Do not request the URLs of a sitemap that neither files, repository nor crawl confirm.
+    /// Do not request sitemap URLs that are missing from the files, the repository and the crawl.
     #[arg(long)]
     no_confirm: bool,
-    /// An access log in the common or combined format, packed or not: what was asked for, and sent. May be given several
-    /// times.
+    /// Access log in the common or combined format, also compressed: count the URLs that clients requested
+    /// (repeatable).
     #[arg(long, value_name = "FILE")]
     log: Vec<PathBuf>,
 
-    /// Print everything, the lists too, as one JSON object.
-    #[arg(long, help_heading = "Reports")]
+    /// Print the counts and the lists as one JSON object.
+    #[arg(long, help_heading = "Report options")]
     json: bool,
-    /// Write each list into a file of its own in this folder.
-    #[arg(long, value_name = "DIR", help_heading = "Reports", value_parser = crate::place::path())]
+    /// Write each list to a separate file in this directory.
+    #[arg(long, value_name = "DIR", help_heading = "Report options", value_parser = crate::place::path())]
     lists: Option<PathBuf>,
-    /// Write a page with the table, a picture and the lists.
-    #[arg(long, value_name = "FILE", help_heading = "Reports", value_parser = crate::place::path())]
+    /// Write an HTML page with the table, a diagram and the lists.
+    #[arg(long, value_name = "FILE", help_heading = "Report options", value_parser = crate::place::path())]
     html: Option<PathBuf>,
 
     #[command(flatten)]
     settings: SettingsArgs,
-    /// How many requests at once.
-    #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "How the server is asked")]
+    /// Maximum number of concurrent requests.
+    #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "HTTP options")]
     per_host: u16,
-    /// Do not obey robots.txt. Only for a site that is your own.
-    #[arg(long, help_heading = "How the server is asked")]
+    /// Ignore robots.txt; use only for your own site.
+    #[arg(long, help_heading = "HTTP options")]
     ignore_robots: bool,
     #[command(flatten)]
     remote: RemoteArgs,
@@ -89,7 +89,8 @@ impl CountCommand {
         }
         let client = self.client()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        let runtime =
+            runtime.map_err(|error| CliError::failed("failed to start the asynchronous runtime").because(error))?;
         let remarks = runtime.block_on(async {
             self.ask_repository(&mut ledger).await?;
             let remarks = self.crawl(&mut ledger, &client, quiet).await?;
@@ -103,7 +104,7 @@ impl CountCommand {
         let mut count = Count::of(ledger);
         count.remarks.extend(remarks);
         if count.sources.is_empty() {
-            return Err(CliError::new(Kind::Usage, "nobody was asked")
+            return Err(CliError::new(Kind::Usage, "no source given")
                 .hint("give at least two of --files, --repository, --crawl, --sitemap and --log"));
         }
         self.tell(&count)
@@ -122,7 +123,8 @@ impl CountCommand {
             .or_else(|| self.repository.as_ref().and_then(root))
             .or_else(|| sitemap().as_ref().and_then(root));
         site.ok_or_else(|| {
-            CliError::new(Kind::Usage, "it is not known which site this is").hint("give its URL with --base")
+            CliError::new(Kind::Usage, "missing site URL")
+                .hint("give a source such as --crawl URL, or the URL of the site with --base")
         })
     }
 
@@ -138,12 +140,12 @@ impl CountCommand {
 }
 
 fn read_log(ledger: &mut Ledger, file: &PathBuf) -> Result<(), CliError> {
-    let failed = |error| CliError::failed(format!("failed to read the log {}", shown(file))).because(error);
+    let failed = |error| CliError::failed(format!("failed to read the access log {}", shown(file))).because(error);
     ledger.ask(Source::Log);
     let lines = log::read(File::open(file).map_err(failed)?, |target| ledger.add(Source::Log, target, None, None));
     let lines = lines.map_err(failed)?;
     if lines.odd > 0 {
-        tracing::warn!("{} of {} lines of {} make no sense", lines.odd, lines.all, shown(file));
+        tracing::warn!("{} of {} lines of {} cannot be parsed", lines.odd, lines.all, shown(file));
     }
     Ok(())
 }

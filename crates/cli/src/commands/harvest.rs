@@ -29,86 +29,87 @@ use crate::remote::{RemoteArgs, base_url, seconds};
 use footprints::Footprints;
 use progress::Watching;
 
-/// Harvest a repository: everything the first time, what changed from then on.
+/// Harvest an OAI-PMH repository: all records on the first run, only changes on later runs.
 ///
-/// Every page is kept before the next is asked for, so a harvest can be interrupted, or killed, at any moment; the next
-/// run goes on where it was. What a server gets wrong is repaired where possible and told; what could not be had is named,
-/// and the exit code says so: 0 complete, 3 incomplete.
+/// modoai stores each page before it requests the next one, so you can interrupt or kill a harvest at any time; the
+/// next run resumes it. modoai works around known server errors where it can and reports each of them. If anything
+/// could not be harvested, the summary lists it and the exit code is 3 instead of 0.
 ///
-/// Where records go: `records` (compressed segments, read with `modoai records`), `mirror` (the site's files themselves,
-/// from repositories that offer oai_didl), `jsonl`, `warc`, or `catalogue` (to be exposed again with
-/// `modoai serve --catalogue`).
+/// Sinks: `records` (compressed segments, read with `modoai records`), `mirror` (the files of the site, from
+/// repositories that offer oai_didl), `jsonl` (one JSON object per line), `warc` (WARC 1.1 web archive files), and
+/// `catalogue` (for `modoai serve --catalogue`, an aggregator).
 #[derive(Debug, Args)]
 #[command(override_usage = "modoai harvest [OPTIONS] <BASE_URL> --into <DIR>
        modoai harvest [OPTIONS] <BASE_URL> --list-only
        modoai harvest [OPTIONS] --all <FILE> --into <DIR>")]
 pub(crate) struct HarvestCommand {
-    /// Where the repository is asked, such as `https://example.org/oai`.
+    /// Base URL of the repository, such as `https://example.org/oai`.
     #[arg(value_name = "BASE_URL", value_parser = base_url, required_unless_present = "all")]
     base_url: Option<Url>,
-    /// The folder to harvest into. It remembers where the harvest stands.
+    /// Directory for the harvest and its state.
     #[arg(long, value_name = "DIR", required_unless_present = "list_only", value_parser = crate::place::path())]
     into: Option<PathBuf>,
-    /// Where records go: as before if the folder is known, else `records`.
+    /// Output format [default: the one used before in DIR, or records]
     #[arg(long, value_name = "SINK", value_parser = sinks())]
     sink: Option<String>,
-    /// The metadata format; that of the sink if none is said (oai_didl for mirror and warc, else oai_dc).
+    /// Metadata format [default: oai_didl for mirror and warc, oai_dc for other sinks]
     #[arg(long, value_name = "PREFIX")]
     format: Option<String>,
-    /// Only this set; may be given several times.
+    /// Harvest only this set (repeatable).
     #[arg(long = "set", value_name = "SET")]
     sets: Vec<String>,
-    /// Only what changed at or after this: 2024-01-31 or 2024-01-31T12:00:00Z.
+    /// Harvest only records changed on or after this date: 2024-01-31 or 2024-01-31T12:00:00Z.
     #[arg(long, value_name = "DATE", value_parser = date)]
     from: Option<Bound>,
-    /// Only what changed up to this.
+    /// Harvest only records changed on or before this date.
     #[arg(long, value_name = "DATE", value_parser = date)]
     until: Option<Bound>,
-    /// Fetch only the record with this identifier, and no list; may be given several times.
+    /// Fetch only the record with this identifier, and no list (repeatable).
     #[arg(long = "identifier", value_name = "ID", conflicts_with_all = ["sets", "from", "until", "list_only", "verify", "all", "limit"])]
     identifiers: Vec<String>,
-    /// Stop after the page with which this many records were received. The next run continues there.
+    /// Stop after the page that reaches this number of records; the next run continues there.
     #[arg(long, value_name = "N", conflicts_with = "list_only", value_parser = value_parser!(u64).range(1..))]
     limit: Option<u64>,
-    /// HTTP header to send with every request to the host of the base URL, such as 'X-Api-Key: secret'; may be given several times.
+    /// HTTP header to send with every request to the host of the base URL, such as 'X-Api-Key: secret' (repeatable).
     #[arg(long = "header", value_name = "NAME: VALUE", value_parser = header, conflicts_with = "all")]
     headers: Vec<(HeaderName, HeaderValue)>,
-    /// Print the identifiers (for a site: its URLs), one per line, and get nothing else.
+    /// Print the identifiers (for a site, its URLs), one per line, and fetch nothing else.
     #[arg(long, conflicts_with_all = ["sink", "all", "json", "verify", "keep_deleted", "allow_dotfiles", "catalogue"])]
     list_only: bool,
-    /// Compare all identifiers, and the files of a mirror: get what was overlooked or altered, delete what has vanished.
+    /// Compare all identifiers, and the files of a mirror, with the repository; fetch missing or modified ones and
+    /// delete those that no longer exist.
     #[arg(long)]
     verify: bool,
-    /// Harvest every repository of this file: one base URL per line, each into a folder of its own below DIR.
+    /// Harvest every base URL listed in this file, one per line, each into its own directory below DIR.
     #[arg(long, value_name = "FILE", conflicts_with = "base_url")]
     all: Option<PathBuf>,
-    /// How many repositories at once; never more than one list at a time from one host.
+    /// Number of repositories to harvest in parallel, with one list at a time per host.
     #[arg(long, value_name = "N", default_value = "16", value_parser = value_parser!(u16).range(1..))]
     parallel: u16,
-    /// With mirror: keep what was deleted, in .modoai/deleted.
+    /// Move deleted files to .modoai/deleted instead of deleting them (mirror only).
     #[arg(long)]
     keep_deleted: bool,
-    /// With mirror: write files and directories whose names begin with a dot, such as .htaccess. Web servers, git and shells
-    /// read settings from such files, so use it only with repositories that you trust.
+    /// Write files and directories whose names begin with a dot, such as .htaccess (mirror only). Web servers, git and
+    /// shells read settings from such files, so use it only with repositories that you trust.
     #[arg(long)]
     allow_dotfiles: bool,
-    /// With catalogue: the file to write, which several sources can share; as before if the folder is known.
+    /// Catalogue file to write; several sources can share it (catalogue only) [default: the one used before in DIR]
     #[arg(long, value_name = "FILE", value_parser = crate::place::path())]
     catalogue: Option<PathBuf>,
-    /// The repository is the one that the folder was begun with, and has moved here.
+    /// Accept BASE_URL as the new address of the repository in DIR.
     #[arg(long)]
     moved: bool,
-    /// How far an incremental harvest reaches back before the last complete one. A day, unless the server promises that
-    /// its datestamps are those of visibility.
+    /// Number of seconds that an incremental harvest reaches back before the last complete one [default: one day, or 0
+    /// if the server guarantees datestamps of visibility]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     overlap: Option<Duration>,
-    /// How often a request is tried before it is given up.
+    /// Maximum number of attempts per request.
     #[arg(long, value_name = "N", default_value = "6", value_parser = value_parser!(u32).range(1..))]
     attempts: u32,
-    /// The first pause between two attempts; each is twice as long as the one before.
+    /// Delay before the first retry; it doubles with each further retry.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     patience: Duration,
-    /// End with one JSON object on standard output.
+    /// Print the summary as one JSON object.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -122,12 +123,13 @@ fn sinks() -> PossibleValuesParser {
 }
 
 fn date(text: &str) -> Result<Bound, String> {
-    Bound::parse(text).ok_or_else(|| "not a date such as 2024-01-31 or 2024-01-31T12:00:00Z".to_owned())
+    Bound::parse(text).ok_or_else(|| "expected a date such as 2024-01-31 or 2024-01-31T12:00:00Z".to_owned())
 }
 
 /// A header as curl takes it.
 fn header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
-    let (name, value) = text.split_once(':').ok_or_else(|| "not a header such as 'X-Api-Key: secret'".to_owned())?;
+    let (name, value) =
+        text.split_once(':').ok_or_else(|| "expected a header such as 'X-Api-Key: secret'".to_owned())?;
     let name = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|error| error.to_string())?;
     let mut value = HeaderValue::from_str(value.trim()).map_err(|error| error.to_string())?;
     value.set_sensitive(true);
@@ -137,7 +139,8 @@ fn header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
 impl HarvestCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), CliError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        let runtime =
+            runtime.map_err(|error| CliError::failed("failed to start the asynchronous runtime").because(error))?;
         runtime.block_on(async {
             let stop = stop_on_signals()?;
             match (&self.all, self.list_only) {
@@ -175,7 +178,7 @@ impl HarvestCommand {
     /// The client and the options for the one repository that is asked.
     fn asked(&self) -> Result<(Client, Options), CliError> {
         let Some(mut url) = self.base_url.clone() else {
-            return Err(CliError::new(Kind::Usage, "a base URL is needed"));
+            return Err(CliError::new(Kind::Usage, "missing base URL"));
         };
         let client = self.remote.client(&mut url)?;
         Ok((client, self.options(url)?))
@@ -192,7 +195,7 @@ impl HarvestCommand {
             (self.allow_dotfiles, "--allow-dotfiles", "mirror"),
         ] {
             if is_given && kind.name != sink {
-                let what = format!("{option} is for --sink {sink}, and the sink here is {}", kind.name);
+                let what = format!("{option} requires --sink {sink}; the sink is {}", kind.name);
                 return Err(CliError::new(Kind::Usage, what));
             }
         }
@@ -248,7 +251,7 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>, CliError> {
                 if stop.swap(true, Ordering::Relaxed) {
                     std::process::exit(130);
                 }
-                tracing::info!("stopping after this page; what was harvested stays");
+                tracing::info!("stopping after this page; the harvested records are kept");
             }
         });
     }
@@ -281,36 +284,38 @@ fn incomplete(summary: &Summary) -> CliError {
     let count = summary.missing.len();
     let first = summary.missing.first().map(ToString::to_string).unwrap_or_default();
     let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
-    let error = CliError::new(Kind::Incomplete, format!("the harvest is incomplete: {first}{more}"));
+    let error = CliError::new(Kind::Incomplete, format!("harvest incomplete: {first}{more}"));
     match &summary.next.not_before {
-        Some(date) => error.hint(format!("run the same command again after {date}; it goes on where it was")),
-        None if summary.refused == count as u64 => {
-            error.hint("names that begin with a dot are written with --allow-dotfiles; other special names are not")
-        }
-        None => error.hint("run the same command again; it goes on where it was"),
+        Some(date) => error.hint(format!("run the same command again after {date} to resume")),
+        None if summary.refused == count as u64 => error
+            .hint("use --allow-dotfiles to write names that begin with a dot; other special names are always refused"),
+        None => error.hint("run the same command again to resume"),
     }
 }
 
 fn failed(error: HarvestError) -> CliError {
     let hint = match &error {
-        HarvestError::State(StateError::Other { moved: true, .. }) => {
-            Some("if the repository has moved there, say --moved; another one needs another folder")
-        }
+        HarvestError::State(StateError::Other { moved: true, .. }) => Some(
+            "if the repository has moved there, use --moved; for another repository, give another \
+                directory with --into",
+        ),
         HarvestError::State(StateError::Other { .. }) | HarvestError::Sink(SinkError::NotOurs { .. }) => {
-            Some("give another folder with --into")
+            Some("give another directory with --into")
         }
-        HarvestError::State(StateError::Busy { .. }) => Some("wait for it, or give another folder with --into"),
-        HarvestError::Format { .. } => Some("choose one of these with --format"),
-        HarvestError::NoSets { .. } => Some("leave out --set"),
+        HarvestError::State(StateError::Busy { .. }) => {
+            Some("wait until it ends, or give another directory with --into")
+        }
+        HarvestError::Format { .. } => Some("choose one of them with --format"),
+        HarvestError::NoSets { .. } => Some("omit --set"),
         HarvestError::NoSuchHost { .. } => Some("check the spelling of the base URL"),
         HarvestError::Elsewhere { .. } => Some("run the command again with that URL"),
         HarvestError::NoRepository { source: Trouble::Unreachable(FetchError::PrivateAddress { .. }), .. } => {
-            Some("if you trust the repository with your private network, use --allow-private")
+            Some("use --allow-private if you trust the repository with access to your private network")
         }
-        HarvestError::NoRepository { .. } => Some("is that the base URL? `modoai validate` tells more"),
+        HarvestError::NoRepository { .. } => Some("check the base URL, or run `modoai validate URL` for details"),
         _ => None,
     };
-    let failed = CliError::failed("the harvest failed").because(error);
+    let failed = CliError::failed("harvest failed").because(error);
     match hint {
         Some(hint) => failed.hint(hint),
         None => failed,

@@ -16,41 +16,42 @@ use crate::httpd;
 use crate::output;
 use crate::place::{own_place, web_url};
 
-/// Say who harvested what: requests, records, bytes, refusals, and when each had everything.
+/// Print harvest statistics per client: requests, records, bytes, refusals and last full harvest.
 ///
-/// Servers write down each request to the repository in the folder `harvest-log` beside the catalogue: for whom, with which
-/// program, which list, and what was sent. For whom means a user, a harvester that the settings name, or a block of
-/// addresses, and never a single address.
+/// Servers log each request to the repository in the directory `harvest-log` next to the catalogue: client, user agent,
+/// list, and what was sent. A client is a user, a harvester from the settings, or a block of addresses, and never a
+/// single address.
 ///
-/// Give what is served: the folder or URL that `modoai serve` was given, a catalogue, or the place of the catalogue.
+/// Give the directory or URL that you gave to `modoai serve`, a catalogue, or the directory of the catalogue.
 #[derive(Debug, Args)]
 #[command(override_usage = "modoai harvesters [OPTIONS] <DIR>
        modoai harvesters [OPTIONS] --data <STATE_DIR>
        modoai harvesters [OPTIONS] --catalogue <FILE>
        modoai harvesters [OPTIONS] --apache")]
 pub(crate) struct HarvestersCommand {
-    /// The folder that is the site, or the URL of the site that is crawled.
+    /// Directory of the site, or URL of a crawled site.
     dir: Option<PathBuf>,
-    /// Where the catalogue is kept, if that was given to `modoai serve`; that of one server of an Apache httpd.
+    /// Directory of the catalogue, if you gave one to `modoai serve`; or the index directory of one server of Apache
+    /// httpd.
     #[arg(long, value_name = "STATE_DIR", conflicts_with_all = ["catalogue", "apache"], value_parser = crate::place::path())]
     data: Option<PathBuf>,
-    /// A catalogue of records.
+    /// Catalogue of imported or harvested records.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dir", "apache"], value_parser = crate::place::path())]
     catalogue: Option<PathBuf>,
-    /// All repositories of an Apache httpd that has mod_oai.
+    /// Print all repositories of an Apache httpd with mod_oai.
     #[arg(long, conflicts_with = "dir")]
     apache: bool,
-    /// How httpd is started, with its arguments; by default apachectl, apache2ctl or httpd. `-` reads from standard input
-    /// what it prints with `-t -D MODOAI_SHOW_ROOTS`.
+    /// Command that starts httpd, with its arguments [default: apachectl, apache2ctl or httpd]. `-` reads the output of
+    /// its `-t -D MODOAI_SHOW_ROOTS` from standard input.
     #[arg(long, value_name = "PROGRAM", requires = "apache", allow_hyphen_values = true)]
     httpd: Option<String>,
-    /// Only what happened since: a date, or a span of time such as 12h or 30d.
+    /// Count only requests since a date, or within a duration such as 12h or 30d.
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<Since>,
-    /// What comes first.
+    /// Sort order.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "bytes")]
     sort: Order,
-    /// Print everything that is known, as one JSON object for each log.
+    /// Print all details as one JSON object per log.
     #[arg(long)]
     json: bool,
 }
@@ -58,15 +59,15 @@ pub(crate) struct HarvestersCommand {
 /// What comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// Who took most bytes.
+    /// Bytes sent.
     Bytes,
-    /// Who took most records.
+    /// Records sent.
     Records,
-    /// Who asked most often.
+    /// Requests.
     Requests,
-    /// Who was refused most often.
+    /// Refused requests.
     Refused,
-    /// Who was here last.
+    /// Last request.
     Last,
 }
 
@@ -82,7 +83,7 @@ fn since(text: &str) -> Result<Since, String> {
         return Ok(Since::Moment(bound.first()));
     }
     let span = value::duration(&toml::Value::String(text.to_owned()));
-    span.map(Since::Ago).map_err(|_| "needs a date such as 2026-01-31, or a span of time such as 12h or 30d".to_owned())
+    span.map(Since::Ago).map_err(|_| "expected a date such as 2026-01-31, or a duration such as 12h or 30d".to_owned())
 }
 
 impl Since {
@@ -108,9 +109,9 @@ impl HarvestersCommand {
         let since = self.since.map(Since::moment);
         for Place { server, state_dir } in self.places()? {
             if !state_dir.is_dir() {
-                let what = format!("there is nothing at {}", shown(&state_dir));
+                let what = format!("no catalogue found at {}", shown(&state_dir));
                 return Err(CliError::failed(what)
-                    .hint("give with --data what `modoai serve` was given; the log is beside the catalogue"));
+                    .hint("give the same --data as for `modoai serve`; the log is next to the catalogue"));
             }
             let folder = state_dir.join(FOLDER);
             let mut summary = summary(&folder, since).map_err(|error| {
@@ -136,18 +137,19 @@ impl HarvestersCommand {
         match (&self.data, &self.catalogue, &self.dir) {
             (Some(data), ..) => one(data.clone()),
             (None, Some(catalogue), _) if !catalogue.exists() => {
-                Err(CliError::failed(format!("there is no catalogue at {}", shown(catalogue)))
-                    .hint("give what `modoai serve --catalogue` was given; the log is beside it"))
+                Err(CliError::failed(format!("no catalogue found at {}", shown(catalogue)))
+                    .hint("give the same file as for `modoai serve --catalogue`; the log is next to it"))
             }
             (None, Some(catalogue), _) => one(beside(catalogue)),
             (None, None, Some(dir)) => match dir.to_str().and_then(web_url) {
                 Some(url) => one(own_place("crawls", url.as_str()).ok_or_else(|| {
-                    CliError::failed("there is no home to look for the site in").hint("say where it is with --data")
+                    CliError::failed("cannot determine the state directory: HOME is not set")
+                        .hint("give the directory of the catalogue with --data")
                 })?),
                 None => one(usual_state_dir(dir)?),
             },
-            (None, None, None) => Err(CliError::new(Kind::Usage, "nothing is said of what is served")
-                .hint("give the folder DIR, or one of --data, --catalogue and --apache")),
+            (None, None, None) => Err(CliError::new(Kind::Usage, "no site given")
+                .hint("give the directory DIR, or one of --data, --catalogue and --apache")),
         }
     }
 }

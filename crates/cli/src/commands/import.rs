@@ -22,56 +22,54 @@ use crate::config::shown;
 use crate::error::{self, CliError};
 use crate::output::{self, Counting, counted};
 
-/// Fill a catalogue with records, or bring it up to date, for `modoai serve --catalogue`.
+/// Import records into a catalogue for `modoai serve --catalogue`.
 ///
-/// The input is JSON lines, CSV, a folder of XML files, an OAI static repository, or arXiv's own: its metadata snapshot
-/// or .abs files. A second import finds what is new, what changed and what is gone; what did not change keeps its
-/// datestamp. Entries that make no sense are named, and the rest is imported. An import that was interrupted is simply
-/// begun again.
+/// The input is JSON lines, CSV, a directory of XML files, an OAI static repository, an arXiv metadata snapshot or
+/// arXiv .abs files. A repeated import detects added, changed and deleted records; unchanged records keep their
+/// datestamps. Invalid entries are reported, and all others are imported. If an import is interrupted, run it again.
 ///
-/// What the records look like to harvesters (formats, sets, identifiers) stands in a file, archive.toml, and is
-/// remembered in the catalogue. When it changes, the next import stamps the records that come out differently, and no
-/// others.
+/// The file archive.toml defines formats, sets and identifiers, and the catalogue stores this definition. When it
+/// changes, the next import updates the datestamps of the records that are affected, and no others.
 #[derive(Debug, Args)]
 pub(crate) struct ImportCommand {
-    /// Files or folders of records; - is standard input. Without any, only the configuration is brought up to date.
+    /// Files or directories of records; - for standard input. Without input, only the configuration is applied.
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
-    /// The catalogue: a folder, or a file. Made if it is not there.
+    /// Catalogue to write: a directory or a file. It is created if it does not exist.
     #[arg(long, value_name = "CATALOGUE", value_parser = crate::place::path())]
     into: PathBuf,
-    /// The archive's configuration. Without --config and --preset, the one that the catalogue remembers holds.
+    /// Configuration file of the archive [default: the definition stored in the catalogue]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// A configuration that is shipped: arxiv. What the configuration file says goes before it.
+    /// Built-in configuration: arxiv. The configuration file overrides it.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
-    /// The domain name in identifiers, as in oai:example.org:1; goes before what the configuration says.
+    /// Domain name in identifiers, as in oai:example.org:1; overrides the configuration.
     #[arg(long, value_name = "DOMAIN")]
     namespace: Option<String>,
-    /// What the input is: jsonl, csv, xml, static, arxiv or abs; told by looking at it if not given.
+    /// Input format: jsonl, csv, xml, static, arxiv or abs [default: detected from the content]
     #[arg(long = "as", value_name = "KIND", value_parser = kind)]
     kind: Option<Kind>,
-    /// What the source is called. An archive can have several, each with its own documents.
+    /// Name of the source. An archive can have several sources, each with its own documents.
     #[arg(long, value_name = "NAME", default_value = "")]
     source: String,
-    /// The input holds only what is new or changed: what is not in it stays.
+    /// The input contains only added and changed documents; keep documents that are missing from it.
     #[arg(long)]
     update: bool,
-    /// Delete nothing if more than this share of the source's documents would be gone.
+    /// Delete nothing if more than this percentage of the documents of the source is missing from the input.
     #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share)]
     most_gone: f64,
-    /// Go on, and import again whenever the input changes.
+    /// Keep running, and import again whenever the input changes.
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
-    /// Say what would be done, and do nothing.
+    /// Print the changes without making them.
     #[arg(long)]
     dry_run: bool,
-    /// Print one summary as JSON.
+    /// Print the summary as one JSON object.
     #[arg(long)]
     json: bool,
-    /// Write every rejected entry and every date that cannot be parsed to a file; standard error names the first hundred
-    /// entries and the first date.
+    /// Write all rejected entries and unparsable dates to a file; standard error shows only the first hundred entries
+    /// and the first date.
     #[arg(long, value_name = "FILE", value_parser = crate::place::path())]
     faults: Option<PathBuf>,
 }
@@ -79,7 +77,7 @@ pub(crate) struct ImportCommand {
 fn kind(name: &str) -> Result<Kind, String> {
     Kind::named(name).ok_or_else(|| {
         let known: Vec<_> = Kind::all().map(Kind::name).collect();
-        format!("it is one of {}", known.join(", "))
+        format!("expected one of {}", known.join(", "))
     })
 }
 
@@ -90,7 +88,10 @@ fn share(text: &str) -> Result<f64, String> {
         None => text.parse(),
     };
     let legal = |share: &f64| (0.0..=1.0).contains(share);
-    share.ok().filter(legal).ok_or_else(|| "it is a share such as 10% or 0.1, and at most 100%".to_owned())
+    share
+        .ok()
+        .filter(legal)
+        .ok_or_else(|| "expected a percentage such as 10% or a fraction such as 0.1, at most 100%".to_owned())
 }
 
 /// What is printed with --json.
@@ -113,8 +114,8 @@ struct Work {
 impl ImportCommand {
     pub(crate) fn run(self, quiet: bool) -> Result<(), CliError> {
         if let Some(url) = self.inputs.iter().find(|input| is_url(input)) {
-            let what = format!("{} is a repository, not a file of records", shown(url));
-            let hint = "`modoai harvest URL --sink catalogue --into CATALOGUE` fills a catalogue from a repository";
+            let what = format!("{} is a URL, not a file of records", shown(url));
+            let hint = "to fill a catalogue from a repository, use `modoai harvest URL --sink catalogue --into DIR`";
             return Err(CliError::new(error::Kind::Usage, what).hint(hint));
         }
         // Whatever is wrong with what is said is told before anything is made.
@@ -156,9 +157,8 @@ impl ImportCommand {
     }
 
     fn config(&self) -> Result<Config, CliError> {
-        let unread = |error: ConfigError| {
-            CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
-        };
+        let unread =
+            |error: ConfigError| CliError::new(error::Kind::Config, "invalid archive configuration").because(error);
         Config::load(self.config.as_deref(), self.preset.as_deref()).map_err(unread)
     }
 
@@ -220,30 +220,30 @@ impl ImportCommand {
         let place = shown(&self.into);
         match error {
             ImportError::Terms(_) | ImportError::Recast { .. } | ImportError::Sets { .. } => {
-                CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
+                CliError::new(error::Kind::Config, "invalid archive configuration").because(error)
             }
             ImportError::Foreign(_) => CliError::failed(format!("failed to import into {place}"))
                 .because(error)
-                .hint("give another place with --into"),
+                .hint("give another catalogue with --into"),
             ImportError::Source(_) => CliError::failed(format!("failed to import into {place}")).because(error).hint(
-                "mend the input, and import again; what was imported until then is kept, and nothing is taken for gone",
+                "correct the input, and import again; the entries imported so far are kept, and nothing was deleted",
             ),
             error => CliError::failed(format!("failed to import into {place}"))
                 .because(error)
-                .hint("what was imported until then is kept; run the command again to go on"),
+                .hint("run the same command again; the entries imported so far are kept"),
         }
     }
 }
 
 fn wrong(error: TermsError) -> CliError {
-    CliError::new(error::Kind::Config, "the archive's configuration is wrong").because(error)
+    CliError::new(error::Kind::Config, "invalid archive configuration").because(error)
 }
 
 fn unreadable(error: OpenError) -> CliError {
     if let OpenError::Mixed { .. } = error {
         return CliError::new(error::Kind::Incomplete, "nothing was imported")
             .because(error)
-            .hint("--as KIND takes the files of one kind; import each kind with a --source of its own");
+            .hint("use --as KIND to import the files of one kind; give each kind its own --source");
     }
     CliError::failed("failed to read the input").because(error)
 }
@@ -259,7 +259,7 @@ fn is_there(catalogue: &Path) -> bool {
 }
 
 fn passing_folder() -> Result<TempDir, CliError> {
-    TempDir::new().map_err(|error| CliError::failed("failed to make a temporary folder").because(error))
+    TempDir::new().map_err(|error| CliError::failed("failed to create a temporary directory").because(error))
 }
 
 /// Large documents wait beside the catalogue: there is room for them, or there is none for the catalogue either.
@@ -272,20 +272,20 @@ fn verdict(report: &Report) -> Result<(), CliError> {
     let missing = counted(report.spared, "document is", "documents are");
     match report.spared_because {
         Some(Spared::TooMany) => {
-            let what = format!("{missing} not in the input any more, too many to be deleted");
-            let hint = "if that is right, say so with --most-gone 100%";
+            let what = format!("{missing} missing from the input; too many to delete");
+            let hint = "if the deletions are intended, use --most-gone 100%";
             Err(CliError::new(error::Kind::Incomplete, what).hint(hint))
         }
         Some(Spared::Unidentified) => {
             let what = format!(
-                "{missing} not in the input any more; none was deleted, since entries that could not be read may be theirs"
+                "{missing} missing from the input; none was deleted, because unreadable entries may belong to them"
             );
-            Err(CliError::new(error::Kind::Findings, what).hint("mend the bad entries, and import again"))
+            Err(CliError::new(error::Kind::Findings, what).hint("correct the invalid entries, and import again"))
         }
         None if report.bad + report.duplicates > 0 => {
             let what = format!("{} not imported", counted(report.bad + report.duplicates, "entry was", "entries were"));
             Err(CliError::new(error::Kind::Findings, what)
-                .hint("what is wrong is named above; everything else is in the catalogue"))
+                .hint("the reasons are listed above; all other entries are in the catalogue"))
         }
         None => Ok(()),
     }

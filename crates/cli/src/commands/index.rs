@@ -14,20 +14,20 @@ use crate::open::{Opened, not_indexed};
 use crate::output::{self, Counting};
 use apache::ApacheArgs;
 
-/// Bring the catalogue of a folder up to date, once.
+/// Update the catalogue of a directory once.
 ///
-/// For cron, or before a first `modoai serve` of a large site. While `modoai serve` runs it keeps the catalogue current
-/// by itself, and this command has nothing to do.
+/// Use it in cron, or before the first `modoai serve` of a large site. While `modoai serve` runs, it keeps the
+/// catalogue current, and this command has nothing to do.
 ///
-/// With --apache it does so for an Apache httpd with mod_oai that does not run yet: its first look at a huge site is then
-/// over soon. httpd itself has the last word on media types, so a new catalogue is not complete, and nothing is listed,
-/// until httpd has run and looked for itself. To be run as the user that httpd's children run as:
-/// `sudo -u www-data modoai index --apache`.
+/// With --apache, index the sites of an Apache httpd with mod_oai before it starts, so that its own first scan of a
+/// large site is short. httpd determines the final media types, so a new catalogue is incomplete, and nothing is
+/// listed, until httpd has scanned the site itself. Run it as the user of the httpd children: `sudo -u www-data modoai
+/// index --apache`.
 #[derive(Debug, Args)]
 pub(crate) struct Index {
     #[command(flatten)]
     what: What,
-    /// Believe that whatever is not there has been deleted, however much it is.
+    /// Accept all missing files as deleted, regardless of their number.
     #[arg(long)]
     accept_deletions: bool,
     /// Print the result as one JSON object.
@@ -64,7 +64,7 @@ impl FromArgMatches for What {
             [("dir", "DIR"), ("data", "--data"), ("config", "--config"), ("url", "--url"), ("assignments", "--option")];
         for (id, name) in of_a_folder {
             if matches.value_source(id) == Some(ValueSource::CommandLine) {
-                let what = format!("{name} cannot be used with --apache: httpd says where its sites are");
+                let what = format!("{name} cannot be used with --apache: the httpd configuration defines the sites");
                 return Err(clap::Error::raw(ErrorKind::ArgumentConflict, what));
             }
         }
@@ -90,12 +90,12 @@ fn index_folder(site: &SiteArgs, accept_deletions: bool, as_json: bool) -> Resul
     let opened = Opened::new(site, &[])?;
     let Some(reconciler) = opened.reconciler()? else {
         if accept_deletions {
-            return Err(kept_by("another modoai"));
+            return Err(kept_by("another modoai process"));
         }
         return if as_json {
             output::print("{\"kept_by_another\":true}\n")
         } else {
-            output::print("another modoai keeps this catalogue current; nothing to do\n")
+            output::print("another modoai process keeps this catalogue current; nothing to do\n")
         };
     };
     let mut reconciler = if accept_deletions { reconciler.believing_all() } else { reconciler };
@@ -115,8 +115,8 @@ fn index_folder(site: &SiteArgs, accept_deletions: bool, as_json: bool) -> Resul
 
 /// Deletions cannot be accepted in someone else's name.
 fn kept_by(whom: &str) -> CliError {
-    CliError::failed(format!("{whom} keeps this catalogue, and does not believe the deletions"))
-        .hint("stop it, run this again, and start it again")
+    CliError::failed(format!("{whom} is updating this catalogue and has withheld the deletions"))
+        .hint("stop it, run this command again, and restart it")
 }
 
 /// What was found, for a program.
@@ -133,15 +133,20 @@ fn told(tally: &Tally) -> String {
         0 => String::new(),
         some => format!(", {some} withheld (setting 'withhold')"),
     };
-    format!("{} files, {} new or changed, {} deleted{withheld}", tally.files, tally.put, tally.deleted)
+    format!(
+        "{}, {} added or updated, {} deleted{withheld}",
+        output::counted(tally.files, "file", "files"),
+        tally.put,
+        tally.deleted
+    )
 }
 
 fn all_looked_at(tally: &Tally) -> Result<(), CliError> {
     match tally.unknown {
         0 => Ok(()),
         some => {
-            let what = format!("{some} files or folders could not be looked at; what is known of them was kept");
-            Err(CliError::failed(what).hint("the log names each of them"))
+            let what = format!("{some} files or directories could not be read; their catalogue entries were kept");
+            Err(CliError::failed(what).hint("each is listed above"))
         }
     }
 }

@@ -19,14 +19,14 @@ pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[
     ("MODOAI_CONTACT", "Email address of the operator, sent in the From header; --contact overrides it."),
     ("MODOAI_PASSWORD", "Password for --user."),
     ("MODOAI_TOKEN", "Bearer token for remote servers."),
-    ("MODOAI_SMTP_PASSWORD", "Password of the mail server that a task file names."),
+    ("MODOAI_SMTP_PASSWORD", "Password for the mail server of a task file."),
     ("NO_PROXY", "Hosts that are contacted without a proxy."),
     ("NO_COLOR", "If set and not empty, no output is coloured; --color overrides it."),
     ("RUST_LOG", "Filter of log records, such as debug or modoai_fetch=trace; overrides -v and -q."),
-    ("XDG_STATE_HOME", "Directory of catalogues and crawls for which no place is given; by default ~/.local/state."),
+    ("XDG_STATE_HOME", "Parent directory of catalogues and crawls without a given location [default: ~/.local/state]."),
     ("HOME", "Used to find that directory."),
     ("PATH", "Used to find the programs of Apache httpd."),
-    ("COLUMNS", "Width of the spider's report on a terminal."),
+    ("COLUMNS", "Width of the report of spider on a terminal."),
 ];
 
 /// Files that commands read and write.
@@ -85,7 +85,7 @@ fn settings() -> String {
     let version = escaped(env!("CARGO_PKG_VERSION"));
     let mut page = format!(
         ".TH modoai.toml 5 \"\" \"modoai {version}\"\n.SH NAME\nmodoai.toml \\- configuration of modoai\n.SH DESCRIPTION\n\
-         A file in TOML that \\fB\\-\\-config\\fR or the variable MODOAI_CONFIG names. \\fBmodoai settings\\fR prints one to start from.\n\
+         A TOML file, given with \\fB\\-\\-config\\fR or the environment variable MODOAI_CONFIG. \\fBmodoai settings\\fR prints a template.\n\
          \\fB\\-\\-option\\fR KEY=VALUE overrides the file, and the flag of a setting overrides both.\n"
     );
     for (title, rows) in config::rows() {

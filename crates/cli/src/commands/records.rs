@@ -16,25 +16,25 @@ use crate::config::shown;
 use crate::error::CliError;
 use crate::output;
 
-/// Print the records that `modoai harvest` stored in a folder.
+/// Print the records that `modoai harvest` stored in a directory.
 ///
-/// They come as one XML document, each record's metadata and about containers exactly as they were received, inside an
-/// element that declares the namespaces they inherited. What is not text comes as base64. Records that are deleted are
-/// left out unless they are asked for. What cannot be read any more is named on standard error, and the status is 1.
+/// The output is one XML document. It contains the metadata and about containers of each record exactly as received,
+/// inside an element that declares the namespaces in scope. Content that is not text is encoded as base64. Deleted
+/// records are omitted unless requested. Unreadable records are reported on standard error, and the exit code is 1.
 #[derive(Debug, Args)]
 pub(crate) struct Records {
-    /// The folder that `modoai harvest` was told to write into.
+    /// Directory given to `modoai harvest --into`.
     dir: PathBuf,
-    /// Print a line of JSON for each record, as `modoai harvest --sink jsonl` does.
+    /// Print one JSON object per record and line, as `modoai harvest --sink jsonl` does.
     #[arg(long)]
     json: bool,
-    /// Only the record with this identifier, deleted or not.
+    /// Print only the record with this identifier, deleted or not.
     #[arg(long, value_name = "ID")]
     identifier: Option<String>,
-    /// Print the headers of deleted records, too.
+    /// Print the headers of deleted records as well.
     #[arg(long)]
     deleted: bool,
-    /// Print every version that was ever stored, not only the latest; deletions are versions, too.
+    /// Print every stored version, including deletions, not only the latest.
     #[arg(long)]
     versions: bool,
 }
@@ -44,9 +44,8 @@ impl Records {
         let unreadable = |error: SinkError| {
             CliError::failed(format!("failed to read the records in {}", shown(&self.dir))).because(error)
         };
-        let mut reader = Reader::open(&self.dir).map_err(|error| {
-            unreadable(error).hint("give the folder that `modoai harvest --sink records` was told to write into")
-        })?;
+        let mut reader = Reader::open(&self.dir)
+            .map_err(|error| unreadable(error).hint("give the directory of a harvest with the sink `records`"))?;
         let mut records = match (&self.identifier, self.versions) {
             (Some(identifier), false) => reader.find(identifier).map_err(unreadable)?,
             (Some(identifier), true) => reader.find_versions(identifier).map_err(unreadable)?,
@@ -101,9 +100,9 @@ impl Records {
             return Err(unreadable(error));
         }
         match &self.identifier {
-            _ if damages > 0 => Err(CliError::failed(format!("some records in {} are lost", shown(&self.dir)))
-                .hint("the places are named above; a harvest into another folder gets them again")),
-            Some(identifier) if printed == 0 => Err(CliError::failed(format!("there is no record {identifier}"))),
+            _ if damages > 0 => Err(CliError::failed(format!("failed to read some records in {}", shown(&self.dir)))
+                .hint("their locations are listed above; to fetch them again, harvest into another directory")),
+            Some(identifier) if printed == 0 => Err(CliError::failed(format!("record {identifier} not found"))),
             _ => Ok(()),
         }
     }

@@ -16,29 +16,29 @@ use crate::error::{CliError, Kind};
 use crate::output;
 use crate::remote::base_url;
 
-/// Print rules for robots.txt, web servers and Cloudflare that keep the repository open while the site is fenced.
+/// Print rules for robots.txt, web servers and Cloudflare that exempt the repository from bot blocking.
 ///
-/// Sites are fenced against crawlers that take no notice of anything, and the fence shuts out the harvesters that ask
-/// politely. The repository needs no fence: it looks after itself, with 503 and Retry-After. Each rule says inside
-/// why it is there. Without any of --robots, --nginx, --apache and --cloudflare, all of them are printed.
+/// Sites that block abusive crawlers often block harvesters as well. The repository needs no such protection, because
+/// it limits its own load with 503 and Retry-After. Comments in the output explain each rule. Without --robots,
+/// --nginx, --apache and --cloudflare, all rules are printed.
 #[derive(Debug, Args)]
 pub(crate) struct RulesCommand {
-    /// Lines for robots.txt.
+    /// Print lines for robots.txt.
     #[arg(long)]
     robots: bool,
-    /// Directives for nginx.
+    /// Print directives for nginx.
     #[arg(long)]
     nginx: bool,
-    /// Directives for Apache httpd.
+    /// Print directives for Apache httpd.
     #[arg(long)]
     apache: bool,
-    /// A custom rule for Cloudflare, as an expression and for its API.
+    /// Print a custom rule for Cloudflare, as an expression and for its API.
     #[arg(long)]
     cloudflare: bool,
-    /// The site's robots.txt: it is printed with the lines added wherever they are needed, and nothing else changed.
+    /// Existing robots.txt of the site: print it with the necessary lines added and nothing else changed.
     #[arg(long, value_name = "FILE")]
     robots_txt: Option<PathBuf>,
-    /// The base URL of the repository; by default, what the configuration says.
+    /// Base URL of the repository [default: from the configuration]
     #[arg(long, value_name = "URL", value_parser = base_url, conflicts_with = "url")]
     base_url: Option<Url>,
     #[command(flatten)]
@@ -91,7 +91,7 @@ impl RulesCommand {
         }
         let configured = || Url::parse(&server.base_url(server.listen));
         let url = self.base_url.clone().map_or_else(configured, Ok);
-        let url = url.map_err(|error| CliError::new(Kind::Config, "the base URL makes no sense").because(error))?;
+        let url = url.map_err(|error| CliError::new(Kind::Config, "invalid base URL").because(error))?;
         Door::new(&url, listen.to_string())
     }
 }
@@ -102,8 +102,8 @@ impl Door {
         let path = url.path();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
         if !path.bytes().all(is_plain) || url.query().is_some() {
-            let what = format!("no rules can be written for {url}");
-            let hint = "its path may have letters, digits and -._~ in it, and there may be no query";
+            let what = format!("cannot generate rules for {url}");
+            let hint = "use a base URL without a query, whose path contains only letters, digits and -._~";
             return Err(CliError::new(Kind::Usage, what).hint(hint));
         }
         let host = url.host_str().unwrap_or_default().to_owned();
@@ -128,7 +128,7 @@ impl Door {
         let expression = text.lines().filter(|line| !line.starts_with('#') && !line.contains("{{json}}"));
         let expression = expression.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
         let rule = json!({
-            "description": format!("Admit harvesters to the OAI-PMH repository {}", self.url),
+            "description": format!("Allow harvesters to access the OAI-PMH repository {}", self.url),
             "expression": expression,
             "action": "skip",
             "action_parameters": {

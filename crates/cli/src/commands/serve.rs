@@ -30,16 +30,16 @@ use subject::Subject;
 /// How long the first rescan may hold up the ready line, so that a small site is current when it is printed.
 const SETTLING: Duration = Duration::from_millis(500);
 
-/// Serve a folder as a web site, and as an OAI-PMH repository beside it.
+/// Serve a directory as a web site and as an OAI-PMH repository.
 ///
-/// The catalogue follows the folder while the server runs. On a first start the folder is indexed; later starts answer
-/// at once from the catalogue, and look at the folder behind. Ready when a line with "listening on" is printed.
+/// The first start indexes the directory. Later starts respond immediately from the catalogue and rescan the directory
+/// in the background. While the server runs, the catalogue follows changes in the directory. The server is ready when
+/// it prints a line with "listening on".
 ///
-/// With --catalogue there is no folder: the records in the catalogue, which `modoai import` or `modoai harvest` put
-/// there, are the repository. What either adds is seen at once.
+/// With --catalogue, serve the records that `modoai import` or `modoai harvest` stored. New records appear immediately.
 ///
-/// With --crawl there is no folder either: a site that somebody else serves is crawled, now and again, and is the repository.
-/// Its URLs are the identifiers; what is new, changed or gone is what the crawls find.
+/// With --crawl, serve a site hosted elsewhere: modoai crawls it periodically and serves the result. The identifiers
+/// are its URLs; additions, changes and deletions are those that the crawls detect.
 #[derive(Debug, Args)]
 #[command(override_usage = "modoai serve [OPTIONS] <DIR>
        modoai serve [OPTIONS] --catalogue <FILE>
@@ -47,11 +47,11 @@ const SETTLING: Duration = Duration::from_millis(500);
 pub(crate) struct Serve {
     #[command(flatten)]
     subject: Subject,
-    /// Address and port to listen on; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR:PORT")]
+    /// Address and port to listen on; port 0 selects a free port.
+    #[arg(long, value_name = "ADDR:PORT", help_heading = None)]
     listen: Option<String>,
-    /// Say whether the configuration is good, and do nothing else.
-    #[arg(long)]
+    /// Check the configuration and exit.
+    #[arg(long, help_heading = None)]
     check_config: bool,
 }
 
@@ -66,10 +66,11 @@ impl Serve {
             };
             open_areas(&config)?;
             Server::check(&config.server).map_err(not_started)?;
-            return output::print("the configuration is good\n");
+            return output::print("the configuration is valid\n");
         }
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        let runtime =
+            runtime.map_err(|error| CliError::failed("failed to start the asynchronous runtime").because(error))?;
         let configuration = |settings: &SettingsArgs| Configuration::new(settings, self.listen.as_deref());
         match self.subject {
             Subject::Here(Source::Folder(site)) => {
@@ -98,8 +99,8 @@ async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Re
     let Opened { config, root, site, catalogue, state_dir } = &opened;
     let server = bind(config).await?;
     let Some(reconciler) = opened.reconciler()? else {
-        let what = format!("another modoai already keeps the catalogue in {}", shown(state_dir));
-        return Err(CliError::failed(what).hint("stop it, or give another place with --data"));
+        let what = format!("another modoai process is using the catalogue in {}", shown(state_dir));
+        return Err(CliError::failed(what).hint("stop it, or give another directory with --data"));
     };
     let filled = standing(catalogue)?.ready;
     let (base_url, site_url) = (server.base_url(), server.site_url());
@@ -113,10 +114,9 @@ async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Re
     let repository = Current::new(make(config.repository.clone())?);
     let areas = Current::new(areas);
     let counting = Counting::start("looking", reconciler.seen());
-    let digests_up_to = if config.site.read_ahead { config.repository.by_value_limit } else { 0 };
-    let pace = Pace { rescan: config.site.rescan, digests_up_to, access_files: Vec::new() };
+    let pace = Pace { rescan: config.site.rescan, digests: config.site.read_ahead, access_files: Vec::new() };
     let keeper = Keeper::start(reconciler, catalogue.clone(), pace)
-        .map_err(|error| CliError::failed("failed to start watching the folder").because(error))?;
+        .map_err(|error| CliError::failed("failed to start watching the directory").because(error))?;
     let status = keeper.status();
 
     let certificate = server.certificate();
@@ -176,8 +176,8 @@ fn not_started(error: StartError) -> CliError {
     match error {
         StartError::Listen { address, source } => CliError::failed(format!("failed to listen on {address}"))
             .because(source)
-            .hint("give another address with --listen; port 0 takes a free one"),
-        error => CliError::new(Kind::Config, "the configuration cannot be used").because(error),
+            .hint("give another address with --listen; port 0 selects a free port"),
+        error => CliError::new(Kind::Config, "invalid configuration").because(error),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::config::reference;
 use crate::error::CliError;
 use crate::output;
 
-/// Print every setting with its default and meaning, as a configuration file to start from.
+/// Print every setting with its default and description, as a template for a configuration file.
 #[derive(Debug, Args)]
 pub(crate) struct SettingsCommand {}
 

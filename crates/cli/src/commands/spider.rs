@@ -30,15 +30,17 @@ use progress::Watching;
 use reports::ReportFile;
 use table::Stopped;
 
-/// Test the links of a web: what is broken, moved, changed or about to expire, and tell those who own it.
+/// Check the links of a web site and report broken, moved, changed and expiring targets to their owners.
 ///
-/// TARGET is a URL, and then its whole site is traversed and reported on the terminal; or a file of tasks for many owners
-/// (TOML, or MOMspider's instruction file), each of whom gets an index document and mail; or a folder of HTML files, which are
-/// checked without a server, all of them. Every URL is asked for once,
-/// whoever links to it. What was found is kept in a table, so that the next run asks only for what changed, and knows what
-/// is new, what is still broken, and what was fixed or removed. An interrupted run goes on where it was.
+/// TARGET is a URL, a task file or a directory. For a URL, modoai checks the whole site and prints the findings. A task
+/// file (TOML, or a MOMspider instruction file) defines sites for several owners; each owner gets an index document and
+/// mail. For a directory, modoai checks all HTML files in it without a server.
 ///
-/// A link is called broken only if its server says so. What could not be tested is told apart, with the reason.
+/// Each URL is requested once per run, regardless of how many pages link to it. Results are stored in a table: later
+/// runs request only what changed and report what is new, still broken or fixed. An interrupted run is resumed.
+///
+/// A link is reported as broken only if the server confirms it. Links that could not be checked are listed separately,
+/// with the reason.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -48,110 +50,112 @@ Examples:
   modoai spider tasks.toml --mail-dry-run drafts
   modoai spider https://example.org/ --json | jq 'select(.verdict == \"broken\")'")]
 pub(crate) struct SpiderCommand {
-    /// A URL, a folder, or a file of tasks.
+    /// URL, directory or task file.
     #[arg(value_name = "TARGET")]
     target: String,
-    /// With a folder: the URL that it is served as, for links that name the host [default: http://localhost/]
+    /// URL of the site that the directory contains, for links with a host name (directory only) [default:
+    /// http://localhost/]
     #[arg(long, value_name = "URL", value_parser = base_url)]
     base: Option<Url>,
-    /// With a URL: only what is at or below its folder.
+    /// Check only URLs at or below the directory of TARGET (URL only).
     #[arg(long)]
     tree: bool,
-    /// Where everything tested is kept between runs. By default in the user's state folder, one table for each target.
+    /// Table of results, kept between runs [default: one per target in the state directory]
     #[arg(long, value_name = "FILE", conflicts_with = "no_table", value_parser = crate::place::path())]
     table: Option<PathBuf>,
-    /// Keep nothing: every run is the first.
+    /// Do not keep results; treat every run as the first.
     #[arg(long)]
     no_table: bool,
 
-    /// Write the index document of a URL's site here, as HTML; tasks say themselves where theirs go.
-    #[arg(long, value_name = "FILE", help_heading = "Reports", value_parser = crate::place::path())]
+    /// Write the index document as HTML (URL only; tasks configure their own).
+    #[arg(long, value_name = "FILE", help_heading = "Report options", value_parser = crate::place::path())]
     html: Option<PathBuf>,
-    /// Write an interactive map of the web here, as one HTML page. With several tasks, their names are added.
-    #[arg(long, value_name = "FILE", help_heading = "Reports", value_parser = crate::place::path())]
+    /// Write an interactive map as one HTML page; with several tasks, one file per task, named after it.
+    #[arg(long, value_name = "FILE", help_heading = "Report options", value_parser = crate::place::path())]
     map: Option<PathBuf>,
     #[arg(
         long = "report",
         value_name = "FORMAT=FILE",
         help = ReportFile::help(),
         long_help = ReportFile::long_help(),
-        help_heading = "Reports"
+        help_heading = "Report options"
     )]
     reports: Vec<ReportFile>,
-    /// Print an object for each finding on standard output, one to a line, and a summary at the end.
-    #[arg(long, help_heading = "Reports")]
+    /// Print one JSON object per finding and line, then a summary object.
+    #[arg(long, help_heading = "Report options")]
     json: bool,
-    /// Do not tell of moves that only add a slash or lead from http to https.
-    #[arg(long, help_heading = "Reports")]
+    /// Do not report redirects that only add a slash or change http to https.
+    #[arg(long, help_heading = "Report options")]
     mute_small_moves: bool,
-    /// Mark documents, and other targets of links, that changed within so many days.
-    #[arg(long, value_name = "DAYS", help_heading = "Reports")]
+    /// Report documents and other link targets that changed within this number of days.
+    #[arg(long, value_name = "DAYS", help_heading = "Report options")]
     changed: Option<u32>,
-    /// Mark documents that expire within so many days.
-    #[arg(long, value_name = "DAYS", help_heading = "Reports")]
+    /// Report documents that expire within this number of days.
+    #[arg(long, value_name = "DAYS", help_heading = "Report options")]
     expiring: Option<u32>,
-    /// What makes the exit code 2.
+    /// Verdicts that cause exit code 2.
     #[arg(
         long,
         value_name = "VERDICTS",
         value_delimiter = ',',
         default_value = "broken,fragment",
         value_enum,
-        help_heading = "Reports"
+        help_heading = "Report options"
     )]
     fail_on: Vec<Failing>,
 
-    /// Write to nobody, whatever the tasks say.
-    #[arg(long, conflicts_with = "mail_dry_run", help_heading = "Mail")]
+    /// Send no mail, regardless of the task file.
+    #[arg(long, conflicts_with = "mail_dry_run", help_heading = "Mail options")]
     no_mail: bool,
-    /// Write messages into this folder instead of sending them; they stay new.
-    #[arg(long, value_name = "FOLDER", help_heading = "Mail")]
+    /// Write messages to this directory instead of sending them; their findings are not marked as reported.
+    #[arg(long, value_name = "DIR", help_heading = "Mail options")]
     mail_dry_run: Option<PathBuf>,
-    /// Trust the certificates in this PEM file as well when mail is handed over.
-    #[arg(long, value_name = "FILE", help_heading = "Mail")]
+    /// PEM file of additional trusted certificates for the mail server.
+    #[arg(long, value_name = "FILE", help_heading = "Mail options")]
     mail_ca: Option<PathBuf>,
 
-    /// Do not test what lies outside.
-    #[arg(long, help_heading = "How far")]
+    /// Do not check links to other sites.
+    #[arg(long, help_heading = "Scope options")]
     no_external: bool,
-    /// Read documents outside, too, if a link refers to a part of them.
-    #[arg(long, conflicts_with = "no_external", help_heading = "How far")]
+    /// Also fetch external documents to check fragments in them.
+    #[arg(long, conflicts_with = "no_external", help_heading = "Scope options")]
     external_fragments: bool,
-    /// Hosts of documents in an owner's task: any host whose documents name the owner, or only the host of the task.
-    #[arg(long, value_enum, value_name = "HOSTS", default_value = "any", help_heading = "How far")]
+    /// Hosts of the documents in an owner's task: any host whose documents name the owner, or only the host of the
+    /// task.
+    #[arg(long, value_enum, value_name = "HOSTS", default_value = "any", help_heading = "Scope options")]
     owner_hosts: OwnerHosts,
-    /// How many links from the top are followed.
-    #[arg(long, value_name = "N", help_heading = "How far")]
+    /// Maximum number of links to follow from the start page.
+    #[arg(long, value_name = "N", help_heading = "Scope options")]
     depth: Option<u16>,
-    /// Most documents to read; 0 for no limit [default: 100000]
-    #[arg(long, value_name = "N", help_heading = "How far")]
+    /// Maximum number of documents to read; 0 for no limit [default: 100000]
+    #[arg(long, value_name = "N", help_heading = "Scope options")]
     max_pages: Option<u64>,
-    /// Most documents to read of URLs that differ only in numbers or in values of the query; 0 for no limit [default: 10000, and
-    /// 200 of URLs that have a path segment three times]
-    #[arg(long, value_name = "N", help_heading = "How far")]
+    /// Maximum number of documents to read among URLs that differ only in numbers or in query values; 0 for no limit
+    /// [default: 10000, and 200 for URLs that contain a path segment three times]
+    #[arg(long, value_name = "N", help_heading = "Scope options")]
     max_similar: Option<u64>,
-    /// Never ask for what begins with this URL; may be given several times.
-    #[arg(long, value_name = "PREFIX", help_heading = "How far")]
+    /// Never request URLs with this prefix (repeatable).
+    #[arg(long, value_name = "PREFIX", help_heading = "Scope options")]
     avoid: Vec<String>,
-    /// Test what begins with this URL, but do not go on from there; may be given several times.
-    #[arg(long, value_name = "PREFIX", help_heading = "How far")]
+    /// Check URLs with this prefix, but do not follow their links (repeatable).
+    #[arg(long, value_name = "PREFIX", help_heading = "Scope options")]
     leaf: Vec<String>,
-    /// Print the URL prefixes that are avoided or leafed and why, by the tasks and by robots.txt as far as it is known, and
-    /// make no request.
-    #[arg(long, help_heading = "How far")]
+    /// Print the URL prefixes that are avoided or leafed, with the reason (tasks, or robots.txt if already fetched),
+    /// and send no request.
+    #[arg(long, help_heading = "Scope options")]
     show_avoid: bool,
 
-    /// How many requests at once, over all hosts.
-    #[arg(long, value_name = "N", default_value = "64", value_parser = value_parser!(u16).range(1..=4096), help_heading = "How the server is asked")]
+    /// Maximum number of concurrent requests in total.
+    #[arg(long, value_name = "N", default_value = "64", value_parser = value_parser!(u16).range(1..=4096), help_heading = "HTTP options")]
     connections: u16,
-    /// How many requests at once at one host.
-    #[arg(long, value_name = "N", default_value = "4", value_parser = value_parser!(u16).range(1..=4096), help_heading = "How the server is asked")]
+    /// Maximum number of concurrent requests per host.
+    #[arg(long, value_name = "N", default_value = "4", value_parser = value_parser!(u16).range(1..=4096), help_heading = "HTTP options")]
     per_host: u16,
-    /// Do not obey robots.txt. Only for webs that are all your own.
-    #[arg(long, help_heading = "How the server is asked")]
+    /// Ignore robots.txt; use only for sites that are entirely your own.
+    #[arg(long, help_heading = "HTTP options")]
     ignore_robots: bool,
-    /// Connect to public addresses only, even if TARGET has a private one, and use no proxy.
-    #[arg(long, conflicts_with = "allow_private", help_heading = "How the server is asked")]
+    /// Connect only to public addresses, even if TARGET has a private one, and use no proxy.
+    #[arg(long, conflicts_with = "allow_private", help_heading = "HTTP options")]
     public_only: bool,
     #[command(flatten)]
     remote: RemoteArgs,
@@ -184,7 +188,8 @@ impl SpiderCommand {
         let local = self.folder().map(|folder| folder::open(folder, &plan.tasks[0].top)).transpose()?;
         let client = self.client(&plan, credentials, quiet)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        let runtime =
+            runtime.map_err(|error| CliError::failed("failed to start the asynchronous runtime").because(error))?;
         let survey = {
             // Dropped after the traversal: signals that come later end the process.
             let mut stop = pin!(progress::interrupted(runtime.handle())?);
@@ -221,7 +226,7 @@ impl SpiderCommand {
         let begun = Traversal::begin(plan.clone(), options, table, client.clone(), now);
         let mut traversal = begun.map_err(Stopped::Begin)?;
         if traversal.begun().is_resumed && !quiet {
-            tracing::info!("going on with the run that was interrupted");
+            tracing::info!("resuming the interrupted run");
         }
         let watching = Watching::start(quiet || self.json);
         let cut_short = traversal.run(stop, &mut |progress| watching.show(progress)).await.map_err(Stopped::Table)?;
@@ -272,19 +277,19 @@ fn not_begun(error: BeginError) -> CliError {
     match error {
         BeginError::Table(error) => table_failed(error),
         BeginError::Client(error) => unusable(error),
-        error @ BeginError::Owners(_) => CliError::new(Kind::Config, "the tasks cannot be used").because(error),
+        error @ BeginError::Owners(_) => CliError::new(Kind::Config, "invalid tasks").because(error),
     }
 }
 
 fn table_failed(error: TableError) -> CliError {
     let hint = match &error {
-        TableError::Busy { .. } => "wait for it, or give another table with --table",
+        TableError::Busy { .. } => "wait until it ends, or give another table with --table",
         TableError::Foreign { .. } | TableError::Damaged { .. } => "give another file with --table",
         TableError::Io { .. } | TableError::Engine { .. } => "give another file with --table, or --no-table",
     };
-    CliError::failed("the table cannot be used").because(error).hint(hint)
+    CliError::failed("failed to open the table").because(error).hint(hint)
 }
 
 fn report_failed(error: ReportError) -> CliError {
-    CliError::failed("the report could not be made").because(error)
+    CliError::failed("failed to create the report").because(error)
 }

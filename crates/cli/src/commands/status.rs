@@ -12,13 +12,13 @@ use crate::config::shown;
 use crate::error::CliError;
 use crate::output::{self, counted, plain};
 
-/// Say what was harvested into a folder, when, what failed, and what comes next.
+/// Print the state of a harvest: stored records, gaps, recent runs, and the next step.
 ///
-/// The folder is one that `modoai harvest --into` was given, or one with several such folders in it. Asking does not
-/// disturb a harvest that is running.
+/// DIR is a directory given to `modoai harvest --into`, or a directory that contains several of them. The command does
+/// not disturb a running harvest.
 #[derive(Debug, Args)]
 pub(crate) struct StatusCommand {
-    /// The folder.
+    /// Directory of the harvest.
     dir: PathBuf,
     /// Print one JSON object per source.
     #[arg(long)]
@@ -35,8 +35,8 @@ impl StatusCommand {
     pub(crate) fn run(self) -> Result<(), CliError> {
         let failed = |error: StateError| {
             let absent = matches!(error, StateError::Absent { .. });
-            let failed = CliError::failed("there is nothing to tell").because(error);
-            if absent { failed.hint("`modoai harvest BASE_URL --into DIR` fills a folder") } else { failed }
+            let failed = CliError::failed("failed to read the state of the harvest").because(error);
+            if absent { failed.hint("to start a harvest, run `modoai harvest BASE_URL --into DIR`") } else { failed }
         };
         let sources = sources(&self.dir).map_err(failed)?;
         for (dir, state) in sources {
@@ -113,20 +113,20 @@ fn text(told: &Value) -> String {
     let _ = match told["sink"].as_str() {
         Some(sink) => writeln!(
             out,
-            " ({})\n  holds     {} and {}, {} as {sink}",
+            " ({})\n  stored    {} and {}, {} as {sink}",
             of(&told["name"]),
             count(&told["records"], "record", "records"),
             count(&told["deleted"], "deletion", "deletions"),
             of(&told["format"]),
         ),
-        None => writeln!(out, "\n  holds     nothing yet"),
+        None => writeln!(out, "\n  stored    nothing yet"),
     };
     let elsewhere = told["elsewhere"].as_u64().unwrap_or_default();
     if elsewhere > 0 {
-        let _ = writeln!(out, "  left      {elsewhere} to the sources of the catalogue that had them first");
+        let _ = writeln!(out, "  skipped   {elsewhere} that another source of the catalogue provides");
     }
     if let Some(catalogue) = told["catalogue"].as_str() {
-        let _ = writeln!(out, "  in        {}", plain(catalogue));
+        let _ = writeln!(out, "  catalogue {}", plain(catalogue));
     }
     for list in told["lists"].as_array().into_iter().flatten() {
         let set = of(&list["set"]);
@@ -134,13 +134,13 @@ fn text(told: &Value) -> String {
             if set.is_empty() { of(&list["selection"]) } else { format!("set {set}, {}", of(&list["selection"])) };
         let _ = match list["completed"].as_str() {
             Some(date) => {
-                let next = format!("at {date}; next, what changed since {}", of(&list["watermark"]));
+                let next = format!("at {date}; the next run requests changes since {}", of(&list["watermark"]));
                 match gaps(told, list) {
                     Some(gaps) => writeln!(out, "  incomplete  {what}: {gaps} missing {next}"),
                     None => writeln!(out, "  complete  {what}: {next}"),
                 }
             }
-            None => writeln!(out, "  not yet   {what}"),
+            None => writeln!(out, "  pending   {what}"),
         };
         for open in list["open"].as_array().into_iter().flatten() {
             let trouble = open["trouble"].as_str().map(|why| format!("; {}", plain(why))).unwrap_or_default();
@@ -148,7 +148,12 @@ fn text(told: &Value) -> String {
         }
     }
     for wait in told["not_before"].as_array().into_iter().flatten() {
-        let _ = writeln!(out, "  wait      {} wants to be left alone until {}", of(&wait["host"]), of(&wait["until"]));
+        let _ = writeln!(
+            out,
+            "  wait      no requests to {} before {} (Retry-After)",
+            of(&wait["host"]),
+            of(&wait["until"])
+        );
     }
     for missing in told["missing"].as_array().into_iter().flatten() {
         let _ = writeln!(out, "  missing   {}: {}", of(&missing["identifier"]), of(&missing["reason"]));
@@ -165,13 +170,13 @@ fn text(told: &Value) -> String {
         let went = match (summary["complete"].as_bool(), summary["failed"].as_str()) {
             (_, Some(why)) => format!("failed: {}", plain(why)),
             (Some(true), _) => {
-                format!("complete, {} new or changed, {} deleted", summary["records"], summary["deleted"])
+                format!("complete, {} added or updated, {} deleted", summary["records"], summary["deleted"])
             }
-            (Some(false), _) => format!("incomplete, {} new or changed", summary["records"]),
+            (Some(false), _) => format!("incomplete, {} added or updated", summary["records"]),
             (None, None) if !run["ended"].is_null() => "ended without a summary".to_owned(),
             // Two at once cannot be.
-            (None, None) if age > 0 => "did not end: it was killed, or could not write why".to_owned(),
-            (None, None) => "did not end: it is running, was killed, or could not write why".to_owned(),
+            (None, None) if age > 0 => "did not end: killed, or failed to record the reason".to_owned(),
+            (None, None) => "did not end: still running, killed, or failed to record the reason".to_owned(),
         };
         let _ = writeln!(out, "  run       {}: {went}", of(&run["started"]));
     }

@@ -14,38 +14,38 @@ use crate::error::{CliError, Kind};
 use crate::output::{self, counted};
 use crate::remote::{RemoteArgs, base_url};
 
-/// Judge an OAI-PMH endpoint, ours or anyone's: is it conformant, and where not.
+/// Check an OAI-PMH endpoint for conformance to the specification.
 ///
-/// Every check of a table is made, one request at a time: HTTP, the shape of answers, errors, lists and their tokens,
-/// dates, sets, deletions, records. What is wrong is shown with the request and the bytes that prove it. Long lists are
-/// sampled, and the report says so. Exit code 2 means that the endpoint does not conform.
+/// modoai makes every check in its table, one request at a time: HTTP, response structure, errors, lists and resumption
+/// tokens, dates, sets, deletions and records. The report shows each problem with the request and the bytes that prove
+/// it. Long lists are sampled, and the report states this. Exit code 2 means that the endpoint does not conform.
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// The base URL of the endpoint, such as `https://example.org/oai`
+    /// Base URL of the endpoint, such as `https://example.org/oai`
     #[arg(value_parser = base_url, required_unless_present = "list_checks")]
     base_url: Option<Url>,
     /// Print the report as one JSON object.
     #[arg(long)]
     json: bool,
-    /// Write the report as JUnit XML into this file, for build servers.
+    /// Write the report as JUnit XML to this file, for CI servers.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Make only this check, or the checks of this group; may be repeated.
+    /// Make only this check, or the checks of this group (repeatable).
     #[arg(long, value_name = "ID", value_parser = known)]
     only: Vec<String>,
-    /// Print the table of checks and end.
+    /// Print the table of checks and exit.
     #[arg(long)]
     list_checks: bool,
-    /// Count warnings as failures.
+    /// Treat warnings as failures.
     #[arg(long)]
     strict: bool,
-    /// Requests in all, with those that are repeated or redirected.
+    /// Maximum number of requests, including retries and redirects.
     #[arg(long, value_name = "NUMBER", default_value_t = Options::default().requests, value_parser = at_least_one)]
     max_requests: usize,
-    /// The time that everything may take.
+    /// Maximum duration of the validation.
     #[arg(long, value_name = "SECONDS", default_value_t = Options::default().time.as_secs())]
     max_time: u64,
-    /// Records of each list that are looked at.
+    /// Maximum number of records to check per list.
     #[arg(long, value_name = "NUMBER", default_value_t = Options::default().records, value_parser = at_least_one)]
     max_records: usize,
     #[command(flatten)]
@@ -59,9 +59,9 @@ impl Validate {
         }
         let Some(mut url) = self.base_url else { return Ok(()) };
         if url.query_pairs().any(|(name, _)| name == "verb") {
-            let what = "a base URL was expected, and this is a request: it has a verb";
+            let what = "expected a base URL, but the URL is a request with a verb";
             let base = shown_base(&url);
-            return Err(CliError::new(Kind::Usage, what).hint(format!("leave out what begins with '?': {base}")));
+            return Err(CliError::new(Kind::Usage, what).hint(format!("omit the query: {base}")));
         }
         let options = Options {
             requests: self.max_requests,
@@ -73,7 +73,8 @@ impl Validate {
         let client = self.remote.client(&mut url)?;
         let client = self.remote.restricted(client, [&url])?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime.map_err(|error| CliError::failed("failed to start").because(error))?;
+        let runtime =
+            runtime.map_err(|error| CliError::failed("failed to start the asynchronous runtime").because(error))?;
         let bar = bar(quiet);
         let report = runtime.block_on(modoai_harvester::validate::validate(&client, &url, &options, &mut |progress| {
             bar.set_length(progress.of as u64);
@@ -103,21 +104,24 @@ impl Validate {
 
 fn conclude(report: &Report, strict: bool) -> Result<(), CliError> {
     if let Some(reason) = &report.unreachable {
-        let what = format!("{} could not be judged: {reason}", report.base_url);
-        return Err(CliError::failed(what).hint("is this the base URL of an OAI-PMH repository?"));
+        let what = format!("failed to validate {}: {reason}", report.base_url);
+        return Err(CliError::failed(what).hint("check that this is the base URL of an OAI-PMH repository"));
     }
     if let Some(reason) = report.nothing_judged() {
-        let what = format!("{} could not be judged: {reason}", report.base_url);
-        return Err(CliError::failed(what).hint("make other checks with --only, or allow more with --max-requests"));
+        let what = format!("failed to validate {}: {reason}", report.base_url);
+        return Err(
+            CliError::failed(what).hint("choose other checks with --only, or allow more requests with --max-requests")
+        );
     }
     if report.is_conformant(strict) {
         return Ok(());
     }
     // What was found is a judgement; that nothing was found in a part is none.
     if let Some(reason) = report.cut_short.as_ref().filter(|_| !report.is_wanting(strict)) {
-        let what = format!("{} was not judged to the end: {reason}", report.base_url);
-        return Err(CliError::failed(what)
-            .hint("allow more with --max-requests or --max-time, or make fewer checks with --only"));
+        let what = format!("validation of {} is incomplete: {reason}", report.base_url);
+        return Err(
+            CliError::failed(what).hint("raise --max-requests or --max-time, or choose fewer checks with --only")
+        );
     }
     let (failed, warned) = (report.count(Grade::Failure), report.count(Grade::Warning));
     let what = format!("{} does not conform: failures: {failed}, warnings: {warned}", report.base_url);
@@ -135,11 +139,11 @@ fn bar(quiet: bool) -> ProgressBar {
 /// The name of a check or of a group.
 fn known(text: &str) -> Result<String, String> {
     let is_known = checks::all().any(|(group, check)| group == text || check.id == text);
-    if is_known { Ok(text.to_owned()) } else { Err("there is no such check; --list-checks shows them".to_owned()) }
+    if is_known { Ok(text.to_owned()) } else { Err("unknown check; --list-checks lists all checks".to_owned()) }
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "not a number from 1 on".to_owned())
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number greater than 0".to_owned())
 }
 
 /// A request without its arguments, and without a password.

@@ -89,7 +89,7 @@ impl Gate {
     pub async fn robots(&self, url: &Url) -> Result<Arc<Robots>, FetchError> {
         let Some(origin) = Origin::of(url) else {
             let url = without_userinfo(url).into();
-            return Err(FetchError::InvalidUrl { url, reason: "it is not an HTTP URL with a host" });
+            return Err(FetchError::InvalidUrl { url, reason: "not an HTTP URL with a host" });
         };
         let cell = self.cell(&origin);
         let copy = cell.get_or_try_init(|| self.learn(&origin, url)).await?;

@@ -34,6 +34,8 @@ pub enum Found<'a> {
 pub struct Component {
     /// The DII identifier of the innermost Item around it that has one.
     pub identifier: Option<String>,
+    /// The HTTP status that a GET of it returns, if the record has it.
+    pub status: Option<u16>,
     /// The headers a GET of it returns, names as written.
     pub headers: Vec<(String, String)>,
     /// Digests of its bytes.
@@ -78,16 +80,16 @@ pub enum DidlError {
     #[error(transparent)]
     Xml(#[from] ReadError),
     /// It is something else.
-    #[error("the metadata is '{name}', not DIDL")]
+    #[error("the metadata element is '{name}', not DIDL")]
     NotDidl {
         /// The root element.
         name: String,
     },
     /// A value is not what its encoding says.
-    #[error("the resource is not base64: {0}")]
+    #[error("invalid base64 in the resource: {0}")]
     Base64(&'static str),
     /// A digest is no digest.
-    #[error("'{value}' is not a digest by {algorithm}")]
+    #[error("invalid {algorithm} digest '{value}'")]
     Digest {
         /// Said to be made by this.
         algorithm: Algorithm,

@@ -61,6 +61,7 @@ enum Element {
 #[derive(Clone, Default)]
 struct Facts {
     identifier: Option<String>,
+    status: Option<u16>,
     headers: Vec<(String, String)>,
 }
 
@@ -104,6 +105,14 @@ impl Reader {
         })
     }
 
+    /// Returns true if the next byte is base64 text of a value, or the first byte of markup.
+    pub fn is_in_base64(&self) -> bool {
+        let resource = self.inner.component.as_ref().map(|open| &open.resource);
+        self.inner.open.last() == Some(&Element::Resource)
+            && matches!(resource, Some(Resource::Base64(_)))
+            && self.fragment.is_between_markup()
+    }
+
     /// No more will come: was it whole?
     pub fn finish(&self) -> Result<(), DidlError> {
         Ok(self.fragment.finish()?)
@@ -141,6 +150,12 @@ impl Inner {
                 };
                 self.take(self.key.len())?;
             }
+            Element::Headers => {
+                let status = start.attribute("status")?.and_then(|status| status.trim().parse().ok());
+                if let Some(facts) = self.facts() {
+                    facts.status = facts.status.or(status);
+                }
+            }
             Element::Digest => self.key = start.attribute("algorithm")?.unwrap_or_default().into_owned(),
             // What a Resource holds as markup is a document of its own, not bytes.
             Element::Other if self.open.iter().rev().nth(1) == Some(&Element::Resource) => {
@@ -148,7 +163,7 @@ impl Inner {
                     && !matches!(open.resource, Resource::Ignored)
                 {
                     open.resource = Resource::Ignored;
-                    open.said.value = Value::Other("it is XML, not bytes");
+                    open.said.value = Value::Other("it contains XML instead of base64");
                 }
             }
             _ => {}
@@ -204,7 +219,7 @@ impl Inner {
             }
             "" => (Value::Whole, Resource::Text),
             name if name.eq_ignore_ascii_case("base64") => (Value::Whole, Resource::Base64(Box::default())),
-            _ => (Value::Other("its encoding is unknown"), Resource::Ignored),
+            _ => (Value::Other("unknown encoding"), Resource::Ignored),
         };
         open.begun = value == Value::Whole;
         (open.said.value, open.resource) = (value, resource);
@@ -273,10 +288,12 @@ impl Inner {
         let Open { mut said, own, .. } = open;
         let around = || self.items.iter().rev();
         said.identifier = own.identifier.or_else(|| around().find_map(|item| item.identifier.clone()));
-        said.headers = own.headers;
+        (said.status, said.headers) = (own.status, own.headers);
         // Headers further out are those of the only resource there is, or of none in particular.
-        if said.headers.is_empty() {
-            said.headers = around().next().map(|item| item.headers.clone()).unwrap_or_default();
+        if said.headers.is_empty()
+            && let Some(item) = around().next()
+        {
+            (said.status, said.headers) = (item.status, item.headers.clone());
         }
         let told = digest::in_headers(&said);
         said.digests.extend(told);

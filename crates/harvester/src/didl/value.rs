@@ -56,7 +56,7 @@ impl Base64 {
         self.decode(whole, sink)?;
         self.waiting.extend_from_slice(rest);
         if self.ended && !rest.is_empty() {
-            return Err(DidlError::Base64("it goes on after its end").into());
+            return Err(DidlError::Base64("data after the end").into());
         }
         Ok(())
     }
@@ -69,11 +69,11 @@ impl Base64 {
     ) -> Result<(), E> {
         let Some(last) = groups.last() else { return Ok(()) };
         if self.ended {
-            return Err(DidlError::Base64("it goes on after its end").into());
+            return Err(DidlError::Base64("data after the end").into());
         }
         self.decoded.resize(STANDARD.estimated_decoded_length(groups.len()), 0);
         let decoded = STANDARD.decode(groups, Out::from_slice(&mut self.decoded));
-        sink(decoded.map_err(|_| DidlError::Base64("a character or its padding is wrong"))?)?;
+        sink(decoded.map_err(|_| DidlError::Base64("invalid character or padding"))?)?;
         self.ended = *last == b'=';
         Ok(())
     }
@@ -81,7 +81,7 @@ impl Base64 {
     /// It ends here.
     pub(super) fn finish(&mut self) -> Result<(), DidlError> {
         self.ended = false;
-        if std::mem::take(&mut self.waiting).is_empty() { Ok(()) } else { Err(DidlError::Base64("it is cut short")) }
+        if std::mem::take(&mut self.waiting).is_empty() { Ok(()) } else { Err(DidlError::Base64("truncated")) }
     }
 }
 

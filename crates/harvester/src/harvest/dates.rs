@@ -113,7 +113,7 @@ impl Work {
             Err(_) => false,
         };
         if ignored {
-            self.talk.repairs.note(quirks::DATES_REFUSED, "what is asked for until 1970 is all there is");
+            self.talk.repairs.note(quirks::DATES_REFUSED, "a list until 1970 returns all records");
         }
         self.dates_heeded = Some(!ignored);
         !ignored

@@ -107,7 +107,7 @@ impl Work {
             return Ok(());
         }
         let number = self.state()?.add_window(list.number, list.window, &list.set, &Progress::default())?;
-        let why = format!("{came} of {announced} records came, in parts");
+        let why = format!("received {came} of {announced} records, in smaller date ranges");
         Ok(self.state()?.give_up(number, &why)?)
     }
 

@@ -42,7 +42,7 @@ pub(super) async fn identify(
     let url = contract.base_url.as_str();
     let known = state.contract()?.filter(|known| known == contract);
     let known = if known.is_some() { state.identity()? } else { None };
-    talk.gauge.say("asking who it is");
+    talk.gauge.say("requesting Identify");
     let mut identity = match described(talk, url, &Question::Identify).await {
         Ok(response) => introduced(talk, &response),
         Err(failure) => {
@@ -130,7 +130,7 @@ async fn unless_it_lists(talk: &mut Talk, contract: &Contract, failure: Intervie
     let reason = match &failure {
         Interview::Failed(HarvestError::NoRepository { source, .. }) if source.calls_for_less() => source.to_string(),
         Interview::Failed(HarvestError::Refused { code, message, .. }) => format!("{code}: {message}"),
-        Interview::Failed(HarvestError::Format { .. }) => "no formats are listed".to_owned(),
+        Interview::Failed(HarvestError::Format { .. }) => "ListMetadataFormats lists no format".to_owned(),
         _ => return Err(failure),
     };
     for headers_only in [true, false] {
@@ -212,7 +212,7 @@ fn look_closely(talk: &mut Talk, identity: &Identity, response: &Response) {
     if let Some(there) = read_date(&response.response_date)
         && (there.unix() - here).abs() > CLOCK_SKEW
     {
-        let example = format!("it is {} there and {} here", there, clock::now());
+        let example = format!("server time {}, local time {}", there, clock::now());
         talk.repairs.note(quirks::LOCAL_TIME, &example);
     }
     // One that is merely recent is found out by the records.
@@ -224,7 +224,7 @@ fn look_closely(talk: &mut Talk, identity: &Identity, response: &Response) {
     }
     let own = Url::parse(&identity.base_url);
     if !own.is_ok_and(|own| own == talk.base_url) {
-        talk.repairs.note(quirks::BASE_URL_MOVED, &format!("Identify says {}", identity.base_url));
+        talk.repairs.note(quirks::BASE_URL_MOVED, &format!("Identify returns {}", identity.base_url));
     }
 }
 

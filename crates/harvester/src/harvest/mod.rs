@@ -256,9 +256,9 @@ impl Harvest {
         if let Some(catalogue) = &options.sink.catalogue {
             state.set_catalogue(catalogue)?;
         }
-        let intact = opened.is_intact();
-        if !intact {
-            tracing::warn!("what was harvested before is not there any more; everything is asked for again");
+        let starts_over = opened.must_start_over();
+        if let Some(reason) = &starts_over {
+            tracing::warn!("{reason}; starting a full harvest");
             state.start_over()?;
         }
         state.take_heart()?;
@@ -266,7 +266,13 @@ impl Harvest {
             options,
             sink,
             talk,
-            desk: Some(Box::new(Desk { state, sink: opened, gauge, budget, unsynced: unsynced || !intact })),
+            desk: Some(Box::new(Desk {
+                state,
+                sink: opened,
+                gauge,
+                budget,
+                unsynced: unsynced || starts_over.is_some(),
+            })),
             identity,
             prefix: contract.prefix,
             gaps: Vec::new(),
@@ -318,7 +324,7 @@ impl Work {
 
     /// However the run went: what was committed is safe, and what was learnt is remembered.
     fn finish(&mut self) -> Result<(), HarvestError> {
-        let desk = self.desk.as_mut().ok_or_else(|| lost("the desk is gone"))?;
+        let desk = self.desk.as_mut().ok_or_else(|| lost("the state of the harvest is unavailable"))?;
         desk.state.roll_back()?;
         desk.finish()?;
         let state = &mut desk.state;
@@ -339,7 +345,7 @@ impl Work {
 
     /// Ends the run: everything that is missing is told.
     fn close(&mut self, run: i64) -> Result<Summary, HarvestError> {
-        let desk = self.desk.as_mut().ok_or_else(|| lost("the desk is gone"))?;
+        let desk = self.desk.as_mut().ok_or_else(|| lost("the state of the harvest is unavailable"))?;
         let state = &mut desk.state;
         let repaired = self.talk.repairs.told();
         let mut missing = std::mem::take(&mut self.gaps);
@@ -367,7 +373,7 @@ impl Work {
             ..Gap::default()
         }));
         if untold > 0 {
-            let reason = format!("{untold} more records are missing; `modoai status` names them");
+            let reason = format!("{untold} more records are missing; `modoai status` lists them");
             missing.push(Gap { what: "record".to_owned(), reason, ..Gap::default() });
         }
         let gauge = &desk.gauge;
@@ -395,7 +401,7 @@ impl Work {
     }
 
     fn state(&mut self) -> Result<&mut State, HarvestError> {
-        Ok(&mut self.desk.as_mut().ok_or_else(|| lost("the desk is gone"))?.state)
+        Ok(&mut self.desk.as_mut().ok_or_else(|| lost("the state of the harvest is unavailable"))?.state)
     }
 
     /// Ends the run for a reason that is not the list's own.
@@ -467,7 +473,7 @@ pub(crate) struct Opening {
 
 fn remember_wait(state: &mut State, options: &Options, wait: Duration) -> Result<Wait, HarvestError> {
     let until = clock::of(SystemTime::now() + wait);
-    let reason = format!("the server asks to be left alone until {until}");
+    let reason = format!("the server requested a pause until {until} (Retry-After)");
     let wait = Wait { until, reason };
     state.roll_back()?;
     state.set_wait(host(&options.base_url), &wait)?;
@@ -493,7 +499,7 @@ fn failed(state: &mut State, run: i64, options: &Options, error: HarvestError) -
     let told = serde_json::json!({ "source": options.base_url.as_str(), "failed": with_causes(&error) });
     let noted = state.roll_back().and_then(|()| state.end_run(run, clock::now(), &told.to_string()));
     if let Err(also) = noted {
-        tracing::warn!("failed to remember how the run ended: {}", with_causes(&also));
+        tracing::warn!("failed to record the result of the run: {}", with_causes(&also));
     }
     error
 }
@@ -505,7 +511,7 @@ fn survived(state: &mut State) -> Result<bool, HarvestError> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let survived = state.unsynced()?.is_none_or(|before| before == boot.trim());
     if !survived {
-        tracing::warn!("the machine went down in the middle of the last harvest; everything is compared again");
+        tracing::warn!("the system stopped during the last harvest; comparing all records again");
         state.start_over()?;
     }
     state.set_unsynced(Some(boot.trim()))?;

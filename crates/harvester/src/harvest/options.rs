@@ -85,7 +85,7 @@ pub enum HarvestError {
     #[error(transparent)]
     Sink(#[from] SinkError),
     /// Nobody there, or not a repository.
-    #[error("{url} does not answer as a repository")]
+    #[error("{url} did not return an OAI-PMH response")]
     NoRepository {
         /// Who was asked.
         url: String,
@@ -93,13 +93,13 @@ pub enum HarvestError {
         source: Trouble,
     },
     /// There is no such host.
-    #[error("failed to find the host '{host}': no such name")]
+    #[error("failed to resolve host '{host}': no such name")]
     NoSuchHost {
         /// Its name.
         host: String,
     },
     /// Not a repository, but there is one at another URL of the same host.
-    #[error("{url} is not a repository; {found} is")]
+    #[error("{url} is not an OAI-PMH repository, but {found} is")]
     Elsewhere {
         /// Who was asked.
         url: String,
@@ -107,7 +107,7 @@ pub enum HarvestError {
         found: String,
     },
     /// The server refused in the protocol's own words.
-    #[error("{url} says {code}: {message}")]
+    #[error("{url} returned the error {code}: {message}")]
     Refused {
         /// Who was asked.
         url: String,

@@ -50,7 +50,7 @@ impl Work {
         let verdict = self.judge(&open.progress, how, self.is_first);
         let is_short = open.progress.is_short();
         let Verdict::Doubtful(quirk) = verdict else {
-            let why = "there is more in parts of it than in the whole";
+            let why = "lists of its parts contain more records than the list of the whole";
             let proven = !self.may_have_shifted(&open) || self.recount(list, &open).await?;
             if let Some(parts) = self.capped(list, &open, how).await? {
                 return Ok(self.divide_into(list, &open, parts, quirks::DEEP_PAGING, why)?);
@@ -85,8 +85,8 @@ impl Work {
             }
         }
         let why = match size.filter(|_| is_short) {
-            Some(size) => format!("{fresh} of {size} records came"),
-            None => format!("the list has no credible end after {fresh} records: {}", quirk.name),
+            Some(size) => format!("received {fresh} of {size} records"),
+            None => format!("cannot verify that the list is complete after {fresh} records: {}", quirk.name),
         };
         let parts = self.parts(&open).await;
         // Where both lists go on for ever, parts of them do, too.
@@ -152,7 +152,7 @@ impl Work {
                 if count.lost == 0 {
                     return Ok(true);
                 }
-                let example = format!("{}: {} records were on no page", open.window, count.lost);
+                let example = format!("{}: {} records were not on any page", open.window, count.lost);
                 self.talk.repairs.add(quirks::LIST_SHIFTED, count.lost, &example);
                 self.get_missing().await?;
             }

@@ -84,7 +84,7 @@ impl Work {
 
     /// Gets one record; or whether the server was able to answer, and what it said.
     async fn try_one(&mut self, number: i64, identifier: &str) -> Result<Result<(), (bool, String)>, Stop> {
-        self.talk.gauge.say(format!("getting {identifier}"));
+        self.talk.gauge.say(format!("fetching {identifier}"));
         let question = Question::Record { identifier: identifier.to_owned(), prefix: self.prefix.clone() };
         let window = OpenWindow::new(number, Window::ALL, "");
         let order = Order {

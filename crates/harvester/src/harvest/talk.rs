@@ -180,7 +180,7 @@ impl Talk {
         fetched: Fetched,
         mender: Option<Mender>,
     ) -> Result<PageReport, PageError> {
-        let mut own = desk.take().ok_or_else(|| lost("the desk is taken"))?;
+        let mut own = desk.take().ok_or_else(|| lost("the state of the harvest is in use"))?;
         let (sender, receiver) = mpsc::channel(1);
         let order = order.clone();
         let reading = tokio::task::spawn_blocking(move || {
@@ -251,7 +251,7 @@ impl Talk {
         if let Some(hop) = fetched.hops.first() {
             self.repairs.note(
                 quirks::BASE_URL_MOVED,
-                &format!("{} leads to {}", without_query(&hop.from), without_query(&fetched.url)),
+                &format!("{} redirects to {}", without_query(&hop.from), without_query(&fetched.url)),
             );
         }
         if let Some(sign) = bot_wall(&fetched) {

@@ -15,31 +15,31 @@ use crate::state::StateError;
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     /// There is no connection.
-    #[error("cannot be reached: {}", with_causes(.0))]
+    #[error("{}", with_causes(.0))]
     Unreachable(FetchError),
     /// It took too long.
-    #[error("took too long: {}", with_causes(.0))]
+    #[error("{}", with_causes(.0))]
     TimedOut(FetchError),
     /// The connection broke, or the answer has no end.
-    #[error("cut short: {0}")]
+    #[error("response truncated: {0}")]
     CutShort(String),
     /// Redirects do not end, or point to nothing that can be asked for.
     #[error("redirect loop: {}", with_causes(.0))]
     Redirects(FetchError),
     /// An HTTP status that says no.
-    #[error("HTTP status {0}")]
+    #[error("HTTP {0}")]
     Status(u16),
     /// The server is busy, and asks for patience.
-    #[error("the server asks for patience (HTTP status {0})")]
+    #[error("server is busy (HTTP {0})")]
     Busy(u16),
     /// Something stands between us and the server.
-    #[error("a bot wall stands before the server: {0}")]
+    #[error("blocked by a bot challenge page: {0}")]
     BotWall(String),
     /// What came is no answer.
-    #[error("not an answer: {0}")]
+    #[error("invalid OAI-PMH response: {0}")]
     Unreadable(String),
     /// A web page came with a status that says all is well.
-    #[error("a web page came in place of an answer: {0}")]
+    #[error("received an HTML page or other content ({0})")]
     WebPage(String),
     /// A protocol error that the protocol does not know.
     #[error("error '{code}': {message}")]
@@ -50,13 +50,13 @@ pub enum Trouble {
         message: String,
     },
     /// The server asks for more patience than a run has.
-    #[error("the server asks to be left alone for {} s", .0.as_secs())]
+    #[error("server requested a pause of {} s (Retry-After)", .0.as_secs())]
     Postponed(Duration),
     /// Lists go on without an end, or nothing helps against their failing.
-    #[error("stopped: {0} requests brought nothing new")]
+    #[error("stopped: {0} requests returned nothing new")]
     Endless(u64),
     /// As many records have come as the user wants.
-    #[error("stopped after {0} records, as --limit demands")]
+    #[error("stopped after {0} records (--limit)")]
     Limit(u64),
     /// Somebody said stop.
     #[error("interrupted")]
@@ -68,7 +68,7 @@ pub enum Trouble {
     #[error(transparent)]
     State(#[from] StateError),
     /// A defect of ours.
-    #[error("an internal error: {0}")]
+    #[error("internal error: {0} (please report this)")]
     Internal(String),
 }
 
@@ -153,7 +153,7 @@ impl From<PageError> for Trouble {
             PageError::Nothing { .. } => Self::Unreadable(error.to_string()),
             PageError::Unreadable(error) => match &error.fault {
                 Fault::Truncated { .. } | Fault::Empty => Self::CutShort(error.to_string()),
-                Fault::NotOai { name } => Self::WebPage(format!("its root element is '{name}'")),
+                Fault::NotOai { name } => Self::WebPage(format!("root element '{name}'")),
                 Fault::NotXml { .. } => Self::WebPage(error.to_string()),
                 _ => Self::Unreadable(error.to_string()),
             },
@@ -165,15 +165,15 @@ impl From<PageError> for Trouble {
 pub(super) fn bot_wall(fetched: &Fetched) -> Option<String> {
     let header = |name: &str| fetched.headers.get(name).and_then(|value| value.to_str().ok());
     if header("cf-mitigated").is_some() {
-        return Some("Cloudflare challenges the client".to_owned());
+        return Some("Cloudflare challenge".to_owned());
     }
     if let Some(action) = header("x-amzn-waf-action") {
-        return Some(format!("AWS WAF wants a {action}"));
+        return Some(format!("AWS WAF {action}"));
     }
     let is_page = fetched.content_type().is_some_and(|kind| kind.starts_with("text/html"));
     let server = header("server").unwrap_or_default().to_ascii_lowercase();
     let refused = matches!(fetched.status, 403 | 503);
-    (refused && is_page && server.contains("cloudflare")).then(|| "Cloudflare refuses the client".to_owned())
+    (refused && is_page && server.contains("cloudflare")).then(|| "request refused by Cloudflare".to_owned())
 }
 
 /// Whether the text of a web page is that of such a wall.

@@ -31,8 +31,8 @@ impl Work {
             if self.talk.stop.load(Ordering::Relaxed) {
                 return Err(self.stop(Trouble::Interrupted));
             }
-            self.talk.gauge.say(format!("comparing what is stored, {altered} altered"));
-            let mut desk = self.desk.take().ok_or_else(|| lost("the desk is taken"))?;
+            self.talk.gauge.say(format!("comparing stored records, {altered} modified"));
+            let mut desk = self.desk.take().ok_or_else(|| lost("the state of the harvest is in use"))?;
             let inspecting = tokio::task::spawn_blocking(move || {
                 let inspected = note_altered(&mut desk, &after);
                 (desk, inspected)
@@ -73,7 +73,7 @@ impl Work {
             whole = self.have_vanished(first).await?;
         }
         if !whole {
-            let reason = "the identifiers could not be listed whole, so nothing is known of what vanished".to_owned();
+            let reason = "failed to list all identifiers; deletions are unknown".to_owned();
             self.gaps.push(Gap { what: "list".to_owned(), reason, ..Gap::default() });
             return Ok(());
         }
@@ -138,7 +138,7 @@ impl Work {
                 return Ok(());
             }
             let origin = self.origin();
-            let mut desk = self.desk.take().ok_or_else(|| lost("the desk is taken"))?;
+            let mut desk = self.desk.take().ok_or_else(|| lost("the state of the harvest is in use"))?;
             let telling = tokio::task::spawn_blocking(move || {
                 let told = tell_deletions(&mut desk, &origin, &gone, pass);
                 (desk, told.map(|()| gone))

@@ -139,7 +139,7 @@ impl Work {
             }
             if failures == MOST_FAILURES {
                 for open in self.state()?.next_windows(list.number, usize::MAX)? {
-                    self.state()?.give_up(open.number, "not tried: the server failed on everything before")?;
+                    self.state()?.give_up(open.number, "not requested: all requests before it failed")?;
                 }
                 return Ok(false);
             }
@@ -298,14 +298,14 @@ impl Work {
                 self.talk.repairs.note(quirks::CURSOR_AT_SIZE, &format!("{cursor} of {size}"));
             }
             (Some(cursor), _) if cursor != before && open.progress.restarts == 0 => {
-                self.talk.repairs.note(quirks::CURSOR_COUNTS_PAGES, &format!("{cursor} where {before} came before"));
+                self.talk.repairs.note(quirks::CURSOR_COUNTS_PAGES, &format!("cursor {cursor} after {before} records"));
             }
             _ => {}
         }
         if let (Some(oldest), Some(earliest)) = (report.progress.oldest(), read_date(&self.identity.earliest))
             && oldest < earliest
         {
-            self.talk.repairs.note(quirks::EARLIEST_WRONG, &format!("{earliest}, and a record of {oldest}"));
+            self.talk.repairs.note(quirks::EARLIEST_WRONG, &format!("{earliest}, but a record has {oldest}"));
         }
         let (named, unnamed) = report.in_sets;
         self.in_sets = (self.in_sets.0 + named, self.in_sets.1 + unnamed);
@@ -332,7 +332,7 @@ impl Work {
                 Nothing::AskOtherwise => Ok(None),
                 Nothing::Believed => Ok(Some(self.close_window(open, None)?)),
                 Nothing::Outage => {
-                    let reason = "the server says that it has nothing at all, and there are records of it here";
+                    let reason = "the server returned an empty list, but this harvest already has records from it";
                     self.state()?.give_up(open.number, reason)?;
                     Ok(Some(Fate::GivenUp))
                 }
@@ -396,7 +396,14 @@ impl Work {
             self.restart(list, open)?;
             return Ok(None);
         }
-        self.divide(list, open.clone(), quirks::TOKEN_EXPIRED, "its token expires before the end").await.map(Some)
+        self.divide(
+            list,
+            open.clone(),
+            quirks::TOKEN_EXPIRED,
+            "its resumption token expires before the end of the list",
+        )
+        .await
+        .map(Some)
     }
 
     /// A window is complete.

@@ -113,7 +113,7 @@ pub enum PageError {
     #[error(transparent)]
     Fetch(#[from] modoai_fetch::FetchError),
     /// It has neither an answer nor an error in it.
-    #[error("the answer holds {found}, and neither {expected} nor an error")]
+    #[error("the response contains {found}, but neither {expected} nor an error")]
     Nothing {
         /// What was asked.
         expected: Verb,

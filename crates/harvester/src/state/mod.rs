@@ -94,7 +94,7 @@ pub enum StateError {
         dir: PathBuf,
     },
     /// There is none.
-    #[error("nothing was harvested into {} yet", dir.display())]
+    #[error("no harvest found in {}", dir.display())]
     Absent {
         /// Which folder.
         dir: PathBuf,
@@ -106,7 +106,7 @@ pub enum StateError {
         path: PathBuf,
     },
     /// The folder is used for something else.
-    #[error("{} holds {found} already, not {wanted}", dir.display())]
+    #[error("{} already contains {found}; cannot add {wanted}", dir.display())]
     Other {
         /// Which folder.
         dir: PathBuf,
@@ -128,7 +128,7 @@ pub enum StateError {
         source: std::io::Error,
     },
     /// SQLite failed.
-    #[error("failed to keep the state in {}", path.display())]
+    #[error("failed to write the state in {}", path.display())]
     Engine {
         /// Which file.
         path: PathBuf,

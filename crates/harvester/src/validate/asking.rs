@@ -70,7 +70,7 @@ impl<'a, T: Transport> Asking<'a, T> {
                 Err(none) if none.is_held => {
                     self.sent -= 1;
                     return Err(format!(
-                        "the server asked to be left alone for longer than {} seconds",
+                        "the server requested a pause of more than {} seconds (Retry-After)",
                         self.options.patience.as_secs()
                     ));
                 }
@@ -99,7 +99,7 @@ impl<'a, T: Transport> Asking<'a, T> {
             return Err(format!("the limit of {} requests is reached", self.options.requests));
         }
         if self.silence >= SILENCE {
-            return Err(format!("{SILENCE} questions in a row were in vain: {}", self.trouble));
+            return Err(format!("{SILENCE} consecutive requests failed: {}", self.trouble));
         }
         if self.left().is_zero() { Err(self.too_late()) } else { Ok(()) }
     }

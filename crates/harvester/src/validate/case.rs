@@ -90,7 +90,7 @@ impl Case {
             Some(&place) if self.exchanges[place].is_refused() => {
                 let exchange = &self.exchanges[place];
                 let status = exchange.reply().map_or(0, |reply| reply.status);
-                not_judged(format!("{} was never answered: HTTP status {status}", exchange.url))
+                not_judged(format!("{} was always refused: HTTP {status}", exchange.url))
             }
             Some(&place) => Ok(&self.exchanges[place]),
             None => Err(Stop::Need(question)),
@@ -155,7 +155,10 @@ impl Case {
                 return Ok(Walk { pages, end: End::Complete });
             };
             if !seen.insert(token) {
-                return Ok(Walk { pages, end: End::Broken("a token leads back to where it came from".to_owned()) });
+                return Ok(Walk {
+                    pages,
+                    end: End::Broken("a resumption token returns to an earlier page".to_owned()),
+                });
             }
             if count >= self.options.records || pages.len() >= self.options.pages {
                 return Ok(Walk { pages, end: End::Sampled });
@@ -196,7 +199,7 @@ impl Case {
     pub(crate) fn sample(&self) -> Result<&Entry, Stop> {
         match self.headers()?.entries().find(|(_, entry)| !entry.deleted && !entry.identifier.trim().is_empty()) {
             Some((_, entry)) => Ok(entry),
-            None => not_judged("no header of a record that is not deleted was seen"),
+            None => not_judged("no header of an existing record found"),
         }
     }
 
@@ -204,7 +207,7 @@ impl Case {
     pub(crate) fn deleted(&self) -> Result<&Entry, Stop> {
         match self.headers()?.entries().find(|(_, entry)| entry.deleted) {
             Some((_, entry)) => Ok(entry),
-            None => not_judged("no deleted record was seen"),
+            None => not_judged("no deleted record found"),
         }
     }
 
@@ -275,8 +278,8 @@ impl<'a> Walk<'a> {
     pub(crate) fn shortfall(&self) -> Option<String> {
         match &self.end {
             End::Complete => None,
-            End::Sampled => Some(format!("only the first {} of the list were looked at", self.entries().count())),
-            End::Broken(reason) => Some(format!("the list breaks off: {reason}")),
+            End::Sampled => Some(format!("only the first {} of the list were checked", self.entries().count())),
+            End::Broken(reason) => Some(format!("the list stops early: {reason}")),
         }
     }
 }

@@ -56,7 +56,7 @@ impl Transport for Endpoint<'_> {
                 is_transient: error.is_transient() && !error.is_no_such_host(),
                 reason: with_causes(&error),
             }),
-            Err(_) => Err(NoAnswer { is_transient: false, is_held: false, reason: "it takes too long".to_owned() }),
+            Err(_) => Err(NoAnswer { is_transient: false, is_held: false, reason: "timeout".to_owned() }),
         }
     }
 

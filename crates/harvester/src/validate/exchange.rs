@@ -176,11 +176,11 @@ impl Exchange {
     /// What came instead of an answer that can be read.
     pub(crate) fn trouble(&self) -> String {
         match &self.outcome {
-            Err(reason) => format!("there was no answer: {reason}"),
+            Err(reason) => format!("no response: {reason}"),
             Ok(Reply { answer: Err(error), status, .. }) => {
-                format!("the answer (status {status}) cannot be read: {error}")
+                format!("cannot read the response (HTTP {status}): {error}")
             }
-            Ok(Reply { status, .. }) => format!("the answer has status {status}"),
+            Ok(Reply { status, .. }) => format!("HTTP {status}"),
         }
     }
 
@@ -257,7 +257,7 @@ fn decode(label: &str, body: Vec<u8>, limit: usize) -> Result<(Option<&'static s
         return Ok((Some("identity"), body));
     };
     match decoded {
-        Ok(decoded) if decoded.len() > limit => Err(format!("the decoded answer is larger than {limit} bytes")),
+        Ok(decoded) if decoded.len() > limit => Err(format!("the decoded response is larger than {limit} bytes")),
         Ok(decoded) => Ok((Some(name), decoded)),
         Err(_) => Ok((None, body)),
     }
@@ -332,7 +332,7 @@ mod tests {
         for (coding, coded) in coded {
             assert_eq!(decode(coding, coded.clone(), body.len()), Ok((Some(coding), body.clone())));
             let beyond = decode(coding, coded.clone(), body.len() - 1);
-            assert_eq!(beyond, Err("the decoded answer is larger than 99999 bytes".to_owned()), "{coding}");
+            assert_eq!(beyond, Err("the decoded response is larger than 99999 bytes".to_owned()), "{coding}");
             let cut = coded[..coded.len() - 5].to_vec();
             assert_eq!(decode(coding, cut.clone(), body.len()), Ok((None, cut)), "{coding}");
         }

@@ -31,7 +31,7 @@ pub(crate) const POSITIVE: Lexical =
 pub(crate) const NUMBER: Lexical = Lexical { what: "a non-negative integer", accepts: |text| is_number(text.trim()) };
 pub(crate) const BOOLEAN: Lexical =
     Lexical { what: "true or false", accepts: |text| ["true", "false", "1", "0"].contains(&text.trim()) };
-pub(crate) const EMAIL: Lexical = Lexical { what: "an e-mail address", accepts: is_email };
+pub(crate) const EMAIL: Lexical = Lexical { what: "an email address", accepts: is_email };
 pub(crate) const OAI: Lexical = Lexical { what: "'oai'", accepts: |text| text == "oai" };
 pub(crate) const COLON: Lexical = Lexical { what: "':'", accepts: |text| text == ":" };
 pub(crate) const DOMAIN: Lexical =

@@ -81,7 +81,7 @@ impl Options {
 }
 
 /// Why checks are not judged where there is no repository.
-const UNREACHABLE: &str = "Identify could not be read";
+const UNREACHABLE: &str = "failed to read the Identify response";
 
 /// How far it is.
 #[derive(Clone, Copy, Debug)]

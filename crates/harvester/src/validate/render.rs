@@ -34,12 +34,12 @@ pub fn text(report: &Report, colour: bool) -> String {
     let mut out = String::new();
     match &report.unreachable {
         None => {
-            let name = report.repository.as_deref().unwrap_or("a repository without a name");
+            let name = report.repository.as_deref().unwrap_or("unnamed repository");
             put(&mut out, &format!("{}: {}", report.base_url, readable(name)));
         }
         Some(reason) => {
             put(&mut out, &report.base_url);
-            put(&mut out, &paint.grade(Grade::Failure, &format!("could not be judged: {}", readable(reason))));
+            put(&mut out, &paint.grade(Grade::Failure, &format!("validation failed: {}", readable(reason))));
         }
     }
     for (grade, title) in [(Grade::Failure, "Failures"), (Grade::Warning, "Warnings")] {
@@ -60,7 +60,7 @@ pub fn text(report: &Report, colour: bool) -> String {
         of_group.for_each(|outcome| line(&mut out, outcome, &paint));
     }
     if let Some(reason) = &report.cut_short {
-        let told = format!("not everything was asked: {}", readable(reason));
+        let told = format!("incomplete: {}", readable(reason));
         put(&mut out, &format!("\n{}", paint.grade(Grade::Failure, &told)));
     }
     let count = |grade| report.count(grade);
@@ -105,7 +105,7 @@ fn detail(out: &mut String, outcome: &Outcome, paint: &Paint) {
     for Finding { grade, message, request, excerpt } in &outcome.findings {
         put(out, &format!("    {}: {}", grade.as_str(), readable(message)));
         if let Some(request) = request {
-            put(out, &format!("      asked: {}", readable(request)));
+            put(out, &format!("      request: {}", readable(request)));
         }
         if let Some(excerpt) = excerpt {
             put(out, &paint.put("2", &format!("      byte {}: {}", excerpt.offset, excerpt.text)));

@@ -137,7 +137,7 @@ impl Report {
         }
         let reasons: Vec<&str> = self.outcomes.iter().filter_map(|outcome| outcome.note.as_deref()).collect();
         let times = |reason: &&&str| reasons.iter().filter(|other| other == reason).count();
-        Some(reasons.iter().max_by_key(times).copied().unwrap_or("there was nothing to judge"))
+        Some(reasons.iter().max_by_key(times).copied().unwrap_or("no check was applicable"))
     }
 
     /// Whether something failed, or with `strict` gave a warning.

@@ -78,7 +78,7 @@ pub(crate) fn inspect(bytes: &[u8]) -> Vec<Deviation> {
         Inspector { bytes, shift: 0, stack: Vec::new(), rooted: false, found: Vec::new(), alike: HashMap::new() };
     match std::str::from_utf8(bytes) {
         Err(error) => {
-            let message = format!("byte {} is not UTF-8", error.valid_up_to());
+            let message = format!("invalid UTF-8 at byte {}", error.valid_up_to());
             inspector.tell(Kind::Encoding, message, error.valid_up_to());
         }
         Ok(text) => inspector.document(text),
@@ -120,7 +120,7 @@ impl<'a> Inspector<'a> {
         let text = &text[self.shift..];
         self.characters(text);
         if !text.starts_with("<?xml") {
-            self.tell(Kind::Declaration, "there is no XML declaration".to_owned(), 0);
+            self.tell(Kind::Declaration, "the XML declaration is missing".to_owned(), 0);
         }
         let mut reader = NsReader::from_str(text);
         reader.config_mut().enable_all_checks(true);
@@ -144,12 +144,12 @@ impl<'a> Inspector<'a> {
                 Event::End(_) => self.close(),
                 Event::Text(text) => {
                     if text.contains("]]>") {
-                        self.tell(Kind::IllFormed, "']]>' stands in text".to_owned(), start);
+                        self.tell(Kind::IllFormed, "']]>' in text".to_owned(), start);
                     }
                     self.text(&text, start);
                 }
                 Event::CData(text) if self.stack.is_empty() => {
-                    let message = format!("text stands outside of the root element: '{}'", &*text);
+                    let message = format!("text outside the root element: '{}'", &*text);
                     self.tell(Kind::IllFormed, message, start);
                 }
                 Event::CData(text) => self.text(&text, start),
@@ -162,26 +162,29 @@ impl<'a> Inspector<'a> {
                     match resolved {
                         Some(text) => self.text(&text, start),
                         None => {
-                            let message = format!("'&{};' is no character and no entity of XML", &*reference);
+                            let message = format!(
+                                "'&{};' is neither a valid character reference nor a predefined entity",
+                                &*reference
+                            );
                             self.tell(Kind::IllFormed, message, start);
                         }
                     }
                 }
                 Event::Decl(declaration) => {
                     if start > 0 {
-                        let message = "an XML declaration stands elsewhere than at the very beginning".to_owned();
+                        let message = "an XML declaration that is not at the beginning".to_owned();
                         self.tell(Kind::IllFormed, message, start);
                     }
                     let encoding = declaration.encoding().and_then(Result::ok).unwrap_or_default().into_owned();
                     let version = declaration.version().map(std::borrow::Cow::into_owned).unwrap_or_default();
                     if version != "1.0" || !encoding.eq_ignore_ascii_case("utf-8") {
-                        let message = format!("the XML declaration says version '{version}' and encoding '{encoding}'");
+                        let message = format!("the XML declaration has version '{version}' and encoding '{encoding}'");
                         self.tell(Kind::Declaration, message, start);
                     }
                 }
                 Event::DocType(_) => {
                     let message =
-                        "there is a document type declaration, which readers of foreign XML refuse".to_owned();
+                        "a document type declaration, which XML readers refuse for security reasons".to_owned();
                     self.tell(Kind::Declaration, message, start);
                 }
                 Event::Comment(_) | Event::PI(_) => {}
@@ -190,16 +193,16 @@ impl<'a> Inspector<'a> {
         }
         if let Some(frame) = self.stack.last() {
             let name = frame.element.map_or("an element", |element| element.name);
-            let message = format!("the answer ends inside '{name}'");
+            let message = format!("the response ends inside '{name}'");
             self.tell(Kind::IllFormed, message, text.len().saturating_sub(80));
         } else if !self.rooted {
-            self.tell(Kind::IllFormed, "there is no root element".to_owned(), 0);
+            self.tell(Kind::IllFormed, "the root element is missing".to_owned(), 0);
         }
     }
 
     fn characters(&mut self, text: &str) {
         if let Some((at, character)) = text.char_indices().find(|(_, character)| !is_legal(*character)) {
-            let message = format!("U+{:04X} is no character of XML", u32::from(character));
+            let message = format!("U+{:04X} is not allowed in XML", u32::from(character));
             self.tell(Kind::Character, message, at);
         }
     }
@@ -208,7 +211,7 @@ impl<'a> Inspector<'a> {
         let is_blank = text.bytes().all(|byte| byte.is_ascii_whitespace());
         let Some(frame) = self.stack.last_mut() else {
             if !is_blank {
-                self.tell(Kind::IllFormed, "text stands outside of the root element".to_owned(), start);
+                self.tell(Kind::IllFormed, "text outside the root element".to_owned(), start);
             }
             return;
         };
@@ -217,7 +220,7 @@ impl<'a> Inspector<'a> {
             Some(Content::Text(_)) => {}
             Some(_) if !is_blank => {
                 let name = frame.element.map_or("", |element| element.name);
-                self.tell(Kind::Structure, format!("'{name}' holds text"), start);
+                self.tell(Kind::Structure, format!("'{name}' contains text"), start);
             }
             _ => {}
         }
@@ -234,7 +237,7 @@ impl<'a> Inspector<'a> {
             }
         };
         if !lexical::is_qualified_name(tag.name().into_inner()) {
-            let message = format!("'{}' is no name of XML", shortened(tag.name().into_inner()));
+            let message = format!("'{}' is not an XML name", shortened(tag.name().into_inner()));
             self.tell(Kind::IllFormed, message, start);
         }
         let name = local.into_inner();
@@ -303,7 +306,7 @@ impl<'a> Inspector<'a> {
                     _ => Place::Description,
                 };
                 if namespace.is_empty() || namespace == parent.namespace {
-                    let message = format!("'{}' holds '{name}', which is in no other namespace", parent.name);
+                    let message = format!("'{}' contains '{name}', which must be in another namespace", parent.name);
                     self.tell(Kind::Container, message, start);
                 }
                 let known = schema::KNOWN.iter().find(|known| known.name == name && known.namespace == namespace);
@@ -315,7 +318,7 @@ impl<'a> Inspector<'a> {
                 (element, place)
             }
             Content::Text(_) | Content::Nothing => {
-                let message = format!("'{}' holds an element '{name}'", parent.name);
+                let message = format!("'{}' contains an element '{name}'", parent.name);
                 self.tell(Kind::Structure, message, start);
                 (None, place)
             }
@@ -344,7 +347,7 @@ impl<'a> Inspector<'a> {
             };
             let name = attribute.key.into_inner();
             if !lexical::is_qualified_name(name) {
-                self.tell(Kind::IllFormed, format!("'{}' is no name of XML", shortened(name)), start);
+                self.tell(Kind::IllFormed, format!("'{}' is not an XML name", shortened(name)), start);
             }
             let value = match attribute.normalized_value(XmlVersion::Implicit1_0) {
                 Ok(value) if !attribute.value.contains('<') => value.into_owned(),
@@ -360,7 +363,7 @@ impl<'a> Inspector<'a> {
             if let ResolveResult::Bound(namespace) = &resolved
                 && !expanded.insert((namespace.as_ref().to_owned(), local.into_inner()))
             {
-                let message = format!("there are two attributes '{}' in one namespace", local.into_inner());
+                let message = format!("two attributes '{}' in one namespace", local.into_inner());
                 self.tell(Kind::IllFormed, message, start);
             }
             match (resolved, local) {
@@ -392,7 +395,7 @@ impl<'a> Inspector<'a> {
         };
         if !is_known {
             let message =
-                format!("'{}' has xsi:type '{}', which its schema does not know", element.name, shortened(value));
+                format!("'{}' has xsi:type '{}', which its schema does not define", element.name, shortened(value));
             self.tell(Kind::Value, message, start);
         }
     }
@@ -401,7 +404,8 @@ impl<'a> Inspector<'a> {
         for (name, value) in given {
             match element.attributes.iter().find(|attribute| attribute.name == name) {
                 None => {
-                    let message = format!("'{}' has an attribute '{name}' that the schema does not know", element.name);
+                    let message =
+                        format!("'{}' has an attribute '{name}' that the schema does not define", element.name);
                     self.tell(Kind::Value, message, start);
                 }
                 Some(attribute) if !(attribute.form.accepts)(value) => {
@@ -433,7 +437,7 @@ impl<'a> Inspector<'a> {
                     found.push((Kind::Value, message));
                 }
                 Content::Foreign if frame.children != 1 => {
-                    let message = format!("'{}' holds {} elements, not one", element.name, frame.children);
+                    let message = format!("'{}' contains {} elements, not one", element.name, frame.children);
                     found.push((Kind::Container, message));
                 }
                 Content::Elements(particles) => {
@@ -480,7 +484,7 @@ impl Frame {
             if index > self.at {
                 self.count = 0;
             } else if self.count > 0 && alternative != self.alternative {
-                messages.push(format!("'{name}' may not stand beside what '{parent}' holds already"));
+                messages.push(format!("'{name}' is not allowed next to the other content of '{parent}'"));
                 self.count = 0;
             }
             (self.at, self.alternative) = (index, alternative);
@@ -493,7 +497,7 @@ impl Frame {
         let earlier = particles.iter().take(self.at).find_map(|particle| particle.find(namespace, name));
         let message = match earlier {
             Some(_) => format!("'{name}' in '{parent}' is out of order"),
-            None => format!("'{parent}' holds '{name}' (namespace '{namespace}'), which does not belong there"),
+            None => format!("'{parent}' contains '{name}' (namespace '{namespace}'), which is not allowed there"),
         };
         (earlier.map(|(element, ..)| element), vec![message])
     }

@@ -46,7 +46,7 @@ table.count { display: table; table-layout: auto; } .count thead th:nth-child(n)
 pub fn render(count: &Count, now: Timestamp) -> String {
     let site = Escaped(&count.site);
     let mut html = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>How many resources has {site}</title>\n\
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Number of resources of {site}</title>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"robots\" content=\"noindex\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
@@ -58,9 +58,12 @@ pub fn render(count: &Count, now: Timestamp) -> String {
         let _ = writeln!(html, "<p class=\"lead\">{sentence}</p>");
     }
     table(&mut html, count);
-    html.push_str("<h2>Who knows of what</h2>\n<p class=\"note\">Each bar is what exactly the sources marked below it know.</p>\n");
+    html.push_str(
+        "<h2>Overlap of the sources</h2>\n<p class=\"note\">Each bar counts the resources that are \
+        known to exactly the sources marked below it.</p>\n",
+    );
     picture(&mut html, count);
-    html.push_str("<h2>The lists</h2>\n");
+    html.push_str("<h2>Lists</h2>\n");
     count.lists.iter().for_each(|list| {
         let length = if list.is_known { number(list.rows.len() as u64) } else { "–".to_owned() };
         let _ = write!(
@@ -83,7 +86,7 @@ pub fn render(count: &Count, now: Timestamp) -> String {
     }
     let _ = writeln!(
         html,
-        "</main>\n<footer><p>Made by modoai {} on {}</p></footer>\n</body>\n</html>",
+        "</main>\n<footer><p>Created by modoai {} on {}</p></footer>\n</body>\n</html>",
         env!("CARGO_PKG_VERSION"),
         now.strftime("%-d %B %Y, %H:%M UTC")
     );

@@ -60,12 +60,12 @@ pub async fn fetch(client: &Client, maps: Vec<Url>, each: &mut dyn FnMut(&str)) 
 async fn get(client: &Client, map: &Url) -> Result<Vec<u8>, String> {
     let mut answer = client.get(Ask::new(map.clone())).await.map_err(|error| error.to_string())?;
     if answer.status != 200 {
-        return Err(format!("status {}", answer.status));
+        return Err(format!("HTTP {}", answer.status));
     }
     let mut body = Vec::new();
     while let Some(piece) = answer.body.chunk().await.map_err(|error| error.to_string())? {
         if body.len() + piece.len() > MOST_BYTES {
-            return Err("it is too large".to_owned());
+            return Err("too large".to_owned());
         }
         body.extend_from_slice(&piece);
     }
@@ -78,10 +78,10 @@ pub fn parse(url: &Url, body: &[u8], each: &mut dyn FnMut(&str)) -> Result<Vec<U
     let source = Source { url, media_type: None, charset: None, links: &[], body };
     let (page, is_whole) = extract::extract_sitemap(&source, MOST_BYTES);
     if !is_whole {
-        return Err("it is too large, or its compressed data is damaged".to_owned());
+        return Err("too large, or damaged compressed data".to_owned());
     }
     if page.form != Form::Sitemap {
-        return Err("it is not a sitemap".to_owned());
+        return Err("not a sitemap".to_owned());
     }
     let mut others = Vec::new();
     for reference in &page.references {

@@ -9,12 +9,12 @@ use super::{SOURCES, Source};
 
 /// The lists: name, and what is in it.
 pub const LISTS: [(&str, &str); 7] = [
-    ("orphans", "there, but no chain of links leads to them from the home page"),
+    ("orphans", "exist, but cannot be reached by links from the home page"),
     ("ghosts", "linked, in the sitemap or in the log, but missing"),
     ("forbidden", "linked or in the sitemap, but forbidden by robots.txt or by the server (401, 403)"),
     ("duplicates", "the same bytes under several URLs"),
-    ("nowhere", "there, and known to no crawl, site map or log"),
-    ("once", "known to one source only"),
+    ("nowhere", "exist, but unknown to crawl, sitemap and log"),
+    ("once", "known to only one source"),
     ("everywhere", "known to every source"),
 ];
 
@@ -254,7 +254,7 @@ fn duplicates(ledger: &Ledger) -> Vec<Row> {
         if entry.as_folder && entry.as_index {
             let folder = ledger.place.url(name);
             let index = format!("{folder}{}", ledger.place.index());
-            rows.push(Row { urls: vec![folder, index], note: "a folder and its index".to_owned() });
+            rows.push(Row { urls: vec![folder, index], note: "a directory and its index".to_owned() });
         }
     }
     for mut names in by_digest.into_values().filter(|names| names.len() > 1) {
@@ -296,5 +296,7 @@ fn kind_of(ledger: &Ledger, name: &str, entry: &Entry) -> String {
 
 fn remarks(ledger: &Ledger) -> Vec<String> {
     let elsewhere = SOURCES.iter().zip(ledger.elsewhere).filter(|(_, count)| *count > 0);
-    elsewhere.map(|(source, count)| format!("{count} URLs of the {} are not of this site", source.name())).collect()
+    elsewhere
+        .map(|(source, count)| format!("{count} URLs of the {} do not belong to this site", source.name()))
+        .collect()
 }

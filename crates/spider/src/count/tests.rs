@@ -72,7 +72,7 @@ fn it_is_told_to_people_and_nothing_foreign_is_taken_for_markup() {
     let html = page::render(&Count::of(ledger), jiff::Timestamp::UNIX_EPOCH);
     assert!(!html.contains("<script") && !html.contains("<b>.") && html.contains("&lt;b&gt;"));
     let text = text::render(&site());
-    assert!(text.contains("reaches 3 of the 6 resources that the site holds (50.0 %)"), "{text}");
+    assert!(text.contains("reaches 3 of the 6 resources of the site (50.0 %)"), "{text}");
     assert!(text.lines().any(|line| line.split_whitespace().eq(["all", "6", "3", "3", "4", "9"])), "{text}");
     assert!(serde_json::to_string(&site()).expect("JSON").contains("\"orphans\""));
 }

@@ -46,7 +46,7 @@ pub(super) fn sentence(count: &Count) -> Option<String> {
     let (reached, held) = count.reached()?;
     let share = reached as f64 * 100.0 / held as f64;
     Some(format!(
-        "A crawl from the home page reaches {} of the {} resources that the site holds ({share:.1} %).",
+        "A crawl from the home page reaches {} of the {} resources of the site ({share:.1} %).",
         number(reached),
         number(held)
     ))

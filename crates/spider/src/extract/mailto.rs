@@ -14,7 +14,7 @@ pub(super) fn fault(url: &str) -> Option<&'static str> {
         return Some("a percent sign is not followed by two hexadecimal digits");
     }
     if to.trim().is_empty() && fields.is_none_or(str::is_empty) {
-        return Some("there is no recipient");
+        return Some("missing recipient");
     }
     let in_to = addresses(to).find_map(fault_of_address);
     in_to.or_else(|| fields.and_then(fault_of_fields))
@@ -23,7 +23,7 @@ pub(super) fn fault(url: &str) -> Option<&'static str> {
 fn fault_of_fields(fields: &str) -> Option<&'static str> {
     // `&amp;` written twice is a common slip, and leaves an empty field behind at worst.
     fields.split('&').filter(|field| !field.is_empty()).find_map(|field| {
-        let Some((name, value)) = field.split_once('=') else { return Some("a field has no value") };
+        let Some((name, value)) = field.split_once('=') else { return Some("a field without a value") };
         let holds_addresses = RECIPIENTS.iter().any(|there| there.eq_ignore_ascii_case(name));
         if holds_addresses { addresses(value).find_map(fault_of_address) } else { None }
     })
@@ -37,16 +37,16 @@ fn addresses(list: &str) -> impl Iterator<Item = &str> {
 }
 
 fn fault_of_address(encoded: &str) -> Option<&'static str> {
-    let Ok(address) = percent_decode_str(encoded).decode_utf8() else { return Some("an address is not UTF-8") };
+    let Ok(address) = percent_decode_str(encoded).decode_utf8() else { return Some("an address with invalid UTF-8") };
     let address = address.trim();
     if address.is_empty() {
-        return Some("an address is empty");
+        return Some("empty address");
     }
-    let Some((local, domain)) = address.rsplit_once('@') else { return Some("an address has no @") };
+    let Some((local, domain)) = address.rsplit_once('@') else { return Some("missing @") };
     if !is_local_part(local) {
-        return Some("the part of an address before its @ is not legal");
+        return Some("invalid part before the @");
     }
-    (!is_domain(domain)).then_some("the domain of an address is not legal")
+    (!is_domain(domain)).then_some("invalid domain")
 }
 
 fn is_local_part(local: &str) -> bool {

@@ -121,7 +121,7 @@ impl Resolver {
             Err(error) => return Target::Invalid { text: masked(written), fault: fault(error) },
         };
         if url.as_str().len() > MOST_OF_A_URL {
-            return Target::Invalid { text: masked(written), fault: "it is longer than any server takes" };
+            return Target::Invalid { text: masked(written), fault: "URL too long" };
         }
         match url.scheme() {
             "http" | "https" => {
@@ -139,9 +139,10 @@ impl Resolver {
                 None => Target::Elsewhere { url: cut(url.as_str(), MOST_ELSEWHERE) },
             },
             // Whatever the author's browser found there, no visitor's will.
-            "file" => {
-                Target::Invalid { text: masked(written), fault: "a file: URL names a file on the visitor's computer" }
-            }
+            "file" => Target::Invalid {
+                text: masked(written),
+                fault: "a file: URL refers to a file on the computer of the visitor",
+            },
             _ => Target::Elsewhere { url: cut(url.as_str(), MOST_ELSEWHERE) },
         }
     }
@@ -209,16 +210,16 @@ fn is_plain_in_fragment(byte: u8) -> bool {
 /// Why a URL is none.
 fn fault(error: ParseError) -> &'static str {
     match error {
-        ParseError::EmptyHost => "there is no host",
-        ParseError::IdnaError | ParseError::InvalidDomainCharacter => "the host name is not legal",
-        ParseError::InvalidPort => "the port is not legal",
-        ParseError::InvalidIpv4Address => "the IPv4 address is not legal",
-        ParseError::InvalidIpv6Address => "the IPv6 address is not legal",
+        ParseError::EmptyHost => "missing host",
+        ParseError::IdnaError | ParseError::InvalidDomainCharacter => "invalid host name",
+        ParseError::InvalidPort => "invalid port",
+        ParseError::InvalidIpv4Address => "invalid IPv4 address",
+        ParseError::InvalidIpv6Address => "invalid IPv6 address",
         ParseError::RelativeUrlWithoutBase | ParseError::RelativeUrlWithCannotBeABaseBase => {
-            "it is relative, and there is nothing that it could be relative to"
+            "relative URL without a base URL"
         }
-        ParseError::Overflow => "it is too long",
-        _ => "it is not a URL",
+        ParseError::Overflow => "URL too long",
+        _ => "not a URL",
     }
 }
 
@@ -292,7 +293,7 @@ mod tests {
         assert!(matches!(resolver.resolve("file:///home/me/a.html"), Target::Invalid { .. }));
         assert_eq!(
             resolver.resolve("http://["),
-            Target::Invalid { text: "http://[".into(), fault: "the IPv6 address is not legal" }
+            Target::Invalid { text: "http://[".into(), fault: "invalid IPv6 address" }
         );
         assert!(matches!(resolver.resolve("http://h:99999/"), Target::Invalid { .. }));
         let long = format!("data:image/png;base64,{}", "A".repeat(1_000_000));

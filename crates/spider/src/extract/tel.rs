@@ -6,7 +6,9 @@ use percent_encoding::percent_decode_str;
 pub(super) fn fault(url: &str) -> Option<&'static str> {
     let rest = url.split_once(':').map_or("", |(_, rest)| rest);
     let number = rest.split([';', '?', '#']).next().unwrap_or_default();
-    let Ok(number) = percent_decode_str(number).decode_utf8() else { return Some("the number is not UTF-8") };
+    let Ok(number) = percent_decode_str(number).decode_utf8() else {
+        return Some("the telephone number is not valid UTF-8");
+    };
     let number = number.trim();
     if number.is_empty() {
         return Some("the telephone number is missing");

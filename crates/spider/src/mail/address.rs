@@ -11,10 +11,9 @@ pub(super) fn mailbox(written: &str) -> Result<Mailbox, String> {
         || written.contains(|c: char| c.is_control() || is_joiner(c))
         || one_line(written, 500) != written.trim()
     {
-        return Err("this is no address of mail: it has characters in it that none has, or too many".to_owned());
+        return Err("invalid email address: too long, or invalid characters".to_owned());
     }
-    let mut mailbox: Mailbox =
-        written.trim().parse().map_err(|error| format!("this is no address of mail: {error}"))?;
+    let mut mailbox: Mailbox = written.trim().parse().map_err(|error| format!("invalid email address: {error}"))?;
     // Every server knows the ASCII form of a foreign domain; only some know the other.
     if !mailbox.email.domain().is_ascii()
         && let Ok(domain) = url::Host::parse(mailbox.email.domain())
@@ -24,7 +23,7 @@ pub(super) fn mailbox(written: &str) -> Result<Mailbox, String> {
     let local = mailbox.email.user();
     // Legal within quotes, but programs on the way have been seen to take them for the start of something else.
     if local.contains(['<', '>', ',', ';', '\\', '"', ' ']) || local.starts_with('-') {
-        return Err("this is no address of mail that can be used safely".to_owned());
+        return Err("unsafe email address".to_owned());
     }
     Ok(mailbox)
 }

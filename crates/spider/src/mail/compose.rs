@@ -78,8 +78,8 @@ pub(super) fn compose(
 
 fn why_quiet(silent: &[Section]) -> String {
     match silent.iter().flat_map(|section| section.tally).map(|[_, told]| told).sum() {
-        0 => "nothing to tell".to_owned(),
-        told => format!("nothing new ({} told before)", words::counted(told, ("finding was", "findings were"))),
+        0 => "no findings".to_owned(),
+        told => format!("nothing new ({} reported before)", words::counted(told, ("finding was", "findings were"))),
     }
 }
 

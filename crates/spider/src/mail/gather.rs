@@ -105,7 +105,7 @@ pub(super) fn gather(
         let task = &infostructure.task;
         let mut everything = gathered.addressees_of(&task.addresses);
         if asks_nothing(&task.tell) && !everything.is_empty() {
-            let why = format!("the task {} asks for no mail", one_line(&task.name, 80));
+            let why = format!("the task {} requests no mail", one_line(&task.name, 80));
             for place in everything.drain(..) {
                 let address = gathered.addressees[place].address.clone();
                 gathered.quiet.push(Quiet { address, why: why.clone() });

@@ -13,7 +13,7 @@ use crate::verdict::Verdict;
 
 /// The ledger could not be read or written.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to use the ledger of messages")]
+#[error("failed to open the mail history")]
 pub struct LedgerError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
 impl From<rusqlite::Error> for LedgerError {

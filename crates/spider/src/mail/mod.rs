@@ -92,7 +92,7 @@ pub fn deliver(
     for letter in &letters {
         let everybody = |what: &str| letter.to.iter().map(|one| (one.email.to_string(), what.to_owned())).collect();
         let refused: Vec<route::Refused> = if failures >= ENOUGH {
-            everybody("not tried any more, after several failures in a row")
+            everybody("not attempted after several consecutive failures")
         } else {
             match route.send(letter) {
                 Ok(refused) => {
@@ -117,7 +117,7 @@ pub fn deliver(
                 && let Err(error) = ledger.tell(&addressees[*place].address, &letter.keys)
             {
                 let what =
-                    format!("sent, but this cannot be remembered, so it will be sent again: {}", route::causes(&error));
+                    format!("sent, but failed to record this, so it will be sent again: {}", route::causes(&error));
                 delivery.fail(address.clone(), route, what);
             }
             addresses.push(address);

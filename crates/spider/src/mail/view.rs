@@ -97,15 +97,15 @@ impl Bodies {
             subject,
             incomplete: run
                 .incomplete()
-                .map(|why| format!("Incomplete: {}. Links on other pages may be broken, too.", one_line(&why, 300))),
+                .map(|why| format!("Incomplete: {}. The list may lack links on other pages.", one_line(&why, 300))),
             sections: sections
                 .iter()
                 .map(|section| section_view(section, &infostructures[section.of], results))
                 .collect(),
             why: why(sections, infostructures),
             change: format!(
-                "What you are told of (broken and moved links, changed and expiring documents), and whether only what is \
-                 new, is set there. To have it changed, or to get no more of this, write to {}.",
+                "The task file defines which findings you receive and whether known ones are repeated. To \
+                    change this, or to receive no more messages, write to {}.",
                 sender.email
             ),
             program: concat!("modoai spider ", env!("CARGO_PKG_VERSION")),
@@ -168,10 +168,10 @@ fn summary(section: &Section, infostructure: &Infostructure, results: &dyn Resul
         Some(_) => format!("The run ended on {}.", day(run.ended)),
     }];
     let news = counted(&section.tally, 0, "");
-    sentences.push(if news.is_empty() { "Nothing is new.".into() } else { format!("New: {}.", enumerated(&news)) });
+    sentences.push(if news.is_empty() { "No new findings.".into() } else { format!("New: {}.", enumerated(&news)) });
     let known = counted(&section.tally, 1, "");
     if !known.is_empty() {
-        sentences.push(format!("Told before and still so: {}.", enumerated(&known)));
+        sentences.push(format!("Reported before and not fixed: {}.", enumerated(&known)));
     }
     // A run that ended early cannot know what is fixed.
     if section.pages_of.is_none() && run.cut_short.is_none() {
@@ -187,9 +187,9 @@ fn summary(section: &Section, infostructure: &Infostructure, results: &dyn Resul
 fn item_view(item: &MailItem, documents: u64) -> ItemView {
     let word = match item.verdict {
         Verdict::Broken => "Broken",
-        Verdict::Fragment => "No such part",
-        Verdict::Moved if item.permanent => "Moved for good",
-        Verdict::Moved => "Redirected for now",
+        Verdict::Fragment => "Missing fragment",
+        Verdict::Moved if item.permanent => "Moved permanently",
+        Verdict::Moved => "Redirected temporarily",
         Verdict::Changed => "Changed",
         Verdict::Expiring => "Expires",
         Verdict::NotTested | Verdict::Good => item.verdict.name(),
@@ -225,7 +225,7 @@ fn reason(item: &MailItem, word: &str) -> String {
     let parts: Vec<_> =
         [cause, when.as_deref().unwrap_or_default()].into_iter().filter(|part| !part.is_empty()).collect();
     let news = match item.new_pages {
-        0 => "(told before)".to_owned(),
+        0 => "(reported before)".to_owned(),
         all if all == item.pages => "(new)".to_owned(),
         some => format!("(new on {})", words::counted(some, ("page", "pages"))),
     };
@@ -256,10 +256,12 @@ fn why(sections: &[Section], infostructures: &[Infostructure]) -> Vec<String> {
     for section in sections {
         let task = one_line(&infostructures[section.of].task.name, 80);
         let reason = match &section.pages_of {
-            None => format!("You get this because the spider's task \u{201c}{task}\u{201d} names your address."),
+            None => {
+                format!("You receive this message because the spider task \u{201c}{task}\u{201d} lists your address.")
+            }
             Some(owner) => format!(
-                "You get this because pages name \u{201c}{owner}\u{201d} as their owner, and the spider's list of people \
-                 has your address for that name."
+                "You receive this message because pages name \u{201c}{owner}\u{201d} as their owner, and the \
+                    task file lists your address for that name."
             ),
         };
         if !reasons.contains(&reason) {

@@ -16,7 +16,7 @@ pub(crate) fn svg(web: &Web, folders: &Folders, radius: f64) -> String {
     let mut svg = String::new();
     let mut add = |arguments: std::fmt::Arguments<'_>| svg.write_fmt(arguments).expect("a string takes everything");
     add(format_args!(
-        "<svg viewBox=\"{} {} {} {}\" role=\"img\" aria-label=\"Map of the pages, in circles that are folders\">",
+        "<svg viewBox=\"{} {} {} {}\" role=\"img\" aria-label=\"Map of the pages, grouped by directory\">",
         -edge,
         -edge,
         edge * 2,

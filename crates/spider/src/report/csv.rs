@@ -146,6 +146,6 @@ mod tests {
         fixture.run.cut_short = Some("interrupted".to_owned());
         let rows = read(&written(named("csv").expect("a format"), &fixture));
         let last = rows.last().expect("a row");
-        assert_eq!((last[0].as_str(), last[9].as_str()), ("incomplete", "the run was cut short: interrupted"));
+        assert_eq!((last[0].as_str(), last[9].as_str()), ("incomplete", "the run stopped early: interrupted"));
     }
 }

@@ -119,7 +119,7 @@ impl Fixture {
                             "Manual of the CTD probe",
                             "http://oldmaker.example/ctd.html",
                             Verdict::Broken,
-                            "no such host",
+                            "host not found",
                         )
                     },
                     Referenced {
@@ -162,7 +162,7 @@ impl Fixture {
                             "Write to us",
                             "http://[harbour",
                             Verdict::Broken,
-                            "the URL cannot be followed: invalid IPv6 address",
+                            "invalid URL: invalid IPv6 address",
                         )
                     },
                 ],
@@ -358,7 +358,7 @@ fn bad(line: u32, text: &str, target: &str, verdict: Verdict, reason: &str) -> R
 }
 
 fn moved(line: u32, text: &str, target: &str, to: &str, is_permanent: bool) -> Referenced {
-    let reason = if is_permanent { "moved for good" } else { "redirected for now" };
+    let reason = if is_permanent { "moved permanently" } else { "redirected temporarily" };
     let is_small_move = !is_permanent;
     Referenced {
         to: Some(to.to_owned()),

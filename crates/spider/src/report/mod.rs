@@ -38,22 +38,22 @@ use crate::results::{ReportError, Results, Visit};
 pub const FORMATS: &[Format] = &[
     Format {
         name: "text",
-        about: "every finding, by target and page by page, as the terminal shows it",
+        about: "all findings, by target and by page, as on the terminal",
         writer: Writer::Run(terminal::write_all),
     },
     Format {
         name: "json",
-        about: "an object for each finding, one to a line, and a summary at the end",
+        about: "one JSON object per finding and line, then a summary object",
         writer: Writer::Run(json::write),
     },
-    Format { name: "csv", about: "a row for each finding, for spreadsheets", writer: Writer::Run(csv::write) },
+    Format { name: "csv", about: "one row per finding, for spreadsheets", writer: Writer::Run(csv::write) },
     Format {
         name: "junit",
-        about: "a test case for each page and each site-wide link, for continuous integration",
+        about: "one test case per page and per site-wide link, for continuous integration",
         writer: Writer::Run(junit::write),
     },
     Format { name: "sarif", about: "SARIF 2.1.0, for code scanning and editors", writer: Writer::Run(sarif::write) },
-    Format { name: "dot", about: "the web as a graph, for Graphviz", writer: Writer::Picture(map::write_dot) },
+    Format { name: "dot", about: "the site as a graph, for Graphviz", writer: Writer::Picture(map::write_dot) },
     Format {
         name: "graphml",
         about: "the same graph, for Gephi, yEd and other programs",

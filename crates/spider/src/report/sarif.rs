@@ -90,7 +90,7 @@ fn invocation(run: &Run) -> Value {
     let mut notes: Vec<_> =
         run.remarks.iter().map(|remark| json!({ "level": "note", "message": { "text": remark } })).collect();
     if let Some(why) = incomplete {
-        let text = format!("Incomplete: {why}. This report has nothing about links on other pages.");
+        let text = format!("Incomplete: {why}. Links on other pages are not included in this report.");
         notes.insert(0, json!({ "level": "error", "message": { "text": text } }));
     }
     invocation["toolExecutionNotifications"] = notes.into();

@@ -240,7 +240,7 @@ fn ending(run: &Run, (shown, total): (u64, u64), look: &Look, text: &mut String)
     if shown < total {
         put!(
             text,
-            "{} of {} are shown here\n",
+            "showing {} of {}\n",
             words::number(shown),
             words::counted(total, ("link with a finding", "links with a finding")),
         );
@@ -250,9 +250,9 @@ fn ending(run: &Run, (shown, total): (u64, u64), look: &Look, text: &mut String)
     }
     match run.incomplete() {
         None if run.summary.pages == 0 => look.line("No page was read", "1;31", text),
-        None => text.push_str("The run is complete\n"),
+        None => text.push_str("Run complete: all reachable documents were checked\n"),
         Some(why) => {
-            let line = format!("Incomplete: {}. This report has nothing about links on other pages", Printable(&why));
+            let line = format!("Incomplete: {}. Links on other pages are not included in this report", Printable(&why));
             look.line(&line, "1;31", text);
         }
     }
@@ -292,7 +292,7 @@ https://tidewater.example/  Tidewater: a field station on the coast
         assert!(text.contains(expected), "{text}");
         assert!(text.contains("→ https://home.tides.example/\n"), "{text}");
         assert!(text.contains("since 2026-10-02 (44 days)"), "{text}");
-        assert!(text.ends_with("The run is complete\n"), "{text}");
+        assert!(text.ends_with("Run complete: all reachable documents were checked\n"), "{text}");
     }
 
     #[test]
@@ -321,7 +321,7 @@ https://tidewater.example/  Tidewater: a field station on the coast
         findings.push(Finding { page: "https://a.example/z".to_owned(), ..example(Verdict::Broken) });
         let text = shown(&Fixture { findings, ..fixture }, &Look::default());
         assert!(text.contains("https://a.example/z"), "{text}");
-        assert!(text.contains("31 of 1,001 links with a finding are shown here"), "{text}");
+        assert!(text.contains("showing 31 of 1,001 links with a finding"), "{text}");
         assert!(text.lines().count() < 300, "{}", text.lines().count());
     }
 
@@ -331,7 +331,7 @@ https://tidewater.example/  Tidewater: a field station on the coast
         assert_eq!(text.matches("https://templated.example/imprint").count(), 1, "{text}");
         assert!(text.contains("on 2,990 of 3,000 pages: in the site's template"), "{text}");
         assert!(text.contains("Pages\nhttps://templated.example/page-0042\n  ✗ broken"), "{text}");
-        assert!(!text.contains("are shown here"), "nothing is left out\n{text}");
+        assert!(!text.contains("showing "), "nothing is left out\n{text}");
         assert!(text.lines().count() < 30, "{text}");
     }
 
@@ -361,9 +361,9 @@ https://tidewater.example/  Tidewater: a field station on the coast
     fn unread_pages_are_reported_first_and_nothing_is_called_fine() {
         let mut fixture = Fixture::clean();
         fixture.run.summary.unread = 1;
-        fixture.run.unread = vec![Unread { reason: "the server is busy (429)".to_owned(), pages: 1 }];
+        fixture.run.unread = vec![Unread { reason: "server is busy (429)".to_owned(), pages: 1 }];
         let text = shown(&fixture, &Look::default());
-        let first = "Incomplete: 1 of 5 pages (20%) could not be read: the server is busy (429)\n\n";
+        let first = "Incomplete: 1 of 5 pages (20%) could not be read: server is busy (429)\n\n";
         assert!(text.starts_with(first), "{text}");
         assert!(!text.contains("nothing needs attention") && !text.contains("The run is complete"), "{text}");
     }

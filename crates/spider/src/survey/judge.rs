@@ -124,14 +124,14 @@ impl Survey {
     /// In words, if all is not well.
     pub(super) fn reason(&self, kept: &Kept<'_>, judged: &Judged) -> String {
         match (kept.target, judged.verdict) {
-            (KeptTarget::Invalid { fault, .. }, _) => format!("cannot be followed: {fault}"),
-            (KeptTarget::Mail { fault: Some(fault), .. }, _) => format!("no address to write to: {fault}"),
+            (KeptTarget::Invalid { fault, .. }, _) => format!("invalid URL: {fault}"),
+            (KeptTarget::Mail { fault: Some(fault), .. }, _) => format!("invalid email address: {fault}"),
             (KeptTarget::Elsewhere { url }, _) => {
                 untested_scheme(url).map_or_else(String::new, |scheme| format!("scheme {scheme}"))
             }
-            (_, Verdict::Fragment) => "the page has no such part".to_owned(),
-            (_, Verdict::Moved) if judged.is_permanent => "moved for good".to_owned(),
-            (_, Verdict::Moved) => "redirected for now".to_owned(),
+            (_, Verdict::Fragment) => "fragment not found in the page".to_owned(),
+            (_, Verdict::Moved) if judged.is_permanent => "moved permanently".to_owned(),
+            (_, Verdict::Moved) => "redirected temporarily".to_owned(),
             (KeptTarget::Node { id, .. }, _) => match judged.end {
                 Some(end) => {
                     let outcome = self.outcome(end);
@@ -139,7 +139,7 @@ impl Survey {
                     match outcome {
                         _ if is_circle && judged.verdict == Verdict::NotTested => Reason::Cookies.to_string(),
                         _ if is_circle => Fault::RedirectLoop.to_string(),
-                        outcome if judged.to.is_some() => format!("moved to where {outcome}"),
+                        outcome if judged.to.is_some() => format!("redirect target: {outcome}"),
                         outcome => outcome.to_string(),
                     }
                 }

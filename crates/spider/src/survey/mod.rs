@@ -226,7 +226,7 @@ impl Survey {
             let count = words::counted(all.skipped.len() as u64, ("target was", "targets were"));
             self.run
                 .remarks
-                .push(format!("{count} skipped by the settings: external, to be avoided, or beyond a limit"));
+                .push(format!("{count} skipped because of the settings: external, avoided, or beyond a limit"));
         }
         if let Some((page, line)) = first_padded {
             let page = self.web.names.name(page);
@@ -322,9 +322,9 @@ fn settings(plan: &Plan, options: &Options) -> Vec<(&'static str, String)> {
     };
     let mut settings = vec![
         ("Avoids", prefixes(Action::Avoid)),
-        ("Tests as leaves", prefixes(Action::Leaf)),
+        ("Leaves", prefixes(Action::Leaf)),
         ("Maximum depth", words::counted(options.max_depth.into(), ("link", "links"))),
-        ("Maximum of documents", options.max_pages.map(words::number).unwrap_or_default()),
+        ("Maximum number of documents", options.max_pages.map(words::number).unwrap_or_default()),
         ("External links", if options.external { "tested" } else { "skipped" }.to_owned()),
         ("robots.txt", if options.robots { "obeyed" } else { "ignored" }.to_owned()),
     ];

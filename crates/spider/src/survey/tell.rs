@@ -71,7 +71,7 @@ impl Results for Survey {
             for (verdict, reason) in [
                 (Verdict::Changed, changed.map(changed_on)),
                 (Verdict::Expiring, expires.map(|at| self.expiry(at))),
-                (Verdict::NotTested, is_partial.then(|| "too long to be read to its end".to_owned())),
+                (Verdict::NotTested, is_partial.then(|| "too long to be read completely".to_owned())),
             ] {
                 if let Some(reason) = reason {
                     visit(&self.known(&mut about, page)?.itself(verdict, reason))?;

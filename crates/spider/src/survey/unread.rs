@@ -21,10 +21,10 @@ impl Survey {
                 continue;
             }
             let outcome = match self.outcome(end) {
-                Outcome::Good => "it is no document".to_owned(),
+                Outcome::Good => "it is not a document".to_owned(),
                 outcome => outcome.to_string(),
             };
-            self.run.remarks.push(format!("the top {top} of {} could not be read: {outcome}", of.name));
+            self.run.remarks.push(format!("failed to read the start page {top} of {}: {outcome}", of.name));
             self.dead_tops.push((task, number));
         }
     }

@@ -71,7 +71,7 @@ pub enum TableError {
         path: PathBuf,
     },
     /// From a newer version, or not ours.
-    #[error("{} was not written by this version of modoai", path.display())]
+    #[error("{} was written by another version of modoai", path.display())]
     Foreign {
         /// Which file.
         path: PathBuf,
@@ -91,7 +91,7 @@ pub enum TableError {
         source: std::io::Error,
     },
     /// SQLite failed.
-    #[error("failed to keep the table {}", path.display())]
+    #[error("failed to write the table {}", path.display())]
     Engine {
         /// Which file.
         path: PathBuf,

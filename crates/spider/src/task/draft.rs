@@ -83,7 +83,7 @@ impl Draft {
         let mut exclude = Vec::with_capacity(task.exclude.len());
         for (line, prefix) in &task.exclude {
             let prefix = values::prefix_on(&top, prefix);
-            exclude.push(prefix.map_err(|problem| Note::new(*line, format!("what is excluded {problem}")))?);
+            exclude.push(prefix.map_err(|problem| Note::new(*line, format!("exclude {problem}")))?);
         }
         self.tasks.push((task.line, task.asks_to_tell));
         self.plan.tasks.push(Task {

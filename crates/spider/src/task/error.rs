@@ -31,13 +31,13 @@ pub enum TaskError {
         what: String,
     },
     /// There is nothing to do.
-    #[error("{} has no tasks; a task is [[task]] with a name and site = \"URL\", or a block from <Site to >", .file.display())]
+    #[error("{} contains no tasks; a task is [[task]] with a name and site = \"URL\", or a block from <Site to >", .file.display())]
     Empty {
         /// Which file.
         file: PathBuf,
     },
     /// The rules about owners cannot be used.
-    #[error("{}: who owns what cannot be settled", .file.display())]
+    #[error("{}: invalid owner rules", .file.display())]
     Owners {
         /// The task file.
         file: PathBuf,
@@ -48,7 +48,7 @@ pub enum TaskError {
 }
 
 fn naming(place: &Option<(PathBuf, usize)>) -> String {
-    place.as_ref().map(|(file, line)| format!(", which {}:{line} names", file.display())).unwrap_or_default()
+    place.as_ref().map(|(file, line)| format!(", included from {}:{line}", file.display())).unwrap_or_default()
 }
 
 /// A line, and what there is to say about it: an error, or a remark.
@@ -71,8 +71,8 @@ pub(super) fn unknown(word: &str, known: &[&str]) -> String {
     });
     let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.4);
     match nearest {
-        Some((_, nearest)) => format!("'{}' is not known here; did you mean '{nearest}'?", shown(word)),
-        None => format!("'{}' is not known here; known are {}", shown(word), known.join(", ")),
+        Some((_, nearest)) => format!("unknown name '{}'; did you mean '{nearest}'?", shown(word)),
+        None => format!("unknown name '{}'; expected one of {}", shown(word), known.join(", ")),
     }
 }
 
@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn the_nearest_word_is_named_whatever_its_case() {
         let known = ["TopURL", "IndexURL"];
-        assert_eq!(unknown("topurl", &known), "'topurl' is not known here; did you mean 'TopURL'?");
-        assert_eq!(unknown("xyz", &known), "'xyz' is not known here; known are TopURL, IndexURL");
+        assert_eq!(unknown("topurl", &known), "unknown name 'topurl'; did you mean 'TopURL'?");
+        assert_eq!(unknown("xyz", &known), "unknown name 'xyz'; expected one of TopURL, IndexURL");
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Reading<'_> {
         let bytes = match (self.open)(&file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound && include.may_lack => {
-                let what = format!("there is no file {}, and it is taken for empty", file.display());
+                let what = format!("file {} not found; treating it as empty", file.display());
                 self.remark(self.file, [Note::new(include.line, what)]);
                 return Ok(());
             }
@@ -96,10 +96,8 @@ impl Reading<'_> {
             Content::Sites => {
                 let sites = parse_sites(&text).map_err(|note| wrong(&file, note))?;
                 if let Some(site) = sites.iter().find(|site| site.until.is_none_or(|until| self.now < until)) {
-                    let what = format!(
-                        "{}:{} would not be asked for its robots.txt again; sites are asked once a day all the same (RFC 9309)",
-                        site.host, site.port
-                    );
+                    let what =
+                        format!("robots.txt of {}:{} is requested once a day anyway (RFC 9309)", site.host, site.port);
                     self.remark(&file, [Note::new(site.line, what)]);
                 }
             }
@@ -140,7 +138,7 @@ impl Reading<'_> {
                 task.addresses = self.plan.addresses_of(&task.name).to_vec();
             }
             if *asks_to_tell && task.addresses.is_empty() {
-                nobody.push(Note::new(*line, "somebody is to be told, and it does not say who: an address is missing"));
+                nobody.push(Note::new(*line, "mail is requested, but the address is missing"));
             }
         }
         self.plan.tasks = tasks;
@@ -154,7 +152,7 @@ impl Reading<'_> {
         for (task, (line, _)) in self.plan.tasks.iter().zip(written) {
             if let Some(first) = names.insert(&task.name, line) {
                 let what = format!(
-                    "the task of line {first} is called '{}', too: reports cannot tell them apart",
+                    "the task of line {first} is also called '{}'; reports cannot distinguish them",
                     shown(&task.name)
                 );
                 twins.push(Note::new(*line, what));
@@ -162,7 +160,7 @@ impl Reading<'_> {
             let Some(index) = &task.index_file else { continue };
             if let Some(first) = indexes.insert(index, line) {
                 let what =
-                    format!("the task of line {first} writes its index to {}, too; name another file", index.display());
+                    format!("the task of line {first} also writes its index to {}; use another file", index.display());
                 return Err(wrong(self.file, Note::new(*line, what)));
             }
         }
@@ -177,7 +175,7 @@ impl Reading<'_> {
             Err(error) => {
                 let line =
                     1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
-                self.remark(file, [Note::new(line, "this is not UTF-8; the file is read as Windows-1252")]);
+                self.remark(file, [Note::new(line, "invalid UTF-8; reading the file as Windows-1252")]);
                 encoding_rs::WINDOWS_1252.decode_without_bom_handling(error.as_bytes()).0.into_owned()
             }
         }
@@ -215,7 +213,7 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
     if read as u64 > LONGEST {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 16 MB"));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is larger than 16 MB"));
     }
     Ok(bytes)
 }

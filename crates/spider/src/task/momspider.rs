@@ -186,17 +186,17 @@ pub(super) fn parse(text: &str) -> Result<Draft, Note> {
         }
         if line.starts_with('<') {
             if let Some((task, _)) = &open {
-                let what = format!(
-                    "the task of line {} is still open here; close it with a > on a line of its own",
-                    task.line
-                );
+                let what =
+                    format!("the task of line {} is not closed; close it with a > on a separate line", task.line);
                 return Err(wrong(what));
             }
             let scope = opening(line).map_err(wrong)?;
             open = Some((TaskDraft { line: number, scope: Some(scope), ..TaskDraft::default() }, Given::default()));
         } else if line == ">" {
             let Some((mut task, _)) = open.take() else {
-                return Err(wrong("this > closes nothing; a task is opened by <Site, <Tree or <Owner".to_owned()));
+                return Err(wrong(
+                    "this > does not close a task; a task begins with <Site, <Tree or <Owner".to_owned(),
+                ));
             };
             task.asks_to_tell = task.tell != super::Tell::default();
             draft.add(task, ["Name", "TopURL"])?;
@@ -207,13 +207,14 @@ pub(super) fn parse(text: &str) -> Result<Draft, Note> {
             let result = apply(GLOBALS, &mut draft, &mut given, number, line);
             result.map_err(|what| wrong(outside_of_tasks(line, what)))?;
             if indented {
-                let advice = "is indented as if it belonged to a task; write it flush left, or open the task above it";
+                let advice =
+                    "is indented, but does not belong to a task; remove the indentation, or begin the task above it";
                 return Err(wrong(format!("{} {advice}", word_of(line))));
             }
         }
     }
     match open {
-        Some((task, _)) => Err(Note::new(task.line, "this task is never closed; a > on a line of its own is missing")),
+        Some((task, _)) => Err(Note::new(task.line, "this task is not closed; close it with a > on a separate line")),
         None => Ok(draft),
     }
 }
@@ -234,11 +235,11 @@ fn apply<T>(
         return Err(unknown(word, &known.iter().map(|directive| directive.name).collect::<Vec<_>>()));
     };
     if let Some((_, first)) = given.iter().find(|(name, _)| *name == word && directive.takes != Takes::More) {
-        return Err(format!("{word} was given in line {first} already; remove one of them"));
+        return Err(format!("{word} is already set in line {first}; remove one of them"));
     }
     match (directive.takes, value) {
         (Takes::Nothing, "") => {}
-        (Takes::Nothing, value) => return Err(format!("{word} stands by itself; remove '{}'", shown(value))),
+        (Takes::Nothing, value) => return Err(format!("{word} takes no value; remove '{}'", shown(value))),
         (_, "") => return Err(format!("{word} needs a value")),
         _ => {}
     }
@@ -259,7 +260,9 @@ fn opening(line: &str) -> Result<Scope, String> {
     }
     let word = line.split([' ', '\t', '>']).next().unwrap_or_default();
     if OPENINGS.iter().any(|(known, _)| *known == word) {
-        return Err(format!("{word} stands on a line of its own; what belongs to the task follows, and then a lone >"));
+        return Err(format!(
+            "{word} must be on a separate line, followed by the directives of the task and a > on a separate line"
+        ));
     }
     Err(unknown(word, &OPENINGS.map(|(word, _)| word)))
 }
@@ -268,7 +271,7 @@ fn opening(line: &str) -> Result<Scope, String> {
 fn in_a_task(line: &str, what: String) -> String {
     let word = word_of(line);
     if GLOBALS.iter().any(|directive| directive.name == word) {
-        return format!("{word} holds for all tasks; move it above the first of them, flush left");
+        return format!("{word} applies to all tasks; move it above the first task, without indentation");
     }
     what
 }
@@ -298,25 +301,25 @@ mod tests {
             ("\n# x\nMaxdepth 3\n", 3, "did you mean 'MaxDepth'?"),
             ("MaxDepth three\n", 1, "MaxDepth needs a whole number, not 'three'"),
             ("MaxDepth\n", 1, "MaxDepth needs a value"),
-            ("MaxDepth 3\nMaxDepth 4\n", 2, "given in line 1 already"),
-            (" MaxDepth 3\n", 1, "flush left"),
+            ("MaxDepth 3\nMaxDepth 4\n", 2, "already set in line 1"),
+            (" MaxDepth 3\n", 1, "remove the indentation"),
             ("Name a\n", 1, "Name belongs to a task"),
-            (">\n", 1, "closes nothing"),
+            (">\n", 1, "does not close a task"),
             ("<site\n", 1, "did you mean '<Site'?"),
-            ("<Site>\n", 1, "on a line of its own"),
-            ("<Site Name a\n", 1, "on a line of its own"),
-            ("<!DOCTYPE html>\n", 1, "'<!DOCTYPE' is not known here"),
-            (TASK, 1, "never closed"),
+            ("<Site>\n", 1, "on a separate line"),
+            ("<Site Name a\n", 1, "on a separate line"),
+            ("<!DOCTYPE html>\n", 1, "unknown name '<!DOCTYPE'"),
+            (TASK, 1, "not closed"),
             ("<Site\n Name a\n>\n", 1, "this task has no TopURL"),
             ("<Site\n TopURL http://h/\n>\n", 1, "this task has no Name"),
             ("<Site\n Name two words\n>\n", 2, "one word"),
             ("<Site\n TopURL ftp://h/\n>\n", 2, "http or https"),
             ("<Site\n Topurl http://h/\n>\n", 2, "did you mean 'TopURL'?"),
-            ("<Site\n MaxDepth 3\n>\n", 2, "holds for all tasks"),
-            ("<Site\n EmailBroken yes\n>\n", 2, "stands by itself; remove 'yes'"),
+            ("<Site\n MaxDepth 3\n>\n", 2, "applies to all tasks"),
+            ("<Site\n EmailBroken yes\n>\n", 2, "takes no value; remove 'yes'"),
             ("<Site\n EmailAddress alice\n>\n", 2, "EmailAddress needs an address"),
-            ("<Site\n<Tree\n", 2, "the task of line 1 is still open"),
-            ("<Site\n Name a\n TopURL http://h/\n Exclude x y\n>\n", 4, "what is excluded needs a whole URL"),
+            ("<Site\n<Tree\n", 2, "the task of line 1 is not closed"),
+            ("<Site\n Name a\n TopURL http://h/\n Exclude x y\n>\n", 4, "exclude needs an absolute URL"),
         ] {
             let (at, what) = told(text);
             assert!(at == line && what.contains(part), "{text:?}: line {at}: {what}");

@@ -25,7 +25,7 @@ use super::{OwnerRule, Plan, SaidIn, values};
 
 /// The rules of a plan cannot be used together.
 #[derive(Debug, thiserror::Error)]
-#[error("the patterns of owners are too many or too long to be searched together")]
+#[error("too many or too long owner patterns")]
 pub struct OwnersError(#[from] globset::Error);
 
 /// Who owns what, ready to be asked about every document.
@@ -202,14 +202,14 @@ pub(super) fn parse_owners(text: &str) -> OwnersFile {
         }
         let mut remark = |what: String| file.remarks.push(Note::new(number, what));
         if line.starts_with('[') || line.starts_with("^[") {
-            remark("sections are not told apart: all lines are read as one list".to_owned());
+            remark("sections are ignored: all lines are read as one list".to_owned());
             continue;
         }
         let mut words = words(line).into_iter();
         let pattern = match pattern(words.next().unwrap_or_default()) {
             Ok(pattern) => pattern,
             Err(problem) => {
-                remark(format!("{problem}; the line is left out"));
+                remark(format!("{problem}; ignoring the line"));
                 continue;
             }
         };
@@ -224,13 +224,13 @@ pub(super) fn parse_owners(text: &str) -> OwnersFile {
         let owner = match owner.transpose() {
             Ok(owner) => owner,
             Err(problem) => {
-                remark(format!("an owner {problem}; the line is left out"));
+                remark(format!("an owner {problem}; ignoring the line"));
                 continue;
             }
         };
         if owners.len() > 1 && !has_more_owners {
             remark(
-                "only the first owner of a line counts; addresses after it are where that owner is written to"
+                "only the first owner of a line is used; addresses after it are the mail addresses of that owner"
                     .to_owned(),
             );
             has_more_owners = true;
@@ -284,11 +284,11 @@ fn pattern(text: String) -> Result<String, String> {
     const LONGEST: usize = 1000;
     let pattern = match text.starts_with("http://") || text.starts_with("https://") {
         true => values::prefix(&text).map_err(|problem| format!("a pattern {problem}"))?,
-        false if text.starts_with('!') => return Err("owners files know no exceptions (!)".to_owned()),
+        false if text.starts_with('!') => return Err("exceptions (!) are not supported in owners files".to_owned()),
         false => text,
     };
     if pattern.trim_matches('/').is_empty() && pattern != "/" || pattern.len() > LONGEST || form(&pattern).is_err() {
-        return Err(format!("'{}' is no pattern", shown(&pattern)));
+        return Err(format!("invalid pattern '{}'", shown(&pattern)));
     }
     Ok(pattern)
 }

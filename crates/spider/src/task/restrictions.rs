@@ -53,7 +53,7 @@ pub(super) fn parse_avoid(text: &str) -> Result<(Lined, Vec<Note>), Note> {
         };
         // News groups and gophers were avoided, too.
         if Url::parse(what).is_ok_and(|url| !matches!(url.scheme(), "http" | "https")) {
-            let what = format!("'{}' is neither http nor https, and never asked for", shown(what));
+            let what = format!("'{}' is neither http nor https, and never requested", shown(what));
             remarks.push(Note::new(number, what));
             continue;
         }
@@ -68,8 +68,8 @@ pub(super) fn current(file: &Path, all: Lined, now: Timestamp) -> (Vec<Restricti
     let (valid, expired): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, restriction)| restriction.until.is_none_or(|until| now < until));
     let remark = expired.first().map(|(line, _)| match expired.len() {
-        1 => Note::new(*line, "this entry has expired and is left out"),
-        count => Note::new(*line, format!("this entry and {} more have expired and are left out", count - 1)),
+        1 => Note::new(*line, "this entry has expired and is ignored"),
+        count => Note::new(*line, format!("this entry and {} more have expired and are ignored", count - 1)),
     });
     let origin = |line: usize| format!("{}:{line}", file.display());
     let valid = valid.into_iter().map(|(line, restriction)| Restriction { origin: origin(line), ..restriction });
@@ -187,15 +187,15 @@ mod tests {
     fn wrong_lines_are_named() {
         for (text, line, part) in [
             ("avoid http://h/\n", 1, "did you mean 'Avoid'?"),
-            ("# x\n\nAvoid\n", 3, "Avoid needs a whole URL"),
-            ("Avoid www.example.org/\n", 1, "Avoid needs a whole URL"),
+            ("# x\n\nAvoid\n", 3, "Avoid needs an absolute URL"),
+            ("Avoid www.example.org/\n", 1, "Avoid needs an absolute URL"),
             ("Leaf http://h/ [someday]\n", 1, "the end of Leaf needs a date"),
         ] {
             let note = parse_avoid(text).expect_err("wrong");
             assert!(note.line == line && note.what.contains(part), "{text:?}: {note:?}");
         }
         for (text, part) in [
-            ("Avoid http://h/\n", "known are Site"),
+            ("Avoid http://h/\n", "expected one of Site"),
             ("Site h/x:80\n", "such as www.example.org:80"),
             ("Site\n", "not ''"),
             ("Site h:80 [soon]\n", "the end of Site needs a date"),
@@ -218,7 +218,7 @@ mod tests {
             origin: "avoid:4".to_owned(),
         };
         assert_eq!(valid, [leaf]);
-        assert_eq!(remark, Some(Note::new(2, "this entry and 1 more have expired and are left out")));
+        assert_eq!(remark, Some(Note::new(2, "this entry and 1 more have expired and are ignored")));
     }
 
     #[test]

@@ -107,7 +107,7 @@ pub(super) fn parse(text: &str) -> Result<Draft, Note> {
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
         let line = lines.line(error.span().map_or(0, |span| span.start));
-        Note::new(line, format!("this is not TOML: {}", error.message().replace('\n', ", ")))
+        Note::new(line, format!("invalid TOML: {}", error.message().replace('\n', ", ")))
     })?;
     let mut draft = Draft::default();
     fill(table.get_ref(), TOP, &mut draft, &lines)?;
@@ -132,12 +132,10 @@ fn fill<T>(table: &DeTable<'_>, keys: &[Key<T>], target: &mut T, lines: &Lines) 
 /// What to say about a key that is not known in a table. Two mistakes are so easily made that they have answers of their own.
 fn stranger(name: &str, known: &[&str]) -> String {
     if TOP.iter().any(|row| row.name == name) {
-        return format!(
-            "'{name}' holds for the whole file; move it to its beginning, above the first line with brackets"
-        );
+        return format!("'{name}' applies to the whole file; move it above the first line with brackets");
     }
     if known.contains(&"tree") && matches!(name, "top" | "url" | "start") {
-        return format!("'{name}' does not say how far the task goes; write site, tree or owner instead");
+        return format!("'{name}' does not define the scope of the task; use site, tree or owner instead");
     }
     unknown(name, known)
 }
@@ -189,7 +187,7 @@ impl<'a> At<'a> {
     fn tables(&self) -> Result<Vec<(usize, &'a DeTable<'a>, &'a Lines)>, Note> {
         let table = |item: At<'a>| match item.value.get_ref().as_table() {
             Some(table) => Ok((item.line(), table, item.lines)),
-            None => Err(item.wrong(&format!("begins with [[{}]] on a line of its own", item.key))),
+            None => Err(item.wrong(&format!("must begin with [[{}]] on a separate line", item.key))),
         };
         self.items().map(table).collect()
     }
@@ -197,7 +195,7 @@ impl<'a> At<'a> {
     /// The entries of a table with keys of all kinds, in the order of the file.
     fn entries(&self) -> Result<Vec<At<'a>>, Note> {
         let table =
-            self.value.get_ref().as_table().ok_or_else(|| self.wrong(&format!("begins with [{}]", self.key)))?;
+            self.value.get_ref().as_table().ok_or_else(|| self.wrong(&format!("must begin with [{}]", self.key)))?;
         let lines = self.lines;
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
@@ -210,12 +208,12 @@ fn add_task(draft: &mut Draft, (line, table, lines): (usize, &DeTable<'_>, &Line
     let tell = Tell { broken: true, redirected: true, ..Tell::default() };
     let mut task = TaskDraft { line, tell, ..TaskDraft::default() };
     fill(table, OF_TASKS, &mut task, lines)?;
-    draft.add(task, ["name", "site, tree or owner, which say where it begins"])
+    draft.add(task, ["name", "site, tree or owner, which define its scope"])
 }
 
 fn begin(task: &mut TaskDraft, at: &At<'_>, scope: Scope) -> Result<(), Note> {
     if task.top.is_some() {
-        return Err(at.wrong("is one too many: a task is a site, a tree or an owner's; make it two tasks"));
+        return Err(at.wrong("is in conflict: a task has one of site, tree and owner; use two tasks"));
     }
     task.top = Some(at.parse(values::top)?);
     task.scope = Some(scope);
@@ -228,8 +226,8 @@ fn tell(task: &mut TaskDraft, at: &At<'_>) -> Result<(), Note> {
         match item.text()? {
             "broken" => task.tell.broken = true,
             "moved" => task.tell.redirected = true,
-            "changed" => return Err(item.wrong("needs the days for what changed: write tell_changed = 7")),
-            "expiring" => return Err(item.wrong("needs the days for what expires: write tell_expiring = 30")),
+            "changed" => return Err(item.wrong("needs a number of days: use tell_changed = 7")),
+            "expiring" => return Err(item.wrong("needs a number of days: use tell_expiring = 30")),
             other => return Err(Note::new(item.line(), unknown(other, &["broken", "moved"]))),
         }
         task.asks_to_tell = true;
@@ -269,9 +267,12 @@ fn own(draft: &mut Draft, at: &At<'_>) -> Result<(), Note> {
         let pattern = if entry.key.starts_with('/') && !entry.key.contains(['*', '?']) {
             entry.key.to_owned()
         } else if entry.key.contains('*') {
-            return Err(entry.wrong("is a pattern; here are paths and URLs only, patterns go into an owners_file"));
+            return Err(
+                entry.wrong("is a pattern; only paths and URLs are allowed here, use an owners_file for patterns")
+            );
         } else {
-            let advice = "is no path and no URL; write \"/physics/\" or \"https://example.org/physics/\", in quotes";
+            let advice =
+                "is neither a path nor a URL; use \"/physics/\" or \"https://example.org/physics/\", in quotes";
             values::prefix(entry.key).map_err(|_| entry.wrong(advice))?
         };
         let owner = Some(entry.parse(values::owner)?);
@@ -289,7 +290,7 @@ fn know(draft: &mut Draft, at: &At<'_>) -> Result<(), Note> {
             return Err(entry.wrong("needs an address, or a list of addresses"));
         }
         if draft.plan.people.iter().any(|(known, _)| same_owner(known, &owner)) {
-            return Err(entry.wrong("is there twice, but for an @ or for its case; make it one"));
+            return Err(entry.wrong("occurs twice, except for an @ or for case; remove one of them"));
         }
         draft.plan.people.push((owner, addresses));
     }
@@ -307,14 +308,14 @@ pub(super) struct MailDraft {
 }
 
 fn route(at: &At<'_>) -> Result<MailRoute, Note> {
-    let table = at.value.get_ref().as_table().ok_or_else(|| at.wrong("begins with [mail], on a line of its own"))?;
+    let table = at.value.get_ref().as_table().ok_or_else(|| at.wrong("must begin with [mail] on a separate line"))?;
     let mut mail = MailDraft::default();
     fill(table, OF_MAIL, &mut mail, at.lines)?;
-    let from = mail.from.ok_or_else(|| at.wrong("needs from, the address that messages come from"))?;
+    let from = mail.from.ok_or_else(|| at.wrong("needs from, the sender address of the messages"))?;
     match (mail.smtp, mail.sendmail) {
         (Some(url), None) => Ok(MailRoute::Smtp { url, user: mail.user, password_file: mail.password_file, from }),
         (None, Some(_)) if mail.user.is_some() || mail.password_file.is_some() => {
-            Err(at.wrong("has a user or a password, and sendmail asks for neither"))
+            Err(at.wrong("has a user or a password, but sendmail needs neither"))
         }
         (None, Some(program)) => Ok(MailRoute::Sendmail { program, from }),
         _ => Err(at.wrong("needs either smtp = \"smtp://host:port\" or sendmail = \"/usr/sbin/sendmail\"")),
@@ -329,7 +330,7 @@ fn smtp_url(text: &str) -> Result<Url, String> {
         return Err(format!("needs a URL such as {forms}, not '{}'", shown(text)));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("has a user or a password in its URL; write user = \"…\" and password_file = \"…\"".to_owned());
+        return Err("has a user or a password in its URL; use user = \"…\" and password_file = \"…\"".to_owned());
     }
     Ok(url)
 }
@@ -357,19 +358,19 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_line_and_a_remedy() {
         for (text, line, part) in [
-            ("x =\n", 1, "this is not TOML"),
+            ("x =\n", 1, "invalid TOML"),
             ("\ncontcat = 'a@b'\n", 2, "did you mean 'contact'?"),
             ("contact = 3\n", 1, "'contact' needs text in quotes"),
             ("contact = 'nobody'\n", 1, "needs an address"),
             ("depth = -1\n", 1, "'depth' needs a whole number"),
-            ("task = 'x'\n", 1, "begins with [[task]]"),
+            ("task = 'x'\n", 1, "must begin with [[task]]"),
             ("[[task]]\nname = 'a'\n", 1, "has no site, tree or owner"),
             ("[[task]]\nsite = 'http://h/'\n", 1, "this task has no name"),
-            ("[[task]]\ntop = 'http://h/'\n", 2, "write site, tree or owner"),
-            ("[[task]]\ndepth = 3\n", 2, "'depth' holds for the whole file"),
-            ("[[task]]\nsite = 'http://h/'\ntree = 'http://h/'\n", 3, "make it two tasks"),
+            ("[[task]]\ntop = 'http://h/'\n", 2, "use site, tree or owner"),
+            ("[[task]]\ndepth = 3\n", 2, "'depth' applies to the whole file"),
+            ("[[task]]\nsite = 'http://h/'\ntree = 'http://h/'\n", 3, "use two tasks"),
             ("[[task]]\nttile = 'x'\n", 2, "did you mean 'title'?"),
-            ("[[task]]\ntell = ['broken', 'changed']\n", 2, "write tell_changed = 7"),
+            ("[[task]]\ntell = ['broken', 'changed']\n", 2, "use tell_changed = 7"),
             ("[[task]]\ntell = ['brocken']\n", 2, "did you mean 'broken'?"),
             ("[[task]]\nmail = ['a@b',\n 'c']\n", 3, "not 'c'"),
             ("[[task]]\nmax_pages = 0\n", 2, "at least 1"),
@@ -378,15 +379,15 @@ mod tests {
             ("[mail]\nsmtp = 'smtp://h'\n", 1, "needs from"),
             ("[mail]\nsmtp = 'http://h'\n", 2, "smtps://host:465"),
             ("[mail]\nsmtp = 'smtp://u:p@h'\n", 2, "password_file"),
-            ("[mail]\nsendmail = '/s'\nuser = 'u'\nfrom = 'a@b'\n", 1, "asks for neither"),
-            ("avoid = ['h']\n", 1, "'avoid' needs a whole URL"),
+            ("[mail]\nsendmail = '/s'\nuser = 'u'\nfrom = 'a@b'\n", 1, "needs neither"),
+            ("avoid = ['h']\n", 1, "'avoid' needs an absolute URL"),
             ("[[avoid]]\nuntil = 2030-01-01\n", 1, "needs a url"),
             ("[[leaf]]\nurl = 'http://h/'\nuntil = 07:32:00\n", 3, "needs a date"),
-            ("[owners]\n'*.css' = 'x'\n", 2, "patterns go into an owners_file"),
-            ("[owners]\nphysics = 'x'\n", 2, "is no path and no URL"),
+            ("[owners]\n'*.css' = 'x'\n", 2, "use an owners_file for patterns"),
+            ("[owners]\nphysics = 'x'\n", 2, "is neither a path nor a URL"),
             ("[people]\nx = []\n", 2, "needs an address"),
-            ("[people]\nx = 'a@b'\n'@x' = 'a@b'\n", 3, "is there twice"),
-            ("[people]\nx = 'a@b'\nX = 'c@d'\n", 3, "is there twice"),
+            ("[people]\nx = 'a@b'\n'@x' = 'a@b'\n", 3, "occurs twice"),
+            ("[people]\nx = 'a@b'\nX = 'c@d'\n", 3, "occurs twice"),
         ] {
             let note = parse(text).expect_err("something is wrong with it");
             assert!(note.line == line && note.what.contains(part), "{text:?}: {note:?}");

@@ -42,14 +42,13 @@ pub(super) fn prefix_on(top: &Url, text: &str) -> Result<String, String> {
     if !text.starts_with('/') || text.starts_with("//") {
         return prefix(text);
     }
-    let url =
-        top.join(text).map_err(|error| format!("needs a path or a URL, and '{}' is none: {error}", shown(text)))?;
+    let url = top.join(text).map_err(|error| format!("needs a path or a URL, not '{}': {error}", shown(text)))?;
     without_fragment(url, text)
 }
 
 fn without_fragment(url: Url, text: &str) -> Result<String, String> {
     if url.fragment().is_some() {
-        return Err(format!("'{}' has a fragment, which no request has; leave out # and what follows", shown(text)));
+        return Err(format!("'{}' has a fragment; omit the # and the rest", shown(text)));
     }
     Ok(url.into())
 }
@@ -58,10 +57,10 @@ fn without_fragment(url: Url, text: &str) -> Result<String, String> {
 fn web_url(text: &str) -> Result<Url, String> {
     let url = absolute_url(text)?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(format!("needs an http or https URL, and '{}' is none", shown(text)));
+        return Err(format!("needs an http or https URL, not '{}'", shown(text)));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("has a user name or password in its URL, which every report would show; leave it out".to_owned());
+        return Err("has a user name or password in its URL, which would appear in every report; remove it".to_owned());
     }
     Ok(url)
 }
@@ -70,11 +69,11 @@ fn web_url(text: &str) -> Result<Url, String> {
 pub(super) fn absolute_url(text: &str) -> Result<Url, String> {
     let text = text.trim();
     let problem =
-        |why: &str| format!("needs a whole URL, such as https://www.example.org/, and '{}' {why}", shown(text));
+        |why: &str| format!("needs an absolute URL such as https://www.example.org/, not '{}': {why}", shown(text));
     if text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return Err(problem("is empty or has a blank in it"));
+        return Err(problem("empty, or contains whitespace"));
     }
-    Url::parse(text).map_err(|error| problem(&format!("is none: {error}")))
+    Url::parse(text).map_err(|error| problem(&error.to_string()))
 }
 
 /// An address for mail: `alice@example.org` or `Alice <alice@example.org>`.
@@ -120,7 +119,7 @@ pub(super) fn until(text: &str) -> Result<Option<Timestamp>, String> {
     let instant = whole().or_else(|| local().or_else(day).as_ref().map(Zoned::timestamp)).or_else(of_http);
     instant.map(Some).ok_or_else(|| {
         format!(
-            "needs a date such as 2030-12-31 or 'Tue, 31 Dec 2030 23:59:59 GMT', or * for ever, not '{}'",
+            "needs a date such as 2030-12-31 or 'Tue, 31 Dec 2030 23:59:59 GMT', or * for permanently, not '{}'",
             shown(text)
         )
     })

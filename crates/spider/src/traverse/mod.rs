@@ -117,7 +117,7 @@ pub enum BeginError {
     #[error(transparent)]
     Client(#[from] FetchError),
     /// A pattern of owners makes no sense.
-    #[error("the owners make no sense")]
+    #[error("invalid owner rules")]
     Owners(#[from] OwnersError),
 }
 
@@ -264,7 +264,7 @@ impl Traversal {
                     };
                     let Some(node) = under_way.remove(&id) else { continue };
                     // A visit that panics is our failure, and says nothing of the URL.
-                    let failed = || Visited::not_asked(node, Reason::Garbled("we failed".into()));
+                    let failed = || Visited::not_asked(node, Reason::Garbled("internal error".into()));
                     self.settle(visited.unwrap_or_else(failed))?;
                 }
                 () = tokio::time::sleep(wake.clamp(Duration::from_millis(1), Duration::from_secs(1))) => {}
@@ -282,12 +282,13 @@ impl Traversal {
     fn remark_limits(&mut self) {
         if self.is_cut_by_depth {
             let depth = self.options.max_depth;
-            self.remarks.push(format!("documents more than {depth} links from the top were tested, but not read"));
+            self.remarks
+                .push(format!("documents more than {depth} links from the start page were tested, but not read"));
         }
         if self.is_cut_by_pages {
             let limit = self.appetites.iter().filter_map(Appetite::limit).min().unwrap_or_default();
             let what = format!(
-                "the limit of {limit} documents was reached: further documents were tested, but not read (--max-pages sets it)"
+                "reached the limit of {limit} documents (--max-pages): further documents were tested, but not read"
             );
             self.remarks.push(what);
         }

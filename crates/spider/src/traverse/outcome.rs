@@ -59,7 +59,7 @@ fn of_status(status: u16, headers: &HeaderMap, is_home: bool, is_action: bool) -
         _ if !is_home && !matches!(status, 400 | 404 | 405 | 410 | 414) && (400..500).contains(&status) => {
             Conclusion::certain(Outcome::NotTested(Reason::Refused(status)))
         }
-        100..=199 => Conclusion::doubtful(Reason::Garbled("an answer that never came to its end".into())),
+        100..=199 => Conclusion::doubtful(Reason::Garbled("incomplete response".into())),
         _ => Conclusion::certain(Outcome::Broken(Fault::Status(status))),
     }
 }

@@ -218,7 +218,7 @@ impl Traversal {
             {
                 continue;
             }
-            self.remarks.push(format!("the top {} of {} has moved to {to}", moved.top, moved.name));
+            self.remarks.push(format!("the start page {} of {} has moved to {to}", moved.top, moved.name));
             moved.top = to.clone();
             self.scopers[task] = Scoper::new(moved);
             is_moved = true;

@@ -43,7 +43,7 @@ impl Strangers {
     pub(super) fn remark(&self) -> Option<String> {
         let hosts = self.hosts.values().filter(|host| host.is_cut).count();
         (hosts > 0).then(|| {
-            format!("on {hosts} other hosts, {MOST} documents were read to find those of owners; the others were tested only")
+            format!("read {MOST} documents on {hosts} other hosts to find those of owners; the others were only tested")
         })
     }
 }
@@ -59,6 +59,6 @@ mod tests {
         assert!(strangers.admit(2));
         strangers.owned(2);
         assert_eq!((0..2_000).filter(|_| strangers.admit(2)).count(), 999);
-        assert!(strangers.remark().is_some_and(|remark| remark.starts_with("on 1 other hosts")));
+        assert!(strangers.remark().is_some_and(|remark| remark.contains("on 1 other hosts")));
     }
 }

@@ -187,7 +187,7 @@ impl Visitor {
         } else {
             let Ok(read) = tokio::task::spawn_blocking(work).await else {
                 // The reader does not panic; if it did, that is our failure and says nothing of the document.
-                let reason = Reason::Garbled("we could not read it".into());
+                let reason = Reason::Garbled("internal error".into());
                 return Ok(Visited::without_answer(errand.node, Conclusion::certain(Outcome::NotTested(reason))));
             };
             read
@@ -332,7 +332,7 @@ async fn refusal(robots: &Robots, errand: &Errand) -> Option<Conclusion> {
     let not_tested = |reason| Some(Conclusion::certain(Outcome::NotTested(reason)));
     match robots.allows_url(&errand.url) {
         Permission::Allowed if !errand.is_home && robots.crawl_delay().is_some_and(|pause| pause > LONGEST_PAUSE) => {
-            not_tested(Reason::Robots("the pause that it asks for is too long".into()))
+            not_tested(Reason::Robots("its Crawl-delay is too long".into()))
         }
         Permission::Allowed => None,
         Permission::Forbidden { line, rule } => not_tested(Reason::Robots(format!("{rule}, line {line}").into())),
@@ -345,7 +345,7 @@ async fn refusal(robots: &Robots, errand: &Errand) -> Option<Conclusion> {
         }
         // Nobody answers there, whatever one asks for; that says as much of the URL as of robots.txt.
         Permission::Unknown(Unknown::Failed(kind)) => {
-            let Conclusion { outcome, .. } = outcome::of_kind(kind, "not even robots.txt could be had".to_owned());
+            let Conclusion { outcome, .. } = outcome::of_kind(kind, "robots.txt is unreachable".to_owned());
             Some(Conclusion::certain(outcome))
         }
     }

@@ -93,9 +93,9 @@ pub(super) fn finding(web: &str, page: &str, target: &str, verdict: Verdict) -> 
         status: (verdict == Verdict::Broken).then_some(404),
         reason: match verdict {
             Verdict::Broken => "404 not found",
-            Verdict::Fragment => "no such part",
-            Verdict::Moved => "moved for good",
-            _ => "no answer in time",
+            Verdict::Fragment => "fragment not found in the page",
+            Verdict::Moved => "moved permanently",
+            _ => "timeout",
         }
         .to_owned(),
         element: "a href",

@@ -45,8 +45,8 @@ fn a_message_says_page_link_reason_and_new_address() {
     for piece in [
         r#"<a href="https://example.org/gone" style="word-break:break-all">https://example.org/gone</a>"#,
         "404 not found, since 12 November 2026 (new)",
-        "New address: <a href=\"https://new.example/\"",
-        "The whole index: <a href=\"https://example.org/index/ics.html\"",
+        "New URL: <a href=\"https://new.example/\"",
+        "Full index: <a href=\"https://example.org/index/ics.html\"",
     ] {
         assert!(html.contains(piece), "{piece} is not in {html}");
     }
@@ -96,20 +96,20 @@ fn only_news_is_told() {
     let made = Made::new(&[("ics", &["ann@example.org"], broken())]);
     let mut kept = Kept::default();
     let delivery = made.deliver(&mut kept, &table);
-    assert!(delivery.written.is_empty() && delivery.quiet[0].why == "nothing to tell", "{delivery:?}");
+    assert!(delivery.written.is_empty() && delivery.quiet[0].why == "no findings", "{delivery:?}");
 
     let made = made.with("ics", "a", "https://x.example/1", Verdict::Broken);
     assert_eq!(delivered(&made, &table).letters.len(), 1);
     let delivery = made.deliver(&mut kept, &table);
     assert!(delivery.written.is_empty() && kept.letters.is_empty());
-    assert_eq!(delivery.quiet[0].why, "nothing new (1 finding was told before)");
+    assert_eq!(delivery.quiet[0].why, "nothing new (1 finding was reported before)");
 
     let made = made.with("ics", "b", "https://x.example/2", Verdict::Broken);
     let kept = delivered(&made, &table);
     let (_, subject, parts) = kept.only();
     assert_eq!(subject, "1 new broken link in 'All of ICS'");
     assert!(!parts.text.contains("x.example/1") && parts.text.contains("x.example/2"), "{}", parts.text);
-    assert!(parts.text.contains("Told before and still so: 1 broken link."), "{}", parts.text);
+    assert!(parts.text.contains("Reported before and not fixed: 1 broken link."), "{}", parts.text);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn whoever_wants_everything_gets_everything() {
     let kept = delivered(&made, &table);
     let (_, subject, parts) = kept.only();
     assert_eq!(subject, "1 broken link in 'All of ICS', none of them new");
-    assert!(parts.text.contains("404 not found, since 12 November 2026 (told before)"), "{}", parts.text);
+    assert!(parts.text.contains("404 not found, since 12 November 2026 (reported before)"), "{}", parts.text);
 }
 
 #[test]
@@ -153,11 +153,11 @@ fn a_cut_short_run_says_so() {
     let kept = delivered(&made, &table());
     let (_, _, parts) = kept.only();
     assert!(
-        parts.text.contains("Incomplete: the run was cut short: the limit of pages was reached."),
+        parts.text.contains("Incomplete: the run stopped early: the limit of pages was reached."),
         "{}",
         parts.text
     );
-    assert!(parts.html.contains("may be broken, too"), "{}", parts.html);
+    assert!(parts.html.contains("may lack links on other pages"), "{}", parts.html);
     assert!(!parts.text.contains("Fixed"), "{}", parts.text);
 }
 
@@ -201,7 +201,7 @@ fn tasks_are_told_what_they_ask_for() {
     let delivery = all(Tell::default()).deliver(&mut kept, &table());
     assert!(kept.letters.is_empty());
     let [quiet] = &delivery.quiet[..] else { panic!("{delivery:?}") };
-    assert_eq!(quiet.why, "the task ics asks for no mail");
+    assert_eq!(quiet.why, "the task ics requests no mail");
 }
 
 #[test]

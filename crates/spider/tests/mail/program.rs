@@ -65,9 +65,9 @@ fn a_program_that_fails_is_quoted_and_asked_again_next_time() {
         assert!(failed.what.contains(expected) && failed.what.contains("/sendmail"), "{}", failed.what);
     }
     let delivery = deliver_within(Duration::from_secs(2), program(folder.path(), "exec sleep 600"), &table);
-    assert!(delivery.failed[0].what.contains("it has not ended within 2 seconds"), "{delivery:?}");
+    assert!(delivery.failed[0].what.contains("timed out after 2 seconds"), "{delivery:?}");
     let delivery = deliver(folder.path().join("missing"), &table);
-    assert!(delivery.failed[0].what.contains("it cannot be run"), "{delivery:?}");
+    assert!(delivery.failed[0].what.contains("cannot be run"), "{delivery:?}");
     let delivery = deliver(program(folder.path(), "cat > /dev/null"), &table);
     assert_eq!(delivery.written.len(), 1, "{delivery:?}");
 }

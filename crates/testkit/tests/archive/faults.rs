@@ -133,8 +133,12 @@ fn date_that_cannot_be_parsed_is_kept_as_text_with_one_remark() {
     let imported = archive.import("records.jsonl").done();
     imported.expect(&[("new", 3)]);
     assert_eq!(imported.count("remarks"), 2);
-    assert_eq!(imported.said.matches("is not a date").count(), 1, "{}", imported.said);
-    assert!(imported.said.contains("records.jsonl:1: field `dates.issued`: \"o. J.\""), "{}", imported.said);
+    assert_eq!(imported.said.matches("invalid date").count(), 1, "{}", imported.said);
+    assert!(
+        imported.said.contains("records.jsonl:1: field `dates.issued`: invalid date \"o. J.\""),
+        "{}",
+        imported.said
+    );
     let again = archive.import("records.jsonl").done();
     again.expect(&[("unchanged", 3)]);
     assert_eq!(again.count("remarks"), 0);
@@ -254,8 +258,12 @@ fn input_that_cannot_be_read_deletes_nothing() {
     archive.write("table.csv", "number,title\n1,One\n");
     let imported = archive.import("table.csv").run();
     assert_eq!(imported.code, Some(1), "{}", imported.said);
-    assert!(imported.said.contains("there is no column `identifier`"), "{}", imported.said);
-    assert!(imported.said.contains("mend the input") && !imported.said.contains("to go on"), "{}", imported.said);
+    assert!(imported.said.contains("missing column `identifier`"), "{}", imported.said);
+    assert!(
+        imported.said.contains("correct the input") && !imported.said.contains("run the same command again"),
+        "{}",
+        imported.said
+    );
     assert_eq!(archive.told(), before);
 }
 
@@ -273,7 +281,7 @@ fn a_table_that_breaks_off_deletes_nothing() {
     archive.write("table.csv", &whole[..whole.len() - 25]);
     let imported = archive.import("table.csv").run();
     assert_eq!(imported.code, Some(1), "{}", imported.said);
-    assert!(imported.said.contains("table.csv: line 40: the file breaks off"), "{}", imported.said);
+    assert!(imported.said.contains("table.csv: line 40: the file is truncated"), "{}", imported.said);
     assert_eq!(archive.told(), before, "no record is cut, and none gone");
 }
 

@@ -424,11 +424,11 @@ fn standard_input_is_an_input() {
     let table = fs::File::open(archive.write("table.csv", "identifier\n1\n")).expect("just written");
     let unknown = archive.import_from(table).run();
     assert_eq!(unknown.code, Some(1), "{}", unknown.said);
-    assert!(unknown.said.contains("say so with --as"), "{}", unknown.said);
+    assert!(unknown.said.contains("set it with --as"), "{}", unknown.said);
     let note = fs::File::open(archive.write("note.xml", "<note xmlns='urn:note'/>")).expect("just written");
     let nameless = archive.import_from(note).with(["--update"]).run();
     assert_eq!(nameless.code, Some(2), "{}", nameless.said);
-    assert!(nameless.said.contains("standard input has no name"), "{}", nameless.said);
+    assert!(nameless.said.contains("standard input has no file name"), "{}", nameless.said);
 }
 
 #[test]

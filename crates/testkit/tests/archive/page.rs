@@ -15,5 +15,5 @@ fn the_front_page_of_an_archive_does_not_speak_of_a_web_site() {
     assert!(page.contains("a catalogue of the records in this repository") && !page.contains("web site"), "{page}");
     let site = TestSite::with(&[("a.txt", "x")]);
     let page = front(&Server::of(site.path()));
-    assert!(page.contains("a catalogue of what the web site holds"), "{page}");
+    assert!(page.contains("a catalogue of the resources of the web site"), "{page}");
 }

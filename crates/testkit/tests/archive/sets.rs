@@ -58,7 +58,7 @@ fn an_archive_without_sets_says_so_whatever_is_asked() {
     let server = archive.serve();
     for query in ["verb=ListSets", "verb=ListRecords&metadataPrefix=oai_dc&set=a"] {
         let answer = oai::ask(&mut server.client(), query).answer;
-        let said = [("noSetHierarchy".to_owned(), "items are in no sets here".to_owned())];
+        let said = [("noSetHierarchy".to_owned(), "this repository has no sets".to_owned())];
         assert_eq!(answer.errors, said, "{query}");
     }
 }

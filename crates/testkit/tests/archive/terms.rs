@@ -155,7 +155,7 @@ fn a_record_that_every_format_needs_more_of_is_bad() {
     assert_eq!(imported.code, Some(2), "{}", imported.said);
     imported.expect(&[("new", 1), ("bad", 1)]);
     let said = &imported.said;
-    assert!(said.contains("records.jsonl:2: mine: it lacks doi, which every record must have"), "{said}");
+    assert!(said.contains("records.jsonl:2: mine: missing doi, which every record must have"), "{said}");
     assert!(said.contains("1 entry was not imported"), "{said}");
     assert_eq!(identifiers(&archive.serve(), "verb=ListIdentifiers&metadataPrefix=mine"), ["oai:example.org:1"]);
 }

@@ -64,6 +64,31 @@ fn records_do_not_become_records_of_an_archive() {
     assert!(records.iter().all(|[kind, ..]| kind != "response"), "{records:?}");
 }
 
+/// A resource whose URL, headers and type would be lines and records of their own.
+#[test]
+fn urls_and_headers_of_resources_do_not_become_records_of_an_archive() {
+    let breaks = "&#13;&#10;&#13;&#10;WARC/1.1&#13;&#10;WARC-Type: response&#13;&#10;";
+    let didl = format!(
+        "<d:DIDL xmlns:d=\"urn:mpeg:mpeg21:2002:02-DIDL-NS\"><d:Item><d:Descriptor><d:Statement mimeType=\"a/b\">\
+         <i:Identifier xmlns:i=\"urn:mpeg:mpeg21:2002:01-DII-NS\">http://site.example/{breaks} {{}}</i:Identifier>\
+         </d:Statement></d:Descriptor><d:Descriptor><d:Statement mimeType=\"a/b\"><http_header status=\"200{breaks}\">\
+         <header name=\"Content-Type\">text/html{breaks}</header><header name=\"X{breaks}\">x</header>\
+         <header name=\"X\">{breaks}</header><header name=\"Content-Length\">1</header></http_header></d:Statement>\
+         </d:Descriptor><d:Component><d:Resource mimeType=\"a/b{breaks}\" encoding=\"base64\">eA==</d:Resource>\
+         </d:Component></d:Item></d:DIDL>"
+    );
+    let endpoint = Endpoint::start(Script::default().holding(|holdings| {
+        holdings.records.retain(|record| !record.deleted);
+        holdings.records.truncate(1);
+        holdings.records[0].metadata = didl.into_bytes();
+    }));
+    let folder = tempfile::tempdir().expect("a folder");
+    Harvest::new(endpoint.url(), folder.path(), "warc").with(["--format", "oai_dc"]).complete();
+    // Reading them also compares the index with the records, line by line.
+    let kinds: Vec<String> = stored::warc(folder.path()).into_iter().map(|[kind, ..]| kind).collect();
+    assert_eq!(kinds, ["metadata", "response"]);
+}
+
 #[test]
 fn passwords_stay_with_the_origin_they_were_given_for() {
     let other = Endpoint::start(Script::default());

@@ -135,7 +135,7 @@ fn the_log_reports_them_once_at_start() {
         ("b.bak", "x"),
     ]);
     let server = Server::of(site.path());
-    wait_until("the log reports them", || server.said().contains("3 files or folders look like server-side code"));
+    wait_until("the log reports them", || server.said().contains("3 files or directories look like server-side code"));
     let line = server.said().lines().find(|line| line.contains("look like")).expect("a line").to_owned();
     for part in ["neither served nor listed", "withhold", "access rules"] {
         assert!(line.contains(part), "{line}");

@@ -7,9 +7,27 @@ use std::time::{Duration, Instant};
 use modoai_testkit::apache::{self, Httpd, Launch, Mpm};
 use modoai_testkit::http::Client;
 
-use super::{harvest, told};
+use super::{expect_a_delay_for_every_kind, harvest, told};
 
 const LIST: &str = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
+
+#[test]
+fn delay_between_requests_holds_for_every_kind() {
+    if apache::is_missing() {
+        return;
+    }
+    let launch = Launch::new(Mpm::Event).ordinary_site();
+    let launch = launch.text("OAIRequestDelay 1h\nOAIHarvester BASE agent=base request_delay=0");
+    launch.write("docs/0.txt", "file 0");
+    let httpd = launch.start();
+    let mut client = httpd.client();
+    // The one without a delay waits for the index, so that the other has asked nothing yet.
+    let known = [("User-Agent", "BASE/2")];
+    httpd.wait("the repository answers", || client.get_with(LIST, &known).expect("an answer").status == 200);
+    assert_eq!(client.get_with(LIST, &known).expect("an answer").status, 200);
+    assert_eq!(client.get("/modoai?verb=Identify").expect("an answer").status, 200);
+    expect_a_delay_for_every_kind(&httpd.url());
+}
 
 /// A server with so many small files and these directives, indexed.
 fn serving(mpm: Mpm, files: usize, directives: &str) -> Httpd {
@@ -112,15 +130,15 @@ fn directives_are_checked() {
     }
     let launch = Launch::new(Mpm::Event).ordinary_site();
     for (directive, needed) in [
-        ("OAIListDelay soon", "span of time"),
+        ("OAIListDelay soon", "duration"),
         ("OAIRecordsPerHour many", "whole number"),
         ("OAIListsAtOnce 501", "at most 500"),
         ("OAIListShare 101", "from 1 to 100"),
-        ("OAIRequestDelay soon", "span of time"),
+        ("OAIRequestDelay soon", "duration"),
         ("OAIHarvester agent=x", "needs a name"),
-        ("OAIHarvester BASE", "to know it by"),
+        ("OAIHarvester BASE", "to identify BASE"),
         ("OAIHarvester BASE agnet=x", "did you mean 'agent'"),
-        ("OAIHarvester BASE networks=home", "not a network"),
+        ("OAIHarvester BASE networks=home", "invalid network"),
     ] {
         let (is_good, said) = launch.config_test(directive);
         assert!(!is_good && said.contains(needed), "{directive}: {said}");

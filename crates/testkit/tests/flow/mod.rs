@@ -58,6 +58,24 @@ fn ask_politely(client: &mut Client, target: &str, waits: &mut Vec<u64>) -> http
     })
 }
 
+/// Expects that an account with an hour between requests has had its request: every further one, of whatever kind, is too
+/// early. Files of the site are no requests to the repository.
+fn expect_a_delay_for_every_kind(url: &str) {
+    let mut client = Client::new(url);
+    let identifier = http::encode(format!("{url}/0.txt"));
+    let record = format!("verb=GetRecord&metadataPrefix=oai_dc&identifier={identifier}");
+    let lists =
+        ["verb=ListRecords&metadataPrefix=oai_dc", "verb=ListIdentifiers&metadataPrefix=oai_dc", "verb=ListSets"];
+    let others = ["verb=Identify", "verb=ListMetadataFormats", record.as_str(), "verb=Nonsense", ""];
+    for query in lists.iter().chain(&others) {
+        let answer = client.get(&format!("/modoai?{query}")).expect("an answer");
+        assert!(told(&answer).is_some(), "{query}: {}", answer.text());
+    }
+    let posted = told(&client.post_form("/modoai", "verb=Identify").expect("an answer"));
+    assert!(posted.is_some(), "by POST it is the same request");
+    assert_eq!(client.get("/0.txt").expect("an answer").text(), "file 0");
+}
+
 /// Harvests a list to its end, or for so many pages.
 fn harvest(client: &mut Client, most_pages: usize) -> Story {
     let mut story = Story::default();

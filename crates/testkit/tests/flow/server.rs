@@ -9,7 +9,7 @@ use modoai_testkit::process::{Launch, Server, binary};
 use modoai_testkit::site::TestSite;
 use modoai_testkit::waiting::wait_for;
 
-use super::{Story, ask_politely, harvest, told};
+use super::{Story, ask_politely, expect_a_delay_for_every_kind, harvest, told};
 use crate::harvest::Harvest;
 
 const LIST: &str = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
@@ -76,6 +76,18 @@ fn what_every_harvester_needs_first_is_always_answered() {
     // By POST it is the same request.
     let posted = client.post_form("/modoai", "verb=ListIdentifiers&metadataPrefix=oai_dc").expect("an answer");
     assert!(told(&posted).is_some());
+}
+
+#[test]
+fn delay_between_requests_holds_for_every_kind() {
+    let site = site(3);
+    let rows = r#"[{ name = "BASE", agent = "base", request_delay = 0 }]"#;
+    let server = Launch::of(site.path()).set("request_delay", "1h").set("harvester", rows).start();
+    let mut client = server.client();
+    assert_eq!(client.get("/modoai?verb=Identify").expect("an answer").status, 200);
+    expect_a_delay_for_every_kind(server.url());
+    let status = |_| client.get_with(LIST, &[("User-Agent", "BASE/2")]).expect("an answer").status;
+    assert_eq!([0, 1].map(status), [200, 200], "a known harvester has a delay of its own");
 }
 
 #[test]

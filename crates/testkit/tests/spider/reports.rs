@@ -87,7 +87,7 @@ fn a_dead_link_in_the_template_is_reported_once_and_totals_agree() {
     assert!(text.contains(&format!(" to {urls} URLs;")) && text.contains("        3  ✗ broken targets\n"), "{text}");
 
     let page = std::fs::read_to_string(file("report.html")).expect("a report");
-    assert!(page.contains(&format!(" to {urls} URLs; every page was read.")), "{page}");
+    assert!(page.contains(&format!(" to {urls} URLs; all pages were read.")), "{page}");
     assert!(page.contains("3 targets, 43 links"), "{page}");
     assert!(page.contains("1 skipped") && !page.contains("1 not tested"), "{page}");
 

@@ -107,7 +107,7 @@ impl<'de> Deserialize<'de> for Paper<'de> {
 impl<'de> Paper<'de> {
     fn take<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
-            "id" if !self.id.is_empty() => return Err(A::Error::custom("there are two of it")),
+            "id" if !self.id.is_empty() => return Err(A::Error::custom("it occurs twice")),
             // As a number, 0704.0010 would have lost its zeros already.
             "id" => self.id = map.next_value::<IdText<'de>>()?.0,
             "deleted" => self.deleted = map.next_value::<Option<bool>>()?.unwrap_or_default(),

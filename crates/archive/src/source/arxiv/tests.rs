@@ -95,15 +95,15 @@ fn tex_can_be_left_as_it_is() {
 #[test]
 fn bad_lines_are_told_what_is_wrong() {
     for (line, said) in [
-        (r#"{"title":"x"}"#, "field `id`: there is none"),
+        (r#"{"title":"x"}"#, "missing field `id`"),
         (r#"{"id":704.0001}"#, "field `id`: invalid type: floating point `704.0001`"),
-        (r#"{"id":"a","versions":[{"version":"v1","created":"soon"}]}"#, "field `versions`: this is no date: \"soon\""),
+        (r#"{"id":"a","versions":[{"version":"v1","created":"soon"}]}"#, "field `versions`: invalid date \"soon\""),
         (r#"{"id":"a","versions":[{"version":"v1"}]}"#, "field `versions`: missing field `created`"),
         (
             r#"{"id":"a","authors_parsed":"x"}"#,
             "field `authors_parsed`: invalid type: string \"x\", expected a sequence",
         ),
-        (r#"{"id":"a","update_date":"2008-26-11"}"#, "field `update_date`: this is no date"),
+        (r#"{"id":"a","update_date":"2008-26-11"}"#, "field `update_date`: invalid date"),
     ] {
         let error = read(line, &Options::default()).expect_err(line);
         assert!(error.contains(said), "{line}: {error}");

@@ -54,7 +54,7 @@ impl Rows {
             None => None,
             Some(label) => Some(Encoding::for_label(label.as_bytes()).ok_or_else(|| OpenError::Option {
                 option: "encoding",
-                what: format!("{label:?} is not an encoding; examples are utf-8, windows-1252 and utf-16le"),
+                what: format!("unknown encoding {label:?}; examples are utf-8, windows-1252 and utf-16le"),
             })?),
         };
         let mut required: Vec<String> = options.columns.values().cloned().collect();
@@ -69,7 +69,7 @@ impl Rows {
         {
             return Err(OpenError::Option {
                 option: "columns",
-                what: format!("a table cannot hold the field `{field}`"),
+                what: format!("a table cannot contain the field `{field}`"),
             });
         }
         let longest = options.longest_line().max(PIECES);
@@ -88,7 +88,7 @@ impl Rows {
             let (name, separator) = (encoding.name(), char::from(separator));
             tracing::info!("reading {} as {name}, columns separated by {separator:?}", path.display());
         }
-        let what = "a row is too long; is a quotation mark not closed?";
+        let what = "a row is too long; check for an unclosed quotation mark";
         let (guarded, allowance) = Guarded::of(file, self.longest, what);
         let counting = Counting { guarded, read: 0, end: END, ahead: VecDeque::new(), passed: 0 };
         let mut builder = ReaderBuilder::new();
@@ -99,19 +99,19 @@ impl Rows {
         let mut columns: Vec<String> = Vec::with_capacity(names.len());
         for name in &names {
             let Ok(name) = std::str::from_utf8(name) else {
-                return wrong("the names of its columns are not UTF-8; set `encoding` in [source]".to_owned());
+                return wrong("the column names are not valid UTF-8; set `encoding` in [source]".to_owned());
             };
             columns.push(name.trim().to_owned());
         }
         if let Some(missing) = self.required.iter().find(|name| !columns.contains(name)) {
-            return wrong(format!("there is no column `{missing}`; there are: {}", columns.join(", ")));
+            return wrong(format!("missing column `{missing}`; the columns are: {}", columns.join(", ")));
         }
         if let Some(name) = columns.iter().find(|name| self.refused.contains(name)) {
-            return wrong(format!("there is a column `{name}`, but the field of that name is not read from it"));
+            return wrong(format!("the column `{name}` is not used for the field of that name"));
         }
         for (at, name) in columns.iter().enumerate() {
             if !name.is_empty() && columns[..at].contains(name) {
-                return wrong(format!("there are two columns `{name}`"));
+                return wrong(format!("two columns `{name}`"));
             }
         }
         Ok(Current { columns, ..current })
@@ -135,7 +135,7 @@ impl Current {
         if row.len() == 1 && row[0] == END[1..] {
             return Ok(None);
         }
-        let what = format!("line {line}: the file breaks off, or a quotation mark is not closed");
+        let what = format!("line {line}: the file is truncated, or a quotation mark is not closed");
         Err(io::Error::new(io::ErrorKind::InvalidData, what))
     }
 }
@@ -217,7 +217,7 @@ fn packed(row: &ByteRecord, columns: &[String]) -> Result<Vec<u8>, Fault> {
     }
     let mut cells = Vec::new();
     for (cell, name) in row.iter().zip(columns) {
-        let cell = std::str::from_utf8(cell).map_err(|_| Fault(format!("column `{name}`: it is not UTF-8")))?.trim();
+        let cell = std::str::from_utf8(cell).map_err(|_| Fault(format!("column `{name}`: invalid UTF-8")))?.trim();
         if !cell.is_empty() {
             cells.push((name.as_str(), cell));
         }

@@ -62,9 +62,9 @@ fn a_map_tells_what_columns_hold() {
     assert_eq!(record.subjects, ["a", "b"]);
     assert_eq!(met[1].1, Err("field `deleted`: \"maybe\" is neither true nor false".to_owned()));
     let both = read("a.tsv", b"Nr\tTitel\tThema\tweg\ttitle\n", &options).expect_err("two titles");
-    assert!(both.contains("there is a column `title`"), "{both}");
-    let missing = read("a.tsv", b"Nr\tTitel\tweg\n7\tX\tno\n", &options).expect_err("no column");
-    assert!(missing.contains("a.tsv: there is no column `Thema`; there are: Nr, Titel, weg"), "{missing}");
+    assert!(both.contains("the column `title` is not used"), "{both}");
+    let missing = read("a.tsv", b"Nr\tTitel\tweg\n7\tX\tno\n", &options).expect_err("missing column");
+    assert!(missing.contains("a.tsv: missing column `Thema`; the columns are: Nr, Titel, weg"), "{missing}");
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn bad_rows_are_told_and_the_others_read() {
         [
             (2, "the row has 1 cells, but there are 2 columns".to_owned()),
             (3, "the row has 3 cells, but there are 2 columns".to_owned()),
-            (4, "field `identifier`: there is none".to_owned()),
-            (5, "column `title`: it is not UTF-8".to_owned()),
+            (4, "missing field `identifier`".to_owned()),
+            (5, "column `title`: invalid UTF-8".to_owned()),
             (6, String::new()),
         ]
     );
@@ -92,7 +92,9 @@ fn an_open_quotation_mark_ends_it() {
     let options = Options { longest_line: Some(1000), ..Options::default() };
     assert!(read("a.csv", &text, &options).expect_err("too long").contains("quotation mark"));
     assert!(
-        read("a.csv", b"a,b\n", &Options::default()).expect_err("no identifier").contains("no column `identifier`")
+        read("a.csv", b"a,b\n", &Options::default())
+            .expect_err("no identifier")
+            .contains("missing column `identifier`")
     );
     assert!(read("a.csv", b"identifier,x,x\n", &Options::default()).expect_err("twice").contains("two columns `x`"));
     let options = Options { separator: Some('→'), ..Options::default() };
@@ -104,10 +106,10 @@ fn a_table_that_breaks_off_inside_quotation_marks_is_not_whole() {
     for cut in ["2,\"te", "2,\"text\n", "2,\"text\n\n3,more\n", "2,\"te\"\"", "\"", "2,\"\n\0"] {
         let said = read("a.csv", format!("identifier,title\n1,\"whole\n\"\n{cut}").as_bytes(), &Options::default());
         let said = said.expect_err(cut);
-        assert!(said.contains("a.csv: line 4: the file breaks off, or a quotation mark is not closed"), "{said}");
+        assert!(said.contains("a.csv: line 4: the file is truncated, or a quotation mark is not closed"), "{said}");
     }
     let said = read("a.csv", b"identifier,\"title\n", &Options::default()).expect_err("columns break off");
-    assert!(said.contains("line 1: the file breaks off"), "{said}");
+    assert!(said.contains("line 1: the file is truncated"), "{said}");
     for whole in
         ["2,\"text\"", "2,\"text\"\n", "2,\"text\"\r\n", "2,text", "2,te\"xt\n", "2,\"\0\"", "2,\0\n", "2,\"te\"xt"]
     {
@@ -118,5 +120,5 @@ fn a_table_that_breaks_off_inside_quotation_marks_is_not_whole() {
     let met = read("a.csv", b"identifier\n\0\n", &Options::default()).expect("legal");
     assert_eq!(met.len(), 1, "a row of that byte is a row like any other: {met:?}");
     let empty = read("a.csv", b"", &Options::default()).expect_err("nothing");
-    assert!(empty.contains("there is no column `identifier`"), "{empty}");
+    assert!(empty.contains("missing column `identifier`"), "{empty}");
 }

@@ -89,7 +89,7 @@ pub(super) struct Index {
 impl Index {
     /// Reads the file once. What is wrong with the repository as a whole is an error.
     pub(super) fn of(data: File, longest: usize) -> io::Result<Self> {
-        let what = "a text or a tag is too long";
+        let what = "text or a tag is too long";
         let (guarded, allowance) = Guarded::of(Box::new(BufReader::new(data)), longest.max(1024 * 1024), what);
         let mut reader = NsReader::from_reader(BufReader::with_capacity(256 * 1024, guarded));
         reader.config_mut().expand_empty_elements = true;
@@ -114,12 +114,12 @@ impl Index {
                         quick_xml::escape::resolve_predefined_entity(&reference).and_then(|text| text.chars().next());
                     match known.or(named) {
                         Some(character) => index.more(character.encode_utf8(&mut [0; 4])),
-                        None => return Err(wrong(index.line, format!("`&{};` is not known", &*reference))),
+                        None => return Err(wrong(index.line, format!("unknown entity `&{};`", &*reference))),
                     }
                 }
-                Event::DocType(_) => return Err(wrong(index.line, "there is a DOCTYPE".to_owned())),
+                Event::DocType(_) => return Err(wrong(index.line, "DOCTYPE is not allowed".to_owned())),
                 Event::Eof if !index.path.is_empty() => {
-                    return Err(wrong(index.line, "the file ends in the middle".to_owned()));
+                    return Err(wrong(index.line, "the file is truncated".to_owned()));
                 }
                 Event::Eof => break,
                 Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
@@ -138,7 +138,7 @@ impl Index {
         let is = |wanted: &str| matches!(&namespace, ResolveResult::Bound(found) if found.into_inner() == wanted);
         let own = if is(STATIC_NAMESPACE) || is(OAI_NAMESPACE) { local } else { "" };
         if self.path.is_empty() && !(is(STATIC_NAMESPACE) && local == "Repository") {
-            return Err(format!("the root is `{local}`, not the `Repository` of an OAI static repository"));
+            return Err(format!("the root element is `{local}`, not the `Repository` of an OAI static repository"));
         }
         let path: Vec<&str> = self.path.iter().take(DEPTH + 1).map(String::as_str).collect();
         match path.as_slice() {
@@ -158,7 +158,7 @@ impl Index {
             ["Repository", "ListRecords", "record"] if own == "metadata" => self.inherit(reader)?,
             ["Repository", "ListRecords", "record", "metadata"] => {
                 if self.slice.is_some() {
-                    self.fault = Some("there are two elements in one `metadata`".to_owned());
+                    self.fault = Some("two elements in one `metadata`".to_owned());
                 }
                 self.start = Some(at);
             }
@@ -210,7 +210,7 @@ impl Index {
             },
             ["Repository", "ListMetadataFormats", "metadataFormat"] => {
                 if MetadataPrefix::parse(&self.format.prefix).is_none() {
-                    return Err(format!("{:?} is not a metadata prefix", self.format.prefix));
+                    return Err(format!("invalid metadata prefix {:?}", self.format.prefix));
                 }
                 self.formats.push(std::mem::take(&mut self.format));
             }
@@ -248,7 +248,7 @@ impl Index {
         match self.slice.take() {
             None => fault = fault.or(Some(format!("its record in `{prefix}` has no metadata"))),
             Some(_) if item.records.iter().any(|known| known.prefix == prefix) => {
-                fault = fault.or(Some(format!("there are two records in `{prefix}`")));
+                fault = fault.or(Some(format!("two records in `{prefix}`")));
             }
             Some(_) if item.records.len() == MOST_FORMATS => {
                 fault = fault.or(Some(format!("it has more than {MOST_FORMATS} formats")));

@@ -117,7 +117,7 @@ impl Current {
         let slices = if fault.is_some() { &[] } else { item.records.as_slice() };
         for slice in slices {
             let Some(format) = self.formats.iter().find(|format| *format.prefix == *slice.prefix) else {
-                fault = Some(format!("the format `{}` is not among the repository's formats", slice.prefix));
+                fault = Some(format!("the format `{}` is not one of the formats of the repository", slice.prefix));
                 break;
             };
             let length = usize::try_from(slice.end - slice.start).unwrap_or(usize::MAX);
@@ -127,7 +127,8 @@ impl Current {
             }
             let mut bytes = vec![0; length];
             self.data.read_exact_at(&mut bytes, slice.start).map_err(|error| about(&self.file, &error))?;
-            let text = String::from_utf8(bytes).map_err(|_| io::Error::other("the file has changed"))?;
+            let text =
+                String::from_utf8(bytes).map_err(|_| io::Error::other("the file was modified during the import"))?;
             let xml = standing_alone(&text, &slice.scope);
             records.push(PackedRecord { format: format.clone(), datestamp: slice.datestamp.clone(), xml });
         }

@@ -75,7 +75,7 @@ fn what_is_wrong_with_one_item_does_not_stop_the_others() {
     assert!(met[1].1.as_ref().is_err_and(|fault| fault.contains("longer than 4000 bytes")), "{met:?}");
     let met =
         read(&INPUT.replace("<ListRecords metadataPrefix=\"oai_rfc1807\">", "<ListRecords metadataPrefix=\"x\">"));
-    assert!(met.expect("legal")[0].1.as_ref().is_err_and(|fault| fault.contains("`x` is not among")));
+    assert!(met.expect("legal")[0].1.as_ref().is_err_and(|fault| fault.contains("`x` is not one of")));
 }
 
 #[test]
@@ -84,9 +84,9 @@ fn a_bad_record_is_the_fault_of_its_item_alone() {
     let element = &INPUT[tribes..tribes + INPUT[tribes..].find("</oai_dc:dc>").expect("its end") + 12];
     let name = "<oai:identifier>oai:perseus:1</oai:identifier>";
     for (from, to, said, is_named) in [
-        (name, "", "field `identifier`: there is none", false),
+        (name, "", "missing field `identifier`", false),
         (element, "", "oai:perseus:1: its record in `oai_dc` has no metadata", true),
-        (element, &element.repeat(2), "oai:perseus:1: there are two elements in one `metadata`", true),
+        (element, &element.repeat(2), "oai:perseus:1: two elements in one `metadata`", true),
     ] {
         let met = read(&INPUT.replacen(from, to, 1)).expect(said);
         assert!(met[0].1.is_ok(), "{met:?}");
@@ -98,7 +98,7 @@ fn a_bad_record_is_the_fault_of_its_item_alone() {
     let start = INPUT.find("<ListRecords metadataPrefix=\"oai_rfc1807\">").expect("a list");
     let list = &INPUT[start..INPUT.find("</Repository>").expect("the end")];
     let met = read(&INPUT.replacen(list, &list.repeat(2), 1)).expect("legal");
-    let said = "oai:arXiv.org:cs/0112017: there are two records in `oai_rfc1807`";
+    let said = "oai:arXiv.org:cs/0112017: two records in `oai_rfc1807`";
     assert_eq!(met[0].1, Err(said.to_owned()));
     assert!(met[1].1.is_ok());
     let lists: String = (0..70).map(|number| list.replace("oai_rfc1807", &format!("x{number}"))).collect();
@@ -110,12 +110,12 @@ fn a_bad_record_is_the_fault_of_its_item_alone() {
 #[test]
 fn a_file_that_cannot_be_trusted_ends_the_reading() {
     for (from, to, said) in [
-        ("<Repository ", "<Other ", "the root is `Other`, not"),
-        ("</ListRecords>\n</Repository>", "", "line 69: the file ends in the middle"),
-        ("static-repository\"", "else\"", "the root is `Repository`, not"),
+        ("<Repository ", "<Other ", "the root element is `Other`, not"),
+        ("</ListRecords>\n</Repository>", "", "line 69: the file is truncated"),
+        ("static-repository\"", "else\"", "the root element is `Repository`, not"),
         ("<Repository ", &format!("<Repository xmlns:x=\"urn:{}\" ", "x".repeat(2000)), "more than 1024 bytes"),
-        ("<Repository ", "<!DOCTYPE x><Repository ", "there is a DOCTYPE"),
-        ("Small &amp;", "Small &x;", "line 8: `&x;` is not known"),
+        ("<Repository ", "<!DOCTYPE x><Repository ", "DOCTYPE is not allowed"),
+        ("Small &amp;", "Small &x;", "line 8: unknown entity `&x;`"),
         (" metadataPrefix=\"oai_dc\"", "", "has no `metadataPrefix`"),
     ] {
         let text = INPUT.replacen(from, to, 1);

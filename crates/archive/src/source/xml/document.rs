@@ -55,7 +55,7 @@ pub(in crate::source) enum Node<'a> {
 /// Reads a document, and tells what is in it.
 pub(in crate::source) fn read<'a>(text: &'a str, sink: &mut dyn FnMut(Node<'_>)) -> Result<Document<'a>, Fault> {
     if let Some(at) = text.char_indices().find(|(_, character)| !is_legal(*character)).map(|(at, _)| at) {
-        return Err(fault(text, at, "there is a character that XML cannot carry"));
+        return Err(fault(text, at, "character that XML does not allow"));
     }
     let mut walk = Walk { reader: NsReader::from_str(text), attributes: Vec::new(), depth: 0, root: None };
     walk.reader.config_mut().enable_all_checks(true);
@@ -71,7 +71,7 @@ pub(in crate::source) fn read<'a>(text: &'a str, sink: &mut dyn FnMut(Node<'_>))
         match event {
             Event::Start(tag) => {
                 if walk.depth == 0 && end.is_some() {
-                    return Err(wrong("there is a second root element".to_owned()));
+                    return Err(wrong("second root element".to_owned()));
                 }
                 if walk.depth == 0 {
                     start = at;
@@ -82,7 +82,7 @@ pub(in crate::source) fn read<'a>(text: &'a str, sink: &mut dyn FnMut(Node<'_>))
             Event::End(tag) => {
                 // Between the name and the `>` there may be white space only, which the parser leaves to the name.
                 if !is_qualified(tag.name().as_ref().trim_end()) {
-                    return Err(wrong("an end tag holds more than a name".to_owned()));
+                    return Err(wrong("an end tag contains more than a name".to_owned()));
                 }
                 sink(Node::End);
                 walk.depth -= 1;
@@ -92,39 +92,41 @@ pub(in crate::source) fn read<'a>(text: &'a str, sink: &mut dyn FnMut(Node<'_>))
             }
             Event::Text(more) if walk.depth == 0 => {
                 if !more.trim_ascii().is_empty() {
-                    return Err(wrong("there is text outside the root element".to_owned()));
+                    return Err(wrong("text outside the root element".to_owned()));
                 }
             }
             Event::Text(more) => {
                 if more.contains("]]>") {
-                    return Err(wrong("there is `]]>` in a text".to_owned()));
+                    return Err(wrong("`]]>` in text".to_owned()));
                 }
                 sink(Node::Text(&more.xml10_content()));
             }
             Event::CData(more) if walk.depth > 0 => sink(Node::Text(&more.xml10_content())),
             Event::GeneralRef(reference) if walk.depth > 0 => {
                 let character =
-                    character(&reference).ok_or_else(|| wrong(format!("`&{};` is not known", &*reference)))?;
+                    character(&reference).ok_or_else(|| wrong(format!("unknown entity `&{};`", &*reference)))?;
                 sink(Node::Text(character.encode_utf8(&mut [0; 4])));
             }
             Event::CData(_) | Event::GeneralRef(_) => {
-                return Err(wrong("there is text outside the root element".to_owned()));
+                return Err(wrong("text outside the root element".to_owned()));
             }
             // What it declares may be used anywhere, and may be without end.
-            Event::DocType(_) => return Err(wrong("there is a DOCTYPE, which cannot be part of an answer".to_owned())),
-            Event::Decl(_) if at > 0 => return Err(wrong("there is an XML declaration in the middle".to_owned())),
+            Event::DocType(_) => return Err(wrong("a DOCTYPE, which cannot be part of a response".to_owned())),
+            Event::Decl(_) if at > 0 => {
+                return Err(wrong("an XML declaration that is not at the beginning".to_owned()));
+            }
             Event::PI(instruction) if !is_plain_name(instruction.target()) => {
-                return Err(wrong("there is an instruction without a name".to_owned()));
+                return Err(wrong("a processing instruction without a name".to_owned()));
             }
             Event::PI(instruction) if instruction.target().eq_ignore_ascii_case("xml") => {
-                return Err(wrong("there is an XML declaration in the middle".to_owned()));
+                return Err(wrong("an XML declaration that is not at the beginning".to_owned()));
             }
             Event::Decl(_) | Event::PI(_) | Event::Comment(_) | Event::Empty(_) => {}
             Event::Eof => break,
         }
     }
     let (Some((name, namespace, schema)), Some(end)) = (walk.root, end) else {
-        let what = if walk.depth > 0 { "the root element is not closed" } else { "there is no element" };
+        let what = if walk.depth > 0 { "the root element is not closed" } else { "no element found" };
         return Err(fault(text, text.len(), what));
     };
     Ok(Document { root: &text[start..end], name, namespace, schema })
@@ -149,10 +151,10 @@ impl Walk<'_> {
         self.attributes.clear();
         let mut expanded: HashSet<(String, String)> = HashSet::new();
         if tag.attributes_raw().contains('<') {
-            return Err("there is `<` inside a tag".to_owned());
+            return Err("`<` inside a tag".to_owned());
         }
         if !are_apart(tag.attributes_raw()) {
-            return Err("there is no space between two attributes".to_owned());
+            return Err("no whitespace between two attributes".to_owned());
         }
         for attribute in tag.attributes() {
             let attribute = attribute.map_err(|error| error.to_string())?;
@@ -162,7 +164,7 @@ impl Walk<'_> {
                 let is_empty = key != "xmlns" && value.is_empty();
                 let is_reserved = key != "xmlns:xml" && RESERVED.contains(&&*value);
                 if !is_qualified(key) || is_empty || is_reserved {
-                    return Err(format!("`{key}` declares what it must not"));
+                    return Err(format!("invalid namespace declaration `{key}`"));
                 }
                 if value.len() > LONGEST_NAMESPACE {
                     return Err(format!("the namespace `{key}` has more than {LONGEST_NAMESPACE} bytes"));
@@ -176,7 +178,7 @@ impl Walk<'_> {
             self.attributes.push((local.clone(), value.into_owned()));
             // Those without a namespace the parser has compared.
             if !space.is_empty() && !expanded.insert((space, local)) {
-                return Err(format!("the attribute `{key}` is there twice"));
+                return Err(format!("the attribute `{key}` occurs twice"));
             }
         }
         sink(Node::Start { namespace: &namespace, name: &name, attributes: &self.attributes });
@@ -185,7 +187,7 @@ impl Walk<'_> {
                 return Err(format!("the root element `{name}` has no namespace, but OAI-PMH requires one"));
             }
             if namespace == OAI_NAMESPACE {
-                return Err("this is an answer of an OAI repository, or part of one, not metadata".to_owned());
+                return Err("this is a response of an OAI-PMH repository, or part of one, not metadata".to_owned());
             }
             let schema = schemas.and_then(|schemas| location(&schemas, &namespace));
             self.root = Some((name, namespace, schema));
@@ -197,10 +199,10 @@ impl Walk<'_> {
     fn resolved(&self, name: QName<'_>, is_element: bool) -> Result<(String, String), String> {
         let text = name.as_ref();
         if !is_qualified(text) {
-            return Err(format!("`{text}` is not a name"));
+            return Err(format!("`{text}` is not a valid name"));
         }
         if text.starts_with("xmlns:") {
-            return Err(format!("`{text}` has a prefix that only declarations have"));
+            return Err(format!("`{text}` has a prefix that is reserved for declarations"));
         }
         let (found, local) = self.reader.resolver().resolve(name, is_element);
         let namespace = match found {
@@ -227,7 +229,7 @@ fn character(reference: &quick_xml::events::BytesRef<'_>) -> Option<char> {
 /// An attribute's value as text.
 fn unescaped(value: &str) -> Result<Cow<'_, str>, String> {
     let text = quick_xml::escape::unescape(value).map_err(|error| error.to_string())?;
-    if text.chars().all(is_legal) { Ok(text) } else { Err("there is a character that XML cannot carry".to_owned()) }
+    if text.chars().all(is_legal) { Ok(text) } else { Err("character that XML does not allow".to_owned()) }
 }
 
 /// Whether every value is followed by a space, or by nothing.
@@ -321,36 +323,36 @@ mod tests {
     #[test]
     fn what_is_not_xml_is_refused_with_its_line() {
         for (text, said) in [
-            ("", "line 1: there is no element"),
+            ("", "line 1: no element found"),
             ("<r xmlns='urn:a'>\n", "line 2: "),
             ("<r xmlns='urn:a'>\n<b>\n</c></r>", "line 3: "),
             ("<r/>", "has no namespace"),
-            ("<r xmlns='http://www.openarchives.org/OAI/2.0/'/>", "an answer of an OAI repository"),
-            ("<!DOCTYPE r [<!ENTITY a 'b'>]>\n<r xmlns='urn:a'>&a;</r>", "line 1: there is a DOCTYPE"),
-            ("<r xmlns='urn:a'>\n&nbsp;</r>", "line 2: `&nbsp;` is not known"),
+            ("<r xmlns='http://www.openarchives.org/OAI/2.0/'/>", "a response of an OAI-PMH repository"),
+            ("<!DOCTYPE r [<!ENTITY a 'b'>]>\n<r xmlns='urn:a'>&a;</r>", "line 1: a DOCTYPE"),
+            ("<r xmlns='urn:a'>\n&nbsp;</r>", "line 2: unknown entity `&nbsp;`"),
             ("<r xmlns='urn:a'>a & b</r>", "line 1: "),
-            ("<r xmlns='urn:a'>&#0;</r>", "`&#0;` is not known"),
-            ("<r xmlns='urn:a'>\u{1}</r>", "cannot carry"),
+            ("<r xmlns='urn:a'>&#0;</r>", "unknown entity `&#0;`"),
+            ("<r xmlns='urn:a'>\u{1}</r>", "XML does not allow"),
             ("<r xmlns='urn:a'><x:b/></r>", "the prefix `x` is not declared"),
             ("<r xmlns='urn:a' x:b='1'/>", "the prefix `x` is not declared"),
             ("<r xmlns='urn:a' b='1' b='2'/>", "line 1: "),
-            ("<r xmlns='urn:a' xmlns:x='u' xmlns:y='u' x:b='1' y:b='2'/>", "the attribute `y:b` is there twice"),
-            ("<r xmlns='urn:a' b='<'/>", "there is `<` inside a tag"),
+            ("<r xmlns='urn:a' xmlns:x='u' xmlns:y='u' x:b='1' y:b='2'/>", "the attribute `y:b` occurs twice"),
+            ("<r xmlns='urn:a' b='<'/>", "`<` inside a tag"),
             ("<r xmlns='urn:a' b='&nbsp;'/>", "line 1: "),
-            ("<r xmlns='urn:a'b='1'/>", "no space between two attributes"),
+            ("<r xmlns='urn:a'b='1'/>", "no whitespace between two attributes"),
             ("<r xmlns='urn:a' b/>", "line 1: "),
-            ("<r xmlns='urn:a' xmlns:b=''/>", "`xmlns:b` declares"),
+            ("<r xmlns='urn:a' xmlns:b=''/>", "invalid namespace declaration `xmlns:b`"),
             ("<r xmlns='http://www.w3.org/2000/xmlns/'/>", "line 1: "),
-            ("<xmlns:r xmlns='urn:a'/>", "only declarations have"),
-            ("<r xmlns='urn:a'><?1?></r>", "an instruction without a name"),
-            ("<r xmlns='urn:a'><1/></r>", "`1` is not a name"),
-            ("<r xmlns='urn:a'>]]></r>", "there is `]]>` in a text"),
+            ("<xmlns:r xmlns='urn:a'/>", "reserved for declarations"),
+            ("<r xmlns='urn:a'><?1?></r>", "a processing instruction without a name"),
+            ("<r xmlns='urn:a'><1/></r>", "`1` is not a valid name"),
+            ("<r xmlns='urn:a'>]]></r>", "`]]>` in text"),
             ("<r xmlns='urn:a'><!-- a -- b --></r>", "line 1: "),
-            ("<r xmlns='urn:a'/><r xmlns='urn:a'/>", "a second root element"),
+            ("<r xmlns='urn:a'/><r xmlns='urn:a'/>", "second root element"),
             ("<r xmlns='urn:a'/>x", "text outside the root element"),
             ("x<r xmlns='urn:a'/>", "text outside the root element"),
-            (" <?xml version='1.0'?><r xmlns='urn:a'/>", "declaration in the middle"),
-            ("<r xmlns='urn:a'><?XML x?></r>", "declaration in the middle"),
+            (" <?xml version='1.0'?><r xmlns='urn:a'/>", "declaration that is not at the beginning"),
+            ("<r xmlns='urn:a'><?XML x?></r>", "declaration that is not at the beginning"),
         ] {
             let error = check(text).expect_err(text);
             assert!(error.contains(said), "{text}: {error}");

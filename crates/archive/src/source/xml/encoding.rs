@@ -16,7 +16,7 @@ pub(in crate::source) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Fault> {
         None => (declared(bytes)?, 0),
     };
     let text = encoding.decode_without_bom_handling_and_without_replacement(&bytes[mark..]);
-    text.ok_or_else(|| Fault(format!("it is not in {}, as which it has to be read", encoding.name())))
+    text.ok_or_else(|| Fault(format!("it is not valid {}, the encoding that applies to it", encoding.name())))
 }
 
 /// The encoding that a file without a byte order mark is in.
@@ -38,7 +38,7 @@ fn declared(bytes: &[u8]) -> Result<&'static Encoding, Fault> {
         // Whoever could read the declaration has seen that it is not that.
         Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => Ok(UTF_8),
         Some(encoding) => Ok(encoding),
-        None => Err(Fault(format!("the encoding {label:?} is not known"))),
+        None => Err(Fault(format!("unknown encoding {label:?}"))),
     }
 }
 

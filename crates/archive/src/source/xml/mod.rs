@@ -55,7 +55,7 @@ impl Formats {
         let chosen: Result<Vec<_>, _> = paths.map(|(field, path)| FieldPlace::parse(field, path)).collect();
         let chosen = chosen.map_err(|what| OpenError::Option { option: "fields", what })?;
         if chosen.len() > fields::MOST {
-            let what = format!("there are more than {} paths", fields::MOST);
+            let what = format!("more than {} paths", fields::MOST);
             return Err(OpenError::Option { option: "fields", what });
         }
         let known = FORMATS.iter().map(|format| {
@@ -109,7 +109,8 @@ impl Xml {
     pub(super) fn new(inputs: &[PathBuf], options: &Options) -> Result<Self, OpenError> {
         let empty_is_deleted = options.empty_is_deleted == Some(true);
         if empty_is_deleted && options.identifier.is_some() {
-            let what = "identifiers are in the files, so an empty one cannot tell what is deleted".to_owned();
+            let what =
+                "identifiers are read from the files, so an empty file cannot mark a record as deleted".to_owned();
             return Err(OpenError::Option { option: "empty_is_deleted", what });
         }
         let place = |path: &String| FieldPlace::parse("identifier", path).map(|place| vec![place]);
@@ -130,14 +131,13 @@ impl Xml {
     /// The file's path below its folder, without its extension.
     fn named_by(&self, place: &Place) -> Result<String, Fault> {
         if is_stdin(&place.file) {
-            let what =
-                "standard input has no name to call the record by; the option `identifier` says where its own is";
+            let what = "standard input has no file name to use as identifier; set the option `identifier`";
             return Err(Fault(what.to_owned()));
         }
         let path = without_compression(&place.file).with_extension("");
         let below = self.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
         let name = below.min_by_key(|below| below.as_os_str().len()).unwrap_or(&path);
-        let name = name.to_str().ok_or_else(|| Fault("the name of the file is not UTF-8".to_owned()))?;
+        let name = name.to_str().ok_or_else(|| Fault("the file name is not valid UTF-8".to_owned()))?;
         legal(name, "identifier")
     }
 }
@@ -155,8 +155,8 @@ impl Reading for Xml {
         fields::fill(&mut found, places, &finder.found);
         match found.further.get("identifier") {
             Some(serde_json::Value::String(identifier)) => legal(identifier, "identifier"),
-            Some(_) => Err(Fault("there is more than one element that should hold the identifier".to_owned())),
-            None => Err(Fault("there is no element that should hold the identifier".to_owned())),
+            Some(_) => Err(Fault("more than one element matches the path of the identifier".to_owned())),
+            None => Err(Fault("no element matches the path of the identifier".to_owned())),
         }
     }
 

@@ -49,14 +49,14 @@ impl Names {
                 (None, Some(_)) => "schema",
                 (None, None) => return Ok(names),
             };
-            return wrong(option, "`namespace` must tell which format is meant: that of the root element".to_owned());
+            return wrong(option, "missing `namespace`: set it to the namespace of the root element".to_owned());
         };
         if let Some(prefix) = &options.prefix {
             if MetadataPrefix::parse(prefix).is_none() {
-                return wrong("prefix", format!("{prefix:?} is not a metadata prefix"));
+                return wrong("prefix", format!("invalid metadata prefix {prefix:?}"));
             }
             if let Some(other) = names.taken(prefix, namespace) {
-                return wrong("prefix", format!("`{prefix}` is what {} is called everywhere", other.namespace));
+                return wrong("prefix", format!("`{prefix}` is the standard prefix of {}", other.namespace));
             }
         }
         let (prefix, schema) = (options.prefix.clone(), options.schema.clone());
@@ -153,10 +153,10 @@ mod tests {
         let newer = named(&format!("namespace = '{mods}'\nprefix = 'mods38'"), "mods", mods);
         assert_eq!((newer.prefix.as_str(), newer.schema), ("mods38", named("", "mods", mods).schema));
         for (options, said) in [
-            ("prefix = 'mine'", "option `prefix`: `namespace` must tell"),
-            ("schema = 'mine.xsd'", "option `schema`: `namespace` must tell"),
-            ("namespace = 'urn:x'\nprefix = 'a b'", "not a metadata prefix"),
-            ("namespace = 'urn:x'\nprefix = 'oai_dc'", "is called everywhere"),
+            ("prefix = 'mine'", "option `prefix`: missing `namespace`"),
+            ("schema = 'mine.xsd'", "option `schema`: missing `namespace`"),
+            ("namespace = 'urn:x'\nprefix = 'a b'", "invalid metadata prefix"),
+            ("namespace = 'urn:x'\nprefix = 'oai_dc'", "is the standard prefix of"),
         ] {
             let error = Names::new(&toml::from_str(options).expect("legal TOML")).err().expect(said).to_string();
             assert!(error.contains(said), "{error}");

@@ -24,7 +24,8 @@ enum Condition {
 impl Place {
     /// A field and its path.
     pub(super) fn parse(field: &str, path: &str) -> Result<Self, String> {
-        let wrong = || format!("{path:?} is not a path such as `name/namePart[type=given]` or `rights/@uri`");
+        let wrong =
+            || format!("invalid path {path:?}; expected a path such as `name/namePart[type=given]` or `rights/@uri`");
         let mut steps = Vec::new();
         let mut attribute = None;
         for part in path.split('/') {

@@ -82,7 +82,7 @@ fn an_empty_file_is_a_deletion_only_if_that_was_chosen() {
     let options = Options { identifier: Some("recordInfo/recordIdentifier".to_owned()), ..Options::default() };
     let met = read(&options);
     assert_eq!(met[3].as_ref().map(|content| content.record.identifier.as_str()), Ok("m-17"));
-    assert!(met[0].as_ref().is_err_and(|fault| fault.contains("no element that should hold the identifier")));
+    assert!(met[0].as_ref().is_err_and(|fault| fault.contains("no element matches the path of the identifier")));
     assert_eq!(met[4], Err("the file is empty".to_owned()));
     let options = Options { empty_is_deleted: Some(true), ..options };
     assert!(one(b"", &options).is_err_and(|error| error.starts_with("option `empty_is_deleted`")));
@@ -112,9 +112,9 @@ fn unknown_formats_are_called_after_their_root() {
 fn bad_files_and_options_are_told() {
     for (text, said) in [
         (&b"<a"[..], "line 1: "),
-        (b"<!DOCTYPE a><a xmlns='urn:a'/>", "there is a DOCTYPE"),
-        (b"<a xmlns='urn:a'>\xff</a>", "it is not in UTF-8"),
-        (b" ", "there is no element"),
+        (b"<!DOCTYPE a><a xmlns='urn:a'/>", "a DOCTYPE"),
+        (b"<a xmlns='urn:a'>\xff</a>", "it is not valid UTF-8"),
+        (b" ", "no element found"),
     ] {
         let error = one(text, &Options::default()).expect_err(said);
         assert!(error.contains(said), "{error}");

@@ -13,17 +13,19 @@ use crate::error::CliError;
 
 /// Adds every file that the site would show. Those that may be equal, because their lengths are, are compared.
 pub(super) fn add(ledger: &mut Ledger, folder: &Path, config: &Config) -> Result<(), CliError> {
-    let failed = |error| CliError::failed(format!("failed to read the folder {}", shown(folder))).because(error);
+    let failed = |error| CliError::failed(format!("failed to read the directory {}", shown(folder))).because(error);
     // Nothing is reserved: whoever serves the folder need not be this program.
     let site = Site::open(folder, &config.site, &[])
-        .map_err(|error| CliError::failed(format!("failed to open the folder {}", shown(folder))).because(error))?;
+        .map_err(|error| CliError::failed("failed to count the files").because(error))?;
     ledger.ask(Source::Files);
     let mut files = Vec::new();
     walk::<io::Error>(&site, "", &|_, _| {}, &mut |step| {
         match step {
             Step::File(met) => files.push((met.fingerprint.size, met.name)),
             Step::Withheld(_) | Step::LeavesRoot(_) => {}
-            Step::Unknown { name, error } => tracing::warn!(%name, %error, "something could not be looked at"),
+            Step::Unknown { name, error } => {
+                tracing::warn!(%name, %error, "failed to read a file or directory; omitting it");
+            }
         }
         Ok(())
     })

@@ -36,9 +36,9 @@ impl CountCommand {
         let options =
             HarvestOptions { headers_only: true, allow_private: self.remote.allow_private, ..HarvestOptions::new(url) };
         let summary = Harvest::new(client, options).into_sink(None, "list", "oai_dc", sink).await;
-        let summary = summary.map_err(|error| CliError::failed("the repository could not be listed").because(error))?;
+        let summary = summary.map_err(|error| CliError::failed("failed to list the repository").because(error))?;
         if !summary.complete {
-            return Err(CliError::new(Kind::Incomplete, "the repository could not be listed to its end"));
+            return Err(CliError::new(Kind::Incomplete, "failed to list the repository completely"));
         }
         for name in listed.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             ledger.add(Source::Repository, name, None, None);
@@ -64,24 +64,29 @@ impl CountCommand {
             let task = Task::new(top.host_str().unwrap_or_default(), Scope::Site, top.clone());
             let plan = Plan { tasks: vec![task], ..Plan::default() };
             let begun = Traversal::begin(plan, self.options(), table, client.clone(), jiff::Timestamp::now());
-            let mut traversal = begun.map_err(|error| CliError::failed("the crawl cannot begin").because(error))?;
+            let mut traversal = begun.map_err(|error| CliError::failed("failed to start the crawl").because(error))?;
             let watching = Watching::start(quiet || self.json);
             let stop = interrupted(&Handle::current())?;
             let cut_short = traversal.run(stop, &mut |progress| watching.show(progress)).await.map_err(failed)?;
             drop(watching);
             if let Some(why) = cut_short {
-                return Err(CliError::new(Kind::Incomplete, format!("the crawl was cut short: {why}")));
+                return Err(CliError::new(Kind::Incomplete, format!("the crawl stopped early: {why}")));
             }
             let survey = Survey::of(traversal, None, true);
-            let survey = survey.map_err(|error| CliError::failed("the crawl cannot be told").because(error))?;
+            let survey = survey.map_err(|error| CliError::failed("failed to read the crawl results").because(error))?;
             if survey.run().summary.pages == 0 {
-                let why = survey.run().remarks.last().cloned().unwrap_or_else(|| format!("{top} could not be read"));
+                let why = survey
+                    .run()
+                    .remarks
+                    .last()
+                    .cloned()
+                    .unwrap_or_else(|| format!("failed to read the start page {top}"));
                 return Err(CliError::failed(why));
             }
             remarks.clone_from(&survey.run().remarks);
             table = survey
                 .close_into_table()
-                .map_err(|error| CliError::failed("the crawl cannot be kept").because(error))?;
+                .map_err(|error| CliError::failed("failed to store the crawl results").because(error))?;
         }
         ledger.ask(Source::Crawl);
         table
@@ -113,7 +118,7 @@ impl CountCommand {
         }
         let requested = confirm(ledger, client, &self.options()).await;
         if requested > 0 && !quiet {
-            tracing::info!("requested {requested} URLs that only the sitemap names");
+            tracing::info!("requested {requested} URLs that only the sitemap lists");
         }
     }
 
@@ -125,7 +130,7 @@ impl CountCommand {
             match web_url(given) {
                 Some(url) => urls.push(url),
                 None => {
-                    let failed = |why: String| CliError::failed(format!("the site map {given} cannot be read: {why}"));
+                    let failed = |why: String| CliError::failed(format!("failed to read the sitemap {given}: {why}"));
                     let body = std::fs::read(given).map_err(|error| failed(error.to_string()))?;
                     let base = ledger.place().base().clone();
                     let others = sitemap::parse(&base, &body, &mut |url| ledger.add(Source::Sitemap, url, None, None));
@@ -144,16 +149,16 @@ impl CountCommand {
         ledger.ask(Source::Sitemap);
         let read = sitemap::fetch(client, urls, &mut |url| ledger.add(Source::Sitemap, url, None, None)).await;
         for (map, why) in &read.failed {
-            tracing::warn!("the site map {map} cannot be read: {why}");
+            tracing::warn!("failed to read the sitemap {map}: {why}");
         }
         // A claim that nobody has heard is not the same as none.
         if read.maps == 0 && !self.sitemap.is_empty() {
-            return Err(CliError::failed("no site map could be read"));
+            return Err(CliError::failed("failed to read any sitemap"));
         }
         Ok(())
     }
 }
 
 fn failed(error: TableError) -> CliError {
-    CliError::failed("the table cannot be used").because(error)
+    CliError::failed("failed to open the table").because(error)
 }

@@ -53,7 +53,7 @@ impl Endpoints {
 /// A URL without its credentials, which are remembered with the line they are from.
 fn endpoint(text: &str, number: usize, secrets: &mut HashMap<Origin, (usize, Secret)>) -> Result<Url, String> {
     if text.contains(char::REPLACEMENT_CHARACTER) {
-        return Err("not UTF-8".to_owned());
+        return Err("invalid UTF-8".to_owned());
     }
     let mut url = base_url(text)?;
     let Some(Credential { origin, secret }) = Credential::from_url(&mut url) else { return Ok(url) };
@@ -61,7 +61,10 @@ fn endpoint(text: &str, number: usize, secrets: &mut HashMap<Origin, (usize, Sec
         Entry::Vacant(entry) => drop(entry.insert((number, secret))),
         // Requests would go out under the wrong name.
         Entry::Occupied(entry) if entry.get().1 != secret => {
-            return Err(format!("line {} logs in to this host as somebody else; harvest one by itself", entry.get().0));
+            return Err(format!(
+                "line {} has different credentials for the same host; harvest this repository separately",
+                entry.get().0
+            ));
         }
         Entry::Occupied(_) => {}
     }

@@ -69,7 +69,7 @@ pub(super) async fn run(
                 (
                     host,
                     slug,
-                    result.unwrap_or_else(|error| Err(CliError::failed("the harvest broke off").because(error))),
+                    result.unwrap_or_else(|error| Err(CliError::failed("the harvest was aborted").because(error))),
                 )
             });
         }
@@ -170,7 +170,7 @@ impl Total {
             format!("{total}\n")
         } else {
             let records = counted(records, "record", "records");
-            format!("{complete} complete, {incomplete} incomplete, {failed} failed; {records} new or changed\n")
+            format!("{complete} complete, {incomplete} incomplete, {failed} failed; {records} added or updated\n")
         })?;
         match (incomplete, failed) {
             (0, 0) => Ok(()),
@@ -181,7 +181,7 @@ impl Total {
             _ => {
                 let incomplete = counted(incomplete, "repository is", "repositories are");
                 let what = format!("{incomplete} incomplete, {failed} failed");
-                Err(CliError::new(Kind::Incomplete, what).hint("run the same command again; it goes on where it was"))
+                Err(CliError::new(Kind::Incomplete, what).hint("run the same command again to resume"))
             }
         }
     }

@@ -25,7 +25,7 @@ pub(super) fn object(summary: &Summary) -> Value {
 /// A summary for people.
 pub(super) fn text(summary: &Summary) -> String {
     let mut out = format!(
-        "{}: {} new or changed, {} deleted, {} unchanged; {}, {}\n",
+        "{}: {} added or updated, {} deleted, {} unchanged; {}, {}\n",
         summary.source,
         summary.records,
         summary.deleted,
@@ -34,11 +34,11 @@ pub(super) fn text(summary: &Summary) -> String {
         indicatif::HumanBytes(summary.bytes),
     );
     if summary.elsewhere > 0 {
-        let _ = writeln!(out, "  left     {} to the sources of the catalogue that had them first", summary.elsewhere);
+        let _ = writeln!(out, "  skipped  {} that another source of the catalogue provides", summary.elsewhere);
     }
     if summary.refused > 0 {
         let refused = counted(summary.refused, "record was", "records were");
-        let _ = writeln!(out, "  refused  {refused} not written because of special names; each is named as missing");
+        let _ = writeln!(out, "  refused  {refused} not written because of special names; each is listed as missing");
     }
     // Where nothing came, nothing was repaired, whatever was tried.
     let is_void = summary.records + summary.deleted + summary.unchanged + summary.elsewhere == 0;
@@ -51,14 +51,13 @@ pub(super) fn text(summary: &Summary) -> String {
         let _ = writeln!(out, "  missing  {}", plain(&gap.to_string()));
     }
     if summary.missing.len() > SHOWN {
-        let _ = writeln!(out, "  missing  {} more; --json names all", summary.missing.len() - SHOWN);
+        let _ = writeln!(out, "  missing  {} more; --json lists all", summary.missing.len() - SHOWN);
     }
     if let Some(date) = &summary.next.not_before {
         let _ = writeln!(out, "  next     not before {date}");
     }
     if summary.complete {
-        let since =
-            summary.next.from.as_deref().map(|date| format!("; the next run asks for what changed since {date}"));
+        let since = summary.next.from.as_deref().map(|date| format!("; the next run requests changes since {date}"));
         let _ = writeln!(out, "  complete{}", since.unwrap_or_default());
     }
     out

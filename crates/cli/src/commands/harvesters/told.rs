@@ -20,8 +20,8 @@ const HEADS: [&str; 10] = [
     "refused",
     "errors",
     "last seen",
-    "had everything",
-    "had a selection",
+    "last full",
+    "last partial",
     "program",
 ];
 
@@ -30,13 +30,13 @@ pub(super) fn text(summary: &Summary, folder: &Path, since: Option<Datestamp>, s
     let mut out = server.map(|server| format!("{}\n", plain(server))).unwrap_or_default();
     let whole = since.map_or_else(String::new, |since| format!(" since {since}"));
     if summary.harvesters.is_empty() {
-        let _ = writeln!(out, "nobody has asked{whole}, by the log {}", shown(folder));
+        let _ = writeln!(out, "no requests{whole} in the harvest log {}", shown(folder));
     } else {
         table(&mut out, summary);
     }
     if summary.unreadable > 0 {
         let lines = counted(summary.unreadable, "line", "lines");
-        let _ = writeln!(out, "{lines} of the log could not be read");
+        let _ = writeln!(out, "{lines} of the harvest log could not be read");
     }
     out
 }

@@ -61,7 +61,7 @@ impl Grumbler {
 
     pub(super) fn finish(mut self) -> Result<(), CliError> {
         if self.unnamed > 0 {
-            output::warn(&format!("modoai: and {} more; --faults FILE names them all", self.unnamed));
+            output::warn(&format!("modoai: and {} more; use --faults FILE to list all", self.unnamed));
         }
         if let Some(first) = self.first_remark.filter(|_| !self.quiet) {
             let one = "entry has a date that cannot be parsed and is kept as text";
@@ -71,7 +71,7 @@ impl Grumbler {
         let flushed = self.file.as_mut().map_or(Ok(()), Write::flush);
         match self.failed.map_or(flushed, Err) {
             Ok(()) => Ok(()),
-            Err(error) => Err(CliError::failed("failed to write the list of faults").because(error)),
+            Err(error) => Err(CliError::failed("failed to write the list of rejected entries").because(error)),
         }
     }
 }
@@ -124,8 +124,8 @@ pub(super) fn told(report: &Report, took: Duration, dry_run: bool, has_input: bo
         ("updated by new configuration", report.recast),
         ("invalid", report.bad),
         ("duplicate", report.duplicates),
-        ("with a date that is kept as text", report.remarks),
-        ("missing in the input but kept", report.spared),
+        ("with unparsable dates, kept as text", report.remarks),
+        ("missing from the input; deletion withheld", report.spared),
     ];
     let seconds = took.as_secs_f64();
     let mut text = if has_input {
@@ -144,7 +144,7 @@ pub(super) fn told(report: &Report, took: Duration, dry_run: bool, has_input: bo
     for (prefix, Lacking { records, fields }) in &report.lacking {
         let fields = fields.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         text.push_str(&format!(
-            "  {:>12}  without the format {prefix}: missing {fields}\n",
+            "  {:>12}  without format {prefix}: missing {fields}\n",
             HumanCount(*records).to_string()
         ));
     }
@@ -153,7 +153,7 @@ pub(super) fn told(report: &Report, took: Duration, dry_run: bool, has_input: bo
     }
     if !report.withdrawn.is_empty() {
         let formats = report.withdrawn.join(", ");
-        text.push_str(&format!("  withdrawn formats: {formats}; their records are reported as deleted there\n"));
+        text.push_str(&format!("  withdrawn formats: {formats}; all their records are deleted\n"));
     }
     text
 }
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(
             told(&withdrawn, second, false, false),
             "applied the configuration to the archive in 1.0 s\n             2  updated by new configuration\n  \
-             withdrawn formats: mods; their records are reported as deleted there\n"
+             withdrawn formats: mods; all their records are deleted\n"
         );
     }
 }

@@ -33,8 +33,8 @@ pub(super) struct ApacheArgs {
     /// Index the sites of an Apache httpd that has mod_oai, instead of DIR.
     #[arg(long)]
     apache: bool,
-    /// How httpd is started, with its arguments; by default apachectl, apache2ctl or httpd. It is only asked where its
-    /// sites are (`-t -D MODOAI_SHOW_ROOTS`). If only root may do that, give what it prints on standard input, and
+    /// Command that starts httpd, with its arguments [default: apachectl, apache2ctl or httpd]. It is run only with `-t
+    /// -D MODOAI_SHOW_ROOTS`, to list the sites. If only root may do that, pass its output on standard input, and give
     /// `-` here.
     #[arg(long, value_name = "PROGRAM", requires = "apache", allow_hyphen_values = true)]
     httpd: Option<String>,
@@ -80,8 +80,8 @@ fn index(server: &Served, accept_deletions: bool) -> Result<Outcome, CliError> {
     let Served { folder, site: settings, .. } = server;
     httpd::check_user(folder)?;
     let site = Site::open_roots(server.roots.clone(), settings, &[]);
-    let site = Arc::new(site.map_err(|error| CliError::new(Kind::Config, "its files cannot be found").because(error))?);
-    let failed = |error: CatalogueError| CliError::failed("failed to fill the catalogue").because(error);
+    let site = Arc::new(site.map_err(|error| CliError::new(Kind::Config, "failed to find its files").because(error))?);
+    let failed = |error: CatalogueError| CliError::failed("failed to write the catalogue").because(error);
     let catalogue = Arc::new(Sqlite::open(&folder.join("catalogue.sqlite"), system_clock()).map_err(failed)?);
     let writer = match catalogue.writer() {
         Ok(writer) => writer,
@@ -92,6 +92,7 @@ fn index(server: &Served, accept_deletions: bool) -> Result<Outcome, CliError> {
     let complete = catalogue.standing().map_err(failed)?.ready;
     let describer = Guess { site: site.clone(), known: complete.then(|| catalogue.clone()) };
     let reconciler = Reconciler::new(site.clone(), writer, settings.max_vanished).described_by(Arc::new(describer));
+    let reconciler = reconciler.with_sets(server.sets.clone());
     let mut reconciler = if accept_deletions { reconciler.believing_all() } else { reconciler };
     let counting = Counting::start("looking", reconciler.seen());
     let tally = reconciler.beforehand(&|_, _| {});
@@ -101,7 +102,7 @@ fn index(server: &Served, accept_deletions: bool) -> Result<Outcome, CliError> {
     drop(reconciler);
     let progress = Arc::new(AtomicU64::new(0));
     let counting = Counting::start("reading", progress.clone());
-    let read = read_everything(&site, &*catalogue, server.digests_up_to, &AtomicBool::new(false), &progress);
+    let read = read_everything(&site, &*catalogue, settings.read_ahead, &AtomicBool::new(false), &progress);
     drop(counting);
     Ok(Outcome::Indexed { tally, read: read.map_err(failed)?, complete })
 }
@@ -117,7 +118,7 @@ impl Outcome {
     fn told(&self, server: &Served) -> String {
         let name = &server.name;
         match self {
-            Self::Kept => format!("{name}: httpd runs and keeps this catalogue current; nothing to do\n"),
+            Self::Kept => format!("{name}: httpd is running and keeps this catalogue current; nothing to do\n"),
             Self::Indexed { tally, read, complete } => {
                 let rest = if *complete { "" } else { "; httpd completes it when it starts" };
                 format!("{name}: {}, {read} read{rest}\n", told(tally))

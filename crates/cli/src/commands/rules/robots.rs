@@ -118,7 +118,7 @@ fn check(text: &str, agents: &BTreeSet<String>, door: &Door) {
             if let Permission::Forbidden { line, rule } = robots.allows(&format!("{}{request}", door.path))
                 && told.insert(line)
             {
-                tracing::warn!("line {line} still closes the repository to {agent}: {rule}");
+                tracing::warn!("line {line} still blocks {agent} from the repository: {rule}");
             }
         }
     }

@@ -54,20 +54,22 @@ impl Crawl {
         let client = self.client()?;
         let top = self.top.to_string();
         let folder = self.data.clone().or_else(|| own_place("crawls", &top)).ok_or_else(|| {
-            CliError::new(Kind::Usage, "there is no home to keep the site in").hint("give a folder with --data")
+            CliError::new(Kind::Usage, "cannot determine the state directory: HOME is not set")
+                .hint("give a directory with --data")
         })?;
         let failed = |what: &str| CliError::failed(format!("failed to open {what} of {top}"));
-        let hint = "another place can be given with --data";
-        let shelf =
-            Shelf::open(&folder.join("kept")).map_err(|error| failed("what is kept").because(error).hint(hint))?;
+        let hint = "to use another directory, give it with --data";
+        let shelf = Shelf::open(&folder.join("kept"))
+            .map_err(|error| failed("the stored resources").because(error).hint(hint))?;
         let catalogue = Sqlite::open(&folder.join("catalogue.sqlite"), system_clock());
         let catalogue = catalogue.map_err(|error| failed("the catalogue").because(error).hint(hint))?;
         let (shelf, catalogue): (_, Arc<dyn Catalogue>) = (Arc::new(shelf), Arc::new(catalogue));
         let intake = Intake::new(catalogue.clone(), shelf.clone(), config.site.max_vanished);
+        let intake = intake.map(|intake| intake.with_sets(config.repository.sets.clone()));
         let intake = intake.map_err(|error| match error {
             CatalogueError::Locked { .. } => {
-                let what = format!("another modoai already keeps the catalogue in {}", shown(&folder));
-                CliError::failed(what).hint("stop it, or give another place with --data")
+                let what = format!("another modoai process is using the catalogue in {}", shown(&folder));
+                CliError::failed(what).hint("stop it, or give another directory with --data")
             }
             error => failed("the catalogue").because(error),
         })?;
@@ -152,7 +154,7 @@ pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configura
     }));
     let crawling = crawler.start()?;
     if !filled {
-        tracing::info!("crawling {top} for the first time; lists are given when that is done");
+        tracing::info!("crawling {top} for the first time; lists are available when the crawl is complete");
     }
     tokio::select! {
         ready = until_ready(&catalogue, &status) => ready?,
@@ -162,7 +164,7 @@ pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configura
         }
     }
     output::print(&format!(
-        "serving {top}\n  repository  {base_url}\n  kept in     {}\nlistening on {origin}\n",
+        "serving {top}\n  repository  {base_url}\n  data        {}\nlistening on {origin}\n",
         shown(&folder)
     ))?;
     end.wait().await;

@@ -33,36 +33,36 @@ pub(crate) struct Crawl {
 
 /// How a site is crawled.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "With --crawl")]
+#[command(next_help_heading = "Crawl options")]
 pub(crate) struct CrawlArgs {
-    /// A site that somebody else serves, instead of a folder. Begins here, and takes all of this host.
+    /// Crawl and serve the site at URL (all of its host) instead of a directory.
     #[arg(long = "crawl", value_name = "URL", value_parser = base_url)]
     top: Option<Url>,
-    /// Only what is at or below the folder of the URL.
+    /// Crawl only URLs at or below the directory of URL.
     #[arg(long, requires = "top")]
     pub(crate) tree: bool,
-    /// How often the site is crawled again: 30m, 12h, 7d.
+    /// Time between crawls: 30m, 12h, 7d.
     #[arg(long, value_name = "SPAN", default_value = "1d", value_parser = span, requires = "top")]
     pub(crate) crawl_every: Duration,
-    /// How many requests at once.
+    /// Maximum number of concurrent requests.
     #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u16).range(1..=256), requires = "top")]
     pub(crate) per_host: u16,
-    /// How many links from the top are followed.
+    /// Maximum number of links to follow from the start page.
     #[arg(long, value_name = "N", requires = "top")]
     pub(crate) depth: Option<u16>,
-    /// Most documents to read; 0 for no limit [default: 100000]
+    /// Maximum number of documents to read; 0 for no limit [default: 100000]
     #[arg(long, value_name = "N", requires = "top")]
     pub(crate) max_pages: Option<u64>,
-    /// Largest resource to store. Larger ones are listed by reference.
+    /// Maximum size of a stored resource; larger ones are listed by reference.
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = bytes, requires = "top")]
     pub(crate) max_size: u64,
-    /// Most bytes to store of the site. A crawl stops there; what is stored is served.
+    /// Maximum number of bytes to store of the site; the crawl stops there, and the stored part is served.
     #[arg(long, value_name = "SIZE", default_value = "100G", value_parser = bytes, requires = "top")]
     pub(crate) max_total: u64,
-    /// Free disk space to keep. A crawl stops when less is free.
+    /// Minimum free disk space; the crawl stops when less is free.
     #[arg(long, value_name = "SIZE", default_value = "500M", value_parser = bytes, requires = "top")]
     pub(crate) min_free: u64,
-    /// Do not obey robots.txt. Only for a site that is your own.
+    /// Ignore robots.txt; use only for your own site.
     #[arg(long, requires = "top")]
     pub(crate) ignore_robots: bool,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub(crate) struct CrawlArgs {
 /// A span of time, as settings have it.
 fn span(text: &str) -> Result<Duration, String> {
     match value::duration(&toml::Value::String(text.to_owned()))? {
-        Duration::ZERO => Err("needs some time in between".to_owned()),
+        Duration::ZERO => Err("the interval must be longer than 0".to_owned()),
         span => Ok(span),
     }
 }

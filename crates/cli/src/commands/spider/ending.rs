@@ -7,24 +7,57 @@ use modoai_spider::verdict::Verdict;
 
 use super::SpiderCommand;
 use crate::error::{CliError, Kind};
+use crate::output::counted;
 
 /// A verdict that may be asked to make the exit code 2.
 #[derive(Clone, Debug)]
 pub(crate) struct Failing {
     /// What it is called where words are not to be quoted.
     name: &'static str,
+    /// One finding and several, as the message counts them.
+    nouns: (&'static str, &'static str),
     verdict: Verdict,
     counted: fn(&Summary) -> u64,
 }
 
 /// All of them.
 const FAILING: &[Failing] = &[
-    Failing { name: "broken", verdict: Verdict::Broken, counted: |summary| summary.broken },
-    Failing { name: "fragment", verdict: Verdict::Fragment, counted: |summary| summary.fragments },
-    Failing { name: "moved", verdict: Verdict::Moved, counted: |summary| summary.moved },
-    Failing { name: "changed", verdict: Verdict::Changed, counted: |summary| summary.changed },
-    Failing { name: "expiring", verdict: Verdict::Expiring, counted: |summary| summary.expiring },
-    Failing { name: "not-tested", verdict: Verdict::NotTested, counted: |summary| summary.not_tested },
+    Failing {
+        name: "broken",
+        nouns: ("broken target", "broken targets"),
+        verdict: Verdict::Broken,
+        counted: |summary| summary.broken,
+    },
+    Failing {
+        name: "fragment",
+        nouns: ("missing fragment", "missing fragments"),
+        verdict: Verdict::Fragment,
+        counted: |summary| summary.fragments,
+    },
+    Failing {
+        name: "moved",
+        nouns: ("moved target", "moved targets"),
+        verdict: Verdict::Moved,
+        counted: |summary| summary.moved,
+    },
+    Failing {
+        name: "changed",
+        nouns: ("changed document", "changed documents"),
+        verdict: Verdict::Changed,
+        counted: |summary| summary.changed,
+    },
+    Failing {
+        name: "expiring",
+        nouns: ("expiring document", "expiring documents"),
+        verdict: Verdict::Expiring,
+        counted: |summary| summary.expiring,
+    },
+    Failing {
+        name: "not-tested",
+        nouns: ("target not tested", "targets not tested"),
+        verdict: Verdict::NotTested,
+        counted: |summary| summary.not_tested,
+    },
 ];
 
 impl ValueEnum for Failing {
@@ -43,7 +76,7 @@ impl SpiderCommand {
     pub(super) fn judge(&self, run: &Run) -> Result<(), CliError> {
         if let Some(why) = run.incomplete() {
             let hint = match run.cut_short {
-                Some(_) => "run the same command again; it continues where it stopped",
+                Some(_) => "run the same command again to resume",
                 None => "run the same command again later, or exclude these pages with --avoid PREFIX",
             };
             return Err(CliError::new(Kind::Incomplete, format!("incomplete: {why}")).hint(hint));
@@ -55,14 +88,14 @@ impl SpiderCommand {
         // In the order of the table, and each once, however they were asked for.
         let asked = FAILING.iter().filter(|row| self.fail_on.iter().any(|asked| asked.verdict == row.verdict));
         let found: Vec<String> = asked
-            .map(|row| (row.verdict.name(), (row.counted)(&run.summary)))
+            .map(|row| (row.nouns, (row.counted)(&run.summary)))
             .filter(|(_, count)| *count > 0)
-            .map(|(name, count)| format!("{count} {name}"))
+            .map(|((one, many), count)| counted(count, one, many))
             .collect();
         if found.is_empty() {
             Ok(())
         } else {
-            Err(CliError::new(Kind::Findings, format!("found: {}", found.join(", "))))
+            Err(CliError::new(Kind::Findings, format!("found {}", found.join(", "))))
         }
     }
 }
@@ -91,7 +124,7 @@ impl Failures {
         if let Err(error) = judged {
             tracing::error!("{}", error.what_happened());
         }
-        let things = if self.count == 1 { "one thing".to_owned() } else { format!("{} things", self.count) };
-        Err(CliError::failed(format!("{things} failed, as told above; all else was done")))
+        let failures = counted(self.count as u64, "operation", "operations");
+        Err(CliError::failed(format!("{failures} failed; see the errors above")))
     }
 }

@@ -21,7 +21,7 @@ pub(super) const BASE: &str = "http://localhost/";
 
 /// Opens a folder as the site of this URL. Every document in it is checked, whether something links to it or not.
 pub(super) fn open(folder: &Path, base: &Url) -> Result<LocalSite, CliError> {
-    let failed = || CliError::failed(format!("failed to read the folder {}", shown(folder)));
+    let failed = || CliError::failed(format!("failed to read the directory {}", shown(folder)));
     // Whether files look like secrets matters to who serves them, and not to links.
     let settings = SiteSettings { withhold: Vec::new(), ..SiteSettings::default() };
     let site = Site::open(folder, &settings, &[]).map_err(|error| failed().because(error))?;
@@ -36,7 +36,7 @@ pub(super) fn open(folder: &Path, base: &Url) -> Result<LocalSite, CliError> {
     })
     .map_err(|error| failed().because(error))?;
     if documents.is_empty() {
-        return Err(CliError::failed(format!("{} has no HTML or Markdown files", shown(folder))));
+        return Err(CliError::failed(format!("{} contains no HTML or Markdown files", shown(folder))));
     }
     Ok(LocalSite { base: base.clone(), folder: Arc::new(Files(site)), documents })
 }

@@ -30,7 +30,7 @@ impl SpiderCommand {
         }
         let Some(mut route) = self.route(plan)? else { return Ok(()) };
         let mut ledger = SqliteLedger::open(survey.table().connection())
-            .map_err(|error| CliError::failed("what owners were told is not known").because(error))?;
+            .map_err(|error| CliError::failed("failed to read the mail history").because(error))?;
         let now = jiff::Timestamp::now();
         let delivery = mail::deliver(survey, &plan.people, &mut *route, &mut ledger, now).map_err(report_failed)?;
         tell(delivery, quiet, failures);
@@ -39,7 +39,7 @@ impl SpiderCommand {
 
     /// How messages go out. If there is no way, that is told.
     fn route(&self, plan: &Plan) -> Result<Option<Box<dyn Route>>, CliError> {
-        let failed = |error| CliError::failed("mail cannot be sent").because(error);
+        let failed = |error| CliError::failed("failed to send mail").because(error);
         let own = || MailRoute::Sendmail { program: PathBuf::from(SENDMAIL), from: sender(plan) };
         if let Some(folder) = &self.mail_dry_run {
             let sender = route::sender_of(&plan.mail.clone().unwrap_or_else(own)).map_err(failed)?;
@@ -49,11 +49,11 @@ impl SpiderCommand {
             (Some(route), _) => route.clone(),
             (None, Syntax::Momspider) if Path::new(SENDMAIL).exists() => own(),
             (None, Syntax::Momspider) => {
-                tracing::warn!("nobody was written to: there is no {SENDMAIL}");
+                tracing::warn!("no mail sent: {SENDMAIL} not found");
                 return Ok(None);
             }
             (None, Syntax::Toml) => {
-                tracing::warn!("nobody was written to: the tasks have no [mail] that says how");
+                tracing::warn!("no mail sent: the task file has no [mail] section");
                 return Ok(None);
             }
         };
@@ -74,11 +74,11 @@ fn sender(plan: &Plan) -> String {
 
 fn tell(delivery: Delivery, quiet: bool, failures: &mut Failures) {
     for failed in delivery.failed {
-        failures.note(Err(CliError::failed(format!("{} was not written to: {}", failed.address, failed.what))));
+        failures.note(Err(CliError::failed(format!("failed to send mail to {}: {}", failed.address, failed.what))));
     }
     if !quiet {
         for written in &delivery.written {
-            tracing::info!("wrote to {}: {}", written.addresses.join(", "), written.subject);
+            tracing::info!("sent mail to {}: {}", written.addresses.join(", "), written.subject);
         }
     }
 }

@@ -14,7 +14,7 @@ impl SpiderCommand {
     /// see: not the table, nor a report, nor mail.
     pub(super) fn plan(&self) -> Result<(Plan, Vec<Credential>), CliError> {
         if self.base.is_some() && self.folder().is_none() {
-            return Err(CliError::new(Kind::Usage, "--base is for a folder"));
+            return Err(CliError::new(Kind::Usage, "--base requires a directory as TARGET"));
         }
         let mut plan = match web_url(&self.target) {
             Some(top) => Plan { tasks: vec![self.task(top)?], ..Plan::default() },
@@ -28,7 +28,7 @@ impl SpiderCommand {
         for (option, action, prefixes) in given {
             for prefix in prefixes {
                 let url = Url::parse(prefix).map_err(|error| {
-                    CliError::new(Kind::Usage, format!("{prefix:?} is not the beginning of a URL")).because(error)
+                    CliError::new(Kind::Usage, format!("invalid URL prefix {prefix:?}")).because(error)
                 })?;
                 plan.restrictions.push(Restriction {
                     action,
@@ -66,7 +66,7 @@ impl SpiderCommand {
             Some(base) => base.join("."),
             None => Url::parse(folder::BASE),
         };
-        let base = base.map_err(|error| CliError::new(Kind::Usage, "--base cannot be used").because(error))?;
+        let base = base.map_err(|error| CliError::new(Kind::Usage, "invalid --base").because(error))?;
         let name =
             std::path::absolute(folder).ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
         let name = name.unwrap_or_else(|| "folder".to_owned());
@@ -75,18 +75,17 @@ impl SpiderCommand {
 
     fn file(&self) -> Result<Plan, CliError> {
         if self.tree || self.html.is_some() {
-            let told = "--tree and --html are for a URL; tasks say themselves how far they go and where their index is";
+            let told = "--tree and --html require a URL as TARGET; tasks define their own scope and index file";
             return Err(CliError::new(Kind::Usage, told));
         }
         let path = Path::new(&self.target);
         if !path.exists() {
-            return Err(CliError::new(Kind::Usage, format!("there is no file {}", self.target))
-                .hint("a URL begins with http:// or https://"));
+            return Err(CliError::new(Kind::Usage, format!("file {} not found", self.target))
+                .hint("a URL must begin with http:// or https://"));
         }
-        let plan =
-            Plan::read(path).map_err(|error| CliError::new(Kind::Config, "the tasks cannot be used").because(error))?;
+        let plan = Plan::read(path).map_err(|error| CliError::new(Kind::Config, "invalid tasks").because(error))?;
         if plan.tasks.is_empty() {
-            return Err(CliError::new(Kind::Config, format!("{} has no task", self.target)));
+            return Err(CliError::new(Kind::Config, format!("{} contains no task", self.target)));
         }
         Ok(plan)
     }
@@ -95,7 +94,7 @@ impl SpiderCommand {
 /// Where the table of a target is kept.
 pub(super) fn own_table(target: &str) -> Result<PathBuf, CliError> {
     let place = own_place("spider", target).ok_or_else(|| {
-        CliError::new(Kind::Usage, "there is no home to keep the table in")
+        CliError::new(Kind::Usage, "cannot determine the state directory: HOME is not set")
             .hint("give a file with --table, or --no-table")
     })?;
     let mut file = place.into_os_string();

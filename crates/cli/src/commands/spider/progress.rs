@@ -44,7 +44,7 @@ impl Watching {
         self.drawn.set(Instant::now());
         let per_second = progress.traffic.requests as f64 / bar.elapsed().as_secs_f64().max(0.1);
         bar.set_message(format!(
-            "{} documents, {} URLs tested, {} to go, {} broken; {:.0} requests/s, {}",
+            "{} documents, {} URLs tested, {} waiting, {} broken; {:.0} requests/s, {}",
             HumanCount(progress.pages),
             HumanCount(progress.tested),
             HumanCount(progress.waiting),
@@ -79,7 +79,7 @@ pub(crate) fn interrupted(runtime: &Handle) -> Result<impl Future<Output = Strin
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            let is_heard = tell.take().is_some_and(|tell| tell.send("it was interrupted".to_owned()).is_ok());
+            let is_heard = tell.take().is_some_and(|tell| tell.send("interrupted".to_owned()).is_ok());
             if !is_heard {
                 std::process::exit(INTERRUPTED);
             }

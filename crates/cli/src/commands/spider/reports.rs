@@ -28,13 +28,13 @@ pub(crate) struct ReportFile {
 impl ReportFile {
     /// What the help says of it, in a line.
     pub(super) fn help() -> String {
-        format!("Write a report for machines; may be given several times. The formats: {}", names())
+        format!("Write a report (repeatable). Formats: {}", names())
     }
 
     /// The same with what each format holds.
     pub(super) fn long_help() -> String {
         let rows = FORMATS.iter().map(|format| format!("\n- {}: {}", format.name, format.about));
-        format!("Write a report for machines; may be given several times. The formats:\n{}", rows.collect::<String>())
+        format!("Write a report (repeatable). Formats:\n{}", rows.collect::<String>())
     }
 }
 
@@ -42,10 +42,9 @@ impl FromStr for ReportFile {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, path) =
-            text.split_once('=').ok_or("a report is asked for as FORMAT=FILE, such as junit=links.xml")?;
+        let (name, path) = text.split_once('=').ok_or("expected FORMAT=FILE, such as junit=links.xml")?;
         let format =
-            report::named(name).ok_or_else(|| format!("there is no format {name:?}; there are {}", names()))?;
+            report::named(name).ok_or_else(|| format!("unknown format {name:?}; the formats are {}", names()))?;
         Ok(Self { format, path: path.into() })
     }
 }
@@ -61,7 +60,7 @@ impl SpiderCommand {
             if let Some(file) = &infostructure.task.index_file {
                 let written = index::write(survey, of, file).map_err(report_failed);
                 failures.note(written.map(|written| {
-                    tracing::info!("the index of {} is in {}", infostructure.task.name, written.index.display());
+                    tracing::info!("wrote the index of {} to {}", infostructure.task.name, written.index.display());
                 }));
             }
         }
@@ -95,11 +94,9 @@ impl SpiderCommand {
     /// Where all findings are, or how to get them.
     fn next(&self) -> String {
         match (&self.html, web_url(&self.target)) {
-            (Some(file), _) => format!("{} has all findings", file.display()),
-            (None, Some(_)) => {
-                "--html report.html writes all findings as a page to read, --json as lines for programs".to_owned()
-            }
-            (None, None) => "--report text=FILE writes all findings, --json as lines for programs".to_owned(),
+            (Some(file), _) => format!("{} contains all findings", file.display()),
+            (None, Some(_)) => "For the full report, use --html FILE or --json".to_owned(),
+            (None, None) => "For the full report, use --report text=FILE or --json".to_owned(),
         }
     }
 }

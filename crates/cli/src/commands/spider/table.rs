@@ -71,6 +71,8 @@ impl SpiderCommand {
 pub(crate) fn set_aside(file: &Path) -> Result<(), TableError> {
     let aside = Table::set_aside(file)?;
     let (file, aside) = (shown(file), shown(&aside));
-    tracing::warn!("the table {file} is damaged: moved it to {aside} and started a new one; all findings count as new");
+    tracing::warn!(
+        "the table {file} is damaged: moved it to {aside} and started a new one; all findings are reported as new"
+    );
     Ok(())
 }

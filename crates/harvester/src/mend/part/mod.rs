@@ -32,16 +32,16 @@ pub struct Offence {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
     /// Bytes that are not UTF-8.
-    #[error("bytes that are not UTF-8")]
+    #[error("invalid UTF-8")]
     NotUtf8,
     /// A character that XML cannot carry.
-    #[error("the character U+{0:04X}, which XML cannot carry")]
+    #[error("the character U+{0:04X}, which XML does not allow")]
     Character(u32),
     /// An ampersand that begins no reference, or a reference to something that is not defined or cannot be.
-    #[error("'{0}' is no reference that XML knows")]
+    #[error("unknown reference '{0}'")]
     Reference(String),
     /// Something that is not a name stands where there must be one.
-    #[error("'{0}' is not a name")]
+    #[error("invalid name '{0}'")]
     Name(String),
     /// No declaration in scope explains a prefix.
     #[error("the namespace prefix '{0}' is not declared")]
@@ -58,7 +58,7 @@ pub enum Wrong {
         close: String,
     },
     /// Anything else that is not XML.
-    #[error("ill-formed XML: {0}")]
+    #[error("XML is not well-formed: {0}")]
     IllFormed(&'static str),
     /// The element does not end.
     #[error("the element is incomplete")]
@@ -215,7 +215,7 @@ impl PartCheck {
     fn markup(&mut self, mut bytes: &[u8]) -> Result<(), Offence> {
         while !bytes.is_empty() {
             if self.lexer.is_over() {
-                return Err(Wrong::IllFormed("something follows the element").at(self.offset));
+                return Err(Wrong::IllFormed("content after the root element").at(self.offset));
             }
             let (kind, length) = self.lexer.next(bytes);
             let (run, rest) = bytes.split_at(length);
@@ -240,14 +240,14 @@ impl PartCheck {
                 }
                 self.keep(run)
             }
-            Kind::NotMarkup => wrong("'<' opens nothing", self.start),
+            Kind::NotMarkup => wrong("'<' does not start a tag", self.start),
             Kind::Tag | Kind::Value => self.keep(run),
             Kind::TagEnd => {
                 self.keep(run)?;
                 self.tags.tag(&self.markup).map_err(|wrong| wrong.at(self.start))
             }
-            Kind::Doctype => wrong("a document type inside an answer", self.start),
-            _ if is_outside => wrong("something precedes the element", self.offset),
+            Kind::Doctype => wrong("a document type declaration", self.start),
+            _ if is_outside => wrong("content before the root element", self.offset),
             Kind::Text => self.text.push(run, self.offset),
             Kind::Cdata => Ok(()),
             Kind::Comment => {
@@ -268,7 +268,7 @@ impl PartCheck {
         match self.target {
             Target::Known => {}
             Target::Ended if byte == b'>' => self.target = Target::Known,
-            Target::Ended => return Err(Wrong::IllFormed("an instruction without a name").at(self.start)),
+            Target::Ended => return Err(Wrong::IllFormed("a processing instruction without a name").at(self.start)),
             Target::Arriving if super::is_space(byte) || byte == b'?' => {
                 tags::target(&self.markup[2..]).map_err(|wrong| wrong.at(self.start))?;
                 self.target = if byte == b'?' { Target::Ended } else { Target::Known };

@@ -97,7 +97,7 @@ impl Tags {
             _ => return Ok(()),
         };
         if !may_be_declared(prefix, &uri) {
-            return Err(Wrong::IllFormed("a namespace declaration that is not allowed"));
+            return Err(Wrong::IllFormed("an invalid namespace declaration"));
         }
         self.scope_length += prefix.len() + uri.len();
         if self.scope.len() == MOST_NAMESPACES {
@@ -182,14 +182,14 @@ fn attributes(mut rest: &str) -> Result<Vec<Attribute<'_>>, Wrong> {
             return Ok(attributes);
         }
         if trimmed.len() == rest.len() {
-            return Err(Wrong::IllFormed("no white space between attributes"));
+            return Err(Wrong::IllFormed("no whitespace between attributes"));
         }
-        let (name, after) = trimmed.split_once('=').ok_or(Wrong::IllFormed("an attribute has no value"))?;
+        let (name, after) = trimmed.split_once('=').ok_or(Wrong::IllFormed("an attribute without a value"))?;
         let (prefix, local) = qualified(name.trim_end_matches(SPACES))?;
         let after = after.trim_start_matches(SPACES);
         let quote = after.chars().next().filter(|quote| matches!(quote, '"' | '\''));
-        let quote = quote.ok_or(Wrong::IllFormed("an attribute value is not in quotes"))?;
-        let (value, after) = after[1..].split_once(quote).ok_or(Wrong::IllFormed("an attribute value does not end"))?;
+        let quote = quote.ok_or(Wrong::IllFormed("an unquoted attribute value"))?;
+        let (value, after) = after[1..].split_once(quote).ok_or(Wrong::IllFormed("an unterminated attribute value"))?;
         if value.contains('<') {
             return Err(Wrong::IllFormed("'<' in an attribute value"));
         }

@@ -38,7 +38,7 @@ fn what_is_xml_passes() {
 #[test]
 fn what_is_not_is_told_with_its_place() {
     use Wrong::{Character, IllFormed, Incomplete, Name, Prefix, Reference, Repeated};
-    let declaration = "a namespace declaration that is not allowed";
+    let declaration = "an invalid namespace declaration";
     let cases: &[(&str, u64, Wrong)] = &[
         ("<a>\0</a>", 3, Character(0)),
         ("<a b='\u{ffff}'/>", 6, Character(0xffff)),
@@ -49,11 +49,11 @@ fn what_is_not_is_told_with_its_place() {
         ("<a>&#X41;</a>", 3, Reference("&#X41;".into())),
         ("<a b='&'/>", 0, Reference("&".into())),
         ("<a>]]></a>", 5, IllFormed("']]>' in text")),
-        ("<a>< b</a>", 3, IllFormed("'<' opens nothing")),
+        ("<a>< b</a>", 3, IllFormed("'<' does not start a tag")),
         ("<a b='<'/>", 0, IllFormed("'<' in an attribute value")),
-        ("<a b/>", 0, IllFormed("an attribute has no value")),
-        ("<a b=1/>", 0, IllFormed("an attribute value is not in quotes")),
-        ("<a b='1'c='2'/>", 0, IllFormed("no white space between attributes")),
+        ("<a b/>", 0, IllFormed("an attribute without a value")),
+        ("<a b=1/>", 0, IllFormed("an unquoted attribute value")),
+        ("<a b='1'c='2'/>", 0, IllFormed("no whitespace between attributes")),
         ("<a b='1' b='2'/>", 0, Repeated("b".into())),
         ("<a p:b='1' q:b='2'/>", 0, Repeated("b".into())),
         ("<a xmlns:n='u' xmlns:n='v'/>", 0, Repeated("n".into())),
@@ -75,12 +75,12 @@ fn what_is_not_is_told_with_its_place() {
         ("<a><!-- a ---></a>", 3, IllFormed("'--' inside a comment")),
         ("<a><?xml version='1.0'?></a>", 3, Name("xml".into())),
         ("<a><??></a>", 3, Name(String::new())),
-        ("<a><?p?q?></a>", 3, IllFormed("an instruction without a name")),
-        ("<!DOCTYPE a><a/>", 0, IllFormed("a document type inside an answer")),
-        ("<!-- --><a/>", 4, IllFormed("something precedes the element")),
-        ("x<a/>", 0, IllFormed("something precedes the element")),
-        ("<a/> ", 4, IllFormed("something follows the element")),
-        ("<a/><b/>", 4, IllFormed("something follows the element")),
+        ("<a><?p?q?></a>", 3, IllFormed("a processing instruction without a name")),
+        ("<!DOCTYPE a><a/>", 0, IllFormed("a document type declaration")),
+        ("<!-- --><a/>", 4, IllFormed("content before the root element")),
+        ("x<a/>", 0, IllFormed("content before the root element")),
+        ("<a/> ", 4, IllFormed("content after the root element")),
+        ("<a/><b/>", 4, IllFormed("content after the root element")),
         ("<a><b></b>", 10, Incomplete),
         ("<a", 2, Incomplete),
         ("", 0, Incomplete),

@@ -106,7 +106,7 @@ fn granularity(case: &Case, verdict: &mut Verdict) -> Judged {
 fn earliest(case: &Case, verdict: &mut Verdict) -> Judged {
     let (_, identify) = case.identify()?;
     let Some(earliest) = identify.field("earliestDatestamp").and_then(moment) else {
-        return not_judged("earliestDatestamp cannot be read");
+        return not_judged("earliestDatestamp is invalid");
     };
     each_datestamp(case, |exchange, identifier, datestamp| {
         if moment(datestamp).is_some_and(|moment| moment < earliest) {
@@ -134,7 +134,7 @@ fn clock(case: &Case, verdict: &mut Verdict) -> Judged {
         let ahead = told.unix() - exchange.at;
         if ahead.abs() > TOLERANCE {
             let way = if ahead > 0 { "ahead of" } else { "behind" };
-            let message = format!("responseDate {told} is {} minutes {way} our clock", ahead.abs() / 60);
+            let message = format!("responseDate {told} is {} minutes {way} the local clock", ahead.abs() / 60);
             verdict.warn_at(exchange, message, "<responseDate");
         }
     }
@@ -146,7 +146,7 @@ fn inclusive(case: &Case, verdict: &mut Verdict) -> Judged {
     let headers = case.headers()?;
     let of_that_moment = headers.entries().filter(|(_, entry)| moment(&entry.datestamp) == Some(stamp));
     let Some((_, sample)) = of_that_moment.min_by_key(|(_, entry)| entry.deleted) else {
-        return not_judged("no datestamp was seen");
+        return not_judged("no datestamp found");
     };
     let date = sample.datestamp.trim();
     for verb in SELECTIVE {
@@ -156,7 +156,7 @@ fn inclusive(case: &Case, verdict: &mut Verdict) -> Judged {
             let walk = case.list(verb, &[(bound, date)])?;
             // A record may be anywhere in a list that is too long to look through.
             if walk.end == End::Sampled {
-                verdict.note(format!("the lists with {bound} alone are too long to look for the record"));
+                verdict.note(format!("the lists with only {bound} are too long to search for the record"));
             } else {
                 includes(&walk, &sample.identifier, verdict)?;
             }
@@ -173,7 +173,7 @@ pub(super) fn includes(walk: &Walk<'_>, identifier: &str, verdict: &mut Verdict)
     match &walk.end {
         End::Complete => verdict.fail(walk.first(), format!("'{identifier}' is not in the list")),
         End::Broken(reason) => verdict.fail(walk.last(), format!("'{identifier}' was not found: {reason}")),
-        End::Sampled => return not_judged("the list is too long to look for the record"),
+        End::Sampled => return not_judged("the list is too long to search for the record"),
     }
     Ok(())
 }
@@ -191,7 +191,7 @@ fn nothing_else(case: &Case, verdict: &mut Verdict) -> Judged {
             // By day, whatever is in the day is in the range.
             let past_it = moment >= granularity.later(stamp, 1);
             if (least && moment < stamp) || (most && past_it) {
-                let message = format!("'{}' of {} is outside of the range", entry.identifier, entry.datestamp);
+                let message = format!("'{}' of {} is outside the range", entry.identifier, entry.datestamp);
                 verdict.fail_at(page, message, &entry.identifier);
             }
         }
@@ -211,7 +211,7 @@ fn middle(case: &Case) -> Result<Datestamp, Stop> {
     let stamps: BTreeSet<_> = seen.iter().filter_map(|entry| moment(&entry.datestamp)).collect();
     match stamps.iter().nth(stamps.len().saturating_sub(1) / 2) {
         Some(stamp) => Ok(*stamp),
-        None => not_judged("no datestamp was seen"),
+        None => not_judged("no datestamp found"),
     }
 }
 
@@ -234,7 +234,7 @@ fn halves_of(case: &Case, verb: &str, verdict: &mut Verdict) -> Judged {
     }
     // Of a long list, one day in two parts.
     let (first, last) = (format!("{}T00:00:00Z", &until[..10]), format!("{}T23:59:59Z", &until[..10]));
-    verdict.note(format!("of a long list, the {} was looked at", &until[..10]));
+    verdict.note(format!("the list is long; only {} was checked", &until[..10]));
     let whole = case.list(verb, &[("from", &first), ("until", &last)])?;
     if !whole.is_complete() || until == last {
         return not_judged("the list of one day is too long as well");
@@ -265,7 +265,8 @@ fn add_up(case: &Case, whole: &Walk<'_>, early: &Walk<'_>, late: &Walk<'_>, verd
     }
     for (page, entry) in early.entries().chain(late.entries()) {
         if !all.contains(&entry.identifier) && !case.may_lack(whole, entry) {
-            let message = format!("'{}' of {} is in a part, and not in the whole", entry.identifier, entry.datestamp);
+            let message =
+                format!("'{}' of {} is in a part, but not in the complete list", entry.identifier, entry.datestamp);
             verdict.fail_at(page, message, &entry.identifier);
         }
     }
@@ -275,7 +276,7 @@ fn add_up(case: &Case, whole: &Walk<'_>, early: &Walk<'_>, late: &Walk<'_>, verd
 fn from_earliest(case: &Case, verdict: &mut Verdict) -> Judged {
     let (_, identify) = case.identify()?;
     let Some(earliest) = identify.field("earliestDatestamp").filter(|text| moment(text).is_some()) else {
-        return not_judged("earliestDatestamp cannot be read");
+        return not_judged("earliestDatestamp is invalid");
     };
     let prefix = case.prefix()?;
     for verb in SELECTIVE {
@@ -288,7 +289,7 @@ fn from_earliest(case: &Case, verdict: &mut Verdict) -> Judged {
             continue;
         }
         if !whole.is_complete() {
-            verdict.note("the list is too long to compare; it is not refused");
+            verdict.note("the list is too long to compare; the request is accepted");
             continue;
         }
         let ranged = case.list(verb, &[("from", earliest)])?;
@@ -307,7 +308,7 @@ fn from_earliest(case: &Case, verdict: &mut Verdict) -> Judged {
 fn before_earliest(case: &Case, verdict: &mut Verdict) -> Judged {
     let (_, identify) = case.identify()?;
     let Some(earliest) = identify.field("earliestDatestamp").and_then(moment) else {
-        return not_judged("earliestDatestamp cannot be read");
+        return not_judged("earliestDatestamp is invalid");
     };
     let until = case.granularity()?.write(Datestamp::from_unix(earliest.unix() - 366 * 86_400));
     let prefix = case.prefix()?;
@@ -324,7 +325,7 @@ fn after_newest(case: &Case, verdict: &mut Verdict) -> Judged {
     let after = match (newest.filter(|_| headers.is_complete()), moment(&date)) {
         (Some(newest), _) => newest,
         (None, Some(now)) => Datestamp::from_unix(now.unix() + 86_400),
-        (None, None) => return not_judged("no datestamp was seen"),
+        (None, None) => return not_judged("no datestamp found"),
     };
     let from = granularity.write(granularity.later(after, 1));
     let prefix = case.prefix()?;
@@ -342,12 +343,12 @@ fn after_newest(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn by_day(case: &Case, verdict: &mut Verdict) -> Judged {
     let sample = case.sample()?;
-    let Some(stamp) = moment(&sample.datestamp) else { return not_judged("no datestamp was seen") };
+    let Some(stamp) = moment(&sample.datestamp) else { return not_judged("no datestamp found") };
     let day = Granularity::Day.write(stamp);
     let walk = case.list("ListIdentifiers", &[("from", &day), ("until", &day)])?;
     for (page, entry) in walk.entries() {
         if !entry.datestamp.trim().starts_with(&day) {
-            let message = format!("'{}' of {} is not of the {day}", entry.identifier, entry.datestamp);
+            let message = format!("'{}' of {} is not from {day}", entry.identifier, entry.datestamp);
             verdict.fail_at(page, message, &entry.identifier);
         }
     }
@@ -356,7 +357,7 @@ fn by_day(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn finer(case: &Case, verdict: &mut Verdict) -> Judged {
     if case.granularity()? == Granularity::Seconds {
-        return not_judged("the repository counts in seconds");
+        return not_judged("the granularity of the repository is seconds");
     }
     let prefix = case.prefix()?;
     let from = ("from", "2001-01-01T00:00:00Z");

@@ -41,7 +41,7 @@ fn policy(case: &Case, verdict: &mut Verdict) -> Judged {
     for exchange in case.exchanges() {
         for entry in exchange.answer().map_or(&[][..], |answer| &answer.entries) {
             if entry.deleted {
-                let message = format!("'{}' is deleted, and deletedRecord is 'no'", entry.identifier);
+                let message = format!("'{}' is deleted, but deletedRecord is 'no'", entry.identifier);
                 verdict.fail_at(exchange, message, &entry.identifier);
             }
         }
@@ -57,12 +57,12 @@ fn empty(case: &Case, verdict: &mut Verdict) -> Judged {
         for entry in entries.iter().filter(|entry| entry.deleted) {
             any = true;
             if entry.metadata.is_some() || entry.abouts > 0 {
-                let message = format!("'{}' is deleted, and has metadata or about", entry.identifier);
+                let message = format!("'{}' is deleted, but has metadata or about", entry.identifier);
                 verdict.fail_at(exchange, message, &entry.identifier);
             }
         }
     }
-    if any { Ok(()) } else { not_judged("no deleted record was seen") }
+    if any { Ok(()) } else { not_judged("no deleted record found") }
 }
 
 fn get_record(case: &Case, verdict: &mut Verdict) -> Judged {
@@ -70,10 +70,12 @@ fn get_record(case: &Case, verdict: &mut Verdict) -> Judged {
     let exchange = case.record(&deleted.identifier, &case.prefix()?)?;
     match exchange.answer().map(|answer| (answer, answer.entries.first())) {
         Some((_, Some(entry))) if entry.deleted => {}
-        Some((_, Some(_))) => verdict.fail_at(exchange, "it is deleted in the list, and here it is not", "<header"),
+        Some((_, Some(_))) => {
+            verdict.fail_at(exchange, "it is deleted in the list, but not in this response", "<header");
+        }
         Some((answer, None)) => {
             let codes = answer.codes().join(", ");
-            verdict.fail(exchange, format!("the list says that it is deleted, GetRecord says '{codes}'"));
+            verdict.fail(exchange, format!("it is deleted in the list, but GetRecord returns '{codes}'"));
         }
         None => verdict.fail(exchange, exchange.trouble()),
     }

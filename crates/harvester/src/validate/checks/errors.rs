@@ -62,7 +62,7 @@ pub(super) fn refused(
     for question in questions {
         let exchange = case.ask(question.clone())?;
         let Some(answer) = exchange.answer() else {
-            verdict.fail(exchange, format!("{} was expected; {}", codes.join(" or "), exchange.trouble()));
+            verdict.fail(exchange, format!("expected {}; {}", codes.join(" or "), exchange.trouble()));
             continue;
         };
         if codes.iter().any(|code| answer.is_refused_with(code)) {
@@ -71,12 +71,12 @@ pub(super) fn refused(
         let expected = codes.join(" or ");
         match answer.errors.first() {
             Some((code, _)) if also.contains(&code.as_str()) => {
-                verdict.warn_at(exchange, format!("{expected} was expected, {code} came"), "<error");
+                verdict.warn_at(exchange, format!("expected {expected}, received {code}"), "<error");
             }
-            Some((code, _)) => verdict.fail_at(exchange, format!("{expected} was expected, {code} came"), "<error"),
+            Some((code, _)) => verdict.fail_at(exchange, format!("expected {expected}, received {code}"), "<error"),
             None => {
                 let verb = answer.verb.unwrap_or("nothing");
-                verdict.fail(exchange, format!("{expected} was expected, the request was answered with {verb}"));
+                verdict.fail(exchange, format!("expected {expected}, received {verb}"));
             }
         }
     }
@@ -165,9 +165,9 @@ fn text(case: &Case, verdict: &mut Verdict) -> Judged {
             any = true;
             // That a repository has no sets says all there is to say.
             if message.trim().is_empty() && code != "noSetHierarchy" {
-                verdict.warn_at(exchange, format!("the error {code} has no text"), "<error");
+                verdict.warn_at(exchange, format!("the error {code} has no message"), "<error");
             }
         }
     }
-    if any { Ok(()) } else { not_judged("there was no error") }
+    if any { Ok(()) } else { not_judged("no error found") }
 }

@@ -51,7 +51,7 @@ pub(super) const CHECKS: &[Check] = &[
 fn list(case: &Case, verdict: &mut Verdict) -> Judged {
     let (exchange, answer) = case.formats()?;
     if answer.formats.is_empty() || !answer.errors.is_empty() {
-        verdict.fail(exchange, format!("there is no format, but '{}'", answer.codes().join(", ")));
+        verdict.fail(exchange, format!("received '{}' instead of formats", answer.codes().join(", ")));
     }
     Ok(())
 }
@@ -80,7 +80,7 @@ fn distinct(case: &Case, verdict: &mut Verdict) -> Judged {
         if !seen.insert(&format.prefix) {
             verdict.fail_at_last(
                 exchange,
-                format!("the metadataPrefix '{}' is there twice", format.prefix),
+                format!("the metadataPrefix '{}' is listed twice", format.prefix),
                 &format.prefix,
             );
         }
@@ -118,7 +118,7 @@ fn disseminated(case: &Case, verdict: &mut Verdict) -> Judged {
     let question = Question::of(&[("verb", "ListMetadataFormats"), ("identifier", &sample.identifier)]);
     let (_, answer) = case.read(question)?;
     if answer.formats.is_empty() {
-        return not_judged("the formats of an item could not be listed");
+        return not_judged("failed to list the formats of an item");
     }
     for format in answer.formats.iter().take(TRIED) {
         let exchange = case.record(&sample.identifier, &format.prefix)?;
@@ -135,7 +135,7 @@ fn disseminated(case: &Case, verdict: &mut Verdict) -> Judged {
             None => verdict.fail(exchange, format!("the record in '{}' has no metadata", format.prefix)),
             Some(metadata) if metadata.namespace != format.namespace.trim() => {
                 let message = format!(
-                    "the metadata is in the namespace '{}', the format '{}' promises '{}'",
+                    "the metadata is in the namespace '{}', but that of the format '{}' is '{}'",
                     metadata.namespace, format.prefix, format.namespace
                 );
                 verdict.fail_at(exchange, message, "<metadata");
@@ -144,7 +144,7 @@ fn disseminated(case: &Case, verdict: &mut Verdict) -> Judged {
         }
     }
     if answer.formats.len() > TRIED {
-        verdict.note(format!("the first {TRIED} of {} formats were tried", answer.formats.len()));
+        verdict.note(format!("only the first {TRIED} of {} formats were checked", answer.formats.len()));
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ fn listed(case: &Case, verdict: &mut Verdict) -> Judged {
     let own = case.prefix()?;
     let others: Vec<_> = answer.formats.iter().filter(|format| format.prefix != own).collect();
     if others.is_empty() {
-        return not_judged(format!("the item has no other format than {own}"));
+        return not_judged(format!("the item has no format other than {own}"));
     }
     for (format, verb) in others.iter().take(LISTED).flat_map(|it| SELECTIVE.map(|verb| (it, verb))) {
         let prefix = &format.prefix;
@@ -168,14 +168,15 @@ fn listed(case: &Case, verdict: &mut Verdict) -> Judged {
         };
         if list.entries.is_empty() {
             let codes = list.codes().join(", ");
-            verdict.fail(page, format!("an item has the format '{prefix}', and {verb} says '{codes}'"));
+            verdict.fail(page, format!("an item has the format '{prefix}', but {verb} returns '{codes}'"));
         }
         let promised = format.namespace.trim();
         let other = |metadata: &&Metadata| metadata.namespace != promised && is_foreign(&metadata.namespace);
         for entry in list.entries.iter().filter(|entry| !entry.deleted) {
             if let Some(metadata) = entry.metadata.as_ref().filter(other) {
                 let message = format!(
-                    "in {verb}, the metadata of '{}' is in the namespace '{}', the format '{prefix}' promises '{promised}'",
+                    "in {verb}, the metadata of '{}' is in the namespace '{}', but that of the format \
+                        '{prefix}' is '{promised}'",
                     entry.identifier, metadata.namespace
                 );
                 verdict.fail_at(page, message, &entry.identifier);
@@ -183,7 +184,7 @@ fn listed(case: &Case, verdict: &mut Verdict) -> Judged {
         }
     }
     if others.len() > LISTED {
-        verdict.note(format!("the first {LISTED} of {} formats were tried", others.len()));
+        verdict.note(format!("only the first {LISTED} of {} formats were checked", others.len()));
     }
     Ok(())
 }

@@ -57,9 +57,9 @@ fn status(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
     for exchange in case.exchanges() {
         match &exchange.outcome {
-            Err(reason) => verdict.fail(exchange, format!("no answer: {reason}")),
+            Err(reason) => verdict.fail(exchange, format!("no response: {reason}")),
             Ok(reply) if reply.status != 200 && reply.answer.is_ok() => {
-                verdict.fail(exchange, format!("an OAI-PMH answer has status {}", reply.status));
+                verdict.fail(exchange, format!("an OAI-PMH response has HTTP status {}", reply.status));
             }
             Ok(reply) if reply.status != 200 => verdict.fail(exchange, format!("status {}", reply.status)),
             Ok(_) => {}
@@ -88,7 +88,7 @@ fn charset(case: &Case, verdict: &mut Verdict) -> Judged {
         let charset = parameters.into_iter().find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
         let charset = charset.map(|(_, charset)| charset.trim().trim_matches('"'));
         if charset.is_some_and(|charset| !charset.eq_ignore_ascii_case("utf-8")) {
-            verdict.fail(exchange, format!("Content-Type is '{value}', and answers must be in UTF-8"));
+            verdict.fail(exchange, format!("Content-Type is '{value}', but responses must be UTF-8"));
         }
     }
     Ok(())
@@ -101,12 +101,12 @@ fn redirects(case: &Case, verdict: &mut Verdict) -> Judged {
         for hop in exchange.reply().map_or(&[][..], |reply| &reply.hops) {
             any = true;
             if [301, 308].contains(&hop.status) {
-                let message = format!("a permanent redirect ({}) to {}: that is the base URL then", hop.status, hop.to);
+                let message = format!("a permanent redirect ({}) to {}: use that URL as base URL", hop.status, hop.to);
                 verdict.warn(exchange, message);
             }
         }
     }
-    if any { Ok(()) } else { not_judged("there was no redirect") }
+    if any { Ok(()) } else { not_judged("no redirect found") }
 }
 
 fn flow_control(case: &Case, verdict: &mut Verdict) -> Judged {
@@ -131,7 +131,7 @@ fn flow_control(case: &Case, verdict: &mut Verdict) -> Judged {
             }
         }
     }
-    if any { Ok(()) } else { not_judged("the server never asked us to wait") }
+    if any { Ok(()) } else { not_judged("the server never sent Retry-After") }
 }
 
 fn identity(case: &Case, verdict: &mut Verdict) -> Judged {
@@ -140,8 +140,8 @@ fn identity(case: &Case, verdict: &mut Verdict) -> Judged {
         let Some(reply) = exchange.reply() else { continue };
         let label = reply.header("content-encoding").unwrap_or("identity");
         if reply.coding != Some("identity") || !label.eq_ignore_ascii_case("identity") {
-            let is = reply.coding.unwrap_or("something that cannot be decoded");
-            verdict.fail(exchange, format!("identity was asked for; the answer is labelled '{label}' and is {is}"));
+            let is = reply.coding.unwrap_or("not decodable");
+            verdict.fail(exchange, format!("requested identity; the response is labelled '{label}' and is {is}"));
         }
     }
     Ok(())
@@ -169,9 +169,13 @@ fn compare_posted(posted: &Exchange, verdict: &mut Verdict, is_same: impl Fn(&An
     match posted.answer() {
         None => verdict.fail(posted, posted.trouble()),
         Some(answer) if !answer.errors.is_empty() => {
-            verdict.fail(posted, format!("by POST it is refused with {}", answer.codes().join(", ")));
+            verdict.fail(posted, format!("the POST request is refused with {}", answer.codes().join(", ")));
         }
-        Some(answer) if !is_same(answer) => verdict.fail(posted, "the answer to POST is not that to GET"),
+        Some(answer) if !is_same(answer) => verdict.fail(
+            posted,
+            "the response to POST differs from the \
+            response to GET",
+        ),
         Some(_) => {}
     }
 }
@@ -183,7 +187,7 @@ fn gzip(case: &Case, verdict: &mut Verdict) -> Judged {
 fn deflate(case: &Case, verdict: &mut Verdict) -> Judged {
     let (_, plain) = case.identify()?;
     if !is_advertised(plain, "deflate") {
-        return not_judged("Identify does not advertise deflate");
+        return not_judged("Identify does not announce deflate");
     }
     coded(case, verdict, "deflate")
 }
@@ -203,17 +207,17 @@ fn coded(case: &Case, verdict: &mut Verdict, coding: &'static str) -> Judged {
     let label = reply.header("content-encoding").unwrap_or("identity").to_ascii_lowercase();
     let named = if label == "x-gzip" { "gzip" } else { label.as_str() };
     if reply.coding != Some(named) || (named != coding && named != "identity") {
-        let is = reply.coding.unwrap_or("something that cannot be decoded");
-        verdict.fail(packed, format!("{coding} was asked for; the answer is labelled '{label}' and is {is}"));
+        let is = reply.coding.unwrap_or("not decodable");
+        verdict.fail(packed, format!("requested {coding}; the response is labelled '{label}' and is {is}"));
     }
     if advertised && reply.coding == Some("identity") {
-        verdict.warn(packed, format!("Identify advertises {coding}, and the answer is not compressed"));
+        verdict.warn(packed, format!("Identify announces {coding}, but the response is not compressed"));
     }
     if !advertised && reply.coding == Some(coding) && named == coding {
-        verdict.warn(packed, format!("the answer is compressed with {coding}, which Identify does not advertise"));
+        verdict.warn(packed, format!("the response is compressed with {coding}, which Identify does not announce"));
     }
     if reply.answer.as_ref().is_ok_and(|answer| answer.identify != plain.identify) {
-        verdict.fail(packed, "the decoded answer is not the same as the plain one");
+        verdict.fail(packed, "the decoded response differs from the uncompressed one");
     }
     Ok(())
 }
@@ -223,9 +227,9 @@ fn compression(case: &Case, verdict: &mut Verdict) -> Judged {
     let (exchange, answer) = case.identify()?;
     for name in answer.texts("compression").map(str::trim) {
         if name.eq_ignore_ascii_case("identity") {
-            verdict.warn_at(exchange, "compression names identity, which goes without saying", "<compression");
+            verdict.warn_at(exchange, "compression contains identity, which is always supported", "<compression");
         } else if !CODINGS.iter().any(|coding| name.eq_ignore_ascii_case(coding)) {
-            verdict.warn_at(exchange, format!("compression '{name}' is no content coding of HTTP"), "<compression");
+            verdict.warn_at(exchange, format!("compression '{name}' is not an HTTP content coding"), "<compression");
         }
     }
     Ok(())

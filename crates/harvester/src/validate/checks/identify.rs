@@ -13,12 +13,25 @@ use super::Check;
 const IDENTIFY: &str = "Identify";
 const CONTAINERS: [&str; 2] = ["description", "setDescription"];
 
+/// repositoryName of `modoai serve` until the operator sets `repository_name`.
+const DEFAULT_NAME: &str = "A modoai repository";
+
+/// Domains that RFC 2606 reserves for examples: default settings contain them, and mail to them is not delivered.
+const EXAMPLE_DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
+
 pub(super) const CHECKS: &[Check] = &[
     Check::new("identify-answer", "4.2", IDENTIFY, "an Identify element, and no error", answer),
     Check::new("identify-repository-name", "4.2", IDENTIFY, "a non-empty repositoryName", repository_name),
     Check::new("identify-base-url", "4.2", IDENTIFY, "baseURL equals the requested base URL, byte for byte", base_url),
     Check::new("identify-protocol-version", "4.2", IDENTIFY, "protocolVersion 2.0", protocol_version),
     Check::new("identify-admin-email", "4.2", IDENTIFY, "adminEmail is an email address, without mailto:", admin_email),
+    Check::new(
+        "identify-placeholders",
+        "4.2",
+        IDENTIFY,
+        "repositoryName is not the default of modoai, and adminEmail is not in the domain example.com, example.net or example.org",
+        placeholders,
+    ),
     Check::new("identify-granularity", "4.2", IDENTIFY, "granularity YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ", granularity),
     Check::new(
         "identify-earliest-datestamp",
@@ -54,7 +67,7 @@ fn answer(case: &Case, verdict: &mut Verdict) -> Judged {
         return Ok(());
     };
     if answer.verb != Some("Identify") || !answer.errors.is_empty() {
-        verdict.fail(exchange, format!("there is no Identify, but {}", answer.codes().join(", ")));
+        verdict.fail(exchange, format!("received {} instead of Identify", answer.codes().join(", ")));
     }
     Ok(())
 }
@@ -71,7 +84,8 @@ fn base_url(case: &Case, verdict: &mut Verdict) -> Judged {
     let (exchange, answer) = case.identify()?;
     let told = answer.field("baseURL");
     if told.is_some_and(|told| !case.is_base_url(told)) {
-        let message = format!("baseURL is '{}', asked was '{}'", told.unwrap_or_default(), case.base_url);
+        let message =
+            format!("baseURL is '{}', but the requested URL is '{}'", told.unwrap_or_default(), case.base_url);
         verdict.fail_at(exchange, message, "<baseURL");
     }
     Ok(())
@@ -91,15 +105,37 @@ fn admin_email(case: &Case, verdict: &mut Verdict) -> Judged {
     for address in answer.texts("adminEmail") {
         match address.strip_prefix("mailto:") {
             Some(rest) if lexical::is_email(rest) => {
-                verdict.warn_at(exchange, format!("adminEmail is '{address}': a URL, not an address"), "<adminEmail");
+                verdict.warn_at(
+                    exchange,
+                    format!("adminEmail '{address}' is a URL, not an email address"),
+                    "<adminEmail",
+                );
             }
             _ if !lexical::is_email(address) => {
-                verdict.fail_at(exchange, format!("adminEmail '{address}' is no e-mail address"), "<adminEmail");
+                verdict.fail_at(exchange, format!("adminEmail '{address}' is not an email address"), "<adminEmail");
             }
             _ => {}
         }
     }
     Ok(())
+}
+
+fn placeholders(case: &Case, verdict: &mut Verdict) -> Judged {
+    let (exchange, answer) = case.identify()?;
+    if answer.field("repositoryName") == Some(DEFAULT_NAME) {
+        let message = format!("repositoryName is '{DEFAULT_NAME}', the default: set repository_name");
+        verdict.warn_at(exchange, message, "<repositoryName");
+    }
+    for address in answer.texts("adminEmail").filter(|address| is_example_address(address)) {
+        let message = format!("adminEmail '{address}' is in a domain for examples: set an address that receives mail");
+        verdict.warn_at(exchange, message, "<adminEmail");
+    }
+    Ok(())
+}
+
+fn is_example_address(address: &str) -> bool {
+    let is_example = |domain: &str| EXAMPLE_DOMAINS.iter().any(|example| domain.eq_ignore_ascii_case(example));
+    address.trim().rsplit_once('@').is_some_and(|(_, domain)| is_example(domain))
 }
 
 fn granularity(case: &Case, verdict: &mut Verdict) -> Judged {
@@ -116,13 +152,13 @@ fn earliest(case: &Case, verdict: &mut Verdict) -> Judged {
     let Some(text) = answer.field("earliestDatestamp") else { return Ok(()) };
     let granularity = case.granularity()?;
     let Some(earliest) = moment(text) else {
-        verdict.fail_at(exchange, format!("earliestDatestamp '{text}' is no datestamp"), "<earliestDatestamp");
+        verdict.fail_at(exchange, format!("earliestDatestamp '{text}' is not a datestamp"), "<earliestDatestamp");
         return Ok(());
     };
     if !granularity.fits(text) {
         verdict.fail_at(
             exchange,
-            format!("earliestDatestamp '{text}' is not in the granularity"),
+            format!("earliestDatestamp '{text}' does not have the announced granularity"),
             "<earliestDatestamp",
         );
     }
@@ -145,10 +181,10 @@ fn oai_identifier(case: &Case, verdict: &mut Verdict) -> Judged {
     let (exchange, answer) = case.identify()?;
     let found: Vec<_> = answer.descriptions.iter().filter(|part| is_oai_identifier(part)).collect();
     if found.is_empty() {
-        return not_judged("there is no oai-identifier description");
+        return not_judged("no oai-identifier description found");
     }
     if found.len() > 1 {
-        verdict.fail_at(exchange, format!("there are {} oai-identifier descriptions", found.len()), "oai-identifier");
+        verdict.fail_at(exchange, format!("found {} oai-identifier descriptions", found.len()), "oai-identifier");
     }
     for deviation in exchange.deviations().filter(|it| it.namespace == OAI_IDENTIFIER_NAMESPACE) {
         verdict.deviation(exchange, deviation);
@@ -159,7 +195,8 @@ fn oai_identifier(case: &Case, verdict: &mut Verdict) -> Judged {
         if let (Some(domain), Some(sample)) = (domain, sample)
             && !sample.starts_with(&format!("oai:{domain}:"))
         {
-            let message = format!("the sampleIdentifier '{sample}' is not of the repositoryIdentifier '{domain}'");
+            let message =
+                format!("the sampleIdentifier '{sample}' does not belong to the repositoryIdentifier '{domain}'");
             verdict.fail_at(exchange, message, sample);
         }
     }
@@ -188,7 +225,7 @@ fn descriptions(case: &Case, verdict: &mut Verdict) -> Judged {
     let sets = case.sets()?;
     let has_sets = sets.pages.iter().filter_map(|page| page.answer()).flat_map(|it| &it.sets);
     if answer.descriptions.is_empty() && has_sets.into_iter().all(|set| set.descriptions.is_empty()) {
-        return not_judged("there is no description");
+        return not_judged("no description found");
     }
     for exchange in std::iter::once(identify).chain(sets.pages) {
         for deviation in exchange.deviations() {

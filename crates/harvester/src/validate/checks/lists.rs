@@ -97,11 +97,11 @@ fn steady(case: &Case, verdict: &mut Verdict) -> Judged {
     for (identifier, (page, entry)) in &one {
         match two.get(identifier) {
             None if before.is_complete() => {
-                let message = format!("'{identifier}' was in the list, and no longer is");
+                let message = format!("'{identifier}' was in the list, but no longer is");
                 verdict.fail_at(page, message, identifier);
             }
             Some((_, other)) if other.datestamp < entry.datestamp => {
-                let message = format!("the datestamp of '{identifier}' went back to {}", other.datestamp);
+                let message = format!("the datestamp of '{identifier}' changed back to {}", other.datestamp);
                 verdict.fail_at(page, message, identifier);
             }
             _ => {}
@@ -110,7 +110,7 @@ fn steady(case: &Case, verdict: &mut Verdict) -> Judged {
     // What is new the second time must be new.
     for (identifier, (page, entry)) in two.iter().filter(|_| before.is_complete()) {
         if !one.contains_key(identifier) && !case.may_lack(&before, entry) {
-            let message = format!("'{identifier}' of {} was not in the list a moment before", entry.datestamp);
+            let message = format!("'{identifier}' of {} was not in the previous list", entry.datestamp);
             verdict.fail_at(page, message, identifier);
         }
     }
@@ -124,11 +124,11 @@ fn agree(case: &Case, verdict: &mut Verdict) -> Judged {
     } else {
         let stamp = case.sample()?.datestamp.clone();
         let window = [("from", stamp.as_str()), ("until", stamp.as_str())];
-        verdict.note(format!("compared were the records of {stamp}"));
+        verdict.note(format!("compared only the records of {stamp}"));
         (case.list("ListIdentifiers", &window)?, case.list("ListRecords", &window)?)
     };
     if !headers.is_complete() || !records.is_complete() {
-        return not_judged("the lists are too long to compare, also those of one datestamp");
+        return not_judged("the lists are too long to compare, even those of one datestamp");
     }
     let (one, two) = comparable(&headers, &records, verdict)?;
     for (identifier, (page, entry)) in &one {
@@ -154,7 +154,7 @@ fn whole(case: &Case, verdict: &mut Verdict) -> Judged {
     let mut judged = false;
     for (verb, whole) in [("ListIdentifiers", case.headers()?), ("ListRecords", case.records()?)] {
         if !whole.is_complete() {
-            verdict.note("the whole list is too long, or breaks off");
+            verdict.note("the complete list is too long, or stops early");
             continue;
         }
         judged = true;
@@ -171,13 +171,13 @@ fn whole(case: &Case, verdict: &mut Verdict) -> Judged {
                 let is_lacking = !known.contains(&entry.identifier) && !case.may_lack(&whole, entry);
                 if is_lacking && told.insert(&entry.identifier) {
                     let message =
-                        format!("'{}' of {} is not in the whole list of {verb}", entry.identifier, entry.datestamp);
+                        format!("'{}' of {} is not in the complete list of {verb}", entry.identifier, entry.datestamp);
                     verdict.fail_at(exchange, message, &entry.identifier);
                 }
             }
         }
     }
-    if judged { Ok(()) } else { not_judged("no list could be followed to its end") }
+    if judged { Ok(()) } else { not_judged("no list could be read completely") }
 }
 
 type ByIdentifier<'a> = BTreeMap<&'a str, (&'a Exchange, &'a Entry)>;
@@ -190,7 +190,7 @@ fn comparable<'a>(
 ) -> Result<(ByIdentifier<'a>, ByIdentifier<'a>), Stop> {
     for walk in [one, two] {
         if let End::Broken(reason) = &walk.end {
-            return not_judged(format!("the list breaks off: {reason}"));
+            return not_judged(format!("the list stops early: {reason}"));
         }
         if let Some(shortfall) = walk.shortfall() {
             verdict.note(shortfall);
@@ -228,7 +228,7 @@ fn get_record(case: &Case, verdict: &mut Verdict) -> Judged {
     let records = case.records()?;
     let listed: Vec<_> = records.entries().filter(|(_, entry)| !entry.deleted).collect();
     if listed.is_empty() {
-        return not_judged("no record that is not deleted was seen");
+        return not_judged("no existing record found");
     }
     // From all over the list, since some servers make only some records in another way.
     let step = listed.len().div_ceil(COMPARED);
@@ -240,18 +240,18 @@ fn get_record(case: &Case, verdict: &mut Verdict) -> Judged {
         };
         let Some(record) = answer.entries.first() else {
             let codes = answer.codes().join(", ");
-            verdict.fail(exchange, format!("'{}' is listed, and GetRecord says '{codes}'", entry.identifier));
+            verdict.fail(exchange, format!("'{}' is listed, but GetRecord returns '{codes}'", entry.identifier));
             continue;
         };
         if record.identifier != entry.identifier {
-            let message = format!("asked was '{}', answered is '{}'", entry.identifier, record.identifier);
+            let message = format!("requested '{}', received '{}'", entry.identifier, record.identifier);
             verdict.fail_at(exchange, message, &record.identifier);
         } else if let Some(difference) = difference(entry, record) {
             verdict.fail_at(exchange, format!("in GetRecord, {difference}"), "<header");
         } else if record.datestamp == entry.datestamp
             && record.metadata.as_ref().map(|it| it.fingerprint) != entry.metadata.as_ref().map(|it| it.fingerprint)
         {
-            let message = format!("the metadata of '{}' is not what ListRecords has", entry.identifier);
+            let message = format!("the metadata of '{}' differs from ListRecords", entry.identifier);
             verdict.warn_at(exchange, message, "<metadata");
         }
     }

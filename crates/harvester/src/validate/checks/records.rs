@@ -48,10 +48,10 @@ fn identifiers(case: &Case, verdict: &mut Verdict) -> Judged {
     for exchange in case.exchanges() {
         for entry in exchange.answer().map_or(&[][..], |answer| &answer.entries) {
             if !lexical::is_absolute_uri(&entry.identifier) {
-                let message = format!("the identifier '{}' is no URI", entry.identifier);
+                let message = format!("the identifier '{}' is not a URI", entry.identifier);
                 verdict.fail_at(exchange, message, &entry.identifier);
             } else if entry.is_padded {
-                let message = format!("the identifier '{}' has white space around it", entry.identifier);
+                let message = format!("the identifier '{}' has leading or trailing whitespace", entry.identifier);
                 verdict.warn_at(exchange, message, &entry.identifier);
             }
         }
@@ -62,14 +62,14 @@ fn identifiers(case: &Case, verdict: &mut Verdict) -> Judged {
 fn oai_identifiers(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
     let Some(namespace) = promised_namespace(case)? else {
-        return not_judged("there is no oai-identifier description");
+        return not_judged("no oai-identifier description found");
     };
     for exchange in case.exchanges() {
         for entry in exchange.answer().map_or(&[][..], |answer| &answer.entries) {
             let identifier = &entry.identifier;
             let is_own = identifier.starts_with(&format!("oai:{namespace}:")) && lexical::is_oai_identifier(identifier);
             if identifier.starts_with("oai:") && !is_own {
-                let message = format!("the identifier '{identifier}' is not of the form oai:{namespace}:LOCAL");
+                let message = format!("the identifier '{identifier}' does not have the form oai:{namespace}:LOCAL");
                 verdict.fail_at(exchange, message, identifier);
             }
         }
@@ -82,7 +82,7 @@ fn metadata(case: &Case, verdict: &mut Verdict) -> Judged {
     for exchange in case.exchanges() {
         let Some(answer) = exchange.answer().filter(|answer| answer.verb != Some("ListIdentifiers")) else { continue };
         for entry in answer.entries.iter().filter(|entry| !entry.deleted && entry.metadata.is_none()) {
-            let message = format!("'{}' is not deleted, and has no metadata", entry.identifier);
+            let message = format!("'{}' is not deleted, but has no metadata", entry.identifier);
             verdict.fail_at(exchange, message, &entry.identifier);
         }
         for deviation in exchange.deviations() {
@@ -142,5 +142,5 @@ fn about(case: &Case, verdict: &mut Verdict) -> Judged {
             }
         }
     }
-    if any { Ok(()) } else { not_judged("no about container was seen") }
+    if any { Ok(()) } else { not_judged("no about container found") }
 }

@@ -53,7 +53,7 @@ pub(super) const CHECKS: &[Check] = &[
 fn known(case: &Case) -> Result<BTreeSet<String>, Stop> {
     let walk = case.sets()?;
     if let End::Broken(reason) = &walk.end {
-        return not_judged(format!("the sets cannot be listed: {reason}"));
+        return not_judged(format!("failed to list the sets: {reason}"));
     }
     Ok(walk.set_specs().map(|(_, spec)| spec.to_owned()).collect())
 }
@@ -70,12 +70,12 @@ fn list(case: &Case, verdict: &mut Verdict) -> Judged {
         None => verdict.fail(first, first.trouble()),
         Some(answer) if !answer.errors.is_empty() && !answer.is_refused_with("noSetHierarchy") => {
             let codes = answer.codes().join(", ");
-            verdict.fail_at(first, format!("sets or noSetHierarchy were expected, {codes} came"), "<error");
+            verdict.fail_at(first, format!("expected sets or noSetHierarchy, received {codes}"), "<error");
         }
         Some(_) => {}
     }
     if walk.end == End::Sampled {
-        verdict.note(format!("the first {} sets were looked at", walk.set_specs().count()));
+        verdict.note(format!("only the first {} sets were checked", walk.set_specs().count()));
     }
     Ok(())
 }
@@ -107,12 +107,12 @@ fn hierarchy(case: &Case, verdict: &mut Verdict) -> Judged {
     let known = some(case)?;
     let walk = case.sets()?;
     if !walk.is_complete() {
-        return not_judged("there are too many sets to look at");
+        return not_judged("too many sets to check");
     }
     for (page, spec) in walk.set_specs() {
         let Some(set) = SetSpec::parse(spec) else { continue };
         if let Some(above) = set.lineage().find(|above| !known.contains(*above)) {
-            verdict.warn_at(page, format!("'{spec}' is listed, and '{above}' above it is not"), spec);
+            verdict.warn_at(page, format!("'{spec}' is listed, but '{above}' above it is not"), spec);
         }
     }
     Ok(())
@@ -121,7 +121,7 @@ fn hierarchy(case: &Case, verdict: &mut Verdict) -> Judged {
 fn of_headers(case: &Case, verdict: &mut Verdict) -> Judged {
     let known = known(case)?;
     if !case.sets()?.is_complete() {
-        return not_judged("there are too many sets to look at");
+        return not_judged("too many sets to check");
     }
     let headers = case.headers()?;
     let mut told = HashSet::new();
@@ -151,7 +151,8 @@ fn minimal(case: &Case, verdict: &mut Verdict) -> Judged {
     for (page, entry) in case.headers()?.entries() {
         let implied: HashSet<&str> = entry.sets.iter().flat_map(|set| above(set)).collect();
         if let Some(implied) = entry.sets.iter().find(|set| implied.contains(set.as_str())) {
-            let message = format!("'{}' names the set '{implied}', which follows from another", entry.identifier);
+            let message =
+                format!("'{}' lists the set '{implied}', which is implied by another of its sets", entry.identifier);
             verdict.warn_at(page, message, &entry.identifier);
         }
     }
@@ -208,17 +209,19 @@ fn members_only(case: &Case, verdict: &mut Verdict) -> Judged {
     for (spec, verb) in sets.iter().flat_map(|spec| SELECTIVE.map(|verb| (spec, verb))) {
         let walk = case.list(verb, &[("set", spec)])?;
         if let End::Broken(reason) = &walk.end {
-            verdict.fail(walk.last(), format!("the list of '{spec}' breaks off: {reason}"));
+            verdict.fail(walk.last(), format!("the list of '{spec}' stops early: {reason}"));
         }
         for (page, entry) in walk.entries() {
             if !entry.sets.iter().any(|set| is_within(set, spec)) {
-                let message =
-                    format!("'{}' is in the list of '{spec}', and its header does not say so", entry.identifier);
+                let message = format!(
+                    "'{}' is in the list of '{spec}', but its header does not contain this set",
+                    entry.identifier
+                );
                 verdict.fail_at(page, message, &entry.identifier);
             }
         }
     }
-    verdict.note(format!("looked at: {}", sets.join(", ")));
+    verdict.note(format!("checked: {}", sets.join(", ")));
     Ok(())
 }
 
@@ -242,7 +245,7 @@ fn all_members(case: &Case, verdict: &mut Verdict) -> Judged {
     if judged.is_empty() {
         return not_judged("the lists of the sets are too long");
     }
-    verdict.note(format!("looked at: {}", Vec::from_iter(judged).join(", ")));
+    verdict.note(format!("checked: {}", Vec::from_iter(judged).join(", ")));
     Ok(())
 }
 

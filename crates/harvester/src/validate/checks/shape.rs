@@ -120,8 +120,7 @@ fn verb(case: &Case, verdict: &mut Verdict) -> Judged {
         let (Some(answer), asked) = (exchange.answer(), exchange.question.argument("verb")) else { continue };
         let told = answer.verb;
         if told.is_some() && told != asked.as_deref() {
-            let message =
-                format!("asked was '{}', answered is '{}'", asked.unwrap_or_default(), told.unwrap_or_default());
+            let message = format!("requested '{}', received '{}'", asked.unwrap_or_default(), told.unwrap_or_default());
             verdict.fail(exchange, message);
         }
     }
@@ -137,7 +136,7 @@ fn request_url(case: &Case, verdict: &mut Verdict) -> Judged {
         let Some(answer) = exchange.answer() else { continue };
         let told = answer.url.trim();
         if !case.is_base_url(told) && told != own {
-            verdict.fail_at(exchange, format!("request holds '{told}', not '{}'", case.base_url), "<request");
+            verdict.fail_at(exchange, format!("request contains '{told}', not '{}'", case.base_url), "<request");
         }
     }
     Ok(())
@@ -165,15 +164,15 @@ fn request_arguments(case: &Case, verdict: &mut Verdict) -> Judged {
             // What an error leaves out is its own business; what it says must be true.
             if told(name) != Some(value) && (answer.errors.is_empty() || told(name).is_some()) {
                 let message = match told(name) {
-                    Some(told) => format!("request says {name}='{told}', asked was '{value}'"),
-                    None => format!("request has no attribute '{name}', which was asked with"),
+                    Some(told) => format!("request has {name}='{told}', but the request was sent with '{value}'"),
+                    None => format!("request lacks the attribute '{name}', which was sent"),
                 };
                 verdict.fail_at(exchange, message, "<request");
             }
         }
         if let Some((name, _)) = answer.arguments.iter().find(|(name, _)| asked.iter().all(|(asked, _)| asked != name))
         {
-            verdict.fail_at(exchange, format!("request has an attribute '{name}' that was not asked with"), "<request");
+            verdict.fail_at(exchange, format!("request has an attribute '{name}' that was not sent"), "<request");
         }
     }
     Ok(())

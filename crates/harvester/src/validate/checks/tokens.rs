@@ -55,7 +55,7 @@ fn single_page(case: &Case, verdict: &mut Verdict) -> Judged {
         let Some(answer) = page.answer().filter(|answer| answer.errors.is_empty()) else { continue };
         any = true;
         if answer.token.as_ref().is_some_and(|token| token.value.is_empty()) {
-            verdict.fail_at(page, format!("{verb} has one page, and an empty token on it"), "<resumptionToken");
+            verdict.fail_at(page, format!("{verb} has one page, but an empty token on it"), "<resumptionToken");
         }
     }
     if any { Ok(()) } else { not_judged("no list has a single page") }
@@ -72,7 +72,7 @@ fn last_page(case: &Case, verdict: &mut Verdict) -> Judged {
             }
         }
     }
-    if any { Ok(()) } else { not_judged("no list of several pages could be followed to its end") }
+    if any { Ok(()) } else { not_judged("no list of several pages could be read completely") }
 }
 
 fn lead_on(case: &Case, verdict: &mut Verdict) -> Judged {
@@ -84,9 +84,11 @@ fn lead_on(case: &Case, verdict: &mut Verdict) -> Judged {
                 None => verdict.fail(page, page.trouble()),
                 Some(answer) if !answer.errors.is_empty() => {
                     let codes = answer.codes().join(", ");
-                    verdict.fail_at(page, format!("the token that {verb} gave is refused: {codes}"), "<error");
+                    verdict.fail_at(page, format!("the token issued by {verb} is refused: {codes}"), "<error");
                 }
-                Some(answer) if count(answer) == 0 => verdict.fail(page, format!("a token of {verb} leads to nothing")),
+                Some(answer) if count(answer) == 0 => {
+                    verdict.fail(page, format!("a token of {verb} returns an empty page"));
+                }
                 Some(_) => {}
             }
         }
@@ -114,11 +116,11 @@ fn end(case: &Case, verdict: &mut Verdict) -> Judged {
         };
         for pair in pages.windows(2) {
             if first(pair[0].1).is_some() && first(pair[0].1) == first(pair[1].1) {
-                verdict.fail(pair[1].0, format!("two pages of {verb} begin with the same"));
+                verdict.fail(pair[1].0, format!("two pages of {verb} begin with the same entry"));
             }
         }
         if walk.end == End::Sampled {
-            verdict.note(format!("only the first {} pages of {verb} were looked at", pages.len()));
+            verdict.note(format!("only the first {} pages of {verb} were checked", pages.len()));
         }
     }
     if any { Ok(()) } else { not_judged("no list has more than one page") }
@@ -192,7 +194,7 @@ fn expiration(case: &Case, verdict: &mut Verdict) -> Judged {
         match (Datestamp::parse(date.trim()), now) {
             (None, _) => verdict.fail_at(page, format!("expirationDate is '{date}'"), "<resumptionToken"),
             (Some(expires), Some(now)) if expires <= now => {
-                verdict.fail_at(page, format!("the token expired at {date}, before it was given"), "<resumptionToken");
+                verdict.fail_at(page, format!("the token expired at {date}, before it was issued"), "<resumptionToken");
             }
             (Some(expires), Some(now)) if expires.unix() - now.unix() < 60 => {
                 verdict.warn_at(
@@ -224,7 +226,7 @@ fn reusable(case: &Case, verdict: &mut Verdict) -> Judged {
     let (_, one) = case.read(question.clone())?;
     let again = case.ask(question.again().again())?;
     let Some(two) = again.answer() else {
-        verdict.fail(again, format!("sent once more, the token is not understood: {}", again.trouble()));
+        verdict.fail(again, format!("the response to a repeated token cannot be read: {}", again.trouble()));
         return Ok(());
     };
     let names = |answer: &Answer| {
@@ -232,9 +234,9 @@ fn reusable(case: &Case, verdict: &mut Verdict) -> Judged {
         entries.chain(answer.sets.iter().map(|set| set.spec.clone())).collect::<Vec<_>>()
     };
     if !two.errors.is_empty() && one.errors.is_empty() {
-        verdict.fail_at(again, format!("sent once more, the token is refused: {}", two.codes().join(", ")), "<error");
+        verdict.fail_at(again, format!("a repeated token is refused: {}", two.codes().join(", ")), "<error");
     } else if names(one) != names(two) {
-        verdict.fail(again, format!("sent once more, the token '{}' leads to another page", shortened(&token)));
+        verdict.fail(again, format!("the repeated token '{}' returns another page", shortened(&token)));
     }
     Ok(())
 }
@@ -253,7 +255,7 @@ fn damaged(case: &Case, verdict: &mut Verdict) -> Judged {
     let question = Question::of(&[("verb", verb), ("resumptionToken", &format!("{token}~junk"))]);
     let exchange = case.ask(question.clone())?;
     if exchange.answer().is_some_and(|answer| answer.errors.is_empty()) {
-        verdict.warn(exchange, "a damaged token is taken for a good one");
+        verdict.warn(exchange, "a modified token is accepted");
         return Ok(());
     }
     refused(case, verdict, &[question], &["badResumptionToken"], &[])
@@ -270,11 +272,11 @@ fn another_verb(case: &Case, verdict: &mut Verdict) -> Judged {
     let records = case.records()?;
     let is_own = |answer: &Answer| answer.token.as_ref().is_some_and(|other| other.value == token.value);
     if records.pages.iter().filter_map(|page| page.answer()).any(is_own) {
-        return not_judged("both lists hand out the same tokens");
+        return not_judged("both lists issue the same tokens");
     }
     let exchange = case.ask(question.clone())?;
     if exchange.answer().is_some_and(|answer| answer.errors.is_empty()) {
-        verdict.warn(exchange, "the token of another verb is taken");
+        verdict.warn(exchange, "the token of another verb is accepted");
         return Ok(());
     }
     refused(case, verdict, &[question], &["badResumptionToken"], &["badArgument"])

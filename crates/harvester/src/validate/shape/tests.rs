@@ -46,7 +46,7 @@ fn order_and_number_of_elements_are_those_of_the_schema() {
     finds(
         &answer("<error code=\"badVerb\"/><Identify/>")
             .replace("<Identify/>", "<ListSets><set><setSpec>a</setSpec><setName/></set></ListSets>"),
-        &structure("'ListSets' may not stand beside what 'OAI-PMH' holds already"),
+        &structure("'ListSets' is not allowed next to the other content of 'OAI-PMH'"),
     );
     let set = "<set><setSpec>a</setSpec><setName/></set>";
     finds(
@@ -55,9 +55,9 @@ fn order_and_number_of_elements_are_those_of_the_schema() {
     );
     finds(
         &answer(&format!("<ListSets>{set}<folder xmlns=\"urn:x\"><anything/></folder></ListSets>")),
-        &structure("'ListSets' holds 'folder' (namespace 'urn:x'), which does not belong there"),
+        &structure("'ListSets' contains 'folder' (namespace 'urn:x'), which is not allowed there"),
     );
-    finds(&answer("hello<error code=\"badVerb\"/>"), &structure("'OAI-PMH' holds text"));
+    finds(&answer("hello<error code=\"badVerb\"/>"), &structure("'OAI-PMH' contains text"));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn texts_and_attributes_have_the_forms_of_the_schema() {
     finds(&answer("<error/>"), &value("'error' has no attribute 'code'"));
     finds(
         &answer("<error lang=\"en\" code=\"badVerb\"/>"),
-        &value("'error' has an attribute 'lang' that the schema does not know"),
+        &value("'error' has an attribute 'lang' that the schema does not define"),
     );
     let found =
         inspect(answer("<ListSets><set><setSpec>image/svg+xml</setSpec><setName/></set></ListSets>").as_bytes());
@@ -86,32 +86,39 @@ fn containers_hold_one_foreign_element() {
     };
     let located = "xmlns=\"urn:x\" xsi:schemaLocation=\"urn:x x.xsd\"";
     finds(&record(&format!("<x {located}><y a=\"b\">z</y></x>")), &[]);
-    finds(&record(""), &[(Kind::Container, "'metadata' holds 0 elements, not one")]);
+    finds(&record(""), &[(Kind::Container, "'metadata' contains 0 elements, not one")]);
     finds(
         &record("<x xmlns=\"urn:x\"/>"),
         &[(Kind::Location, "the metadata has no xsi:schemaLocation for its namespace 'urn:x'")],
     );
     finds(
         &record(&format!("<x {located}/><x {located}/>")),
-        &[(Kind::Container, "'metadata' holds 2 elements, not one")],
+        &[(Kind::Container, "'metadata' contains 2 elements, not one")],
     );
     let found = inspect(record("<dc>text</dc>").as_bytes());
-    assert_eq!(found[0].message, "'metadata' holds 'dc', which is in no other namespace");
+    assert_eq!(found[0].message, "'metadata' contains 'dc', which must be in another namespace");
 }
 
 #[test]
 fn what_is_not_xml_is_told_with_its_place() {
-    for (text, said, offset) in
-        [("<html><body>", "the root element is 'html' in the namespace ''", 0), ("", "there is no XML declaration", 0)]
-    {
+    for (text, said, offset) in [
+        ("<html><body>", "the root element is 'html' in the namespace ''", 0),
+        ("", "the XML declaration is missing", 0),
+    ] {
         let found = inspect(text.as_bytes());
         let it = found.iter().find(|it| it.message == said).unwrap_or_else(|| panic!("{found:?}"));
         assert_eq!(it.excerpt.offset, offset);
     }
     for (content, said) in [
-        ("<error code=\"badVerb\">&eacute;</error>", "'&eacute;' is no character and no entity of XML"),
-        ("<error code=\"badVerb\">&#0;</error>", "'&#0;' is no character and no entity of XML"),
-        ("<error code=\"badVerb\">]]></error>", "']]>' stands in text"),
+        (
+            "<error code=\"badVerb\">&eacute;</error>",
+            "'&eacute;' is neither a valid character reference nor a predefined entity",
+        ),
+        (
+            "<error code=\"badVerb\">&#0;</error>",
+            "'&#0;' is neither a valid character reference nor a predefined entity",
+        ),
+        ("<error code=\"badVerb\">]]></error>", "']]>' in text"),
         ("<error code=\"bad\"Verb\"/>", "syntax error: "),
         ("<x:error code=\"badVerb\"/>", "the namespace prefix 'x' is not declared"),
         ("<error code=\"badVerb\">", "ill-formed document: "),
@@ -124,7 +131,7 @@ fn what_is_not_xml_is_told_with_its_place() {
     assert_eq!((found[0].kind, found[0].excerpt.offset), (Kind::Encoding, 42));
     assert_eq!(found[0].excerpt.text, "\\xFF</a>");
     let found = inspect(answer("<error code=\"badVerb\"/>").replace("UTF-8", "ISO-8859-1").as_bytes());
-    assert_eq!(found[0].message, "the XML declaration says version '1.0' and encoding 'ISO-8859-1'");
+    assert_eq!(found[0].message, "the XML declaration has version '1.0' and encoding 'ISO-8859-1'");
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn the_number_of_requests_is_bounded() {
     assert_eq!(note.as_deref(), Some("the limit of 12 requests is reached"));
     assert_eq!(report.cut_short, note);
     assert!(!report.is_wanting(true) && !report.is_conformant(false), "what was not asked is not conformant");
-    assert!(render::text(&report, false).contains("\nnot everything was asked: the limit of 12 requests is reached\n"));
+    assert!(render::text(&report, false).contains("\nincomplete: the limit of 12 requests is reached\n"));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn whoever_does_not_answer_is_not_asked_for_ever() {
     let mut repository = Repository::new();
     repository.on_wire = |question, raw| raw.status = if question.query == "verb=Identify" { 200 } else { 0 };
     let report = judged(&repository, &Options::default());
-    let reason = "8 questions in a row were in vain: there was no answer: the line is dead";
+    let reason = "8 consecutive requests failed: no response: the line is dead";
     assert_eq!(report.cut_short.as_deref(), Some(reason));
     // Identify also by POST and with gzip, between; the first of a silence is sent three times, the others once.
     assert!(report.requests < 25, "{}", report.requests);
@@ -75,7 +75,7 @@ fn what_does_not_answer_is_not_judged() {
     let mut repository = Repository::new();
     repository.on_wire = |_, raw| raw.status = 0;
     let report = judged(&repository, &Options::default());
-    assert_eq!(report.unreachable.as_deref(), Some("there was no answer: the line is dead"));
+    assert_eq!(report.unreachable.as_deref(), Some("no response: the line is dead"));
     assert_eq!(repository.asked.borrow().len(), 3, "tried again, and then given up");
     assert!(!report.is_conformant(false));
     repository.on_wire = |_, raw| raw.body = b"<html><body>Log in, please".to_vec();

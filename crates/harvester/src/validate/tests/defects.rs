@@ -179,8 +179,8 @@ pub(super) const DEFECTS: &[Defect] = &[
         it.on_answer = |_, text| {
             replace(
                 text,
-                "<protocolVersion>2.0</protocolVersion><adminEmail>someone@example.org</adminEmail>",
-                "<adminEmail>someone@example.org</adminEmail><protocolVersion>2.0</protocolVersion>",
+                "<protocolVersion>2.0</protocolVersion><adminEmail>someone@repository.example.org</adminEmail>",
+                "<adminEmail>someone@repository.example.org</adminEmail><protocolVersion>2.0</protocolVersion>",
             );
         };
     }),
@@ -259,12 +259,22 @@ pub(super) const DEFECTS: &[Defect] = &[
     }),
     defect("identify-admin-email", Failure, "nobody at home", |it| {
         it.on_answer = |_, text| {
-            replace(text, "someone@example.org", "root@localhost");
+            replace(text, "someone@repository.example.org", "root@localhost");
         };
     }),
     defect("identify-admin-email", Warning, "a URL", |it| {
         it.on_answer = |_, text| {
-            replace(text, "someone@example.org", "mailto:someone@example.org");
+            replace(text, "someone@repository.example.org", "mailto:someone@repository.example.org");
+        };
+    }),
+    defect("identify-placeholders", Warning, "the default name", |it| {
+        it.on_answer = |_, text| {
+            replace(text, "<repositoryName>Example", "<repositoryName>A modoai repository");
+        };
+    }),
+    defect("identify-placeholders", Warning, "an address for examples", |it| {
+        it.on_answer = |_, text| {
+            replace(text, "someone@repository.example.org", "webmaster@Example.ORG");
         };
     }),
     defect("identify-granularity", Failure, "misspelt", |it| {
@@ -304,8 +314,13 @@ pub(super) const DEFECTS: &[Defect] = &[
         it.on_answer = |_, text| replace(text, "<deletedRecord>persistent<", "<deletedRecord> persistent <");
     }),
     defect("identify-admin-email", Failure, "white space around it", |it| {
-        it.on_answer =
-            |_, text| replace(text, "<adminEmail>someone@example.org<", "<adminEmail> someone@example.org <");
+        it.on_answer = |_, text| {
+            replace(
+                text,
+                "<adminEmail>someone@repository.example.org<",
+                "<adminEmail> someone@repository.example.org <",
+            );
+        };
     }),
     defect("identify-oai-identifier", Failure, "another delimiter", |it| {
         it.on_answer = |_, text| {

@@ -38,7 +38,7 @@ fn reports_are_rendered() {
     let text = render::text(&report, false);
     assert!(text.starts_with("http://repository.example.org/oai: Example\n\nFailures\n"), "{text}");
     assert!(text.contains("  identify-deleted-record: expected: deletedRecord no, transient"), "{text}");
-    assert!(text.contains("\n      asked: http://repository.example.org/oai?verb=Identify\n      byte "), "{text}");
+    assert!(text.contains("\n      request: http://repository.example.org/oai?verb=Identify\n      byte "), "{text}");
     assert!(!text.contains('\u{1b}'), "foreign text cannot paint the terminal");
     assert!(render::text(&report, true).contains("\u{1b}[1;31m"));
     let junit = render::junit(&report, false);
@@ -46,7 +46,7 @@ fn reports_are_rendered() {
         junit.contains("<testcase classname=\"identify\" name=\"identify-deleted-record\">\n      <failure "),
         "{junit}"
     );
-    assert!(junit.contains("<skipped message=\"there was no redirect\"/>"), "{junit}");
+    assert!(junit.contains("<skipped message=\"no redirect found\"/>"), "{junit}");
     let shape = shape::inspect(junit.as_bytes());
     assert!(shape.iter().all(|it| it.kind == shape::Kind::Root), "well-formed: {shape:?}");
     let json = serde_json::to_value(render::Judgement::of(&report, false)).expect("serialisable");

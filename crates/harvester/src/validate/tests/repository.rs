@@ -213,7 +213,7 @@ impl Repository {
             if self.by_day { ("YYYY-MM-DD", "2024-01-01") } else { ("YYYY-MM-DDThh:mm:ssZ", "2024-01-01T00:00:00Z") };
         format!(
             "<Identify><repositoryName>Example</repositoryName><baseURL>{BASE_URL}</baseURL>\
-             <protocolVersion>2.0</protocolVersion><adminEmail>someone@example.org</adminEmail>\
+             <protocolVersion>2.0</protocolVersion><adminEmail>someone@repository.example.org</adminEmail>\
              <earliestDatestamp>{earliest}</earliestDatestamp><deletedRecord>{}</deletedRecord>\
              <granularity>{granularity}</granularity><compression>gzip</compression>\
              <description><oai-identifier xmlns=\"http://www.openarchives.org/OAI/2.0/oai-identifier\">\

@@ -227,7 +227,7 @@ impl Answer {
     fn end_tag(&mut self, tag: &[u8], name: &[u8], sink: &mut dyn FnMut(Event<'_>)) -> Result<Step, Fault> {
         let rest = &tag[2 + name.len()..tag.len() - 1];
         if !rest.iter().all(|byte| is_space(*byte)) {
-            return Err(Fault::IllFormed { what: "an end tag holds more than a name" });
+            return Err(Fault::IllFormed { what: "an end tag contains more than a name" });
         }
         if self.nesting.depth() == 0 || self.nesting.last() != name {
             return Err(Fault::Mismatch { open: quoted(self.nesting.last()), close: quoted(name) });
@@ -365,7 +365,7 @@ impl Answer {
         self.end_run()?;
         self.outside.begun = true;
         if self.outside.root_seen {
-            return Err(Fault::IllFormed { what: "a document type after the root element began" }.at(offset));
+            return Err(Fault::IllFormed { what: "a document type declaration inside the root element" }.at(offset));
         }
         Ok(())
     }

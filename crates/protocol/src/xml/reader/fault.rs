@@ -14,10 +14,10 @@ pub struct ReadError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// Nothing, or nothing but white space.
-    #[error("the answer is empty")]
+    #[error("the response is empty")]
     Empty,
     /// The first character is not markup.
-    #[error("the answer is {found}, not XML")]
+    #[error("the response is {found}, not XML")]
     NotXml {
         /// What it seems to be.
         found: &'static str,
@@ -29,19 +29,19 @@ pub enum Fault {
         name: String,
     },
     /// The root element has the right name in the wrong namespace.
-    #[error("the root element OAI-PMH is in the namespace '{found}', not in the protocol's")]
+    #[error("the root element OAI-PMH is in the namespace '{found}', not in that of the protocol")]
     Namespace {
         /// The namespace it is in; empty if none.
         found: String,
     },
     /// The answer says that it is not UTF-8, as the protocol demands.
-    #[error("the answer is in the encoding '{name}', not UTF-8")]
+    #[error("the encoding of the response is '{name}', not UTF-8")]
     Encoding {
         /// As declared.
         name: String,
     },
     /// One of the protocol's own fields is not UTF-8.
-    #[error("'{element}' holds bytes that are not UTF-8")]
+    #[error("invalid UTF-8 in '{element}'")]
     NotUtf8 {
         /// The element it stands in.
         element: String,
@@ -56,7 +56,7 @@ pub enum Fault {
         name: String,
     },
     /// A reference without end, or to a character that XML cannot carry.
-    #[error("'{text}' is not a reference to a character or entity")]
+    #[error("'{text}' is not a character or entity reference")]
     Reference {
         /// As written, shortened.
         text: String,
@@ -76,22 +76,22 @@ pub enum Fault {
         close: String,
     },
     /// Markup that is not XML.
-    #[error("ill-formed XML: {what}")]
+    #[error("XML is not well-formed: {what}")]
     IllFormed {
         /// What was seen.
         what: &'static str,
     },
     /// Something other than comments and white space follows the root element.
-    #[error("the answer goes on after its end")]
+    #[error("unexpected content after the root element")]
     Trailing,
     /// The answer stops before its end.
-    #[error("the answer is cut short inside '{open}'")]
+    #[error("the response is truncated inside '{open}'")]
     Truncated {
         /// The innermost open element; empty if none is.
         open: String,
     },
     /// More than a [`Limits`](super::Limits) field allows.
-    #[error("the answer exceeds the limit of {limit} {what}")]
+    #[error("the response exceeds the limit of {limit} {what}")]
     Limit {
         /// What there was too much of, with its unit.
         what: &'static str,

@@ -116,12 +116,18 @@ impl Fragment {
                 Token::Cdata(text) => inner.text(text, offset, sink)?,
                 Token::Instruction(_) | Token::Comment => inner.end_text(sink)?,
                 Token::Doctype => {
-                    let what = "a document type inside the answer";
+                    let what = "a document type declaration";
                     return Err(Fault::IllFormed { what }.at(offset).into());
                 }
             }
         }
         Ok(())
+    }
+
+    /// Returns true if the next byte is character data, or the first byte of markup: not part of a tag, a comment, a CDATA
+    /// section or a processing instruction.
+    pub fn is_between_markup(&self) -> bool {
+        self.scanner.is_between_markup()
     }
 
     /// No more will come: was it whole?
@@ -151,7 +157,7 @@ impl Inner {
         if tag.starts_with(b"</") {
             let rest = &tag[2 + name.len()..tag.len() - 1];
             if !rest.iter().all(|byte| is_space(*byte)) {
-                return Err(Fault::IllFormed { what: "an end tag holds more than a name" }.at(offset).into());
+                return Err(Fault::IllFormed { what: "an end tag contains more than a name" }.at(offset).into());
             }
             if self.nesting.depth() == 0 || self.nesting.last() != name {
                 let (open, close) = (quoted(self.nesting.last()), quoted(name));

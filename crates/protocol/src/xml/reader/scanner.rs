@@ -198,7 +198,7 @@ impl Scanner {
                 {
                     return Ok(None);
                 }
-                "'<!' opens neither a comment nor CDATA nor a document type"
+                "'<!' does not start a comment, CDATA or a document type declaration"
             }
             [b'<', b'/' | b'_' | b':' | 0x80.., ..] => return Ok(Some(State::Tag(None))),
             [b'<', letter, ..] if letter.is_ascii_alphabetic() => return Ok(Some(State::Tag(None))),

@@ -36,20 +36,20 @@ impl<'a> Attributes<'a> {
     }
 
     fn split_next(&mut self) -> Result<(&'a [u8], &'a [u8]), &'static str> {
-        let equals = memchr(b'=', self.0).ok_or("an attribute has no value")?;
+        let equals = memchr(b'=', self.0).ok_or("an attribute without a value")?;
         let name = self.0[..equals].trim_ascii_end();
         let value = self.0[equals + 1..].trim_ascii_start();
-        let (&quote, value) = value.split_first().ok_or("an attribute has no value")?;
+        let (&quote, value) = value.split_first().ok_or("an attribute without a value")?;
         if !matches!(quote, b'"' | b'\'') {
-            return Err("an attribute value is not in quotes");
+            return Err("an unquoted attribute value");
         }
         if name.is_empty() || name.iter().any(|byte| is_space(*byte) || matches!(byte, b'"' | b'\'')) {
-            return Err("an attribute has no name or no value");
+            return Err("an attribute without a name or value");
         }
-        let end = memchr(quote, value).ok_or("an attribute value does not end")?;
+        let end = memchr(quote, value).ok_or("an unterminated attribute value")?;
         self.0 = &value[end + 1..];
         if self.0.first().is_some_and(|&next| !is_space(next)) {
-            return Err("no white space between attributes");
+            return Err("no whitespace between attributes");
         }
         Ok((name, &value[..end]))
     }

@@ -226,7 +226,7 @@ fn ill_formed_answers_are_refused_also_inside_metadata() {
         (format!("{metadata}<a><b></a>"), mismatch("b", "a")),
         (format!("{metadata}<a></metadata>"), mismatch("a", "metadata")),
         (format!("{metadata}<a <b>"), Fault::IllFormed { what: "'<' inside a tag" }),
-        (format!("{metadata}<a b=c>"), Fault::IllFormed { what: "an attribute value is not in quotes" }),
+        (format!("{metadata}<a b=c>"), Fault::IllFormed { what: "an unquoted attribute value" }),
         (format!("{metadata}<a>< b"), Fault::IllFormed { what: "'<' is not followed by a name" }),
         ("<error>&nbsp;</error>".to_owned(), Fault::Entity { name: "nbsp".to_owned() }),
         ("<error>AT&T</error>".to_owned(), Fault::Reference { text: "&T".to_owned() }),

@@ -45,7 +45,7 @@ pub trait Route {
 #[derive(Debug, thiserror::Error)]
 pub enum RouteError {
     /// The sender is no address.
-    #[error("failed to use the sender {sender:?}: {what}")]
+    #[error("invalid sender {sender:?}: {what}")]
     Sender {
         /// As written.
         sender: String,
@@ -53,7 +53,7 @@ pub enum RouteError {
         what: String,
     },
     /// The route is not one.
-    #[error("failed to use the mail server {url}: {what}")]
+    #[error("invalid mail server {url}: {what}")]
     Url {
         /// As written.
         url: String,
@@ -70,7 +70,7 @@ pub enum RouteError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The SMTP server cannot be talked to: no connection, no TLS, no login.
-    #[error("failed to reach {server}")]
+    #[error("failed to connect to {server}")]
     Connect {
         /// Which.
         server: String,
@@ -79,7 +79,7 @@ pub enum RouteError {
         source: lettre::transport::smtp::Error,
     },
     /// The SMTP server does not take the message.
-    #[error("failed to hand the message to {server}")]
+    #[error("{server} did not accept the message")]
     Smtp {
         /// Which.
         server: String,
@@ -88,7 +88,7 @@ pub enum RouteError {
         source: lettre::transport::smtp::Error,
     },
     /// The program.
-    #[error("failed to hand the message to {}: {what}", program.display())]
+    #[error("failed to send the message with {}: {what}", program.display())]
     Program {
         /// Which.
         program: PathBuf,

@@ -46,7 +46,7 @@ impl Sendmail {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| format!("it cannot be run: {error}"))?;
+            .map_err(|error| format!("cannot be run: {error}"))?;
         // Both on threads of their own: a program that does not read, or says too much, must not make us wait for ever.
         let mut input = child.stdin.take().expect("a pipe was asked for");
         let output = child.stderr.take().expect("a pipe was asked for");
@@ -69,8 +69,8 @@ impl Sendmail {
                     let _ = child.wait();
                     // The threads end with the pipes; a grandchild that holds them keeps nothing but itself waiting.
                     return Err(match outcome {
-                        Err(error) => format!("it cannot be waited for: {error}"),
-                        Ok(_) => format!("it has not ended within {} seconds", self.patience.as_secs()),
+                        Err(error) => format!("failed to wait for it: {error}"),
+                        Ok(_) => format!("timed out after {} seconds", self.patience.as_secs()),
                     });
                 }
             }
@@ -82,8 +82,8 @@ impl Sendmail {
         // A program that does not read the message to its end cannot have taken it.
         match writer.join() {
             Ok(Ok(())) => Ok((status, String::new())),
-            Ok(Err(error)) => Err(format!("it did not read the message: {error}")),
-            Err(_) => Err("it did not read the message".to_owned()),
+            Ok(Err(error)) => Err(format!("did not read the message: {error}")),
+            Err(_) => Err("did not read the message".to_owned()),
         }
     }
 }

@@ -57,14 +57,14 @@ impl Smtp {
     ) -> Result<Self, RouteError> {
         let wrong = |what| RouteError::Url { url: without_password(url), what };
         if url.password().is_some() {
-            return Err(wrong("a password does not belong into a URL; put it into a file, or the environment"));
+            return Err(wrong("the URL must not contain a password; use password_file or MODOAI_SMTP_PASSWORD"));
         }
         // The scheme is not one that the URL standard knows, so an IP address is still text.
         let host = match url.host_str().map(Host::parse) {
             Some(Ok(Host::Domain(name))) => name,
             Some(Ok(Host::Ipv4(address))) => address.to_string(),
             Some(Ok(Host::Ipv6(address))) => address.to_string(),
-            _ => return Err(wrong("there is no host in it")),
+            _ => return Err(wrong("missing host")),
         };
         let tls = || tls(&host, authority, &without_password(url));
         let known = authority.and_then(|path| std::fs::read(path).ok()).map(|pem| certificates(&pem));
@@ -77,10 +77,10 @@ impl Smtp {
         let credentials = match credentials {
             None => None,
             Some((_, None)) => {
-                return Err(wrong("there is a user, but no password: in a file, or in MODOAI_SMTP_PASSWORD"));
+                return Err(wrong("missing password for the user; use password_file or MODOAI_SMTP_PASSWORD"));
             }
             Some(_) if matches!(safety, Safety::None) && !is_loopback(&host) => {
-                return Err(wrong("no password is sent in the clear; use smtps:// or smtp+starttls://"));
+                return Err(wrong("a password is not sent without encryption; use smtps:// or smtp+starttls://"));
             }
             Some((user, Some(password))) => Some(Credentials::new(user, password)),
         };
@@ -279,7 +279,10 @@ mod tests {
         let error = open("smtps://ann:hunter2@mail.example.org", None).expect_err("a password in a URL");
         assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
         let error = open("smtp://mail.example.org", Some(("ann", Some("hunter2")))).expect_err("in the clear");
-        assert!(error.to_string().contains("in the clear") && !format!("{error:?}").contains("hunter2"), "{error:?}");
+        assert!(
+            error.to_string().contains("without encryption") && !format!("{error:?}").contains("hunter2"),
+            "{error:?}"
+        );
         open("smtp://127.0.0.1", Some(("ann", Some("hunter2")))).expect("it stays on the machine");
         let error = open("smtps://mail.example.org", Some(("ann", None))).expect_err("no password");
         assert!(error.to_string().contains(super::super::PASSWORD_VARIABLE), "{error}");

@@ -148,7 +148,7 @@ fn marks(document: &Document, own: &[(&Referenced, u32)], html: &mut String) {
         let found = count(&|reference| reference.verdict == told.verdict && !reference.is_skipped);
         let text = match told.verdict {
             Verdict::Changed if document.is_changed => "changed".to_owned(),
-            Verdict::Expiring if document.is_expiring => "expired or about to".to_owned(),
+            Verdict::Expiring if document.is_expiring => "expired or expiring".to_owned(),
             Verdict::Fragment if found > 1 => format!("{found} fragments"),
             verdict if found > 0 => format!("{found} {}", verdict.name()),
             _ => continue,

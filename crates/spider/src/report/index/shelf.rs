@@ -160,7 +160,7 @@ impl Shelf {
         fs::rename(self.unfinished_index(), &self.path).map_err(writing(self.path.display().to_string()))?;
         // From here on the index is there; what is left to do is tidying.
         if let Err(error) = fs::remove_dir_all(&self.unfinished).and_then(|()| self.clear_away()) {
-            tracing::warn!(index = %self.path.display(), %error, "old versions of the index could not be cleared away");
+            tracing::warn!(index = %self.path.display(), %error, "failed to remove old versions of the index");
         }
         Ok(prior)
     }

@@ -130,7 +130,7 @@ fn a_small_index_is_one_page_that_has_everything() {
 fn a_run_that_found_nothing_says_so() {
     let folder = TempDir::new().expect("a folder");
     let (_, pages) = written(&Fixture::clean(), folder.path());
-    assert!(pages["report.html"].text.contains("Every link that was tested leads where it should."));
+    assert!(pages["report.html"].text.contains("All tested links work."));
     expect_links(&pages);
     keep(folder.path(), "clean");
 }
@@ -142,7 +142,7 @@ fn a_run_that_was_cut_short_says_so_first() {
     fixture.run.cut_short = Some("interrupted after 2 pages".to_owned());
     let (_, pages) = written(&fixture, folder.path());
     let text = &pages["report.html"].text;
-    assert!(text.contains("This index is incomplete: the run was cut short: interrupted after 2 pages."), "{text}");
+    assert!(text.contains("This index is incomplete: the run stopped early: interrupted after 2 pages."), "{text}");
     assert!(!text.contains("every page was read"));
     keep(folder.path(), "cut-short");
 }
@@ -308,7 +308,7 @@ fn an_index_links_to_the_version_before() {
     assert!(page.text.contains("Prior version of 2026-11-09 05:45 UTC"));
     assert!(page.hrefs.iter().any(|href| href == "report-2026-11-09T054503Z.html"));
     let prior = parse(&written.prior.expect("a version before"));
-    assert!(prior.text.contains("Every link that was tested leads where it should."));
+    assert!(prior.text.contains("All tested links work."));
     keep(folder.path(), "guide");
 }
 

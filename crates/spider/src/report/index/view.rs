@@ -244,21 +244,21 @@ fn facts(index: &Index<'_>, task: &Task) -> Vec<(&'static str, String)> {
     let run = index.results.run();
     let mut facts = vec![("Task", clean(&task.name))];
     let scope = match task.scope {
-        Scope::Site => "Site: the host and port of the top",
-        Scope::Tree => "Tree: what is at or below the path of the top",
+        Scope::Site => "Site: the host and port of the start page",
+        Scope::Tree => "Tree: URLs at or below the path of the start page",
         Scope::Owner => "Owner: documents that name the task as their owner",
     };
-    facts.push(("Goes as far as", scope.to_owned()));
+    facts.push(("Scope", scope.to_owned()));
     facts.push(("Top", clean(task.top.as_str())));
     if !task.exclude.is_empty() {
-        facts.push(("Does not enter", clean(&task.exclude.join(" "))));
+        facts.push(("Excludes", clean(&task.exclude.join(" "))));
     }
     let days = |days: u32| words::counted(days.into(), ("day", "days"));
     if let Some(window) = task.change_window {
-        facts.push(("Marks as changed", format!("within {}", days(window))));
+        facts.push(("Reports as changed", format!("within {}", days(window))));
     }
     if let Some(window) = task.expire_window {
-        facts.push(("Marks as expiring", format!("within {}", days(window))));
+        facts.push(("Reports as expiring", format!("within {}", days(window))));
     }
     if let Some(pages) = task.max_pages {
         facts.push(("At most", words::counted(pages, ("document", "documents"))));
@@ -290,6 +290,6 @@ fn mail(task: &Task) -> Option<String> {
     if task.addresses.is_empty() || about.is_empty() {
         return None;
     }
-    let when = if tell.always { "everything, after every run" } else { "only what is new" };
+    let when = if tell.always { "all findings, after every run" } else { "only new findings" };
     Some(format!("{}: {} ({when})", task.addresses.join(", "), about.join(", ")))
 }

@@ -113,7 +113,7 @@ impl Crawler {
                 }
                 Ok(None) => return,
                 Err(why) => {
-                    tracing::error!("the crawl failed: {why}");
+                    tracing::error!("crawl failed: {why}");
                     self.status.set(State::Failed(why));
                     self.every.min(RETRY)
                 }
@@ -166,14 +166,14 @@ impl Crawler {
                 _ = stopped.wait_for(|stopped| *stopped) => {}
                 _ = limit.wait_for(Option::is_some) => {}
             }
-            "it was stopped".to_owned()
+            "stopped".to_owned()
         };
         let mut told = Instant::now();
         let mut watch = |progress: &Progress| {
             if told.elapsed() >= NEWS {
                 told = Instant::now();
                 let Progress { pages, tested, waiting, .. } = progress;
-                tracing::info!("crawling: {pages} documents read, {tested} URLs seen, {waiting} to go");
+                tracing::info!("crawling: {pages} documents read, {tested} URLs seen, {waiting} waiting");
             }
         };
         let cut_short = traversal.run(stop, &mut watch).await.map_err(|error| with_causes(&error))?;
@@ -194,7 +194,7 @@ impl Crawler {
         }
         survey.close().map_err(|error| with_causes(&error))?;
         if taken.resources == 0 {
-            let why = taken.reprieve.unwrap_or_else(|| "nothing could be had".to_owned());
+            let why = taken.reprieve.unwrap_or_else(|| "no resource could be fetched".to_owned());
             return Err(why);
         }
         Ok(Some(taken))
@@ -204,10 +204,11 @@ impl Crawler {
         let Taken { resources, put, deleted, untested, reprieve } = taken;
         let took = took.as_secs();
         tracing::info!(
-            "crawled in {took} s: {resources} resources, {put} new or changed, {deleted} gone, {untested} not tested"
+            "crawled in {took} s: {resources} resources, {put} added or updated, {deleted} deleted, {untested} \
+                not tested"
         );
         if let Some(why) = reprieve {
-            tracing::warn!("what was not found is not taken for gone: {why}");
+            tracing::warn!("deletions withheld for this crawl: {why}");
         }
     }
 }
