@@ -170,7 +170,9 @@ pub fn free_port() -> u16 {
 /// Whether a server can listen on this port. The socket of this test never listens: a process that another thread is just
 /// starting has a copy of it until `exec`, and a listening copy would accept connections and keep the port.
 fn can_bind(port: u16) -> bool {
-    let Ok(socket) = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None) else { return false };
+    let Ok(socket) = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None) else {
+        return false;
+    };
     sockopt::set_socket_reuseaddr(&socket, true).is_ok()
         && bind(&socket, &std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, port))).is_ok()
 }
