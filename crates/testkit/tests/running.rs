@@ -53,8 +53,13 @@ pub(crate) fn to_its_end_while(command: &mut Command, mut meanwhile: impl FnMut(
     }
 }
 
-/// The most memory a process ever had, while it is there to be asked.
+/// The most memory a process ever had, while it is there to be asked. A process that has just been started shares the memory
+/// of this one for a moment, and its program tells when that is over.
 fn peak_memory(pid: u32) -> u64 {
+    let program = |process: &str| std::fs::read_link(format!("/proc/{process}/exe")).ok();
+    if program(&pid.to_string()) == program("self") {
+        return 0;
+    }
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
     line.and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) * 1024
