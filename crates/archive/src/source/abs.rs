@@ -49,7 +49,10 @@ impl Reading for Abs {
         let mut categories = String::new();
         for field in parts.fields() {
             if let Some(identifier) = field.identifier() {
-                record.identifier = identifier?;
+                // The first counts, as for `identifier` alone.
+                if record.identifier.is_empty() {
+                    record.identifier = identifier?;
+                }
                 continue;
             }
             if let Some(version) = field.version(record.versions.len() + 1) {
@@ -303,6 +306,12 @@ mod tests {
         assert!(!record.further.contains_key("submitter"));
         assert_eq!(record.further["categories"], serde_json::json!(["cmp-lg"]));
         assert_eq!(record.dates["created"], "1994-04-04");
+    }
+
+    #[test]
+    fn first_of_two_identifiers_counts() {
+        let text = b"\\\\\nPaper: a/1\nTitle: x\nPaper: a/2\n\\\\\ny\n\\\\\n";
+        assert_eq!(read(text).expect("legal").identifier, "a/1");
     }
 
     #[test]
