@@ -1,21 +1,23 @@
-//! Modules of the archive, fetch, the harvester, the repository, the server and the spider that read foreign bytes, compiled on their own. The crates as a whole bring a
-//! database, TLS and a runtime, which would take longer to instrument than everything here takes to run.
+//! Private modules of several crates that read foreign bytes, compiled on their own. The crates of clients and servers as a
+//! whole bring TLS and a runtime, which would take longer to instrument than everything here takes to run.
 
 // The spider takes what it needs of fetch from here.
 extern crate self as modoai_fetch;
 
 #[path = "../../crates/spider/src/anchors.rs"]
 pub mod anchors;
-// By its folder: a module that is named by its file does not find the modules in it.
-#[path = "../../crates/archive/src"]
-mod archive {
-    pub mod record;
-}
 pub mod browse;
+// Only some of it is needed by what is fuzzed.
+#[allow(dead_code)]
+#[path = "../../crates/fetch/src/decode.rs"]
+mod decode;
 #[path = "../../crates/harvester/src/didl/mod.rs"]
 pub mod didl;
+#[path = "../../crates/fetch/src/engine.rs"]
+mod engine;
 #[path = "../../crates/spider/src/extract/mod.rs"]
 pub mod extract;
+pub mod file;
 // Only some of it is needed by what is fuzzed.
 #[allow(dead_code)]
 #[path = "../../crates/spider/src/foreign.rs"]
@@ -39,10 +41,7 @@ mod rules;
 pub mod source;
 #[path = "../../crates/spider/src/task/mod.rs"]
 pub mod task;
-#[path = "../../crates/archive/src/tex/mod.rs"]
-pub mod tex;
 
-pub use archive::record;
 pub use headers::quality;
 pub use invisible::{is_invisible, is_joiner, is_senseless};
 
@@ -80,4 +79,30 @@ pub mod robots {
 
     /// What is read at most.
     pub const LIMIT: usize = rules::LIMIT;
+}
+
+/// The content of a body that came in pieces of this size, and whether it is complete; none if it cannot be decoded.
+pub fn decoded(label: &str, body: &[u8], piece: usize, limit: usize) -> Option<(Vec<u8>, bool)> {
+    let mut decoder = decode::Decoder::new(std::iter::once(label), true);
+    let (mut input, mut out, mut pieces) = (bytes::Bytes::new(), Vec::new(), body.chunks(piece));
+    let mut is_last = false;
+    loop {
+        match decoder.step(&mut input, is_last).ok()? {
+            decode::Step::Piece(piece) => {
+                assert!(!piece.is_empty(), "an empty piece");
+                out.extend_from_slice(&piece);
+                if out.len() > limit {
+                    return None;
+                }
+            }
+            decode::Step::Ended { whole } => return Some((out, whole)),
+            decode::Step::NeedsMore => match pieces.next() {
+                Some(more) => input = [&input[..], more].concat().into(),
+                None => {
+                    assert!(!is_last, "more bytes wanted after the last");
+                    is_last = true;
+                }
+            },
+        }
+    }
 }

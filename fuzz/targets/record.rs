@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use modoai_fuzz::record::Record;
+use modoai_archive::record::Record;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(record) = serde_json::from_slice::<Record>(bytes) else { return };
