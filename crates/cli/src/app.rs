@@ -57,8 +57,13 @@ pub(crate) fn run() -> Result<(), CliError> {
     let colour = Colour::given(std::env::args_os());
     let mut command = App::command().color(colour.into());
     let matches = command.try_get_matches_from_mut(std::env::args_os());
-    let parsed = matches.and_then(|matches| App::from_arg_matches(&matches));
-    let app = parsed.map_err(|error| error.format(&mut command)).unwrap_or_else(|error| {
+    let parsed = matches.and_then(|matches| {
+        App::from_arg_matches(&matches).map_err(|error| {
+            let chosen = matches.subcommand_name().and_then(|name| command.find_subcommand_mut(name));
+            error.format(chosen.expect("clap accepts no command line without a subcommand"))
+        })
+    });
+    let app = parsed.unwrap_or_else(|error| {
         let usage = error.use_stderr();
         // If even that cannot be printed there is nobody to tell.
         let _ = error.print();

@@ -118,13 +118,13 @@ impl Source {
 
 /// What is said of a folder makes no sense for a catalogue.
 pub(crate) fn contradiction(name: &str) -> clap::Error {
-    let what = format!("{name} cannot be used with --catalogue: its records do not come from a directory\n");
+    let what = format!("{name} cannot be used with --catalogue: its records do not come from a directory");
     clap::Error::raw(ErrorKind::ArgumentConflict, what)
 }
 
 /// Neither was given.
 pub(crate) fn nothing_given() -> clap::Error {
-    let what = "missing site: give the directory DIR, or a catalogue of records with --catalogue FILE\n";
+    let what = "missing site: give the directory DIR, or a catalogue of records with --catalogue FILE";
     clap::Error::raw(ErrorKind::MissingRequiredArgument, what)
 }
 

@@ -213,6 +213,20 @@ fn catalogue_in_place_of_a_site_is_refused_with_the_option_that_was_meant() {
 }
 
 #[test]
+fn usage_errors_show_the_usage_of_the_subcommand() {
+    let desk = Desk::new();
+    for (arguments, usage) in [
+        (&["serve"][..], "Usage: modoai serve "),
+        (&["serve", "--crawl", "http://127.0.0.1/", "."], "Usage: modoai serve "),
+        (&["ask"], "Usage: modoai ask "),
+        (&["index", "--apache", "."], "Usage: modoai index "),
+    ] {
+        let ended = desk.run(arguments);
+        assert!(ended.stderr.contains(usage) && !ended.stderr.contains("\n\n\n"), "{}", ended.stderr);
+    }
+}
+
+#[test]
 fn man_pages_that_cannot_be_written_are_a_failure_that_names_the_folder() {
     let desk = Desk::new();
     desk.write("taken", "a file");

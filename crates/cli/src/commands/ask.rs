@@ -67,7 +67,7 @@ impl FromArgMatches for Asked {
             // One argument is the folder, or the request, and the other is missing.
             (None, Some(request), None) if request.contains("verb=") => Err(nothing_given()),
             _ => {
-                let what = "missing QUERY: give a request such as 'verb=Identify'\n";
+                let what = "missing QUERY: give a request such as 'verb=Identify'";
                 Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, what))
             }
         }

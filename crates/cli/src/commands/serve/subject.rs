@@ -93,7 +93,7 @@ impl FromArgMatches for Subject {
         let Some(top) = manner.top.clone() else { return Source::from_arg_matches(matches).map(Self::Here) };
         for (id, name) in [("dir", "DIR"), ("catalogue", "--catalogue")] {
             if matches.contains_id(id) {
-                let what = format!("{name} cannot be used with --crawl: the site is elsewhere\n");
+                let what = format!("{name} cannot be used with --crawl: the site is elsewhere");
                 return Err(clap::Error::raw(ErrorKind::ArgumentConflict, what));
             }
         }
