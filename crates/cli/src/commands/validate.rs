@@ -103,8 +103,9 @@ impl Validate {
 }
 
 fn conclude(report: &Report, strict: bool) -> Result<(), CliError> {
-    if let Some(reason) = &report.unreachable {
-        let what = format!("failed to validate {}: {reason}", report.base_url);
+    // The report has the reason.
+    if report.unreachable.is_some() {
+        let what = format!("failed to validate {}", report.base_url);
         return Err(CliError::failed(what).hint("check that this is the base URL of an OAI-PMH repository"));
     }
     if let Some(reason) = report.nothing_judged() {
