@@ -25,9 +25,9 @@ help: ## List the targets
 build: ## Build the modoai command (target/release/modoai)
 	$(CARGO) build --release
 
-.PHONY: module
-module: ## Build the Apache module (target/release/libmod_oai.so)
-	$(CARGO) build --release --package mod_oai
+.PHONY: dist
+dist: ## Build command and Apache module with all optimisations (target/dist)
+	$(CARGO) build --profile dist --package modoai --package mod_oai
 
 .PHONY: tools
 tools: ## Install missing tools of the tests (Debian)
@@ -82,21 +82,21 @@ bench-archive: ## Measure an archive of arXiv's size (BENCH_FLAGS=--quick for a 
 	bench/archive $(BENCH_FLAGS)
 
 .PHONY: install
-install: build ## Install command, man pages, completions and systemd units (PREFIX=/usr/local, DESTDIR=)
-	install -D -m 755 $(TARGET)/release/modoai $(DESTDIR)$(PREFIX)/bin/modoai
-	$(TARGET)/release/modoai man $(DESTDIR)$(PREFIX)/share/man
+install: dist ## Install command, man pages, completions and systemd units (PREFIX=/usr/local, DESTDIR=)
+	install -D -m 755 $(TARGET)/dist/modoai $(DESTDIR)$(PREFIX)/bin/modoai
+	$(TARGET)/dist/modoai man $(DESTDIR)$(PREFIX)/share/man
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/share/,bash-completion/completions zsh/site-functions fish/vendor_completions.d)
-	$(TARGET)/release/modoai completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/modoai
-	$(TARGET)/release/modoai completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_modoai
-	$(TARGET)/release/modoai completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/modoai.fish
+	$(TARGET)/dist/modoai completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/modoai
+	$(TARGET)/dist/modoai completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_modoai
+	$(TARGET)/dist/modoai completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/modoai.fish
 	packaging/install-units $(PREFIX) $(DESTDIR)
 
 .PHONY: install-apache
-install-apache: module ## Install the Apache module in the directory of apxs (APXS=apxs, DESTDIR=)
-	DESTDIR=$(DESTDIR) APXS=$(APXS) packaging/install-apache $(TARGET)/release/libmod_oai.so
+install-apache: dist ## Install the Apache module in the directory of apxs (APXS=apxs, DESTDIR=)
+	DESTDIR=$(DESTDIR) APXS=$(APXS) packaging/install-apache $(TARGET)/dist/libmod_oai.so
 
 .PHONY: deb
-deb: build module ## Build the Debian packages (target/deb)
+deb: dist ## Build the Debian packages (target/deb)
 	packaging/build-deb $(TARGET)
 
 # Needs root: installs, upgrades, removes and purges the packages on this machine.
@@ -105,8 +105,8 @@ deb-test: deb ## Test the Debian packages from install to purge (root)
 	packaging/test $(TARGET)/deb
 
 .PHONY: static
-static: ## Build the modoai command as a static program (target/TRIPLE/release/modoai; needs musl-tools)
-	$(CARGO) build --release --target $(MUSL)
+static: ## Build the modoai command as a static program (target/TRIPLE/dist/modoai; needs musl-tools)
+	$(CARGO) build --profile dist --target $(MUSL)
 
 .PHONY: crates
 crates: ## Package the library crates for crates.io (target/package)

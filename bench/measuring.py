@@ -16,7 +16,7 @@ from pathlib import Path
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
 # A debug build tells nothing about speed, but that a benchmark still runs.
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / os.environ.get("MODOAI_PROFILE", "release")
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / os.environ.get("MODOAI_PROFILE", "dist")
 MODOAI = os.environ.get("MODOAI_BIN", str(TARGET / "modoai"))
 
 
