@@ -13,16 +13,15 @@
 //! Expires: Thu, 31 Dec 2026 23:59:59 GMT
 //! ```
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use globset::Glob;
-use lol_html::html_content::Element;
-use lol_html::{Settings, element};
 use toml::Value;
 
+use super::html_head::{self, Part};
 use super::pattern::Patterns;
 use super::title;
 use crate::settings::value;
@@ -144,22 +143,20 @@ pub(super) fn of_html(file: &File, media_type: &str) -> io::Result<DocumentHeade
     if !title::is_in(media_type) {
         return Ok(DocumentHeaders::default());
     }
-    let found = RefCell::new((DocumentHeaders::default(), false));
-    let on_meta = element!("meta", |meta: &mut Element<'_, '_>| {
-        let value = meta.get_attribute("content").or_else(|| meta.get_attribute("value")).unwrap_or_default();
-        for name in ["http-equiv", "name"].iter().filter_map(|name| meta.get_attribute(name)) {
-            found.borrow_mut().0.add(&name, &html_escape::decode_html_entities(&value));
+    let mut found = DocumentHeaders::default();
+    html_head::read(file, |part| {
+        let attributes = match part {
+            Part::Meta(attributes) => attributes,
+            Part::Title(_) => return ControlFlow::Continue(()),
+            Part::Body => return ControlFlow::Break(()),
+        };
+        let value = html_head::attribute(attributes, "content").or_else(|| html_head::attribute(attributes, "value"));
+        for name in ["http-equiv", "name"].iter().filter_map(|name| html_head::attribute(attributes, name)) {
+            found.add(name, value.unwrap_or_default());
         }
-        Ok(())
-    });
-    let on_body = element!("body", |_: &mut Element<'_, '_>| {
-        found.borrow_mut().1 = true;
-        Ok(())
-    });
-    let settings = Settings::new().append_element_content_handler(on_meta).append_element_content_handler(on_body);
-    // If the parser gives up, what it found before counts.
-    title::read_head(file, settings, || found.borrow().1)?;
-    Ok(found.into_inner().0)
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -187,7 +184,7 @@ mod tests {
             ("<META header name=\"Owner\" value=\"MOM\">", headers("MOM", "")),
             ("<meta name=owner content=''><meta name=owner content=second>", headers("second", "")),
             ("<meta name=owner content='a&#10;Set-Cookie: x'>", headers("", "")),
-            ("<body><meta name=owner content=late>", headers("late", "")),
+            ("<body><meta name=owner content=late>", headers("", "")),
             ("no markup", headers("", "")),
         ] {
             assert_eq!(of_html(&file(html), "text/html").expect("read"), expected, "{html}");

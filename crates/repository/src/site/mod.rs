@@ -19,6 +19,7 @@
 pub mod describe;
 mod document_headers;
 pub mod folder;
+mod html_head;
 pub mod kind;
 pub mod name;
 pub(crate) mod overlay;
