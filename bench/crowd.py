@@ -1,4 +1,4 @@
-"""Many harvesters at once, each from an address block of its own, all of them well-behaved: they ask for one page after the
+"""Many concurrent harvesters, each from an address block of its own, all of them well-behaved: they ask for one page after the
 other, and come back when they were told to.
 
 usage: crowd.py URL HARVESTERS SECONDS [one]
