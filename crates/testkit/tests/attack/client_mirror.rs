@@ -6,7 +6,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use modoai_testkit::endpoint::{Endpoint, Script};
+use modoai_testkit::lacks;
 use modoai_testkit::process::{Server, binary};
 use modoai_testkit::site::{self, TestSite, files_below, is_mirrored};
 
@@ -129,6 +132,39 @@ fn git_runs_nothing_in_a_mirror() {
     mirrored(&endpoint, folder.path(), &[]);
     assert!(!folder.path().join(".git").exists());
     assert!(folder.path().join("index.html").exists());
+}
+
+/// The same without a directory `.git`: git takes any directory with `HEAD`, `objects` and `refs` for a repository.
+#[test]
+fn git_runs_nothing_in_a_mirror_that_looks_like_a_bare_repository() {
+    if lacks(&["git"]) {
+        return;
+    }
+    let files = ["HEAD", "config", "objects/x", "refs/x"];
+    for top in ["", "/sub", "/project.git"] {
+        let names: Vec<String> = files.iter().map(|file| format!("{{}}{top}/{file}")).collect();
+        let endpoint = offering(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let parent = tempfile::tempdir().expect("a folder");
+        let (folder, ran) = (parent.path().join("mirror"), parent.path().join("ran"));
+        let config = format!(
+            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = \"touch '{}'; false\"\n",
+            ran.display()
+        );
+        endpoint.change(|holdings| {
+            for (record, text) in holdings.records.iter_mut().zip(["ref: refs/heads/main\n", &config, "x", "x"]) {
+                let metadata = String::from_utf8_lossy(&record.metadata).replace("ZXZpbA==", &STANDARD.encode(text));
+                record.metadata = metadata.into_bytes();
+            }
+        });
+        let ended = mirrored(&endpoint, &folder, &[]);
+        assert_eq!(ended.code, Some(0), "{}", ended.said);
+        assert_eq!(self::files(&folder).len(), files.len(), "nothing is lost");
+        let mut git = Command::new("git");
+        git.args(["status", "--short"]).current_dir(folder.join(top.trim_start_matches('/')));
+        let done = git.env("GIT_CEILING_DIRECTORIES", parent.path()).output().expect("git runs");
+        assert!(!ran.exists(), "{top}: {}", String::from_utf8_lossy(&done.stdout));
+        assert!(!done.status.success(), "{top}: a mirror is no repository");
+    }
 }
 
 #[test]

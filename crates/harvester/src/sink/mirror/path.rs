@@ -3,8 +3,8 @@
 //! A mirror is the site's folder again: what is at `http://HOST/a/b.html` is in `a/b.html`, file names being the bytes that
 //! the URL's escapes stand for. URLs of other hosts are below a folder of the host's name. Names come from strangers:
 //! whatever could lead out of the folder, could not be a file, or is a name that programs treat specially (`special`)
-//! is refused with a reason, never bent into something else. The one exception are the device names of Windows, which are
-//! escaped: a mirror may be carried there.
+//! is refused with a reason, never bent into something else. Two exceptions are escaped: the device names of Windows, because
+//! a mirror may be carried there; and a file `HEAD`, because git takes a directory with this file for a repository.
 
 use modoai_fetch::{is_invisible, is_joiner};
 use percent_encoding::percent_decode_str;
@@ -225,7 +225,9 @@ fn try_place(site: Option<&Site>, name: &str, location: Option<&str>) -> Result<
         last.push(b'?');
         last.extend_from_slice(query.as_bytes());
     }
-    names.iter_mut().for_each(escape_device);
+    let is_device = |name: &&mut Vec<u8>| is_device(name);
+    names.iter_mut().filter(is_device).for_each(escape);
+    names.last_mut().filter(|name| is_head(name)).map(escape);
     Path::checked(names)
 }
 
@@ -237,17 +239,25 @@ fn file_name(location: &str) -> Option<Vec<u8>> {
     (!name.is_empty()).then_some(name)
 }
 
-fn escape_device(name: &mut Vec<u8>) {
+/// Escapes the first character of a name.
+fn escape(name: &mut Vec<u8>) {
+    let escaped = format!("%{:02X}", name[0]);
+    name.splice(..1, escaped.into_bytes());
+}
+
+fn is_device(name: &[u8]) -> bool {
     let stem = name.split(|byte| *byte == b'.').next().unwrap_or_default().trim_ascii_end().to_ascii_uppercase();
-    let is_device = match stem.as_slice() {
+    match stem.as_slice() {
         b"CON" | b"PRN" | b"AUX" | b"NUL" | b"CONIN$" | b"CONOUT$" => true,
         [b'C', b'O', b'M', digit] | [b'L', b'P', b'T', digit] => digit.is_ascii_digit(),
         _ => false,
-    };
-    if is_device {
-        let escaped = format!("%{:02X}", name[0]);
-        name.splice(..1, escaped.into_bytes());
     }
+}
+
+/// Returns true for the file without which a directory is no git repository. Next to `objects`, `refs` and `config`, it makes
+/// git run the programs that `config` names, in that directory and below. Some file systems ignore case and final dots.
+fn is_head(name: &[u8]) -> bool {
+    name.trim_ascii_end().trim_suffix_dots().eq_ignore_ascii_case(b"HEAD")
 }
 
 #[cfg(test)]
@@ -271,6 +281,9 @@ mod tests {
             ("http://h/modoai", "http://h/trailing.", "trailing."),
             ("http://h/modoai", "http://h/nul.txt", "%6Eul.txt"),
             ("http://h/modoai", "http://h/a/COM1/b", "a/%43OM1/b"),
+            ("http://h/modoai", "http://h/x.git/HEAD", "x.git/%48EAD"),
+            ("http://h/modoai", "http://h/head.", "%68ead."),
+            ("http://h/modoai", "http://h/head/HEAD.html", "head/HEAD.html"),
             ("http://h/modoai", "oai:h:a/b", "oai:h:a/b"),
             ("http://h/modoai", "http://h/.well-known/security.txt", ".well-known/security.txt"),
             ("http://h/modoai", "http://h/~alice/a-b.html", "~alice/a-b.html"),
