@@ -49,6 +49,8 @@ pub trait Module: Sized + 'static {
     fn configured(main: Server<'_>) -> Result<(), String>;
     /// Whether a probe that has come to this section must go no further, because the next phase would talk to the client.
     fn bars(directory: &Self::Directory) -> bool;
+    /// Headers of every response to requests for this section, also if httpd refuses them before the handler runs.
+    fn headers(directory: &Self::Directory) -> &'static [(&'static CStr, &'static str)];
     /// Whether a file is not to be found by probes, or would be handed to a program although no handler is named for it.
     fn forbids(stage: Stage<'_>) -> bool;
     /// Does a request, if it is this module's.

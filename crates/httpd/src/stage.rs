@@ -14,6 +14,7 @@ use crate::guard::guard;
 use crate::module::{self, Module};
 use crate::pool;
 use crate::server::Server;
+use crate::table::Table;
 use crate::text;
 
 /// What is in our slot of a request.
@@ -28,11 +29,12 @@ enum Slot {
 /// Earlier than [`ap::APR_HOOK_REALLY_FIRST`], which other modules use to change headers.
 const BEFORE_ALL: c_int = -1_000;
 
-/// A log that takes nothing: what is denied to a probe is no error of anybody.
-struct Silence(ap::ap_logconf);
+/// The messages that a log takes, whatever the configuration says.
+struct Taken(ap::ap_logconf);
 // SAFETY: only read.
-unsafe impl Sync for Silence {}
-static SILENCE: Silence = Silence(ap::ap_logconf { module_levels: null_mut(), level: 0 });
+unsafe impl Sync for Taken {}
+/// Nothing: what is denied to a probe is no error of anybody.
+static SILENCE: Taken = Taken(ap::ap_logconf { module_levels: null_mut(), level: 0 });
 
 /// The log of probes.
 pub(crate) fn silence() -> *const ap::ap_logconf {
@@ -223,18 +225,21 @@ unsafe extern "C" fn hush(request: *mut ap::request_rec) -> c_int {
     ap::DECLINED
 }
 
-/// Keeps probes silent, and ends those that must go no further.
+/// Keeps probes silent, and ends those that must go no further. Gives responses the headers of their section.
 unsafe extern "C" fn go_on<M: Module>(request: *mut ap::request_rec) -> c_int {
     // SAFETY: a good request, whose sections have just been put together.
     let barred = guard(true, || unsafe {
         let captured = captured_of(request);
+        let own = &module::section::<M>((*request).per_dir_config).own;
         if captured.is_null() {
+            let headers = Table::new((*request).err_headers_out);
+            M::headers(own).iter().for_each(|(name, value)| headers.set(name, value));
             return false;
         }
         let log = std::mem::replace(&mut (*request).log, silence());
         (*captured).log = if std::ptr::eq(log, silence()) { null() } else { log };
         (*captured).is_on_its_way = true;
-        M::bars(&module::section::<M>((*request).per_dir_config).own)
+        M::bars(own)
     });
     if barred { ap::HTTP_FORBIDDEN.cast_signed() } else { ap::DECLINED }
 }

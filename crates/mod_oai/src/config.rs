@@ -236,6 +236,8 @@ pub(crate) struct DirectoryConfig {
     pub(crate) program_filters: Option<Arc<Vec<CString>>>,
     /// Media types that `Action` hands to a script.
     pub(crate) actions: Option<Arc<Vec<String>>>,
+    /// Whether `SetHandler` makes the repository answer here.
+    pub(crate) is_repository: Option<bool>,
     /// What is served here instead of the site.
     pub(crate) catalogue: Option<Arc<CatalogueConfig>>,
 }
@@ -250,6 +252,7 @@ impl DirectoryConfig {
             asks_for_certificate: self.asks_for_certificate || own.asks_for_certificate,
             program_filters: joined(&self.program_filters, &own.program_filters),
             actions: joined(&self.actions, &own.actions),
+            is_repository: own.is_repository.or(self.is_repository),
             catalogue: match (&self.catalogue, &own.catalogue) {
                 (Some(outer), Some(inner)) => Some(Arc::new(outer.overlaid_by(inner))),
                 (outer, inner) => inner.clone().or_else(|| outer.clone()),

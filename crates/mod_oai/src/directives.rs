@@ -348,6 +348,7 @@ fn users(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
 
 fn set_handler(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) {
     let is_ours = arguments.first().is_some_and(|name| HANDLERS.contains(&name.as_bytes()));
+    setting.directory.is_repository = Some(is_ours);
     if let (true, Some(path)) = (is_ours, setting.section) {
         setting.server.endpoints.push(path.to_owned());
     }

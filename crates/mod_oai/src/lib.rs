@@ -44,11 +44,14 @@ mod roots;
 mod traffic;
 mod users;
 
+use std::ffi::CStr;
+
 use modoai_httpd::directive::Directive;
 use modoai_httpd::module::Module;
 use modoai_httpd::request::{Outcome, Request};
 use modoai_httpd::server::Server;
 use modoai_httpd::stage::Stage;
+use modoai_repository::ANSWER_HEADERS;
 
 use config::{DirectoryConfig, ServerConfig};
 
@@ -97,6 +100,10 @@ impl Module for Oai {
 
     fn bars(directory: &DirectoryConfig) -> bool {
         directory.asks_for_certificate
+    }
+
+    fn headers(directory: &DirectoryConfig) -> &'static [(&'static CStr, &'static str)] {
+        if directory.is_repository == Some(true) { &ANSWER_HEADERS } else { &[] }
     }
 
     fn forbids(stage: Stage<'_>) -> bool {

@@ -1,5 +1,6 @@
 //! Every answer that is not a file of the site tells browsers to run nothing, in both hosts.
 
+use modoai_testkit::apache::{self, Launch, Mpm};
 use modoai_testkit::http::{BROWSER, Client, Response};
 use modoai_testkit::site::TestSite;
 
@@ -80,6 +81,43 @@ fn every_answer_of_the_server_is_protected() {
 #[test]
 fn every_answer_in_httpd_is_protected() {
     every_answer_is_protected(Host::Apache);
+}
+
+/// httpd refuses these before the handler runs.
+#[test]
+fn refusals_of_httpd_at_the_repository_are_protected() {
+    if apache::is_missing() {
+        return;
+    }
+    let launch = Launch::new(Mpm::Event).ordinary_site().text(
+        r#"ErrorDocument 401 /page.html
+        <Location "/closed">
+            SetHandler oai-handler
+            AuthType Basic
+            AuthName Members
+            AuthUserFile users
+            Require valid-user
+        </Location>
+        <Location "/denied">
+            SetHandler oai-handler
+            Require all denied
+        </Location>
+        <Location "/modoai/files">
+            SetHandler None
+        </Location>"#,
+    );
+    launch.write("users", "");
+    launch.write("docs/page.html", "x");
+    let httpd = launch.start();
+    let mut client = httpd.client();
+    for (target, status) in [("/closed?verb=Identify", 401), ("/denied", 403)] {
+        let answer = client.get(target).expect("an answer");
+        assert_eq!(answer.status, status, "{target}");
+        expect_protected(target, &answer, POLICY);
+    }
+    for target in ["/page.html", "/modoai/files", "/missing"] {
+        assert_eq!(client.get(target).expect("an answer").header("Content-Security-Policy"), None, "{target}");
+    }
 }
 
 #[test]
