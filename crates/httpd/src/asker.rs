@@ -138,6 +138,11 @@ impl<'r> Asker<'r> {
         self.realms.have_refused()
     }
 
+    /// Whether a realm of the site has accepted the requester's credentials.
+    pub fn is_accepted(&self) -> bool {
+        self.realms.have_accepted()
+    }
+
     /// How many realms of the site have refused the requester's credentials as wrong.
     pub fn refusals(&self) -> usize {
         self.realms.refusals()

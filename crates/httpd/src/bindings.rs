@@ -754,6 +754,7 @@ pub const APR_FOPEN_WRITE: u32 = 2;
 pub const OK: u32 = 0;
 pub const DECLINED: i32 = -1;
 pub const HTTP_OK: u32 = 200;
+pub const HTTP_MOVED_TEMPORARILY: u32 = 302;
 pub const HTTP_UNAUTHORIZED: u32 = 401;
 pub const HTTP_FORBIDDEN: u32 = 403;
 pub const HTTP_INTERNAL_SERVER_ERROR: u32 = 500;

@@ -21,7 +21,7 @@ use crate::guard::guard;
 use crate::module::{self, Module};
 use crate::pool;
 use crate::request::Request;
-use crate::stage::{captured_of, silence};
+use crate::stage::{captured_of, every_message, silence};
 use crate::table::Table;
 use crate::text;
 
@@ -40,6 +40,9 @@ const KNOWN: [&[u8]; 8] = [
     b"mod_oai.c",
     b"mod_ssl.c",
 ];
+
+/// Headers that a user can be authenticated by. mod_auth_form takes passwords from the session, which can be a cookie.
+const CREDENTIALS: [&CStr; 2] = [c"Authorization", c"Cookie"];
 
 /// By which a server asks for a password.
 const CHALLENGES: [&[u8]; 2] = [b"WWW-Authenticate", b"Proxy-Authenticate"];
@@ -83,13 +86,23 @@ pub(crate) struct Realms {
 /// Credentials, and the directives by which they are checked.
 #[derive(PartialEq)]
 struct Realm {
-    authorization: Vec<u8>,
+    credentials: [Option<Vec<u8>>; 2],
     directives: Arc<Vec<Vec<u8>>>,
 }
 
 enum Outcome {
-    Accepted { user: Vec<u8>, kind: Vec<u8>, environment: Vec<(CString, Vec<u8>)> },
-    Refused { status: c_int, challenges: Vec<(CString, Vec<u8>)>, lines: Vec<Line> },
+    Accepted {
+        user: Vec<u8>,
+        kind: Vec<u8>,
+        environment: Vec<(CString, Vec<u8>)>,
+    },
+    /// `is_wrong` if there was a password, and not only a cookie that has nothing to do with passwords.
+    Refused {
+        status: c_int,
+        is_wrong: bool,
+        challenges: Vec<(CString, Vec<u8>)>,
+        lines: Vec<Line>,
+    },
 }
 
 struct Pending {
@@ -130,14 +143,19 @@ impl Realms {
 
     /// Whether a realm refused the credentials as wrong, and none has accepted them.
     pub(crate) fn have_refused(&self) -> bool {
+        self.refusals() > 0 && !self.have_accepted()
+    }
+
+    /// Whether a realm has accepted the credentials.
+    pub(crate) fn have_accepted(&self) -> bool {
         let is_accepted = |(_, outcome): &(Realm, Outcome)| matches!(outcome, Outcome::Accepted { .. });
-        !self.is_proven.get() && self.refusals() > 0 && !self.known.borrow().iter().any(is_accepted)
+        self.is_proven.get() || self.known.borrow().iter().any(is_accepted)
     }
 
     /// How many realms have refused the credentials as wrong.
     pub(crate) fn refusals(&self) -> usize {
         let known = self.known.borrow();
-        known.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Refused { status: 401, .. })).count()
+        known.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Refused { is_wrong: true, .. })).count()
     }
 
     /// Writes to the error log what httpd had to say about the credentials, once, and gives an answer the challenge of the
@@ -145,21 +163,23 @@ impl Realms {
     pub(crate) fn report(&self, request: &Request<'_>) {
         let mut known = self.known.borrow_mut();
         let first = known.iter_mut().find_map(|(_, outcome)| match outcome {
-            Outcome::Refused { status: 401, challenges, lines } => Some((challenges, lines)),
+            Outcome::Refused { is_wrong: true, challenges, lines, .. } => Some((challenges, lines)),
             _ => None,
         });
         let Some((challenges, lines)) = first else { return };
         for (name, value) in challenges {
             request.any_reply_headers().set(name, &String::from_utf8_lossy(value));
         }
-        for line in lines.drain(..) {
-            let Line { file, line, module, level, status, message } = line;
-            // SAFETY: a good request; the name of the file is in the memory of the module that wrote the line. The format
-            // takes one C string.
-            unsafe {
-                let request = request.raw();
+        // What is logged of a password is up to the place that asked for it, not to that of the repository.
+        // SAFETY: a good request, whose log is put back; the name of the file is in the memory of the module that wrote the
+        // line. The format takes one C string.
+        unsafe {
+            let request = request.raw();
+            let own = std::mem::replace(&mut (*request).log, every_message());
+            for Line { file, line, module, level, status, message } in lines.drain(..) {
                 ap::ap_log_rerror_(file, line, module, level, status, request, c"%s".as_ptr(), message.as_ptr());
             }
+            (*request).log = own;
         }
     }
 
@@ -171,12 +191,18 @@ impl Realms {
             (*request).server = server;
             Table::new((*request).err_headers_out)
         };
-        // Refused, or the service that checks passwords is out of order: neither changes within a request.
-        if status == ap::HTTP_UNAUTHORIZED.cast_signed() || status >= ap::HTTP_INTERNAL_SERVER_ERROR.cast_signed() {
+        // Refused, sent to a page for logging in, or the service that checks passwords is out of order: none of them changes
+        // within a request.
+        let (is_refused, is_sent) =
+            (status == ap::HTTP_UNAUTHORIZED.cast_signed(), status == ap::HTTP_MOVED_TEMPORARILY.cast_signed());
+        if is_refused || is_sent || status >= ap::HTTP_INTERNAL_SERVER_ERROR.cast_signed() {
+            let is_failure = |line: &Line| line.level <= ap::APLOG_ERR.cast_signed();
+            let is_wrong =
+                is_refused && realm.credentials[0].is_some() || (is_refused || is_sent) && lines.iter().any(is_failure);
             let is_one = |name: &[u8]| CHALLENGES.iter().any(|one| one.eq_ignore_ascii_case(name));
             let asked = headers.entries().filter(|(name, _)| is_one(name));
             let challenges = asked.filter_map(|(name, value)| Some((CString::new(name).ok()?, value.to_vec())));
-            let outcome = Outcome::Refused { status, challenges: challenges.collect(), lines };
+            let outcome = Outcome::Refused { status, is_wrong, challenges: challenges.collect(), lines };
             self.known.borrow_mut().push((realm, outcome));
         }
     }
@@ -263,10 +289,14 @@ unsafe extern "C" fn recall<M: Module>(request: *mut ap::request_rec) -> c_int {
         if captured.is_null() {
             return ap::DECLINED;
         }
-        let Some(authorization) = Table::new((*request).headers_in).get(c"Authorization") else { return ap::DECLINED };
+        let headers = Table::new((*request).headers_in);
+        let credentials = CREDENTIALS.map(|name| headers.get(name).map(<[u8]>::to_vec));
+        if credentials.iter().all(Option::is_none) {
+            return ap::DECLINED;
+        }
         let section = module::section::<M>((*request).per_dir_config);
         let directives = section.authentication.clone().unwrap_or_default();
-        let realm = Realm { authorization: authorization.to_vec(), directives };
+        let realm = Realm { credentials, directives };
         let realms = &*(*captured).realms;
         if let Some(known) = realms.recall(&realm, request) {
             return known;

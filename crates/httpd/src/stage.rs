@@ -35,10 +35,17 @@ struct Taken(ap::ap_logconf);
 unsafe impl Sync for Taken {}
 /// Nothing: what is denied to a probe is no error of anybody.
 static SILENCE: Taken = Taken(ap::ap_logconf { module_levels: null_mut(), level: 0 });
+/// Everything.
+static ALL: Taken = Taken(ap::ap_logconf { module_levels: null_mut(), level: ap::APLOG_TRACE1.cast_signed() + 7 });
 
 /// The log of probes.
 pub(crate) fn silence() -> *const ap::ap_logconf {
     &raw const SILENCE.0
+}
+
+/// A log for messages that have passed the configured levels already.
+pub(crate) fn every_message() -> *const ap::ap_logconf {
+    &raw const ALL.0
 }
 
 /// What the handler for files is called: by people, and by httpd itself.

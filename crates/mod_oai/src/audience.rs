@@ -1,6 +1,6 @@
 //! Finds the audiences of a requester (decision 016): the attributes that httpd requires of it to GET an item.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
@@ -43,6 +43,8 @@ pub(crate) struct Requester<'r> {
     needed: RefCell<HashMap<String, Vec<String>>>,
     /// The last item that was probed, and the user that httpd authenticated for it.
     last_user: RefCell<Option<(String, Option<Vec<u8>>)>>,
+    /// True if the requester's credentials differ from those that an item was listed for.
+    has_guessed: Cell<bool>,
 }
 
 impl<'r> Requester<'r> {
@@ -63,7 +65,8 @@ impl<'r> Requester<'r> {
         attributes.extend(asker.tls().map(|certificate| (TLS.to_owned(), certificate)));
         let user = request.user().map(|user| identity(request.realm().unwrap_or_default(), user));
         let (partial, needed, last_user) = (RefCell::default(), RefCell::default(), RefCell::default());
-        Self { request, asker, digests, attributes, user, partial, needed, last_user }
+        let has_guessed = Cell::new(false);
+        Self { request, asker, digests, attributes, user, partial, needed, last_user, has_guessed }
     }
 
     /// Notes the user that httpd authenticated for a probe.
@@ -111,9 +114,22 @@ impl<'r> Requester<'r> {
         let needs: Vec<&str> = audience.needs.split_ascii_whitespace().collect();
         let is = |user: Option<&Vec<u8>>| self.audience(&needs, user, secret).is_some_and(|own| own == *audience);
         if !needs.contains(&USER) {
-            return is(None);
+            let belongs = is(None);
+            if !belongs && needs.contains(&"authorization") && self.has_attribute("authorization") {
+                self.has_guessed.set(true);
+            }
+            return belongs;
         }
         is(self.user.as_ref()) || is(self.user_for(item).as_ref())
+    }
+
+    /// Returns true if the requester's password was compared with that of others, and differs from it.
+    pub(crate) fn has_guessed(&self) -> bool {
+        self.has_guessed.get()
+    }
+
+    fn has_attribute(&self, name: &str) -> bool {
+        self.attributes.iter().any(|(own, _)| own == name)
     }
 
     /// The audience of requesters with the same values of these attributes; `None` if the requester lacks one of them.
@@ -133,7 +149,7 @@ impl<'r> Requester<'r> {
         if let Some(user) = known {
             return user;
         }
-        let has_credentials = self.attributes.iter().any(|(name, _)| CREDENTIALS.contains(&name.as_str()));
+        let has_credentials = CREDENTIALS.iter().any(|name| self.has_attribute(name));
         if has_credentials {
             let path = format!("/{}", item.name);
             self.note(item, &self.asker.enter(&path));

@@ -170,9 +170,10 @@ impl ProbeHost<'_> {
     }
 
     /// Says 401 if the requester's credentials are wrong: if a realm of the site, that of this item, refused them and no
-    /// other one accepts them. It is found out once in a request.
+    /// other one accepts them. It is found out once in a request; also if the credentials were compared with those that a
+    /// deleted item was listed for, or passwords could be tried on it without a trace.
     fn judge(&self, item: &Item) -> io::Result<()> {
-        if self.is_judged.get() || !self.asker.is_refused() {
+        if self.is_judged.get() || !(self.asker.is_refused() || self.requester.has_guessed()) {
             return Ok(());
         }
         self.is_judged.set(true);
@@ -217,7 +218,7 @@ impl ProbeHost<'_> {
                 }
                 self.asker.enter(&format!("/{}", item.name));
                 let is_over = start.elapsed() > SEARCH || self.asker.refusals() >= MOST_REFUSALS;
-                if is_over || !self.asker.is_refused() {
+                if is_over || self.asker.is_accepted() {
                     return Ok(());
                 }
             }
@@ -245,7 +246,11 @@ impl Host for ProbeHost<'_> {
 
     fn sees(&self, item: &Item) -> io::Result<bool> {
         if item.deleted {
-            return Ok(self.could_have_seen(item));
+            let seen = self.could_have_seen(item);
+            if !seen {
+                self.judge(item)?;
+            }
+            return Ok(seen);
         }
         let probe = self.probe(item);
         let seen = probe.is_some();
@@ -278,14 +283,16 @@ impl Host for ProbeHost<'_> {
         self.requester.audiences(item, secret)
     }
 
-    fn belongs_to(&self, audience: &Audience, item: &Item, secret: &[u8; 32]) -> io::Result<bool> {
-        let belongs = self.requester.belongs_to(audience, item, secret);
+    fn belongs_to(&self, item: &Item, secret: &[u8; 32]) -> io::Result<bool> {
+        let belongs =
+            item.listed_for.audiences.iter().any(|audience| self.requester.belongs_to(audience, item, secret));
         if belongs {
             let now = Instant::now();
             self.since.set(now);
             self.counted.set(now);
             self.passed_over.set(0);
         } else if item.deleted {
+            self.judge(item)?;
             self.go_on()?;
         }
         Ok(belongs)

@@ -25,8 +25,9 @@ pub(crate) struct Refused {
 impl Refused {
     /// Identifies a GET by its credentials and its query; none if it has no credentials.
     pub(crate) fn key(&self, request: &Request<'_>) -> Option<u64> {
-        let credentials = request.arrived_headers().get(c"Authorization")?;
-        (request.method() == "GET").then(|| self.hasher.hash_one((credentials, request.query())))
+        let credentials = [c"Authorization", c"Cookie"].map(|name| request.arrived_headers().get(name));
+        let is_known = request.method() == "GET" && credentials.iter().any(Option::is_some);
+        is_known.then(|| self.hasher.hash_one((credentials, request.query())))
     }
 
     /// The path of the resource that refused this request.

@@ -51,8 +51,8 @@ pub trait Host {
         Ok(Vec::new())
     }
 
-    /// Returns true if this requester belongs to an audience that an item was listed for.
-    fn belongs_to(&self, _audience: &Audience, _item: &Item, _secret: &[u8; 32]) -> io::Result<bool> {
+    /// Returns true if this requester belongs to one of the audiences that an item was listed for.
+    fn belongs_to(&self, _item: &Item, _secret: &[u8; 32]) -> io::Result<bool> {
         Ok(false)
     }
 

@@ -242,10 +242,8 @@ impl<'a> Visit<'a> {
         if !self.host.has_audiences() {
             return Ok(self.host.sees(item)?);
         }
-        for audience in &*item.listed_for.audiences {
-            if self.host.belongs_to(audience, item, &self.standing.secret)? {
-                return Ok(true);
-            }
+        if self.host.belongs_to(item, &self.standing.secret)? {
+            return Ok(true);
         }
         Ok(item.deleted && item.listed_for.and_others && self.host.sees(item)?)
     }

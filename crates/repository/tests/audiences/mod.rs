@@ -52,8 +52,9 @@ impl Host for OneWord<'_> {
         Ok(vec![self.digests.audience(secret, &[("word", self.word.as_bytes())])])
     }
 
-    fn belongs_to(&self, audience: &Audience, _item: &Item, secret: &[u8; 32]) -> io::Result<bool> {
-        Ok(self.digests.audience(secret, &[("word", self.word.as_bytes())]) == *audience)
+    fn belongs_to(&self, item: &Item, secret: &[u8; 32]) -> io::Result<bool> {
+        let own = self.digests.audience(secret, &[("word", self.word.as_bytes())]);
+        Ok(item.listed_for.audiences.iter().any(|audience| **audience == own))
     }
 
     fn get(&self, _item: &Item) -> io::Result<Option<Representation>> {

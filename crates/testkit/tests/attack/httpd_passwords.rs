@@ -224,3 +224,89 @@ fn a_password_that_is_not_needed_is_not_judged() {
     assert_eq!(answer.status, 200);
     assert_eq!(answer.header("Cache-Control"), Some("private, no-cache"));
 }
+
+/// A member's area for which the server keeps the password in a cookie, as `mod_session_cookie` does. Nothing but
+/// `mod_session_crypto` keeps a client from writing one of its own.
+#[test]
+fn a_wrong_password_in_a_session_is_checked_once_and_logged_once() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    const FORM: &str = "AuthType form\nAuthName Members\nAuthFormProvider counted\nSession On\n\
+                        SessionCookieName session path=/\nRequire valid-user\n";
+    for to_login in ["", "AuthFormLoginRequiredLocation /open.txt\n"] {
+        let modules = ["mod_request", "mod_session", "mod_session_cookie", "mod_auth_form"];
+        let launch = launch(Mpm::Event).modules(&modules);
+        launch.write("docs/members/.htaccess", format!("{FORM}{to_login}"));
+        let httpd = start(launch);
+        let session = |password: &str| format!("session=Members-user=alice&Members-pw={password}");
+        let ask =
+            |cookie: &str, target: &str| httpd.client().get_with(target, &[("Cookie", cookie)]).expect("an answer");
+        assert_eq!(ask(&session("secret"), "/members/1.txt").status, 200);
+        assert_eq!(ask(&session("guess"), "/members/1.txt").status, if to_login.is_empty() { 401 } else { 302 });
+        for _ in 0..3 {
+            let before = httpd.error_log().len();
+            let checked = checks(&httpd, || assert_eq!(ask(&session("guess"), LIST).status, 401));
+            assert_eq!(checked, 1);
+            let log = httpd.error_log();
+            let news: Vec<&str> = log[before..].lines().collect();
+            assert_eq!(news.len(), 1, "{news:?}");
+            assert!(news[0].contains("user 'alice': authentication failure for \"/members/"), "{}", news[0]);
+        }
+        let mut list = String::new();
+        let checked = checks(&httpd, || list = ask(&session("secret"), LIST).text());
+        assert_eq!((list.matches("<header>").count(), checked), (31, 1), "{list}");
+        // A cookie that has nothing to do with passwords.
+        let answer = ask("_ga=1", LIST);
+        assert_eq!((answer.status, answer.text().matches("<header>").count()), (200, 1));
+        httpd.expect_clean_log(&["AH01807"]);
+    }
+}
+
+#[test]
+fn a_repository_that_logs_little_does_not_hide_wrong_passwords() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    let httpd = start(launch(Mpm::Event).text("<Location \"/modoai\">\nLogLevel crit\n</Location>"));
+    assert_eq!(httpd.client().with_password("alice", "guess").get(LIST).expect("an answer").status, 401);
+    assert_eq!(httpd.error_log().matches("AH01617").count(), 1);
+}
+
+/// Nothing but deleted files asks for the password, and the rules of some of them were deleted, too.
+#[test]
+fn passwords_cannot_be_tried_on_deleted_files_without_a_trace() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    let launch = launch(Mpm::Event).text(
+        r#"<Directory "${SITE}/docs/outer">
+            AuthType Basic
+            AuthName Members
+            AuthBasicProvider counted
+            Require valid-user
+        </Directory>"#,
+    );
+    launch.write("docs/outer/x.txt", "x");
+    launch.write("docs/inner/.htaccess", MEMBERS);
+    launch.write("docs/inner/x.txt", "x");
+    let httpd = start(launch);
+    let mut right = httpd.client().with_password("alice", "secret");
+    assert_eq!(listed(&mut right).len(), 33);
+    fs::remove_file(httpd.path().join("docs/outer/x.txt")).expect("a file");
+    fs::remove_dir_all(httpd.path().join("docs/inner")).expect("a folder");
+    for name in ["outer/x.txt", "inner/x.txt"] {
+        let id = encode(format!("{}/{name}", httpd.url()));
+        let record = format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={id}");
+        let mut is_deleted = || right.get(&record).is_ok_and(|answer| answer.text().contains("status=\"deleted\""));
+        httpd.wait("the deletion is reported", &mut is_deleted);
+        let before = httpd.error_log().len();
+        let mut answer = None;
+        let checked = checks(&httpd, || answer = httpd.client().with_password("alice", "guess").get(&record).ok());
+        assert_eq!(answer.expect("an answer").status, 401, "{name}");
+        assert_eq!((checked, httpd.error_log()[before..].matches("AH01617").count()), (1, 1), "{name}");
+        assert!(is_deleted(), "{name}");
+        assert_eq!(httpd.client().get(&record).expect("an answer").text().matches("idDoesNotExist").count(), 1);
+    }
+    httpd.expect_clean_log(&["AH01617"]);
+}
