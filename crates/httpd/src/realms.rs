@@ -44,6 +44,13 @@ const KNOWN: [&[u8]; 8] = [
 /// Headers that a user can be authenticated by. mod_auth_form takes passwords from the session, which can be a cookie.
 const CREDENTIALS: [&CStr; 2] = [c"Authorization", c"Cookie"];
 
+/// Providers that decide by user and password alone. Others may decide by the URL, too, as a program behind mod_authnz_fcgi
+/// can: what they accept at one place says nothing about another.
+const PROVIDERS: [&[u8]; 6] = [b"anon", b"dbd", b"dbm", b"file", b"ldap", b"socache"];
+
+/// Types of authentication whose credentials are valid for every URL. Those of Digest are for one.
+const TYPES: [&[u8]; 2] = [b"basic", b"form"];
+
 /// By which a server asks for a password.
 const CHALLENGES: [&[u8]; 2] = [b"WWW-Authenticate", b"Proxy-Authenticate"];
 
@@ -88,6 +95,24 @@ pub(crate) struct Realms {
 struct Realm {
     credentials: [Option<Vec<u8>>; 2],
     directives: Arc<Vec<Vec<u8>>>,
+}
+
+impl Realm {
+    /// Whether credentials that were accepted at one place are accepted at every place with the same directives.
+    fn is_same_everywhere(&self) -> bool {
+        self.directives.iter().all(|line| {
+            let words = line.split(|byte| b" \t\"'".contains(byte)).filter(|word| !word.is_empty());
+            let mut words = words.map(<[u8]>::to_ascii_lowercase);
+            let name = words.next().unwrap_or_default();
+            let known: &[&[u8]] = match name.as_slice() {
+                b"authtype" => &TYPES,
+                name if name.starts_with(b"authnzfcgi") => &[],
+                name if name.ends_with(b"provider") => &PROVIDERS,
+                _ => return true,
+            };
+            words.all(|word| known.contains(&word.as_slice()))
+        })
+    }
 }
 
 enum Outcome {
@@ -220,7 +245,7 @@ impl Realms {
         };
         match outcome {
             Outcome::Refused { status, .. } => Some(*status),
-            Outcome::Accepted { .. } if !are_all_known() => None,
+            Outcome::Accepted { .. } if !realm.is_same_everywhere() || !are_all_known() => None,
             Outcome::Accepted { user, kind, environment } => {
                 // SAFETY: a good request; what is written there is copied to its pool.
                 unsafe {

@@ -12,7 +12,7 @@ use modoai_testkit::lacks;
 use crate::oai;
 
 /// Of the members' realm, whose passwords are counted.
-const MEMBERS: &str = "AuthType Basic\nAuthName Members\nAuthBasicProvider counted\nRequire valid-user\n";
+const MEMBERS: &str = "AuthType Basic\nAuthName Members\nAuthBasicProvider dbm\nRequire valid-user\n";
 
 /// Of another realm, in which alice is not known.
 const STAFF: &str = "AuthType Basic\nAuthName Staff\nAuthUserFile staff\nRequire valid-user\n";
@@ -132,6 +132,24 @@ fn a_right_password_is_checked_once_and_authorisation_runs_for_every_file() {
     httpd.expect_clean_log(&[]);
 }
 
+/// A provider may look at the URL, and a Digest header is for one URL.
+#[test]
+fn an_accepted_password_opens_nothing_else_where_it_may_be_for_one_url() {
+    if apache::is_missing() || lacks(&["apxs", "cc"]) {
+        return;
+    }
+    let launch = launch(Mpm::Event);
+    launch.write("docs/members/.htaccess", MEMBERS.replace("dbm", "counted"));
+    let httpd = start(launch);
+    let mut guest = httpd.client().with_password("guest", "secret");
+    let given: Vec<u16> =
+        (0..3).map(|number| guest.get(&format!("/members/{number}.txt")).expect("an answer").status).collect();
+    assert_eq!(given, [200, 401, 401]);
+    assert_eq!(listed(&mut guest), BTreeSet::from(["members/0.txt", "open.txt"].map(str::to_owned)));
+    let mut right = httpd.client().with_password("alice", "secret");
+    assert_eq!(listed(&mut right).len(), 31);
+}
+
 #[test]
 fn one_realm_of_a_site_says_nothing_about_the_password_for_another() {
     if apache::is_missing() || lacks(&["apxs", "cc"]) {
@@ -232,7 +250,7 @@ fn a_wrong_password_in_a_session_is_checked_once_and_logged_once() {
     if apache::is_missing() || lacks(&["apxs", "cc"]) {
         return;
     }
-    const FORM: &str = "AuthType form\nAuthName Members\nAuthFormProvider counted\nSession On\n\
+    const FORM: &str = "AuthType form\nAuthName Members\nAuthFormProvider dbm\nSession On\n\
                         SessionCookieName session path=/\nRequire valid-user\n";
     for to_login in ["", "AuthFormLoginRequiredLocation /open.txt\n"] {
         let modules = ["mod_request", "mod_session", "mod_session_cookie", "mod_auth_form"];
@@ -283,7 +301,7 @@ fn passwords_cannot_be_tried_on_deleted_files_without_a_trace() {
         r#"<Directory "${SITE}/docs/outer">
             AuthType Basic
             AuthName Members
-            AuthBasicProvider counted
+            AuthBasicProvider dbm
             Require valid-user
         </Directory>"#,
     );

@@ -1,4 +1,6 @@
-/* A provider of passwords that counts how often it is asked: one user, alice, whose password is "secret". */
+/* A provider of passwords that counts how often it is asked: one user, alice, whose password is "secret". Another user, guest,
+   has the password "secret" at one URL only. As "dbm" it is known to decide by user and password alone; mod_authn_dbm is not
+   loaded. */
 #include <stdio.h>
 #include <string.h>
 #include "httpd.h"
@@ -14,6 +16,8 @@ static authn_status check(request_rec *r, const char *user, const char *password
         fprintf(file, "%s\n", r->uri);
         fclose(file);
     }
+    if (!strcmp(user, "guest"))
+        return strcmp(password, "secret") || strcmp(r->uri, "/members/0.txt") ? AUTH_DENIED : AUTH_GRANTED;
     if (strcmp(user, "alice"))
         return AUTH_USER_NOT_FOUND;
     return strcmp(password, "secret") ? AUTH_DENIED : AUTH_GRANTED;
@@ -24,6 +28,8 @@ static const authn_provider provider = { &check, NULL };
 static void register_hooks(apr_pool_t *p)
 {
     ap_register_auth_provider(p, AUTHN_PROVIDER_GROUP, "counted", AUTHN_PROVIDER_VERSION, &provider,
+                              AP_AUTH_INTERNAL_PER_CONF);
+    ap_register_auth_provider(p, AUTHN_PROVIDER_GROUP, "dbm", AUTHN_PROVIDER_VERSION, &provider,
                               AP_AUTH_INTERNAL_PER_CONF);
 }
 
