@@ -74,14 +74,16 @@ const WITHHOLD: &str = r##"[
   "*.php", "*.php[0-9]", "*.phps", "*.phtml", "*.pht", "*.phar", "*.inc", "*.cgi", "*.fcgi", "cgi-bin",
   "*.asp", "*.asp[a-z]", "*.asa", "*.asax", "*.ascx", "*.ashx", "*.asmx", "*.cshtml", "*.jsp", "*.jsp[a-z]",
   "*.cfm", "*.cfc", "*.shtml", "*.rhtml", "*.erb", "*.wsgi", "WEB-INF", "App_Data", "App_Code",
+  "*.php[0-9][0-9]", "*.php[_-]*", "*.php.[0-9]*", "*.php.dist", "*.aspx.cs", "*.aspx.vb",
   "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "authorized_keys", "*.pem", "*.key", "*.ppk", "*.p12", "*.pfx",
   "*.jks", "*.keystore", "*.kdb", "*.kdbx", "htpasswd", "*.htpasswd", ".htpasswd*", "*.htdigest", ".htdigest*",
+  "*.p8", "*.keytab", "*.ovpn", "secring.*",
   ".ssh", ".gnupg", ".aws", ".docker", ".netrc", ".pgpass", "credentials.json", "secrets.json", "secrets.y*ml",
   "*.env", ".env*", "*.ini", ".htaccess", "web.config", "httpd.conf", "apache2.conf", "nginx.conf", "my.cnf",
   ".my.cnf", "wp-config.*", "config.y*ml", "database.y*ml", "parameters.y*ml", "appsettings*.json",
   "settings.py", "local_settings.py", "modoai.toml", "docker-compose*.y*ml", "*.tfstate*", "*.tfvars", ".npmrc",
   "*.sqlite*", "*.db", "*.db3", "*.db-*", "*.mdb", "*.accdb", "*.sql", "*.sql.*", "*.dump",
-  "*.bak", "*.bak.*", "*.backup", "*.old", "*.orig", "*.rej", "*.save", "*.dpkg-*", "*.ucf-*", "*.rpmsave",
+  "*.bak", "*.bak[0-9]", "*.bak.*", "*.backup", "*.old", "*.orig", "*.rej", "*.save", "*.dpkg-*", "*.ucf-*", "*.rpmsave",
   "*.rpmnew", ".*_history", ".git*", ".svn", ".hg*", ".bzr*", "_darcs",
 ]"##;
 

@@ -20,6 +20,17 @@ const SENSITIVE: &[&str] = &[
     "WP-CONFIG.PHP",
     "index.php",
     "index.php5",
+    "index.php74",
+    "index.php.1",
+    "index.php_bak",
+    "index.php-old",
+    "config.php.dist",
+    "default.aspx.cs",
+    "key.p8",
+    "web.keytab",
+    "client.ovpn",
+    "secring.gpg",
+    "page.bak2",
     "old/index.phtml",
     "config.inc",
     "includes/db.INC",
@@ -69,8 +80,15 @@ const SENSITIVE: &[&str] = &[
     "terraform.tfstate",
 ];
 
-const PUBLIC: &[&str] =
-    &["index.html", "paper.pdf", "docs/htpasswd.html", "docs/php.html", "data.csv", "keys/readme.txt"];
+const PUBLIC: &[&str] = &[
+    "index.html",
+    "paper.pdf",
+    "docs/htpasswd.html",
+    "docs/php.html",
+    "docs/a.php.html",
+    "data.csv",
+    "keys/readme.txt",
+];
 
 fn web_root() -> TestSite {
     let site = TestSite::with(&[]);
