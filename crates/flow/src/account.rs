@@ -77,7 +77,8 @@ impl Account {
             return Verdict::NotBefore(ready_at);
         }
         if class.is_list() {
-            if site.is_crowded(arrival, self.last_list) {
+            let last_list = if self.is_due(now) { 0 } else { self.last_list };
+            if site.is_crowded(arrival, last_list) {
                 return Verdict::Crowded;
             }
             self.last_list = now;
@@ -88,6 +89,11 @@ impl Account {
         }
         request_rate(budget).charge(&mut self.request, since, 1);
         Verdict::Admitted
+    }
+
+    /// Returns true if a client of this account was told a time that has come, and no list has been admitted since.
+    pub(crate) fn is_due(&self, now: Micros) -> bool {
+        self.last_list < self.queue && self.queue <= now
     }
 
     /// The time at which the budgets must accept a list for it to be admitted now. While clients wait, that is the latest of

@@ -180,7 +180,8 @@ impl Flow {
                     }
                     Ok(Permit { flow: self.clone(), budget, key: Some(key), lease, begun: Instant::now() })
                 }
-                Verdict::Crowded if can_wait => Err(None),
+                // While others wait elsewhere, only requests whose time has come wait here; more would not find room in time.
+                Verdict::Crowded if can_wait && (account.is_due(now) || site.queue <= now) => Err(None),
                 Verdict::Crowded | Verdict::NotBefore(_) => {
                     let at = account.enqueue(&arrival, site, verdict);
                     Err(Some(Refusal { seconds: seconds(at.saturating_sub(now)), is_own: verdict != Verdict::Crowded }))

@@ -1,6 +1,6 @@
 //! The decision in virtual time: many clients that wait as told, and some that do not.
 
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -284,6 +284,66 @@ fn accounts_that_are_served_leave_room_for_those_that_wait() {
     assert!(least > 0 && most <= 4 * least, "{admitted:?}");
     // 600 seconds with room for eight lists a second; clients come back at whole seconds.
     assert!(all >= 1_200, "{all}");
+}
+
+/// As many accounts as use all the room, while lists become slower: all of them together end at a falling rate, and a
+/// request waits up to two seconds for room, as in `modoai serve`.
+#[test]
+fn accounts_that_waited_as_told_find_room_although_lists_become_slower() {
+    const ROOM: usize = 64;
+    let budget = Budget::default();
+    let (mut site, mut accounts) = (Site::default(), vec![Account::default(); 250]);
+    let begin = 1_000 * SECOND;
+    // When each client requests next, whether it returns as told, and since when it has waited for room.
+    let mut next: Vec<_> = (0..250_u64).map(|key| begin + key * 4_000).collect();
+    let mut returns = vec![false; 250];
+    let mut room: VecDeque<(Micros, usize)> = VecDeque::new();
+    let mut lists: VecDeque<(Micros, usize)> = VecDeque::new();
+    let (mut credit, mut kept, mut broken, mut served) = (0.0, 0_u32, 0_u32, vec![0_u32; 250]);
+    for tick in 0..3_000_u64 {
+        let now = begin + tick * 10_000;
+        let rate = if tick < 300 { 500.0 } else { 62.5 };
+        credit = f64::min(credit + rate / 100.0, lists.len() as f64);
+        while credit >= 1.0 {
+            credit -= 1.0;
+            let (since, key) = lists.pop_front().expect("a list in progress");
+            site.leases.release(key as u64 + 1);
+            site.learn(now - since);
+            next[key] = now + 2_000;
+        }
+        let arrived: Vec<usize> = (0..250).filter(|key| next[*key] <= now).collect();
+        let waited: Vec<_> = room.drain(..).collect();
+        let waited = waited.into_iter().chain(arrived.into_iter().map(|key| (now, key)));
+        for (since, key) in waited {
+            next[key] = Micros::MAX;
+            let arrival =
+                Arrival { now, class: RequestClass::List, budget: &budget, key: key as u64, lists_at_once: ROOM };
+            match accounts[key].admit(&arrival, &mut site) {
+                Verdict::Admitted => {
+                    site.leases.hold(now, key as u64, key as u64 + 1);
+                    lists.push_back((now, key));
+                    kept += u32::from(returns[key]);
+                    returns[key] = false;
+                    served[key] += 1;
+                }
+                Verdict::Crowded
+                    if now - since < 2 * SECOND
+                        && room.len() < 128
+                        && (accounts[key].is_due(now) || site.queue <= now) =>
+                {
+                    room.push_back((since, key));
+                }
+                verdict => {
+                    let at = accounts[key].enqueue(&arrival, &mut site, verdict);
+                    next[key] = now + (at - now).div_ceil(SECOND) * SECOND + 2_000;
+                    broken += u32::from(returns[key]);
+                    returns[key] = true;
+                }
+            }
+        }
+    }
+    assert!(kept * 100 >= (kept + broken) * 95, "{kept} of {} kept", kept + broken);
+    assert!(served.iter().all(|lists| *lists > 0));
 }
 
 proptest! {

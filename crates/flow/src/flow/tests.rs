@@ -128,12 +128,17 @@ fn lists_in_progress_are_bounded_for_one_harvester_and_for_all() {
     assert_eq!(held.iter().filter(|permit| permit.is_ok()).count(), 3, "three quarters");
     assert!(held.iter().flat_map(|permit| permit.as_ref().err()).all(|refusal| refusal.is_own));
     held.push(bench.admit("192.0.3.1", LIST));
-    let refusal = bench.admit("192.0.4.1", LIST).expect_err("no room");
-    assert!(!refusal.is_own);
     let waiting = |address: &str| requesting(address, LIST, |client, class| bench.flow.admit_or_wait(client, class));
     assert!(matches!(waiting("192.0.5.1"), Err(None)), "it can wait for room");
-    drop(held);
+    let refusal = bench.admit("192.0.4.1", LIST).expect_err("no room");
+    assert!(!refusal.is_own);
+    for number in 6..12 {
+        let refused = waiting(&format!("192.0.{number}.1"));
+        assert!(matches!(refused, Err(Some(Refusal { is_own: false, .. }))), "others wait already");
+    }
     bench.wait(refusal.seconds);
+    assert!(matches!(waiting("192.0.4.1"), Err(None)), "its time has come");
+    drop(held);
     assert!(bench.admit("192.0.4.1", LIST).is_ok());
 }
 
