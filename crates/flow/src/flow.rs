@@ -68,6 +68,8 @@ pub struct Refusal {
     pub seconds: u64,
     /// Whether the account's own budget is used up; otherwise, too many lists of all harvesters are in progress.
     pub is_own: bool,
+    /// Whether the account was told a time before, and that time has not come.
+    pub is_early: bool,
 }
 
 impl Refusal {
@@ -145,7 +147,8 @@ impl Flow {
 
     /// Decides whether a request may begin. Takes some microseconds.
     pub fn admit(self: &Arc<Self>, client: &Client<'_>, class: RequestClass) -> Result<Permit, Refusal> {
-        self.decide(client, class, false).map_err(|refusal| refusal.unwrap_or(Refusal { seconds: 1, is_own: false }))
+        let crowded = Refusal { seconds: 1, is_own: false, is_early: false };
+        self.decide(client, class, false).map_err(|refusal| refusal.unwrap_or(crowded))
     }
 
     /// The same for a request that can wait for room: `Err(None)` asks it to try again when a list has ended.
@@ -183,8 +186,10 @@ impl Flow {
                 // While others wait elsewhere, only requests whose time has come wait here; more would not find room in time.
                 Verdict::Crowded if can_wait && (account.is_due(now) || site.queue <= now) => Err(None),
                 Verdict::Crowded | Verdict::NotBefore(_) => {
+                    let is_early = account.queue > now;
                     let at = account.enqueue(&arrival, site, verdict);
-                    Err(Some(Refusal { seconds: seconds(at.saturating_sub(now)), is_own: verdict != Verdict::Crowded }))
+                    let (seconds, is_own) = (seconds(at.saturating_sub(now)), verdict != Verdict::Crowded);
+                    Err(Some(Refusal { seconds, is_own, is_early }))
                 }
             }
         })

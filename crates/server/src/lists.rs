@@ -13,10 +13,14 @@ use modoai_repository::Allowance;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 /// How long a request waits for room before the harvester is asked to come back. Most lists take less.
 const HOLD: Duration = Duration::from_secs(2);
+
+/// The delay of a refusal if the request came too early: a client that ignores Retry-After sends at most ten
+/// requests per second on each connection.
+const EARLY: Duration = Duration::from_millis(100);
 
 /// How many wait for room at the same time; the next ones are asked to come back at once.
 const MOST_WAITING: usize = 512;
@@ -64,6 +68,14 @@ impl Lists {
 
     /// Waits for a short time until a request may begin.
     pub(crate) async fn enter(&self, client: &Client<'_>, class: RequestClass) -> Result<Place, Refusal> {
+        let entered = self.try_enter(client, class).await;
+        if entered.as_ref().is_err_and(|refusal| refusal.is_early) {
+            sleep(EARLY).await;
+        }
+        entered
+    }
+
+    async fn try_enter(&self, client: &Client<'_>, class: RequestClass) -> Result<Place, Refusal> {
         let place = |permit| Place { permit: Some(permit), ended: self.ended.clone() };
         let deadline = Instant::now() + HOLD;
         if let Ok(_waiting) = self.waiting.try_acquire() {

@@ -131,11 +131,12 @@ fn lists_in_progress_are_bounded_for_one_harvester_and_for_all() {
     let waiting = |address: &str| requesting(address, LIST, |client, class| bench.flow.admit_or_wait(client, class));
     assert!(matches!(waiting("192.0.5.1"), Err(None)), "it can wait for room");
     let refusal = bench.admit("192.0.4.1", LIST).expect_err("no room");
-    assert!(!refusal.is_own);
+    assert!(!refusal.is_own && !refusal.is_early);
     for number in 6..12 {
         let refused = waiting(&format!("192.0.{number}.1"));
-        assert!(matches!(refused, Err(Some(Refusal { is_own: false, .. }))), "others wait already");
+        assert!(matches!(refused, Err(Some(Refusal { is_early: false, .. }))), "others wait already");
     }
+    assert!(matches!(waiting("192.0.11.1"), Err(Some(Refusal { is_early: true, .. }))), "it was told to wait");
     bench.wait(refusal.seconds);
     assert!(matches!(waiting("192.0.4.1"), Err(None)), "its time has come");
     drop(held);

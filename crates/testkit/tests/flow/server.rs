@@ -124,6 +124,22 @@ fn budgets_outlive_the_server_that_kept_them() {
 }
 
 #[test]
+fn client_that_ignores_retry_after_is_answered_slowly() {
+    let site = site(3);
+    let server = Launch::of(site.path()).set("list_delay", "1h").start();
+    let mut client = server.client();
+    assert_eq!(client.get(LIST).expect("an answer").status, 200);
+    assert!(told(&client.get(LIST).expect("an answer")).is_some());
+    let begun = Instant::now();
+    for _ in 0..10 {
+        assert!(told(&client.get(LIST).expect("an answer")).is_some());
+    }
+    assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
+    // Other requests are not delayed by that.
+    assert_eq!(client.get("/modoai?verb=Identify").expect("an answer").status, 200);
+}
+
+#[test]
 fn modoai_harvest_gets_everything_on_a_tight_budget() {
     let (site, copy) = (site(60), tempfile::tempdir().expect("a folder"));
     let server = Launch::of(site.path()).set("list_delay", "1s").set("records_per_page", "20").start();
