@@ -140,6 +140,18 @@ fn client_that_ignores_retry_after_is_answered_slowly() {
 }
 
 #[test]
+fn budgets_hold_in_one_process_if_the_ledger_cannot_be_used() {
+    let (site, state) = (site(10), tempfile::tempdir().expect("a folder"));
+    std::fs::create_dir(state.path().join("catalogue.sqlite-flow")).expect("a folder in its place");
+    let server = Launch::of(site.path()).state(state.path()).set("list_delay", "1h").start();
+    let mut client = server.client();
+    assert_eq!(client.get(LIST).expect("an answer").status, 200);
+    assert!(told(&client.get(LIST).expect("an answer")).is_some());
+    let said = server.said();
+    assert!(said.contains("limits apply to each process separately"), "{said}");
+}
+
+#[test]
 fn modoai_harvest_gets_everything_on_a_tight_budget() {
     let (site, copy) = (site(60), tempfile::tempdir().expect("a folder"));
     let server = Launch::of(site.path()).set("list_delay", "1s").set("records_per_page", "20").start();
