@@ -241,6 +241,13 @@ impl Case {
         }
         Ok(())
     }
+
+    /// [`survey`](Self::survey) for checks of headers and records, which say nothing if none was received.
+    pub(crate) fn survey_records(&self) -> Judged {
+        self.survey()?;
+        let has_entries = |exchange: &Exchange| exchange.answer().is_some_and(|answer| !answer.entries.is_empty());
+        if self.exchanges().any(has_entries) { Ok(()) } else { not_judged("no record received") }
+    }
 }
 
 impl<'a> Walk<'a> {

@@ -84,7 +84,7 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// What is seen of lists, on whichever pages.
 fn each_datestamp(case: &Case, mut judge: impl FnMut(&super::super::exchange::Exchange, &str, &str)) -> Judged {
-    case.survey()?;
+    case.survey_records()?;
     for exchange in case.exchanges() {
         for entry in exchange.answer().map_or(&[][..], |answer| &answer.entries) {
             judge(exchange, &entry.identifier, entry.datestamp.trim());

@@ -33,7 +33,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn policy(case: &Case, verdict: &mut Verdict) -> Judged {
-    case.survey()?;
+    case.survey_records()?;
     let (_, identify) = case.identify()?;
     if identify.field("deletedRecord") != Some("no") {
         return Ok(());

@@ -44,7 +44,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn identifiers(case: &Case, verdict: &mut Verdict) -> Judged {
-    case.survey()?;
+    case.survey_records()?;
     for exchange in case.exchanges() {
         for entry in exchange.answer().map_or(&[][..], |answer| &answer.entries) {
             if !lexical::is_absolute_uri(&entry.identifier) {
@@ -60,7 +60,7 @@ fn identifiers(case: &Case, verdict: &mut Verdict) -> Judged {
 }
 
 fn oai_identifiers(case: &Case, verdict: &mut Verdict) -> Judged {
-    case.survey()?;
+    case.survey_records()?;
     let Some(namespace) = promised_namespace(case)? else {
         return not_judged("no oai-identifier description found");
     };
@@ -78,7 +78,7 @@ fn oai_identifiers(case: &Case, verdict: &mut Verdict) -> Judged {
 }
 
 fn metadata(case: &Case, verdict: &mut Verdict) -> Judged {
-    case.survey()?;
+    case.survey_records()?;
     for exchange in case.exchanges() {
         let Some(answer) = exchange.answer().filter(|answer| answer.verb != Some("ListIdentifiers")) else { continue };
         for entry in answer.entries.iter().filter(|entry| !entry.deleted && entry.metadata.is_none()) {
@@ -95,7 +95,7 @@ fn metadata(case: &Case, verdict: &mut Verdict) -> Judged {
 }
 
 fn oai_dc(case: &Case, verdict: &mut Verdict) -> Judged {
-    case.survey()?;
+    case.survey_records()?;
     for exchange in case.exchanges() {
         let Some(answer) = exchange.answer() else { continue };
         // Pages after the first do not say which format they are in.
@@ -118,7 +118,7 @@ fn oai_dc(case: &Case, verdict: &mut Verdict) -> Judged {
 }
 
 fn schema_location(case: &Case, verdict: &mut Verdict) -> Judged {
-    case.survey()?;
+    case.survey_records()?;
     for exchange in case.exchanges() {
         for deviation in exchange.deviations().filter(|it| it.kind == Kind::Location) {
             verdict.deviation(exchange, deviation);

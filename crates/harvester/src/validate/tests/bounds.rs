@@ -99,3 +99,28 @@ fn waits_are_waited_and_told() {
     assert_eq!(grade("http-status"), Some(Grade::Pass), "what was never answered is not judged");
     assert_eq!(grade("sets-list"), Some(Grade::NotJudged));
 }
+
+#[test]
+fn records_are_not_judged_if_none_was_received() {
+    let mut repository = Repository::new();
+    repository.on_wire = |question, raw| {
+        let verb = question.argument("verb").unwrap_or_default();
+        if matches!(&*verb, "ListRecords" | "ListIdentifiers" | "GetRecord") {
+            raw.status = 429;
+        }
+    };
+    let report = judged(&repository, &Options::default());
+    for check in [
+        "records-identifiers",
+        "records-metadata",
+        "records-oai-dc",
+        "records-schema-location",
+        "dates-granularity",
+        "dates-earliest",
+        "dates-future",
+        "deletions-policy",
+    ] {
+        let outcome = report.outcome(check).expect("a check");
+        assert_eq!(outcome.grade, Grade::NotJudged, "{check}");
+    }
+}
