@@ -5,6 +5,7 @@ use std::process::Command;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use modoai_protocol::xml::document::Record;
+use modoai_testkit::http::encode;
 use modoai_testkit::process::{Launch, Server};
 use modoai_testkit::site::TestSite;
 use modoai_testkit::{site, workspace, xsd};
@@ -47,7 +48,17 @@ fn every_format_has_a_schema_a_section_in_the_guide_and_valid_records() {
             None => assert!(xsd::knows(namespace), "no schema of {namespace} in crates/testkit/src/xsd.rs"),
         }
         let page = oai::ask(&mut client, &format!("verb=ListRecords&metadataPrefix={prefix}"));
-        xsd::expect_valid(prefix, &page.xml);
+        let id = encode(&page.answer.records[0].identifier);
+        let others = [
+            "verb=Identify".to_owned(),
+            "verb=ListMetadataFormats".to_owned(),
+            "verb=ListSets".to_owned(),
+            format!("verb=ListIdentifiers&metadataPrefix={prefix}"),
+            format!("verb=GetRecord&metadataPrefix={prefix}&identifier={id}"),
+        ]
+        .map(|query| oai::ask(&mut client, &query));
+        let pages = others.iter().chain([&page]).map(|page| (page.query.as_str(), page.xml.as_slice()));
+        xsd::expect_all_valid_by_both(pages);
         for record in &page.answer.records {
             assert!(metadata(record).contains(&format!("\"{namespace}\"")), "{prefix}: {}", metadata(record));
         }

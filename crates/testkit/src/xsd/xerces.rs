@@ -5,7 +5,7 @@
 //! the copies, and a document's own `xsi:schemaLocation` is replaced in the same way. Nothing goes to the network.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{IMPORTED, OFFICIAL, location};
@@ -34,14 +34,19 @@ pub(super) fn copy(schema: &Path, name: &str, directory: &Path) -> io::Result<()
     std::fs::write(directory.join(flat(name)), text)
 }
 
-/// Validates documents with the copies in a directory; returns what Xerces reports, empty if nothing.
+/// Validates documents with the copies in a directory, of the official schemas and of these; returns what Xerces reports,
+/// empty if nothing.
 pub(super) fn complaints<'a>(
     directory: &Path,
+    own: &[(String, PathBuf)],
     documents: impl IntoIterator<Item = (&'a str, &'a [u8])>,
 ) -> io::Result<String> {
     let at = |file: &str| location(&directory.join(flat(file)));
     let copied = OFFICIAL.iter().filter(|schema| directory.join(flat(schema.file)).exists());
-    let hints: Vec<String> = copied.map(|schema| format!("{} {}", schema.namespace, at(schema.file))).collect();
+    let mut hints: Vec<String> = copied.map(|schema| format!("{} {}", schema.namespace, at(schema.file))).collect();
+    hints.extend(own.iter().map(|(namespace, path)| {
+        format!("{namespace} {}", at(&path.file_name().unwrap_or_default().to_string_lossy()))
+    }));
     let mut all = String::new();
     for (what, xml) in documents {
         let text = String::from_utf8_lossy(xml);
