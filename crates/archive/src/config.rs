@@ -86,7 +86,7 @@ impl Config {
     pub fn load(file: Option<&Path>, preset: Option<&str>) -> Result<Self, ConfigError> {
         let mut table = toml::Table::new();
         let folder = file.and_then(Path::parent).unwrap_or(Path::new(""));
-        let name = file.map_or_else(|| "the preset".to_owned(), |file| file.display().to_string());
+        let name = file.map_or_else(|| "--preset".to_owned(), |file| file.display().to_string());
         let wrong = |what: String| ConfigError::Wrong { file: name.clone(), what };
         if let Some(file) = file {
             let unreadable = |source| ConfigError::Unreadable { file: file.to_owned(), source };
@@ -99,7 +99,7 @@ impl Config {
         if let Some(preset) = preset {
             let text = preset::named(&preset).ok_or_else(|| {
                 let known = preset::names().collect::<Vec<_>>().join(", ");
-                wrong(format!("unknown preset '{preset}'; the presets are: {known}"))
+                wrong(format!("no preset '{preset}'; the presets are: {known}"))
             })?;
             let below = text.parse().expect("a preset is good; a test loads each");
             table = over(below, table);

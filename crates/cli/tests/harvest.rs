@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use modoai_harvester::quirks::QUIRKS;
-use modoai_testkit::endpoint::{Endpoint, Holdings, Page, Script, Visit};
+use modoai_testkit::endpoint::{Endpoint, Holdings, Page, Reply, Script, Visit};
 use modoai_testkit::process::Server;
 use modoai_testkit::waiting::wait_until;
 use serde_json::Value;
@@ -263,6 +263,17 @@ fn what_cannot_be_done_is_said_with_advice() {
     }
     let failed = desk.run(&["harvest", &site, "--into", "x", "--attempts", "1", "--json"]);
     assert_eq!((&summary(&failed)["complete"], &summary(&failed)["records"]), (&false.into(), &0.into()));
+}
+
+#[test]
+fn busy_server_is_reported_with_the_request_and_the_attempt() {
+    let desk = Desk::new();
+    let endpoint = Endpoint::start(Script::default().instead(|_| Some(Reply::html(429, "Too many requests"))));
+    let ended = desk.run(&["harvest", endpoint.url(), "--into", "copy", "--attempts", "2"]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("modoai: Identify: server is busy (HTTP 429); retrying in "), "{}", ended.stderr);
+    assert!(ended.stderr.contains(" s (attempt 2 of 2)\n"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("hint: run the same command again later"), "{}", ended.stderr);
 }
 
 #[test]

@@ -172,7 +172,11 @@ impl Client {
             if (status == 429 || status == 503 && self.inner.manners.holds_on_503)
                 && let Some(wait) = asked_to_wait(response.headers())
             {
-                tracing::info!(host = url.host_str(), ?wait, status, "the server sent Retry-After");
+                tracing::info!(
+                    "{} sent HTTP {status} with Retry-After: no request for {} s",
+                    url.host_str().unwrap_or_default(),
+                    wait.as_secs()
+                );
                 self.hold(url.host_str().unwrap_or_default(), SystemTime::now() + wait);
             }
             let to = if ask.follow { redirect::target(status, response.headers(), &url)? } else { None };

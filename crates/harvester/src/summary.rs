@@ -90,7 +90,11 @@ fn key(gap: &Gap) -> (Option<String>, Option<String>, Option<String>) {
 
 impl std::fmt::Display for Gap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.what == "window" { "date range" } else { &self.what })?;
+        f.write_str(match self.what.as_str() {
+            "window" if self.from.is_none() && self.until.is_none() => "all dates",
+            "window" => "date range",
+            what => what,
+        })?;
         if let Some(identifier) = &self.identifier {
             write!(f, " {identifier}")?;
         }
@@ -110,6 +114,14 @@ impl std::fmt::Display for Gap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn window_without_limits_is_all_dates() {
+        let gap = Gap { what: "window".to_owned(), reason: "not yet harvested".to_owned(), ..Gap::default() };
+        assert_eq!(gap.to_string(), "all dates: not yet harvested");
+        let gap = Gap { from: Some("2020-01-01".to_owned()), ..gap };
+        assert_eq!(gap.to_string(), "date range from 2020-01-01: not yet harvested");
+    }
 
     #[test]
     fn window_is_named_once_and_not_for_every_nested_set() {

@@ -312,6 +312,7 @@ fn failed(error: HarvestError) -> CliError {
         HarvestError::NoRepository { source: Trouble::Unreachable(FetchError::PrivateAddress { .. }), .. } => {
             Some("use --allow-private if you trust the repository with access to your private network")
         }
+        HarvestError::NoRepository { source: Trouble::Busy(_), .. } => Some("run the same command again later"),
         HarvestError::NoRepository { .. } => Some("check the base URL, or run `modoai validate URL` for details"),
         _ => None,
     };

@@ -34,7 +34,7 @@ use table::Stopped;
 ///
 /// TARGET is a URL, a task file or a directory. For a URL, modoai checks the whole site and prints the findings. A task
 /// file (TOML, or a MOMspider instruction file) defines sites for several owners; each owner gets an index document and
-/// mail. For a directory, modoai checks all HTML files in it without a server.
+/// mail. For a directory, modoai checks all HTML and Markdown files in it without a server.
 ///
 /// Each URL is requested once per run, regardless of how many pages link to it. Results are stored in a table: later
 /// runs request only what changed and report what is new, still broken or fixed. An interrupted run is resumed.

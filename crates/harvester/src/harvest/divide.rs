@@ -47,7 +47,6 @@ impl Work {
                 return Ok(Fate::GivenUp);
             }
         }
-        tracing::info!(window = %open.window, why, "dividing");
         let parts = self.parts(&open).await;
         if (parts.is_empty() || open.window.is_short()) && self.one_by_one(list, &open).await? {
             self.talk.repairs.note(quirk, &format!("{}: {why}", open.window));
@@ -59,6 +58,7 @@ impl Work {
         if parts.is_empty() {
             return self.by_sets(list, open, quirk, why).await;
         }
+        tracing::info!("requesting {} in {} smaller date ranges: {why}", open.window, parts.len());
         Ok(self.divide_into(list, &open, parts, quirk, why)?)
     }
 

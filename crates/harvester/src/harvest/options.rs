@@ -127,7 +127,7 @@ pub enum HarvestError {
         offered: String,
     },
     /// The set does not exist.
-    #[error("{url} has no set '{set}'{}; its sets are {offered}", nearest.as_ref().map(|it| format!("; did you mean '{it}'?")).unwrap_or_default())]
+    #[error("{url} has no set '{set}'; {}its sets are {offered}", nearest.as_ref().map(|it| format!("the most similar one is '{it}'; ")).unwrap_or_default())]
     Set {
         /// Who was asked.
         url: String,

@@ -70,7 +70,7 @@ impl Talk {
                 Err(failed) => failed,
             };
             self.failed(&trouble, asked);
-            self.wait(attempt, trouble, wait).await?;
+            self.wait(question, attempt, trouble, wait).await?;
         }
     }
 
@@ -117,7 +117,7 @@ impl Talk {
                 Err(failed) => failed,
             };
             self.failed(&trouble, asked);
-            if let Err(trouble) = self.wait(attempt, trouble, wait).await {
+            if let Err(trouble) = self.wait(question, attempt, trouble, wait).await {
                 // What did not help here shall not slow down the pages that need no help.
                 self.habits.remedies = remedies_before;
                 return Err(trouble);
@@ -281,7 +281,13 @@ impl Talk {
     }
 
     /// Waits before the next attempt, or passes on why there will be none.
-    async fn wait(&mut self, attempt: u32, trouble: Trouble, asked: Option<Duration>) -> Result<(), Trouble> {
+    async fn wait(
+        &mut self,
+        question: &Question,
+        attempt: u32,
+        trouble: Trouble,
+        asked: Option<Duration>,
+    ) -> Result<(), Trouble> {
         // A name that does not exist at first is misspelt; one that vanishes meanwhile may come back.
         let is_misspelt = matches!(&trouble, Trouble::Unreachable(error) if error.is_no_such_host());
         if !trouble.is_transient() || is_misspelt && Gauge::read(&self.gauge.requests) == 0 {
@@ -298,7 +304,13 @@ impl Talk {
             Next::Postpone(wait) => Err(Trouble::Postponed(wait)),
             Next::Wait(wait) => {
                 self.repairs.note(trouble.quirk(), &trouble.to_string());
-                tracing::info!("{trouble}; retrying in {:.1} s", wait.as_secs_f64());
+                let next = attempt + 1;
+                tracing::info!(
+                    "{}: {trouble}; retrying in {:.1} s (attempt {next} of {})",
+                    question.verb(),
+                    wait.as_secs_f64(),
+                    patience.attempts
+                );
                 self.gauge.say(format!("waiting {} s: {trouble}", wait.as_secs()));
                 tokio::select! {
                     () = tokio::time::sleep(wait) => Ok(()),

@@ -139,7 +139,7 @@ impl Work {
             }
             if failures == MOST_FAILURES {
                 for open in self.state()?.next_windows(list.number, usize::MAX)? {
-                    self.state()?.give_up(open.number, "not requested: all requests before it failed")?;
+                    self.state()?.give_up(open.number, "not requested: the previous date ranges failed")?;
                 }
                 return Ok(false);
             }
