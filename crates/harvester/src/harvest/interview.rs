@@ -43,7 +43,8 @@ pub(super) async fn identify(
     let known = state.contract()?.filter(|known| known == contract);
     let known = if known.is_some() { state.identity()? } else { None };
     talk.gauge.say("requesting Identify");
-    let mut identity = match described(talk, url, &Question::Identify).await {
+    let is_trial = known.is_none() && options.proposes;
+    let mut identity = match introduction(talk, url, is_trial).await {
         Ok(response) => introduced(talk, &response),
         Err(failure) => {
             let reason = match unless_it_lists(talk, contract, failure).await {
@@ -64,6 +65,30 @@ pub(super) async fn identify(
     state.agree(contract, options.moved)?;
     state.set_identity(&identity)?;
     Ok(identity)
+}
+
+/// Requests Identify. If a new base URL returns a web page, the repository is searched for before the request is repeated:
+/// most likely, the URL is that of the site.
+async fn introduction(talk: &mut Talk, url: &str, is_trial: bool) -> Result<Response, Interview> {
+    talk.returns_pages = is_trial;
+    let first = described(talk, url, &Question::Identify).await;
+    talk.returns_pages = false;
+    let failure = match first {
+        Err(failure @ Interview::Failed(HarvestError::NoRepository { source: Trouble::WebPage(_), .. }))
+            if is_trial =>
+        {
+            failure
+        }
+        other => return other,
+    };
+    let proposed = elsewhere(talk, url, failure).await;
+    // A single page may be an accident of the right server.
+    if matches!(proposed, Interview::Failed(HarvestError::Elsewhere { .. }))
+        && matches!(talk.probe(&Question::Identify).await, Err(Trouble::WebPage(_)))
+    {
+        return Err(proposed);
+    }
+    described(talk, url, &Question::Identify).await
 }
 
 /// What a server said about itself.

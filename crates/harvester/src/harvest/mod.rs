@@ -221,6 +221,7 @@ impl Harvest {
             headers: options.headers.clone(),
             effort: Yield::default(),
             given_up: false,
+            returns_pages: false,
         };
         let identity = match identify(&mut talk, &mut state, &contract, &options).await {
             Ok(identity) => identity,

@@ -53,6 +53,8 @@ pub(super) struct Talk {
     pub(super) effort: Yield,
     /// Whether a question was given up: then the next ones are asked less often, until an answer brings something.
     pub(super) given_up: bool,
+    /// True while a web page is reported immediately instead of requesting the same again.
+    pub(super) returns_pages: bool,
 }
 
 /// Attempts at a question after one was given up.
@@ -291,6 +293,10 @@ impl Talk {
         // A name that does not exist at first is misspelt; one that vanishes meanwhile may come back.
         let is_misspelt = matches!(&trouble, Trouble::Unreachable(error) if error.is_no_such_host());
         if !trouble.is_transient() || is_misspelt && Gauge::read(&self.gauge.requests) == 0 {
+            return Err(trouble);
+        }
+        if self.returns_pages && matches!(trouble, Trouble::WebPage(_)) {
+            self.repairs.note(trouble.quirk(), &trouble.to_string());
             return Err(trouble);
         }
         let asks = matches!(trouble, Trouble::Busy(_));
