@@ -1,6 +1,7 @@
 //! The repository: one request in, one answer out.
 
 use std::cell::RefCell;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::catalogue::{Catalogue, Learned, Standing};
 use crate::error::Failure;
 use crate::formats::{self, Format, Formats};
 use crate::host::Host;
-use crate::item::{Item, Publicity};
+use crate::item::{Digests, Fingerprint, Item, Publicity};
 use crate::settings::{Settings, is_local_identifier};
 
 /// How long a harvester is asked to wait while the catalogue is filled for the first time.
@@ -159,6 +160,11 @@ impl Repository {
     /// Where the repository is.
     pub fn base_url(&self) -> &str {
         &self.base_url
+    }
+
+    /// The digests of a file of a document, and the state that they are of, if the catalogue knows them.
+    pub fn file_digests(&self, path: &str) -> io::Result<Option<(Fingerprint, Digests)>> {
+        self.catalogue.file_digests(path).map_err(io::Error::other)
     }
 
     /// Decides everything that can still become a protocol error or a failure. What is returned then streams itself.

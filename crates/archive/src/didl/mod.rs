@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use modoai_protocol::xml::XmlWriter;
 use modoai_repository::formats::{didl, steady};
+use modoai_repository::item::{Digests, Fingerprint};
 use modoai_repository::site::kind;
 
 use crate::record::{File, Record};
@@ -24,6 +25,9 @@ use shelf::Shelf;
 
 /// What is said of a file nothing is known about.
 const UNKNOWN: &str = "application/octet-stream";
+
+/// Digests, and the state of the file that they are of.
+pub type Known = (Fingerprint, Digests);
 
 /// Wraps documents with their files.
 #[derive(Debug)]
@@ -57,14 +61,23 @@ impl Packages {
         Ok((fingerprint.size, fingerprint.modified))
     }
 
+    /// The digests of a file, unless those that are `known` are of the state that it is in. `None` if they are, or if the file
+    /// does not hold still.
+    pub fn digests_of(&self, path: &str, known: Option<Known>) -> io::Result<Option<Known>> {
+        let opened = self.shelf.open(path)?;
+        if known.is_some_and(|(state, _)| state == opened.1) { Ok(None) } else { steady::digests(opened) }
+    }
+
     /// Writes the package of a document with this OAI identifier: one element that stands on its own. Files of up to
-    /// `by_value_limit` bytes go inside. An error means that the answer cannot be completed.
+    /// `by_value_limit` bytes go inside; of others, the digests that are `known` of their paths are told. An error means that
+    /// the answer cannot be completed.
     pub fn write(
         &self,
         record: &Record,
         identifier: &str,
         oai_dc: &[u8],
         by_value_limit: u64,
+        known: &dyn Fn(&str) -> io::Result<Option<Known>>,
         xml: &mut XmlWriter<'_>,
     ) -> io::Result<()> {
         let document_id = self.base_url.as_deref().map(|base_url| didl::document_id(base_url, identifier));
@@ -75,9 +88,10 @@ impl Packages {
         });
         // Every Component before Items within the Item: the order is free, but readers meet what there is first.
         let mut missing = Vec::new();
-        let mut buffer = Vec::new();
         for file in &record.files {
-            if let Err(Absent(reason)) = self.component(record, file, identifier, by_value_limit, &mut buffer, xml)? {
+            let known = known(&file.path)?;
+            let written = self.component(record, file, identifier, by_value_limit, known, xml)?;
+            if let Err(Absent(reason)) = written {
                 missing.push((file, reason));
             }
         }
@@ -98,7 +112,7 @@ impl Packages {
         file: &File,
         identifier: &str,
         by_value_limit: u64,
-        buffer: &mut Vec<u8>,
+        known: Option<Known>,
         xml: &mut XmlWriter<'_>,
     ) -> io::Result<Result<(), Absent>> {
         let opened = self.shelf.open(&file.path);
@@ -113,7 +127,7 @@ impl Packages {
             Ok(opened) => {
                 // A file that is gone when it is opened again has not held still.
                 let again = || Ok(self.shelf.open(&file.path).ok());
-                Some(steady::read(opened, again, by_value_limit, &self.temporary, None, buffer)?)
+                Some(steady::read(opened, again, by_value_limit, &self.temporary, known, &mut Vec::new())?)
             }
             Err(error) => {
                 tracing::warn!(identifier, file = file.path, %error, "failed to read a file of a document");
@@ -136,7 +150,6 @@ impl Packages {
         }
         if let Some(mut value) = value {
             didl::value(xml, &media_type, &mut value)?;
-            value.recycle(buffer);
         }
         xml.raw("</didl:Component>");
         xml.relieve()?;

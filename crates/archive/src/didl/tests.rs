@@ -36,7 +36,7 @@ fn package(root: &TempDir, fields: serde_json::Value, by_value_limit: u64) -> St
     let packages = Packages::new(root.path()).of_repository("https://example.org/oai");
     let mut written = Vec::new();
     let mut xml = XmlWriter::new(&mut written);
-    packages.write(&record, IDENTIFIER, OAI_DC.as_bytes(), by_value_limit, &mut xml).expect("written");
+    packages.write(&record, IDENTIFIER, OAI_DC.as_bytes(), by_value_limit, &|_| Ok(None), &mut xml).expect("written");
     xml.finish().expect("room for it");
     xsd::expect_valid("a package", &written);
     String::from_utf8(written).expect("UTF-8")

@@ -10,11 +10,13 @@
 //! | `draft` | what is stored of one document |
 //! | `stamp` | when a document last changed, by its own account |
 //! | `gone` | what is not in the source any more |
+//! | `digests` | digests of documents' files |
 //! | `recast` | what a change of crosswalks or rules changes |
 //! | `sources` | how each source is read |
 //! | `report` | what is told about it |
 
 mod clerk;
+mod digests;
 mod draft;
 mod gone;
 mod recast;

@@ -78,6 +78,8 @@ impl Format for Packaged {
         let (identifier, limit) = (&subject.item.name, subject.by_value_limit());
         let packages = Packages::new(&self.root).of_repository(subject.repository.base_url());
         let packages = packages.copying_into(subject.temporary_directory());
+        let repository = subject.repository;
+        let known = |path: &str| repository.file_digests(path);
         let dossier = Dossier::new(subject.record()?);
         let record: Record = serde_json::from_slice(dossier.record()?)?;
         let made;
@@ -91,7 +93,7 @@ impl Format for Packaged {
             }
         };
         xml.raw("<metadata>");
-        packages.write(&record, identifier, oai_dc, limit, xml)?;
+        packages.write(&record, identifier, oai_dc, limit, &known, xml)?;
         xml.raw("</metadata>").verbatim(dossier.about());
         Ok(())
     }

@@ -4,6 +4,7 @@ mod display;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use clap::Args;
@@ -62,6 +63,9 @@ pub(crate) struct ImportCommand {
     /// Keep running, and import again whenever the input changes.
     #[arg(long, conflicts_with = "dry_run")]
     watch: bool,
+    /// Do not compute digests of files; records then have them only for files that they include.
+    #[arg(long)]
+    no_digests: bool,
     /// Print the changes without making them.
     #[arg(long)]
     dry_run: bool,
@@ -212,6 +216,11 @@ impl ImportCommand {
             output::print(&format!("{line}\n"))?;
         } else {
             output::print(&display::told(&report, start.elapsed(), self.dry_run, !self.inputs.is_empty()))?;
+        }
+        if !self.no_digests {
+            let count = Arc::new(AtomicU64::new(0));
+            let _display = (!quiet).then(|| Counting::start("computing digests", Arc::clone(&count)));
+            import.digest_files(&count).map_err(|error| self.failed(error))?;
         }
         verdict(&report)
     }

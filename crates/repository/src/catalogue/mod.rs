@@ -25,7 +25,7 @@ use modoai_protocol::{Datestamp, Range, SetSpec};
 
 use self::stored::{Packed, StoredFormat};
 use crate::audience::Listing;
-use crate::item::{Facts, Fingerprint, Item, Publicity};
+use crate::item::{Digests, Facts, Fingerprint, Item, Publicity};
 
 /// Tells the time. Passed in, so that tests can step it backwards.
 pub type Clock = Arc<dyn Fn() -> Datestamp + Send + Sync>;
@@ -90,6 +90,12 @@ pub trait Catalogue: Send + Sync {
     /// Remembers facts about items, each only if the item still has that fingerprint. Facts are a cache: when the
     /// catalogue is busy they may be dropped, and that is not an error. Datestamps do not move.
     fn learn(&self, facts: &[Learned]) -> Result<(), CatalogueError>;
+
+    /// The digests of a file of a document, by its path below the archive's directory of files, and the state that they are of.
+    fn file_digests(&self, path: &str) -> Result<Option<(Fingerprint, Digests)>, CatalogueError>;
+
+    /// Remembers the digests of one state of a file of a document, on the terms of [`learn`](Self::learn).
+    fn learn_file(&self, path: &str, state: &Fingerprint, digests: &Digests) -> Result<(), CatalogueError>;
 
     /// Records durably for which audiences items were listed. Any process may call it, also while a [`Writer`] writes. Above
     /// the limit of audiences, only [`ListedFor::and_others`](crate::item::ListedFor::and_others) is recorded.

@@ -132,6 +132,17 @@ pub fn read<O: Opened>(
     Ok(Steady { opened, digests: None, digests_are_new: false, value: None })
 }
 
+/// The digests of a whole file, with the state that they are of; `None` if it changes meanwhile.
+pub fn digests<O: Opened>(mut opened: O) -> io::Result<Option<(Fingerprint, Digests)>> {
+    let before = opened.fingerprint();
+    if before.is_fresh() {
+        // Writes that look like this state are over then.
+        std::thread::sleep(TICK);
+    }
+    let digests = digests_of(opened.file())?;
+    Ok((fingerprint_of(opened.file())? == before).then_some((before, digests)))
+}
+
 /// Copies and digests; `None` if the file did not hold still. A file that cannot be read to its end did not either.
 fn copy(
     file: &mut File,

@@ -1,9 +1,14 @@
 //! Documents with files: `oai_didl` has them by reference and by value, and a changed file is a changed document.
 
+use std::fs;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use modoai_protocol::xml::document::Record;
+use modoai_testkit::process::Launch;
 use modoai_testkit::xsd;
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use super::{Archive, here_and_now, metadata, record, record_with, told};
 use crate::oai;
@@ -52,6 +57,48 @@ fn a_changed_file_moves_the_datestamp() {
     assert!(package.datestamp >= moment, "{}", package.datestamp);
     assert!(metadata(package).contains(&STANDARD.encode(r"\bye\bye")));
     assert_eq!(told(&server, "oai_dc")["oai:example.org:2"], before["oai:example.org:2"]);
+}
+
+/// The package of the document, if everything goes by reference; and the SHA-256 that it has for the paper.
+fn by_reference(archive: &Archive) -> (Record, Option<String>) {
+    let server = Launch::of_catalogue(archive.catalogue()).set("by_value_limit", "0").start();
+    let package = told(&server, "oai_didl").remove("oai:example.org:1").expect("a package");
+    let text = metadata(&package);
+    assert!(!text.contains("base64") && text.contains("ref=\"https://example.org/1.pdf\""), "{text}");
+    let component = text.split("<didl:Component>").find(|part| part.contains("ref=")).expect("the paper");
+    let digest = component.split_once("\"SHA-256\">").and_then(|(_, rest)| rest.split_once('<'));
+    let digest = digest.map(|(digest, _)| digest.to_owned());
+    (package, digest)
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn a_file_by_reference_has_the_digests_of_its_present_state_and_no_other() {
+    let archive = Archive::configured("repository_identifier = \"example.org\"\nfiles = \"files\"\n");
+    archive.write("files/1/paper.pdf", PAPER);
+    let files = json!([{ "path": "1/paper.pdf", "url": "https://example.org/1.pdf" }]);
+    archive.write_lines("records.jsonl", &[record_with("1", "With files", json!({ "files": files }))]);
+    archive.import("records.jsonl").with(["--no-digests"]).done();
+    let (without, digest) = by_reference(&archive);
+    assert_eq!(digest, None);
+
+    // Digests that become known do not move a datestamp.
+    archive.import("records.jsonl").done().expect(&[("unchanged", 1)]);
+    let (with, digest) = by_reference(&archive);
+    assert_eq!((digest, with.datestamp), (Some(sha256(PAPER)), without.datestamp));
+
+    // Other bytes of the same length, and with the same modification time.
+    let path = archive.path("files/1/paper.pdf");
+    let modified = fs::metadata(&path).and_then(|data| data.modified()).expect("a time");
+    let other = PAPER.to_ascii_uppercase();
+    fs::write(&path, &other).expect("writable");
+    fs::File::open(&path).and_then(|file| file.set_modified(modified)).expect("a time that can be set");
+    assert_eq!(by_reference(&archive).1, None, "digests of another state");
+    archive.import("records.jsonl").done();
+    assert_eq!(by_reference(&archive).1, Some(sha256(&other)));
 }
 
 #[test]

@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("005-archive.sql"),
     include_str!("006-stamps.sql"),
     include_str!("007-audiences.sql"),
+    include_str!("008-files.sql"),
 ];
 
 /// How long a writer, or whoever creates the file, waits for others. Nobody holds the database longer than one batch.

@@ -1,9 +1,10 @@
 //! Remembering facts.
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
 
+use super::read::fingerprint_from;
 use crate::catalogue::Learned;
-use crate::item::Fingerprint;
+use crate::item::{Digests, Fingerprint};
 
 /// Remembers facts about items that are still in the state the facts are about.
 pub(super) fn remember(connection: &mut Connection, facts: &[Learned]) -> rusqlite::Result<()> {
@@ -22,4 +23,28 @@ pub(super) fn remember(connection: &mut Connection, facts: &[Learned]) -> rusqli
         }
     }
     transaction.commit()
+}
+
+/// The digests of a document's file, and the state that they are of.
+pub(super) fn of_file(reader: &Connection, path: &str) -> rusqlite::Result<Option<(Fingerprint, Digests)>> {
+    let mut query =
+        reader.prepare_cached("SELECT size, modified, changed, inode, sha256, md5 FROM file WHERE path = ?1")?;
+    let state_and_digests = |row: &Row<'_>| {
+        let digests = Digests { sha256: row.get(4)?, md5: row.get(5)? };
+        Ok((fingerprint_from(row, 0)?, digests))
+    };
+    query.query_row([path], state_and_digests).optional()
+}
+
+/// Remembers the digests of one state of a document's file, in place of those of another.
+pub(super) fn remember_file(
+    connection: &Connection,
+    path: &str,
+    state: &Fingerprint,
+    digests: &Digests,
+) -> rusqlite::Result<()> {
+    let Fingerprint { size, modified, changed, inode } = *state;
+    let (size, inode) = (size as i64, inode as i64);
+    let mut replace = connection.prepare_cached("INSERT OR REPLACE INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+    replace.execute(params![path, size, modified, changed, inode, digests.sha256, digests.md5]).map(drop)
 }

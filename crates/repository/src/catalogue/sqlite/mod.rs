@@ -52,7 +52,7 @@ use super::{
     Catalogue, CatalogueError, Clock, Detail, Learned, PageQuery, Selected, SetTitle, Standing, State, Unread, Writer,
 };
 use crate::audience::Listing;
-use crate::item::Item;
+use crate::item::{Digests, Fingerprint, Item};
 
 /// Idle readers kept for later: more than this many requests at once are rare, and each keeps a cache.
 const IDLE_READERS: usize = 4;
@@ -129,6 +129,24 @@ impl Sqlite {
     }
 }
 
+impl Sqlite {
+    /// Lets the learner write, unless there is no time for it.
+    fn learn_by(&self, work: impl Fn(&mut Connection) -> rusqlite::Result<()>) -> Result<(), CatalogueError> {
+        let mut learner = self.learner.lock().unwrap_or_else(PoisonError::into_inner);
+        let learnt = match &mut *learner {
+            Some(connection) => work(connection),
+            none => self.shared.file.connect(Role::Learner).and_then(|connection| work(none.insert(connection))),
+        };
+        match learnt {
+            Err(error) if is_no_time_to_learn(&error) => {
+                tracing::debug!(%error, "facts dropped");
+                Ok(())
+            }
+            learnt => learnt.map_err(self.shared.file.failing("store digests and titles")),
+        }
+    }
+}
+
 impl Catalogue for Sqlite {
     fn standing(&self) -> Result<Standing, CatalogueError> {
         // The order matters. The moment is noted before `pending` is looked at: if no change is pending then, the next
@@ -197,24 +215,15 @@ impl Catalogue for Sqlite {
     }
 
     fn learn(&self, facts: &[Learned]) -> Result<(), CatalogueError> {
-        if facts.is_empty() {
-            return Ok(());
-        }
-        let mut learner = self.learner.lock().unwrap_or_else(PoisonError::into_inner);
-        let learnt = match &mut *learner {
-            Some(connection) => learn::remember(connection, facts),
-            none => self.shared.file.connect(Role::Learner).and_then(|connection| {
-                let connection = none.insert(connection);
-                learn::remember(connection, facts)
-            }),
-        };
-        match learnt {
-            Err(error) if is_no_time_to_learn(&error) => {
-                tracing::debug!(%error, facts = facts.len(), "facts dropped");
-                Ok(())
-            }
-            learnt => learnt.map_err(self.shared.file.failing("store digests and titles")),
-        }
+        if facts.is_empty() { Ok(()) } else { self.learn_by(|connection| learn::remember(connection, facts)) }
+    }
+
+    fn file_digests(&self, path: &str) -> Result<Option<(Fingerprint, Digests)>, CatalogueError> {
+        self.read("look up digests", |reader| learn::of_file(reader, path))
+    }
+
+    fn learn_file(&self, path: &str, state: &Fingerprint, digests: &Digests) -> Result<(), CatalogueError> {
+        self.learn_by(|connection| learn::remember_file(connection, path, state, digests))
     }
 
     fn record_audiences(&self, listed: &[Listing]) -> Result<(), CatalogueError> {
