@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::Quiet;
 use super::gather::{Addressee, Gathered, MOST, Section, Tally};
+use super::item::KINDS;
 use super::text::enumerated;
 use super::view::{Bodies, title_of};
 use crate::foreign::one_line;
@@ -193,17 +194,11 @@ fn subject(sections: &[Section], infostructures: &[Infostructure]) -> String {
 
 /// Counts in words, of what is news (0) or was told before (1); the first is called `first` besides.
 pub(super) fn counted(tally: &Tally, which: usize, mut first: &str) -> Vec<String> {
-    let [broken, fragments, moved, changed, expiring] = tally.map(|numbers| numbers[which]);
-    let counts = [
-        // A fragment that leads nowhere is a broken link to whoever follows it.
-        (broken + fragments, "broken link"),
-        (moved, "moved link"),
-        (changed, "changed document"),
-        (expiring, "expiring document"),
-    ];
     let mut words = Vec::new();
-    for (number, name) in counts.into_iter().filter(|(number, _)| *number > 0) {
-        words.push(words::counted(number, (&format!("{first}{name}"), &format!("{first}{name}s"))));
+    for (kind, numbers) in KINDS.into_iter().zip(tally) {
+        let Some(told) = words::told(kind).filter(|_| numbers[which] > 0) else { continue };
+        let (one, many) = told.counted;
+        words.push(words::counted(numbers[which], (&format!("{first}{one}"), &format!("{first}{many}"))));
         first = "";
     }
     words

@@ -126,9 +126,14 @@ fn case(suite: &Legal<'_>, document: &Document, Case { faults, untested }: &Case
     }
     xml.push_str(">\n");
     if !faults.is_empty() {
-        let broken = faults.iter().any(|reference| reference.verdict == Verdict::Broken);
-        let what = if broken { Verdict::Broken } else { Verdict::Fragment };
-        let message = words::counted(faults.len() as u64, ("broken link", "broken links"));
+        let broken = faults.iter().filter(|reference| reference.verdict == Verdict::Broken).count();
+        let what = if broken > 0 { Verdict::Broken } else { Verdict::Fragment };
+        let message = [(broken, "broken link"), (faults.len() - broken, "missing fragment")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, name)| words::counted(count as u64, (name, &format!("{name}s"))))
+            .collect::<Vec<_>>()
+            .join(", ");
         put!(xml, "<failure type=\"{}\" message=\"{message}\">", what.name());
         list(faults, xml);
         xml.push_str("</failure>\n");
@@ -209,6 +214,7 @@ mod tests {
         assert_eq!(attribute(&suite, "skipped"), count(&xml, "skipped").to_string());
         assert_eq!(attribute(&suite, "errors"), "0");
         assert!(count(&xml, "failure") > 0 && count(&xml, "skipped") > 0);
+        assert!(xml.contains("message=\"2 broken links, 1 missing fragment\""), "{xml}");
     }
 
     #[test]

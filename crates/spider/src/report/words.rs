@@ -9,7 +9,7 @@ use crate::targets::Target;
 use crate::verdict::Verdict;
 
 /// What reports know of a verdict.
-pub(super) struct Told {
+pub(crate) struct Told {
     /// Which.
     pub verdict: Verdict,
     /// Its name where no space may be: anchors, files, rules.
@@ -115,7 +115,7 @@ pub(super) const TOLD: &[Told] = &[
 ];
 
 /// What is told of a verdict; none of what is good.
-pub(super) fn told(verdict: Verdict) -> Option<&'static Told> {
+pub(crate) fn told(verdict: Verdict) -> Option<&'static Told> {
     TOLD.iter().find(|told| told.verdict == verdict)
 }
 

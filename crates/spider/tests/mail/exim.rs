@@ -155,7 +155,7 @@ fn exim_takes_messages_over_tls_and_refuses_one() {
     assert!(delivery.failed[0].what.contains("nobody of that name"), "{delivery:?}");
     let kept = exim.kept();
     let [(headers, body)] = &kept[..] else { panic!("{kept:?}") };
-    assert!(headers.contains("ann@example.net") && headers.contains("Subject: 1 new broken link in"), "{headers}");
+    assert!(headers.contains("ann@example.net") && headers.contains("Subject: 1 new broken target in"), "{headers}");
     assert!(headers.contains("with esmtpsa"), "{headers}");
     assert!(body.contains("https://x.example/gone"), "{body}");
 }

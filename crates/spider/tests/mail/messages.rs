@@ -31,7 +31,7 @@ fn a_message_says_page_link_reason_and_new_address() {
     let kept = delivered(&made, &table());
     let (to, subject, parts) = kept.only();
     assert_eq!(to, ["ann@example.org"]);
-    assert_eq!(subject, "2 new broken links and 1 moved link in 'All of ICS'");
+    assert_eq!(subject, "1 new broken target, 1 missing fragment and 1 moved target in 'All of ICS'");
     assert_eq!(parts.header("Subject"), subject);
     assert_eq!(parts.header("To"), "ann@example.org");
     assert_eq!(parts.header("Auto-Submitted"), "auto-generated");
@@ -68,15 +68,15 @@ fn each_owner_gets_one_message_for_all_tasks() {
     assert_eq!(
         all,
         [
-            ("ann@example.org bob@example.org".to_owned(), "2 new broken links in 'All of ONE' and 'All of TWO'"),
-            ("cyd@example.org".to_owned(), "1 new broken link in 'All of FOUR'"),
+            ("ann@example.org bob@example.org".to_owned(), "2 new broken targets in 'All of ONE' and 'All of TWO'"),
+            ("cyd@example.org".to_owned(), "1 new broken target in 'All of FOUR'"),
         ]
     );
     // Once bob has something of his own, it is a message of his own.
     let made = made.with("three", "d", "https://x.example/4", Verdict::Broken);
     let kept = delivered(&made, &table());
     assert_eq!(kept.letters.len(), 3);
-    assert_eq!(kept.letters[1].1, "3 new broken links in 'All of ONE' and 2 others");
+    assert_eq!(kept.letters[1].1, "3 new broken targets in 'All of ONE' and 2 others");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_finding_of_two_webs_is_told_once() {
         .with("one", "a", "https://x.example/1", Verdict::Broken);
     made.findings[0].tasks.push("two".to_owned());
     let kept = delivered(&made, &table());
-    assert_eq!(kept.only().1, "1 new broken link in 'All of ONE'");
+    assert_eq!(kept.only().1, "1 new broken target in 'All of ONE'");
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn only_news_is_told() {
     let made = made.with("ics", "b", "https://x.example/2", Verdict::Broken);
     let kept = delivered(&made, &table);
     let (_, subject, parts) = kept.only();
-    assert_eq!(subject, "1 new broken link in 'All of ICS'");
+    assert_eq!(subject, "1 new broken target in 'All of ICS'");
     assert!(!parts.text.contains("x.example/1") && parts.text.contains("x.example/2"), "{}", parts.text);
-    assert!(parts.text.contains("Reported before and not fixed: 1 broken link."), "{}", parts.text);
+    assert!(parts.text.contains("Reported before and not fixed: 1 broken target."), "{}", parts.text);
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn whoever_wants_everything_gets_everything() {
     let tell = Tell { always: true, ..broken() };
     let made =
         Made::new(&[("ics", &["ann@example.org"], tell)]).with("ics", "a", "https://x.example/1", Verdict::Broken);
-    assert_eq!(delivered(&made, &table).only().1, "1 new broken link in 'All of ICS'");
+    assert_eq!(delivered(&made, &table).only().1, "1 new broken target in 'All of ICS'");
     let kept = delivered(&made, &table);
     let (_, subject, parts) = kept.only();
-    assert_eq!(subject, "1 broken link in 'All of ICS', none of them new");
+    assert_eq!(subject, "1 broken target in 'All of ICS', none of them new");
     assert!(parts.text.contains("404 not found, since 12 November 2026 (reported before)"), "{}", parts.text);
 }
 
@@ -194,9 +194,9 @@ fn tasks_are_told_what_they_ask_for() {
             .with("ics", "a", "https://x.example/4", Verdict::NotTested)
     };
     let kept = delivered(&all(Tell { redirected: true, ..Tell::default() }), &table());
-    assert_eq!(kept.only().1, "1 new moved link in 'All of ICS'");
+    assert_eq!(kept.only().1, "1 new moved target in 'All of ICS'");
     let kept = delivered(&all(broken()), &table());
-    assert_eq!(kept.only().1, "2 new broken links in 'All of ICS'");
+    assert_eq!(kept.only().1, "1 new broken target and 1 missing fragment in 'All of ICS'");
     let mut kept = Kept::default();
     let delivery = all(Tell::default()).deliver(&mut kept, &table());
     assert!(kept.letters.is_empty());
@@ -231,7 +231,7 @@ fn changes_and_expiries_are_told_by_days() {
 
     let kept = delivered(&made, &table);
     let (_, subject, parts) = kept.only();
-    assert_eq!(subject, "2 new changed documents and 2 expiring documents in 'All of ICS'");
+    assert_eq!(subject, "2 new changed documents and targets and 2 expired or expiring documents in 'All of ICS'");
     for (page, line) in [
         ("https://example.org/fresh\n", "* Changed: https://example.org/fresh\n  on 10 November 2026 (new)"),
         ("https://example.org/soon\n", "* Expires: https://example.org/soon\n  on 29 November 2026 (new)"),
@@ -246,7 +246,7 @@ fn changes_and_expiries_are_told_by_days() {
     assert_eq!(delivered(&made, &table).letters.len(), 0);
     made.documents[1].1.changed = Some(moment("2026-11-16T05:00:00Z"));
     let kept = delivered(&made, &table);
-    assert_eq!(kept.only().1, "1 new changed document in 'All of ICS'");
+    assert_eq!(kept.only().1, "1 new changed document or target in 'All of ICS'");
 }
 
 #[test]
@@ -271,8 +271,8 @@ fn owners_of_pages_are_told_of_their_pages() {
     assert_eq!(
         all,
         [
-            ("phys@example.org", "2 new broken links and 1 moved link in 'All of ICS' and 'All of TWO'"),
-            ("bob@example.org", "2 new broken links and 1 moved link in 'All of ICS' and 'All of TWO'"),
+            ("phys@example.org", "2 new broken targets and 1 moved target in 'All of ICS' and 'All of TWO'"),
+            ("bob@example.org", "2 new broken targets and 1 moved target in 'All of ICS' and 'All of TWO'"),
         ]
     );
     let text = |place: usize| super::received::Parts::read(&kept.letters[place].2).text;
@@ -301,7 +301,7 @@ fn long_lists_are_cut_and_counted() {
     let with_index = table();
     let kept = delivered(&large(true), &with_index);
     let (_, subject, parts) = kept.only();
-    assert_eq!(subject, "201 new broken links in 'All of LARGE' and 'All of SMALL'");
+    assert_eq!(subject, "201 new broken targets in 'All of LARGE' and 'All of SMALL'");
     assert_eq!(parts.text.matches("* Broken: ").count(), 50);
     assert!(parts.text.contains("https://x.example/small"), "the small one was crowded out");
     assert!(parts.text.contains("151 more targets do not fit into this message: see the index."), "{}", parts.text);
@@ -327,7 +327,7 @@ fn a_dead_link_in_the_template_is_listed_once() {
     let table = table();
     let kept = delivered(&made, &table);
     let (_, subject, parts) = kept.only();
-    assert_eq!(subject, "1 new broken link in 'All of ICS'");
+    assert_eq!(subject, "1 new broken target in 'All of ICS'");
     assert_eq!(parts.text.matches("https://x.example/imprint").count(), 1, "{}", parts.text);
     assert!(parts.text.contains("  On 300 of 312 pages: in the site's template; the first:\n"), "{}", parts.text);
     assert_eq!(parts.text.matches("https://example.org/0").count(), 3, "{}", parts.text);
@@ -419,6 +419,6 @@ fn a_rehearsal_writes_files_and_tells_nobody() {
     let mut dry = Dry::new(&folder.path().join("out"), "spider@example.org".parse().expect("an address"));
     assert_eq!(made.deliver_at(&mut dry, &table, now()).written.len(), 1);
     let bytes = std::fs::read(folder.path().join("out/0001-ann@example.org.eml")).expect("a file");
-    assert_eq!(super::received::Parts::read(&bytes).header("Subject"), "1 new broken link in 'All of ICS'");
+    assert_eq!(super::received::Parts::read(&bytes).header("Subject"), "1 new broken target in 'All of ICS'");
     assert_eq!(delivered(&made, &table).letters.len(), 1, "nobody had been told");
 }

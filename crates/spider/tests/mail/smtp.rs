@@ -69,7 +69,7 @@ fn a_message_arrives_as_it_was_meant() {
     assert_eq!(message["to"], json!(["ann@example.org"]));
     assert_eq!(header(message, "To"), "Ann Öther <ann@example.org>");
     assert_eq!(header(message, "From"), "Die Spinne für alle <spider@example.org>");
-    assert_eq!(header(message, "Subject"), "1 new broken link and 1 moved link in 'Überblick: 連結'");
+    assert_eq!(header(message, "Subject"), "1 new broken target and 1 moved target in 'Überblick: 連結'");
     assert_eq!(header(message, "Message-ID"), delivery.written[0].id);
     assert_eq!(header(message, "Auto-Submitted"), "auto-generated");
     assert_eq!(header(message, "Date"), "Mon, 16 Nov 2026 06:00:00 +0000");
