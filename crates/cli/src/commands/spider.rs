@@ -237,7 +237,8 @@ impl SpiderCommand {
     fn client(&self, plan: &Plan, credentials: Vec<Credential>, quiet: bool) -> Result<Client, CliError> {
         let manners = self.remote.spiders_manners(credentials);
         let contact = manners.contact.or_else(|| plan.contact());
-        if contact.is_none() && !quiet {
+        let sends_none = self.no_external && self.folder().is_some();
+        if contact.is_none() && !quiet && !sends_none {
             tracing::info!("requests have no From header: set the address of the operator with --contact");
         }
         let manners = Manners {

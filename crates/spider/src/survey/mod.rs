@@ -33,7 +33,7 @@ use crate::table::{Begun, Past, Table, TableError};
 use crate::targets::subject;
 use crate::task::{Action, Owners, Plan};
 use crate::traverse::web::{NONE, Stage, Web};
-use crate::traverse::{Options, Traversal};
+use crate::traverse::{MOST_DOCUMENTS, Options, Traversal};
 use crate::verdict::Verdict;
 use judge::Judged;
 use tally::{Open, Tally, each_of};
@@ -230,7 +230,8 @@ impl Survey {
         }
         if let Some((page, line)) = first_padded {
             let page = self.web.names.name(page);
-            let what = format!("{padded} links have whitespace around the URL, the first in {page}, line {line}");
+            let links = words::counted(padded, ("link has", "links have"));
+            let what = format!("{links} whitespace around the URL, the first in {page}, line {line}");
             self.run.remarks.push(what);
         }
         open.subjects =
@@ -320,11 +321,15 @@ fn settings(plan: &Plan, options: &Options) -> Vec<(&'static str, String)> {
         let of_it = plan.restrictions.iter().filter(|restriction| restriction.action == action);
         of_it.map(|restriction| restriction.prefix.as_str()).collect::<Vec<_>>().join(" ")
     };
+    let limit = |limit: Option<u64>| match limit.unwrap_or(MOST_DOCUMENTS) {
+        0 => "no limit".to_owned(),
+        limit => words::number(limit),
+    };
     let mut settings = vec![
         ("Avoids", prefixes(Action::Avoid)),
         ("Leaves", prefixes(Action::Leaf)),
         ("Maximum depth", words::counted(options.max_depth.into(), ("link", "links"))),
-        ("Maximum number of documents", options.max_pages.map(words::number).unwrap_or_default()),
+        ("Maximum number of documents", limit(options.max_pages)),
         ("External links", if options.external { "tested" } else { "skipped" }.to_owned()),
         ("robots.txt", if options.robots { "obeyed" } else { "ignored" }.to_owned()),
     ];

@@ -14,7 +14,7 @@ use crate::task::Task;
 use crate::verdict::{Outcome, Reason};
 
 /// Documents of a task for which nobody has set a limit.
-const MOST: u64 = 100_000;
+pub(crate) const MOST: u64 = 100_000;
 
 /// When to look again whether a place that is kept was needed.
 const SOON: Duration = Duration::from_millis(20);

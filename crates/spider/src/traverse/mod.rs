@@ -54,6 +54,7 @@ use crate::table::{Begun, Table, TableError};
 use crate::task::{Owners, OwnersError, Plan, Restrictions, Scoper};
 use crate::verdict::Reason;
 use appetite::Appetite;
+pub(crate) use appetite::MOST as MOST_DOCUMENTS;
 use frontier::Frontier;
 use hearsay::Hearsay;
 pub use local::{Folder, Found, LocalSite};

@@ -1,6 +1,7 @@
 //! What is found beyond links between pages: sitemaps of every form, parts of drawings, schemes that are not tested, targets that
 //! changed; and tables that are damaged.
 
+use std::fs;
 use std::io::Write as _;
 
 use flate2::Compression;
@@ -106,7 +107,7 @@ fn schemes_are_not_tested_and_numbers_and_files_are_checked() {
     assert_eq!(paths(&ended, "broken", &host), ["file:///home/me/a.html", "mailto:nobody", "tel:call"]);
     assert_eq!((ended.count("not_tested"), ended.count("broken")), (3, 3));
     let padded = ended.remarks();
-    assert!(padded.iter().any(|remark| remark.starts_with("1 links have whitespace")), "{padded:?}");
+    assert!(padded.iter().any(|remark| remark.starts_with("1 link has whitespace")), "{padded:?}");
 }
 
 #[test]
@@ -235,7 +236,10 @@ fn folder_is_checked_without_a_server() {
     let folder = tempfile::tempdir().expect("a folder");
     let table = folder.path().join("table");
     let checked = |arguments: &[&str]| Spider::new(site.path(), &table).with(arguments).complete();
-    let ended = checked(&["--no-external"]);
+    let report = folder.path().join("report.html").display().to_string();
+    let ended = checked(&["--no-external", "--html", &report]);
+    let page = fs::read_to_string(&report).expect("a report");
+    assert!(page.contains("<dt>Maximum number of documents</dt><dd>no limit</dd>"), "{page}");
     let at = |path: &str| format!("http://localhost/{path}");
     let mut expected = vec![at("gone.html"), at("lost.md"), at("lost.png"), at("outside.html")];
     let broken = |ended: &Ended| ended.targets("broken").into_iter().collect::<Vec<_>>();
@@ -243,6 +247,7 @@ fn folder_is_checked_without_a_server() {
     assert_eq!(ended.targets("fragment").into_iter().collect::<Vec<_>>(), [at("sub/a.html#none")], "{}", ended.said);
     assert_eq!(ended.targets("moved").into_iter().collect::<Vec<_>>(), [at("sub")], "{}", ended.said);
     assert!(outside.log().is_empty());
+    assert!(!ended.said.contains("--contact"), "nobody is asked: {}", ended.said);
 
     // With its URL, links that name the host are checked in the folder, too; nothing is new the second time.
     let base = ["--no-external", "--base", "https://www.example.org/docs/"];

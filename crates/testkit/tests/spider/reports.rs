@@ -89,6 +89,7 @@ fn a_dead_link_in_the_template_is_reported_once_and_totals_agree() {
     let page = std::fs::read_to_string(file("report.html")).expect("a report");
     assert!(page.contains(&format!(" to {urls} URLs; all pages were read.")), "{page}");
     assert!(page.contains("3 targets, 43 links"), "{page}");
+    assert!(page.contains("<dt>Maximum number of documents</dt><dd>100,000</dd>"), "{page}");
     assert!(page.contains("1 skipped") && !page.contains("1 not tested"), "{page}");
 
     let map = std::fs::read_to_string(file("map.html")).expect("a map");
