@@ -3,7 +3,7 @@
 
 const columns = JSON.parse(document.getElementById("web").textContent);
 const PAGES = columns.titles.length;
-const VERDICTS = ["broken links", "missing fragments", "moved links", "expiring", "changed", "not tested", "all is well", "the page itself is broken"];
+const VERDICTS = ["broken links", "missing fragments", "moved links", "expiring", "changed", "not tested", "no problems", "the page itself is broken"];
 const [BROKEN, FRAGMENT, MOVED, EXPIRING, CHANGED, NOT_TESTED, GOOD, GONE] = VERDICTS.keys();
 
 const text = (index) => (index < 0 ? "" : columns.texts[index]);

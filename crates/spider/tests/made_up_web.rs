@@ -2,7 +2,7 @@
 //! the one before and after, cross links, hubs, owners; and rot, most of it in a few old corners. The same number is always the
 //! same web.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use jiff::Timestamp;
 use modoai_spider::reference::Kind;
@@ -73,7 +73,12 @@ impl MadeUpWeb {
 
     /// A web of these documents only.
     pub(crate) fn with(documents: Vec<(Document, Vec<Referenced>)>) -> Self {
-        let summary = Summary { pages: documents.len() as u64, ..Summary::default() };
+        let targets = |verdict| {
+            let of = documents.iter().flat_map(|(_, references)| references).filter(|one| one.verdict == verdict);
+            of.map(|one| (&one.target, &one.fragment)).collect::<HashSet<_>>().len() as u64
+        };
+        let (broken, fragments) = (targets(Verdict::Broken), targets(Verdict::Fragment));
+        let summary = Summary { pages: documents.len() as u64, broken, fragments, ..Summary::default() };
         let when = Timestamp::from_second(1_790_000_000).expect("a time");
         let run = Run { number: 2, began: when, ended: when, summary: summary.clone(), ..Run::default() };
         Self { run, infostructures: vec![Infostructure { task: task(), summary }], documents }
