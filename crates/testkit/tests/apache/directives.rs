@@ -184,3 +184,34 @@ fn one_module_and_one_location_are_enough() {
         assert!(httpd.error_log().contains("OAIIndexDir"), "{}", httpd.error_log());
     }
 }
+
+#[test]
+fn owner_and_expires_of_the_guide_are_in_the_records() {
+    if apache::is_missing() {
+        return;
+    }
+    let guide = include_str!("../../../../docs/guide/configuration.md");
+    let (_, shown) = guide.split_once("```apache\n").expect("an example");
+    let (shown, _) = shown.split_once("```").expect("its end");
+    let launch = Launch::new(Mpm::Event).modules(&["mod_headers", "mod_cern_meta"]).ordinary_site();
+    let launch = launch.text(&shown.replace("/var/www/html", "${SITE}/docs"));
+    let expires = "Thu, 31 Dec 2026 23:59:59 GMT";
+    launch.write("docs/report.html", "a report");
+    launch.write("docs/.web/report.html.meta", format!("Owner: Web team\nExpires: {expires}\n"));
+    launch.write("docs/docs/page.html", "a page");
+    let httpd = launch.start();
+    let mut client = httpd.client();
+    httpd.wait_for_index(&mut client);
+    let records = oai::harvest(&mut client, "verb=ListRecords&metadataPrefix=http_header");
+    let headers = |name: &str| {
+        let record = records.iter().find(|record| record.identifier.ends_with(name)).expect("listed");
+        let metadata = record.metadata.as_ref().expect("not deleted");
+        String::from_utf8_lossy(&metadata.bytes).into_owned()
+    };
+    let report = headers("/report.html");
+    for header in [("Owner", "Web team"), ("Expires", expires)] {
+        assert!(report.contains(&format!("<header name=\"{}\">{}</header>", header.0, header.1)), "{report}");
+    }
+    assert!(headers("/docs/page.html").contains("<header name=\"Owner\">Documentation team</header>"));
+    assert_eq!(records.len(), 2, "the files of mod_cern_meta are hidden");
+}
