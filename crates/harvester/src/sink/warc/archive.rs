@@ -9,10 +9,9 @@ use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use rustix::fs::OFlags;
 
+use super::gzip::{Compressor, Effort};
 use crate::sink::SinkError;
 use crate::sink::spool::{Take, sync_folder};
 use crate::state::OWN_FOLDER;
@@ -46,6 +45,7 @@ pub(super) struct Archive {
     dir: PathBuf,
     name: String,
     file: Option<BufWriter<File>>,
+    compressor: Compressor,
     at: Position,
     /// The first segment that this run may write to.
     first: u32,
@@ -66,7 +66,7 @@ impl Archive {
     pub(super) fn open(dir: &Path, name: &str, at: Position) -> Result<Self, SinkError> {
         let first = if at.length == 0 { at.file } else { at.file.saturating_add(1) };
         let (dir, name) = (dir.to_path_buf(), name.to_owned());
-        let mut archive = Self { dir, name, file: None, at, first, roll_at: ROLL_AT };
+        let mut archive = Self { dir, name, file: None, compressor: Compressor::new(), at, first, roll_at: ROLL_AT };
         archive.cut(at)?;
         Ok(archive)
     }
@@ -106,23 +106,24 @@ impl Archive {
     pub(super) fn append(
         &mut self,
         head: &str,
-        level: Compression,
+        effort: Effort,
         block: &mut dyn FnMut(Take<'_>) -> Result<(), SinkError>,
     ) -> Result<Member, SinkError> {
         let path = self.path();
         let failed = || SinkError::io("write", &path);
-        let file = match self.file.take() {
+        let mut file = match self.file.take() {
             Some(file) => file,
             None => BufWriter::with_capacity(128 * 1024, self.open_file().map_err(failed())?),
         };
-        let mut member = GzEncoder::new(Counted { file, written: 0 }, level);
-        member.write_all(head.as_bytes()).map_err(failed())?;
-        block(&mut |bytes| member.write_all(bytes).map_err(failed()))?;
-        member.write_all(b"\r\n\r\n").map_err(failed())?;
-        let Counted { file, written } = member.finish().map_err(failed())?;
+        let compressor = &mut self.compressor;
+        compressor.begin(effort, &mut file).map_err(failed())?;
+        compressor.push(head.as_bytes(), &mut file).map_err(failed())?;
+        block(&mut |bytes| compressor.push(bytes, &mut file).map_err(failed()))?;
+        compressor.push(b"\r\n\r\n", &mut file).map_err(failed())?;
+        let length = compressor.finish(&mut file).map_err(failed())?;
         self.file = Some(file);
-        let member = Member { at: self.at, length: written };
-        self.at.length += written;
+        let member = Member { at: self.at, length };
+        self.at.length += length;
         Ok(member)
     }
 
@@ -186,24 +187,6 @@ impl Archive {
     }
 }
 
-/// Counts what a member takes in the file.
-struct Counted {
-    file: BufWriter<File>,
-    written: u64,
-}
-
-impl io::Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let length = self.file.write(bytes)?;
-        self.written += length as u64;
-        Ok(length)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
 pub(super) fn file_name(name: &str, number: u32) -> String {
     format!("{name}-{number:05}.warc.gz")
 }
@@ -229,7 +212,7 @@ mod tests {
 
     fn write(archive: &mut Archive, text: &str) -> bool {
         let is_first = archive.roll().expect("a file");
-        archive.append(text, Compression::fast(), &mut |out| out(b"block")).expect("a record");
+        archive.append(text, Effort::Deflate(1), &mut |out| out(b"block")).expect("a record");
         is_first
     }
 

@@ -4,10 +4,13 @@
 //! part of writing an archive. They are stored in a gzip member, which every reader of WARC understands. For types
 //! that can be either, a fast level saves most of what can be saved.
 
-use flate2::Compression;
+use super::gzip::Effort;
 
 /// For text: higher levels take twice the time and save a few percent.
-const TEXT: Compression = Compression::new(4);
+const TEXT: Effort = Effort::Deflate(4);
+
+/// For types that can be either.
+const FAST: Effort = Effort::Deflate(1);
 
 /// Types of which some are compressed inside and some are not.
 const UNCERTAIN: &[&str] = &["application/octet-stream", "application/pdf", "application/x-tar"];
@@ -56,20 +59,20 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Returns the compression of a payload of this media type; `is_coded` if the payload has a content coding.
-pub(super) fn level(media_type: &str, is_coded: bool) -> Compression {
+pub(super) fn effort(media_type: &str, is_coded: bool) -> Effort {
     let name = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
     let is_compressed =
         is_coded || COMPRESSED.contains(&name.as_str()) || (begins(COMPRESSED_FAMILIES) && !begins(PLAIN));
     match name.as_str() {
-        _ if is_compressed => Compression::none(),
-        name if UNCERTAIN.contains(&name) => Compression::fast(),
+        _ if is_compressed => Effort::Store,
+        name if UNCERTAIN.contains(&name) => FAST,
         _ => TEXT,
     }
 }
 
 /// The compression of what modoai itself writes: fields and XML.
-pub(super) fn of_text() -> Compression {
+pub(super) fn of_text() -> Effort {
     TEXT
 }
 
@@ -81,12 +84,12 @@ mod tests {
     fn only_types_that_are_not_compressed_yet_are_compressed() {
         for stored in ["image/png", "IMAGE/JPEG; q=1", "video/mp4", "application/zip", "font/woff2", "application/gzip"]
         {
-            assert_eq!(level(stored, false), Compression::none(), "{stored}");
+            assert_eq!(effort(stored, false), Effort::Store, "{stored}");
         }
         for compressed in ["text/html; charset=utf-8", "image/svg+xml", "audio/x-wav", "", "a/b"] {
-            assert_eq!(level(compressed, false), TEXT, "{compressed}");
-            assert_eq!(level(compressed, true), Compression::none(), "{compressed}");
+            assert_eq!(effort(compressed, false), TEXT, "{compressed}");
+            assert_eq!(effort(compressed, true), Effort::Store, "{compressed}");
         }
-        assert_eq!(level("application/pdf", false), Compression::fast());
+        assert_eq!(effort("application/pdf", false), FAST);
     }
 }

@@ -12,7 +12,8 @@
 //! | `record` | the head of a record |
 //! | `envelope` | an OAI record as a field |
 //! | `compression` | which payloads are worth compressing |
-//! | `archive` | segments, gzip members, where to cut |
+//! | `gzip` | gzip members, with stored pieces in them |
+//! | `archive` | segments, where to cut |
 //! | `index` | what is stored already, and the lines of the index |
 //! | `cdxj` | one line of the index |
 //! | `surt` | the key of a URL |
@@ -21,6 +22,7 @@ mod archive;
 mod cdxj;
 mod compression;
 mod envelope;
+mod gzip;
 mod http;
 mod index;
 mod payload;

@@ -95,12 +95,12 @@ impl Warc {
             Some(stored) => (self.write_revisit(&payload.uri, &payload, &payload.uri, &stored)?, stored),
             None => {
                 let id = new_id();
-                let (kind, media_type, http, level) = match &payload.form {
+                let (kind, media_type, http, effort) = match &payload.form {
                     Form::Response(head) => {
                         let media_type = head.content_type.as_deref().unwrap_or_default();
-                        ("response", RESPONSE, head.text.as_str(), compression::level(media_type, head.is_coded))
+                        ("response", RESPONSE, head.text.as_str(), compression::effort(media_type, head.is_coded))
                     }
-                    Form::Resource(name) => ("resource", name.as_str(), "", compression::level(name, false)),
+                    Form::Resource(name) => ("resource", name.as_str(), "", compression::effort(name, false)),
                 };
                 let head = Head {
                     kind,
@@ -112,7 +112,7 @@ impl Warc {
                     ..Head::default()
                 };
                 let (scratch, spool) = (&self.scratch, &mut payload.spool);
-                let member = self.archive.append(&head.to_text(date), level, &mut |out| {
+                let member = self.archive.append(&head.to_text(date), effort, &mut |out| {
                     out(http.as_bytes())?;
                     spool.read(scratch, out)
                 })?;
@@ -159,8 +159,8 @@ impl Warc {
             same_as: Some((original_uri, &original.date)),
             ..Head::default()
         };
-        let (head, level) = (head.to_text(payload.date), compression::of_text());
-        let member = self.archive.append(&head, level, &mut |out| out(http.as_bytes()))?;
+        let (head, effort) = (head.to_text(payload.date), compression::of_text());
+        let member = self.archive.append(&head, effort, &mut |out| out(http.as_bytes()))?;
         self.add_line(uri, payload.date, Some("warc/revisit"), status, &labelled(&digest), &member)?;
         Ok(id)
     }
@@ -193,8 +193,8 @@ impl Warc {
             concurrent: &concurrent,
             ..Head::default()
         };
-        let (head, level) = (head.to_text(date), compression::of_text());
-        self.archive.append(&head, level, &mut |out| out(request.as_bytes())).map(drop)
+        let (head, effort) = (head.to_text(date), compression::of_text());
+        self.archive.append(&head, effort, &mut |out| out(request.as_bytes())).map(drop)
     }
 
     fn write_redirect(&mut self, uri: &str, date: Datestamp, response: &ResponseHead) -> Result<String, SinkError> {
@@ -208,8 +208,8 @@ impl Warc {
             length: response.text.len() as u64,
             ..Head::default()
         };
-        let (head, level) = (head.to_text(date), compression::of_text());
-        let member = self.archive.append(&head, level, &mut |out| out(response.text.as_bytes()))?;
+        let (head, effort) = (head.to_text(date), compression::of_text());
+        let member = self.archive.append(&head, effort, &mut |out| out(response.text.as_bytes()))?;
         self.add_line(uri, date, response.media_type(), Some(response.status), &labelled(&digest), &member)?;
         Ok(id)
     }
@@ -268,7 +268,7 @@ impl Warc {
             file: Some(&file),
             ..Head::default()
         };
-        let (head, level) = (head.to_text(self.date), compression::of_text());
-        self.archive.append(&head, level, &mut |out| out(info.as_bytes())).map(drop)
+        let (head, effort) = (head.to_text(self.date), compression::of_text());
+        self.archive.append(&head, effort, &mut |out| out(info.as_bytes())).map(drop)
     }
 }
