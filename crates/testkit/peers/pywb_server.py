@@ -1,4 +1,4 @@
-"""Replays the WARC files of a folder with pywb, by the CDXJ file next to them.
+"""Replays the WARC files of a folder with pywb, by the CDXJ files next to them.
 
 usage: pywb_server.py FOLDER
 
@@ -23,8 +23,7 @@ from pywb.utils.geventserver import GeventServer, RequestURIWSGIHandler
 
 def main():
     folder = Path(sys.argv[1]).resolve()
-    indexes = sorted(str(path) for path in folder.glob("*.cdxj"))
-    collection = {"index_paths": indexes[0], "archive_paths": f"{folder}/"}
+    collection = {"index_paths": f"{folder}/", "archive_paths": f"{folder}/"}
     # pywb looks for its own folders where it is started.
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)

@@ -69,7 +69,7 @@ fn expect_understood(dir: &Path) {
         assert!(!said.contains("failed"), "{said}");
     }
     if let Some(theirs) = printed("cdxj-indexer", &["--sort"], &archive(dir)) {
-        let ours = fs::read_to_string(dir.join("site.cdxj")).expect("an index");
+        let ours = fs::read_to_string(dir.join("site-00000.cdxj")).expect("an index");
         for (theirs, ours) in theirs.lines().zip(ours.lines()) {
             assert_eq!(ours, theirs);
         }
@@ -193,12 +193,17 @@ fn what_was_not_committed_never_happened() {
     drop(desk);
     assert_eq!(kinds(&records(&archive(dir.path()))), ["warcinfo", "response", "metadata"]);
     assert_eq!(kinds(&records(&second)), ["warcinfo", "response", "metadata", "revisit", "metadata"]);
-    // An index that is missing, or was not written when the process was killed, is written by the next run.
-    let lines = fs::read_to_string(dir.path().join("site.cdxj")).expect("an index");
-    fs::remove_file(dir.path().join("site.cdxj")).expect("a file");
+    // An index that is missing, or was not written when the process was killed, is written by the next run; others stay.
+    let index = |number: u32| dir.path().join(format!("site-{number:05}.cdxj"));
+    let lines = |number: u32| fs::read_to_string(index(number)).expect("an index");
+    // The desk has begun a page, so that what was listed is noted only now.
     drop(open(dir.path(), Some(&mark)));
-    assert_eq!(fs::read_to_string(dir.path().join("site.cdxj")).expect("an index"), lines);
-    assert_eq!(lines.lines().count(), 3, "{lines}");
+    let (kept, missing) = (lines(0), lines(1));
+    assert_eq!([&kept, &missing].map(|lines| lines.lines().count()), [1, 2], "{kept}{missing}");
+    fs::write(index(0), "as it was").expect("a file");
+    fs::remove_file(index(1)).expect("a file");
+    drop(open(dir.path(), Some(&mark)));
+    assert_eq!([lines(0), lines(1)], ["as it was".to_owned(), missing]);
     // Without a mark, what was committed stays.
     drop(open(dir.path(), None));
     assert_eq!(records(&second).len(), 5);
@@ -208,16 +213,14 @@ fn what_was_not_committed_never_happened() {
     let damaged = std::panic::catch_unwind(|| open(dir.path(), Some(&mark)));
     assert!(damaged.is_err());
     // An archive whose state is lost is not overwritten.
-    let index = fs::read(dir.path().join("site.cdxj")).expect("an index");
     fs::remove_dir_all(dir.path().join(".modoai")).expect("a folder");
     let mut desk = open(dir.path(), None);
     desk.put(&url(5), b"five");
     desk.commit();
     desk.sink.finish().expect("a finish");
     assert_eq!(records(&dir.path().join("site-00002.warc.gz")).len(), 3);
-    assert_eq!(fs::read(dir.path().join("site.cdxj")).expect("an index"), index);
-    let lines = fs::read_to_string(dir.path().join("site-00002.cdxj")).expect("an index of its own");
-    assert_eq!(lines.lines().count(), 1, "{lines}");
+    assert_eq!(lines(0), "as it was");
+    assert_eq!(lines(2).lines().count(), 1, "{}", lines(2));
 }
 
 #[test]

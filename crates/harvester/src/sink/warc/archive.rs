@@ -152,6 +152,13 @@ impl Archive {
             let path = self.dir.join(file_name(&self.name, number));
             if number > at.file || (number == at.file && at.length == 0) {
                 std::fs::remove_file(&path).map_err(SinkError::io("remove", &path))?;
+                let index = self.dir.join(index_name(&self.name, number));
+                match std::fs::remove_file(&index) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                        return Err(SinkError::io("remove", &index)(error));
+                    }
+                    _ => {}
+                }
             }
         }
         if at.length > 0 {
@@ -189,6 +196,11 @@ impl Archive {
 
 pub(super) fn file_name(name: &str, number: u32) -> String {
     format!("{name}-{number:05}.warc.gz")
+}
+
+/// The name of the CDXJ file of a segment.
+pub(super) fn index_name(name: &str, number: u32) -> String {
+    format!("{name}-{number:05}.cdxj")
 }
 
 /// The numbers of the archive's files that are there.

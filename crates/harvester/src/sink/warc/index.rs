@@ -1,5 +1,5 @@
 //! The state of an archive: the location of the latest payload of each URI, so that the same bytes are not stored twice, and
-//! the lines of its CDXJ index.
+//! the lines of its CDXJ files.
 
 use std::path::Path;
 
@@ -20,9 +20,10 @@ const TABLES: &str = "
         offset INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS capture (
-        line   TEXT PRIMARY KEY,
         file   INTEGER NOT NULL,
-        offset INTEGER NOT NULL
+        line   TEXT NOT NULL,
+        offset INTEGER NOT NULL,
+        PRIMARY KEY (file, line)
     ) WITHOUT ROWID;";
 
 /// The form of the records. The first one had pages as `resource` records, and OAI records as `metadata` records under the
@@ -91,6 +92,10 @@ impl Index {
 
     /// Forgets what is beyond a position: it was cut off.
     pub(super) fn cut(&self, at: Position) -> Outcome<()> {
+        // Looking for such rows takes longer than a harvest that finds nothing new.
+        if self.end()? == Some(at) {
+            return Ok(());
+        }
         for table in ["payload", "capture"] {
             let sql = format!("DELETE FROM {table} WHERE file > ?1 OR (file = ?1 AND offset >= ?2)");
             self.ledger.write(|connection| connection.execute(&sql, params![at.file, number(at.length)]))?;
@@ -98,37 +103,34 @@ impl Index {
         self.set_end(at)
     }
 
-    /// The name of the CDXJ file, once it has one.
-    pub(super) fn cdxj_name(&self) -> Outcome<Option<String>> {
-        self.ledger.fact("cdxj")
-    }
-
-    pub(super) fn set_cdxj_name(&self, name: &str) -> Outcome<()> {
-        self.ledger.set_fact("cdxj", name)
-    }
-
-    /// Up to where the CDXJ file lists the archive.
-    pub(super) fn listed(&self) -> Outcome<Option<String>> {
-        self.ledger.fact("listed")
+    /// Up to where the CDXJ files list the archive.
+    pub(super) fn listed(&self) -> Outcome<Option<Position>> {
+        Ok(self.ledger.fact("listed")?.as_deref().and_then(Position::from_text))
     }
 
     pub(super) fn set_listed(&self, at: Position) -> Outcome<()> {
         self.ledger.set_fact("listed", &at.to_text())
     }
 
-    /// Remembers a line of the CDXJ file.
+    /// Remembers a line of the CDXJ file of a segment.
     pub(super) fn add_line(&self, line: &str, member: &Member) -> Outcome<()> {
-        let sql = "INSERT OR REPLACE INTO capture VALUES (?, ?, ?)";
+        let sql = "INSERT OR REPLACE INTO capture (line, file, offset) VALUES (?, ?, ?)";
         let row = params![line, member.at.file, number(member.at.length)];
         self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(row))
     }
 
-    /// The lines of the CDXJ file in the order of their bytes.
-    pub(super) fn lines(&self, take: Take<'_>) -> Result<(), SinkError> {
+    /// The first segment with captures that has at least this number.
+    pub(super) fn captured(&self, least: u32) -> Outcome<Option<u32>> {
+        let sql = "SELECT min(file) FROM capture WHERE file >= ?";
+        self.ledger.read(|connection| connection.prepare_cached(sql)?.query_row([least], |row| row.get(0)))
+    }
+
+    /// The lines of the CDXJ file of a segment in the order of their bytes.
+    pub(super) fn lines(&self, file: u32, take: Take<'_>) -> Result<(), SinkError> {
         let mut taken = Ok(());
         self.ledger.read(|connection| {
-            let mut ask = connection.prepare_cached("SELECT line FROM capture ORDER BY line")?;
-            let mut rows = ask.query([])?;
+            let mut ask = connection.prepare_cached("SELECT line FROM capture WHERE file = ? ORDER BY line")?;
+            let mut rows = ask.query([file])?;
             while taken.is_ok()
                 && let Some(row) = rows.next()?
             {

@@ -1,4 +1,5 @@
-//! A web archive: WARC 1.1, one gzip member per record, and a CDXJ index, as the programs of web archives read them.
+//! A web archive: WARC 1.1, one gzip member per record, and a CDXJ file for each WARC file, as the programs of web
+//! archives read them.
 //!
 //! A resource becomes the `response` that a GET would have returned, so that it can be replayed; its OAI record becomes a
 //! `metadata` record under the URL of GetRecord. Length and digest precede the bytes in a record, so the bytes wait in a spool
@@ -32,12 +33,12 @@ mod write;
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use modoai_protocol::Datestamp;
 use rustix::fs::{Mode, OFlags};
 
-use self::archive::{Archive, Position, file_name};
+use self::archive::{Archive, Position, file_name, index_name};
 use self::envelope::Fold;
 use self::index::Index;
 use self::payload::new_spool;
@@ -111,7 +112,7 @@ impl Warc {
             // Nothing may refer to records that are not replayed.
             index.forget_payloads()?;
         }
-        let mut warc = Self {
+        let warc = Self {
             dir,
             archive,
             index,
@@ -126,41 +127,41 @@ impl Warc {
         };
         // A process that was killed after its last page has not listed it.
         if !has_other_form && at.length > 0 {
-            warc.list()?;
+            let listed = warc.index.listed()?.map_or(0, |listed| listed.file.min(at.file));
+            warc.list(listed)?;
         }
         Ok(warc)
     }
 
-    /// Rewrites the CDXJ file, unless it exists and is complete.
-    fn list(&mut self) -> Result<(), SinkError> {
-        let name = match self.index.cdxj_name()? {
-            Some(name) => name,
-            None => self.new_cdxj_name()?,
-        };
-        let path = self.dir.join(&name);
-        if self.index.listed()? == Some(self.committed.to_text()) && path.exists() {
-            return Ok(());
+    /// Writes the CDXJ files that are missing, and those of the segments from `open` on, which may have grown. There is one
+    /// for each segment, so that a run writes its own lines only.
+    fn list(&self, open: u32) -> Result<(), SinkError> {
+        let is_listed = self.index.listed()? == Some(self.committed);
+        let mut next = self.index.captured(0)?;
+        while let Some(number) = next {
+            let path = self.dir.join(index_name(&self.source.slug, number));
+            // Segments may have been moved elsewhere, with their files.
+            let is_missing = || self.dir.join(file_name(&self.source.slug, number)).exists() && !path.exists();
+            if (number >= open && !is_listed) || is_missing() {
+                self.write_lines(number, &path)?;
+            }
+            next = self.index.captured(number.saturating_add(1))?;
         }
-        let (index, scratch) = (&self.index, &self.scratch);
-        let mut lines = Spool::new(Algorithm::Sha1);
-        index.lines(&mut |bytes| lines.push(bytes, scratch))?;
-        let temporary = lines.into_file(scratch)?;
-        temporary.file.sync_all().map_err(SinkError::io("sync", &path))?;
-        let (folder, temporary_name) = temporary.place();
-        rustix::fs::renameat(folder, temporary_name, rustix::fs::CWD, &path)
-            .map_err(|error| SinkError::io("write", &path)(error.into()))?;
-        temporary.kept();
-        index.set_listed(self.committed)
+        if is_listed { Ok(()) } else { self.index.set_listed(self.committed) }
     }
 
-    /// Names the CDXJ file. An existing file of the usual name belongs to an earlier archive, whose state was lost.
-    fn new_cdxj_name(&self) -> Result<String, SinkError> {
-        let slug = &self.source.slug;
-        let usual = format!("{slug}.cdxj");
-        let exists = self.dir.join(&usual).symlink_metadata().is_ok();
-        let name = if exists { format!("{slug}-{:05}.cdxj", self.archive.first()) } else { usual };
-        self.index.set_cdxj_name(&name)?;
-        Ok(name)
+    /// Writes the CDXJ file of a segment, and puts it in place in one step.
+    fn write_lines(&self, number: u32, path: &Path) -> Result<(), SinkError> {
+        let (index, scratch) = (&self.index, &self.scratch);
+        let mut lines = Spool::new(Algorithm::Sha1);
+        index.lines(number, &mut |bytes| lines.push(bytes, scratch))?;
+        let temporary = lines.into_file(scratch)?;
+        temporary.file.sync_all().map_err(SinkError::io("sync", path))?;
+        let (folder, temporary_name) = temporary.place();
+        rustix::fs::renameat(folder, temporary_name, rustix::fs::CWD, path)
+            .map_err(|error| SinkError::io("write", path)(error.into()))?;
+        temporary.kept();
+        Ok(())
     }
 }
 
@@ -249,7 +250,7 @@ impl Sink for Warc {
 
     fn finish(&mut self) -> Result<(), SinkError> {
         self.archive.sync()?;
-        self.list()?;
+        self.list(self.archive.first())?;
         self.archive.sync_folder()
     }
 }
