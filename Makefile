@@ -73,6 +73,10 @@ bench-paper: ## Repeat the experiments of the 2005 paper (BENCH_FLAGS=--quick fo
 bench-harvest: ## Compare the harvester with others (BENCH_FLAGS=--quick for a smoke run)
 	bench/harvest $(BENCH_FLAGS)
 
+.PHONY: bench-replay
+bench-replay: ## Check that pywb replays whole sites after three harvests (BENCH_FLAGS=--quick for a smoke run)
+	bench/replay $(BENCH_FLAGS)
+
 .PHONY: bench-spider
 bench-spider: ## Compare the spider with other link checkers (BENCH_FLAGS=--quick for a smoke run)
 	bench/spider $(BENCH_FLAGS)
