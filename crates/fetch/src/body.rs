@@ -1,4 +1,5 @@
-//! A body as it comes: in bounded pieces, decoded, with an end that can be believed.
+//! The body of a response: decoded, in pieces of bounded size, with a reliable distinction between complete and
+//! truncated.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,18 +15,18 @@ use crate::error::{FetchError, Wait};
 use crate::host::Place;
 use crate::manners::Manners;
 
-/// The rest of an answer, still on its way.
+/// The part of a response body that was not read yet.
 ///
-/// The place at the host is held until the end is reached, something fails, or this is dropped: a body that is kept and not
-/// read keeps everybody else waiting.
+/// The place at the host is held until the end is reached, reading fails, or this is dropped: a body that is kept and
+/// not read delays all other requests to the host.
 pub struct Body {
     response: reqwest::Response,
     url: Url,
     decoder: Decoder,
-    /// Came from the wire and waits to be decoded.
+    /// Bytes that were received and not decoded yet.
     input: Bytes,
     wire_bytes: u64,
-    /// How long the body is on the wire, if that was said.
+    /// The length of the body as sent, if the server has declared it.
     announced: Option<u64>,
     state: State,
     first_byte_timeout: Duration,
@@ -35,20 +36,21 @@ pub struct Body {
     place: Option<Place>,
 }
 
-/// What was read of a body.
+/// The beginning of a body, or all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadTo {
-    /// The bytes, no more than were allowed.
+    /// The bytes, at most as many as the limit.
     pub bytes: Bytes,
-    /// Whether they are all there is.
+    /// True if they are the whole body.
     pub is_whole: bool,
 }
 
-/// How fast a body comes. Only what is waited for counts: whoever reads slowly must not blame the server.
+/// The transfer rate of a body. Only time spent waiting for the server counts: a caller that reads slowly is not the
+/// server's failure.
 struct Pace {
-    /// How long one waits before judging.
+    /// The interval in which the rate is measured.
     stretch: Duration,
-    /// How many bytes have to come in that time.
+    /// The minimum number of bytes to be received in that interval.
     least: u64,
     waited: Duration,
     came: u64,
@@ -60,7 +62,7 @@ impl Pace {
         Self { stretch: manners.first_byte_timeout, least: least as u64, waited: Duration::ZERO, came: 0 }
     }
 
-    /// Counts a piece. Whether the server is still worth waiting for.
+    /// Counts a piece. Returns true if the rate is sufficient.
     fn keeps_up(&mut self, waited: Duration, came: usize) -> bool {
         self.waited += waited;
         self.came += came as u64;
@@ -75,13 +77,13 @@ impl Pace {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// More may come.
+    /// More bytes may follow.
     Open,
-    /// The wire is at its end; what was read is not all handed out.
+    /// The server has sent everything; the caller has not read all of it.
     Draining,
-    /// All is handed out.
+    /// The caller has read everything.
     Ended,
-    /// It went wrong, and there is no way on.
+    /// Reading failed and cannot continue.
     Failed,
 }
 
@@ -110,7 +112,7 @@ impl Body {
         }
     }
 
-    /// An answer without a body, which needs no place any more.
+    /// Marks the body as absent and frees its place.
     #[must_use]
     pub(crate) fn none(mut self) -> Self {
         self.state = State::Ended;
@@ -118,10 +120,10 @@ impl Body {
         self
     }
 
-    /// The next piece, decoded, of at most 256 KB; none at the true end and only there. A body without an encoding is
-    /// handed on as it came, without a copy. After an error there is nothing more to come.
+    /// Returns the next piece, decoded, of at most 256 KB; `None` only at the true end of the body. A body without an
+    /// encoding is passed on unchanged and is not copied. After an error, nothing more can be read.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, FetchError> {
-        // Decoding one large piece of input can go on for long without waiting for anything; others want to work too.
+        // Decoding a large piece of input can take long without a point at which this task yields to others.
         tokio::task::consume_budget().await;
         let next = self.next().await;
         if next.as_ref().map_or(true, Option::is_none) {
@@ -131,7 +133,7 @@ impl Body {
         next
     }
 
-    /// All that is left, if it is no more than `limit` bytes.
+    /// Returns the rest of the body if it is not longer than `limit` bytes.
     pub async fn read_to_end(mut self, limit: usize) -> Result<Vec<u8>, FetchError> {
         let mut all = Vec::new();
         while let Some(piece) = self.chunk().await? {
@@ -143,12 +145,12 @@ impl Body {
         Ok(all)
     }
 
-    /// The error that there is more than was allowed.
+    /// Returns the error for a body that exceeds the limit.
     pub fn too_large(self, limit: usize) -> FetchError {
         FetchError::TooLarge { url: self.url.into(), limit }
     }
 
-    /// The first `limit` bytes of what is left, or all if it is less. A body in one piece is not copied.
+    /// Returns the first `limit` bytes of the rest, or all of it if it is shorter. A body in one piece is not copied.
     pub async fn read_to(mut self, limit: usize) -> Result<ReadTo, FetchError> {
         let Some(mut first) = self.chunk().await? else {
             return Ok(ReadTo { bytes: Bytes::new(), is_whole: true });
@@ -159,7 +161,7 @@ impl Body {
         let Some(second) = self.chunk().await? else {
             return Ok(ReadTo { bytes: first, is_whole: true });
         };
-        // What is announced spares growing again and again; what is announced falsely costs no more than the limit.
+        // The declared length avoids repeated growth; a wrong one costs no more than the limit.
         let announced = self.announced.map_or(0, |length| usize::try_from(length).unwrap_or(limit));
         let mut all = Vec::with_capacity(announced.min(limit).max(first.len() + second.len().min(limit - first.len())));
         all.extend_from_slice(&first);
@@ -177,12 +179,12 @@ impl Body {
         Ok(ReadTo { bytes: all.into(), is_whole: true })
     }
 
-    /// How many bytes of the body have come so far, as sent.
+    /// Returns the number of bytes of the body that were received so far, as sent.
     pub fn wire_bytes(&self) -> u64 {
         self.wire_bytes
     }
 
-    /// In what the body is not as it was labelled. Complete at the end.
+    /// Returns the differences between the body and its Content-Encoding. The list is complete at the end of the body.
     pub fn surprises(&self) -> &[Surprise] {
         &self.decoder.surprises
     }
@@ -209,7 +211,7 @@ impl Body {
         }
     }
 
-    /// Waits for more from the wire.
+    /// Waits for more bytes from the server.
     async fn receive(&mut self) -> Result<(), FetchError> {
         let (limit, what) = match self.wire_bytes {
             0 => (self.first_byte_timeout, Wait::FirstByte),
@@ -218,7 +220,7 @@ impl Body {
         let more = async {
             loop {
                 match self.response.chunk().await {
-                    // HTTP/2 allows empty frames. They are no sign of life.
+                    // HTTP/2 allows empty frames. They do not show that the server is working.
                     Ok(Some(bytes)) if bytes.is_empty() => {}
                     received => return received,
                 }
@@ -230,7 +232,7 @@ impl Body {
         };
         match received.map_err(|error| FetchError::in_the_body(error, &self.url, self.wire_bytes))? {
             Some(bytes) => {
-                // The first byte has a limit of its own.
+                // The first byte has a separate limit.
                 let waited = if self.wire_bytes == 0 { Duration::ZERO } else { asked.elapsed() };
                 if !self.pace.keeps_up(waited, bytes.len()) {
                     return Err(FetchError::TimedOut { what: Wait::MoreThanATrickle, url: self.url.to_string() });
@@ -239,7 +241,7 @@ impl Body {
                 self.counters.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
                 self.input = match self.input.is_empty() {
                     true => bytes,
-                    // A few bytes only: too few to tell what they are.
+                    // Only a few bytes: too few to detect the encoding.
                     false => [&self.input[..], &bytes].concat().into(),
                 };
             }

@@ -1,4 +1,4 @@
-//! One attempt: a turn at the host, a request, redirects, and the answer once its headers are in.
+//! The HTTP client. An attempt consists of a place at the host, a request, its redirects, and the response headers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,17 +24,17 @@ use crate::robots::product;
 use crate::room::room_for_connections;
 use crate::tls;
 
-/// What a redirect's own body may have, to be read for the sake of its connection.
+/// The largest body of a redirect that is read so that its connection can be reused.
 const WORTH_READING: u64 = 64 * 1024;
-/// And how long that may take.
+/// The longest time that reading it may take.
 const WORTH_WAITING: Duration = Duration::from_secs(2);
-/// Connections to one host that are kept while nobody uses them. Whoever had hundreds for a moment hardly needs them all
-/// again, and each is an open file.
+/// The idle connections to one host that are kept. A client that briefly needed hundreds of them rarely needs all of
+/// them again, and each is an open file.
 const MOST_IDLE: usize = 64;
-/// What a connection may have on its way to us over HTTP/2 before we have read it.
+/// The HTTP/2 flow-control window: the bytes that a connection may have in transit before the client has read them.
 const WINDOW: u32 = 1024 * 1024;
 
-/// The client. Clones share everything: connections, cookies, places at hosts, holds and counts.
+/// The HTTP client. Clones share everything: connections, cookies, places at hosts, holds and counts.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -57,7 +57,7 @@ struct Restriction {
     guard: Arc<Guard>,
     /// Connections without a proxy.
     http: reqwest::Client,
-    /// The URLs that are requested through a proxy, and so through the ordinary connections.
+    /// The URLs that are requested through a proxy, and therefore through the ordinary connections.
     proxied: Matcher,
 }
 
@@ -67,19 +67,19 @@ pub(crate) struct Counters {
     pub(crate) bytes: AtomicU64,
 }
 
-/// What was done so far, in all.
+/// The traffic of a client so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Requests that were sent, redirects included.
+    /// The number of requests that were sent, redirects included.
     pub requests: u64,
-    /// Bytes of bodies that came, as sent.
+    /// The number of bytes of bodies that were received, as sent.
     pub bytes: u64,
-    /// What those who asked have waited for their turns at hosts.
+    /// The time that all requests have waited for their turns at hosts.
     pub waited: Duration,
 }
 
 impl Client {
-    /// A client of these manners.
+    /// Creates a client with these settings.
     pub fn new(manners: Manners) -> Result<Self, FetchError> {
         if manners.public_only && manners.proxy.is_some() {
             let what = "a proxy cannot be used if only public addresses are allowed".to_owned();
@@ -96,8 +96,8 @@ impl Client {
         if public_only { client.guarded_by(Guard::default()) } else { Ok(client) }
     }
 
-    /// Returns the same client, restricted to public addresses and to those of `starts`, the URLs that the user named. The
-    /// address of each connection decides, whatever URLs, redirects and names say.
+    /// Returns the same client, restricted to public addresses and to those of `starts`, the URLs that the user named.
+    /// The address of each connection decides, regardless of URLs, redirects and names.
     ///
     /// A start whose host has no public address may be connected to, and no other private host. A client that is
     /// [`public_only`](Manners::public_only) stays so. Names that are resolved by a proxy cannot be checked here.
@@ -118,17 +118,18 @@ impl Client {
         self.restriction.as_ref().map(|restriction| restriction.guard.public_starts()).unwrap_or_default()
     }
 
-    /// The same client with other places at hosts: for whoever must ask a host while an answer of the same host is still
-    /// being read, and would otherwise wait for itself. Pauses and holds are those of all.
+    /// Returns the same client with separate places at hosts. A caller that requests from a host while it reads another
+    /// response of the same host would otherwise wait for itself. Pauses and holds are shared.
     pub fn beside(&self) -> Self {
         Self { lane: Lane::Beside, ..self.clone() }
     }
 
-    /// One polite attempt: waits its turn at the host, sends, follows redirects (each waits its turn), and returns when the
-    /// headers are in. Any status is an answer. The place at the host is held until the body is dropped or read to its end.
+    /// Makes one attempt: waits for its turn at the host, sends the request, follows redirects (each waits for its
+    /// turn), and returns when the headers were received. Any status is a response. The place at the host is held until
+    /// the body is dropped or read completely.
     ///
-    /// A host on hold is waited for, up to five minutes; a longer hold is [`FetchError::Held`]. Dropping the future gives
-    /// the place back.
+    /// If the host is on hold, this waits for up to five minutes; a longer hold is [`FetchError::Held`]. Dropping the
+    /// future frees the place.
     pub async fn get(&self, ask: Ask) -> Result<Fetched, FetchError> {
         let mut url = ask.url;
         let own = Credential::from_url(&mut url);
@@ -159,7 +160,8 @@ impl Client {
             let compressed = self.inner.manners.compressed_at_home || !is_this_machine(&url);
             let accepted = if ask.decode && compressed { ACCEPTED } else { "identity" };
             headers.entry(header::ACCEPT_ENCODING).or_insert(HeaderValue::from_static(accepted));
-            // The one in the URL is the last, and was given for this very request. What the caller says itself stands.
+            // The last ones are those in the URL, which apply to this request only. An `Authorization` header that the
+            // caller sets has precedence over both.
             let mut known = self.inner.manners.credentials.iter().chain(&own);
             let secret = known
                 .rfind(|credential| origin.as_ref() == Some(&credential.origin))
@@ -199,44 +201,44 @@ impl Client {
         }
     }
 
-    /// Nothing is sent to this host before then. Called by [`get`](Self::get) itself on 429 and 503; otherwise with what
-    /// was remembered. A hold is never made shorter.
+    /// Sends nothing to this host before `until`. [`get`](Self::get) calls this on 429 and 503; callers use it for
+    /// holds that they have stored. A hold is never shortened.
     pub fn hold(&self, host: &str, until: SystemTime) {
         self.inner.hosts.hold(host, until);
     }
 
-    /// Requests to this host are at least this far apart from now on, if they were closer: it has asked for that. Said again
-    /// it costs nothing; a host that nobody asks is forgotten at some time, and its pause with it.
+    /// Increases the pause between requests to this host, as the host requires. Repeated calls cost nothing. A host
+    /// without requests is forgotten after some time, and its pause with it.
     pub fn slow_down(&self, host: &str, pause: Duration) {
         self.inner.hosts.slow_down(host, pause);
     }
 
-    /// Who asks, as robots.txt names us: the agent's first word, without its version.
+    /// Returns the product token that rules in robots.txt apply to: the first word of the agent, without its version.
     pub fn product(&self) -> &str {
         product(&self.inner.manners.agent)
     }
 
-    /// The `User-Agent` header of every request.
+    /// Returns the `User-Agent` header of every request.
     pub fn user_agent(&self) -> String {
         self.inner.manners.user_agent()
     }
 
-    /// The `From` header of every request, if the contact is an email address.
+    /// Returns the `From` header of every request, if the contact is an email address.
     pub fn from(&self) -> Option<&str> {
         self.inner.manners.from()
     }
 
-    /// The contact of the operator, as configured.
+    /// Returns the contact of the operator, as configured.
     pub fn contact(&self) -> Option<&str> {
         self.inner.manners.contact.as_deref().map(str::trim).filter(|contact| !contact.is_empty())
     }
 
-    /// Until when nothing is sent to this host, if that is still to come.
+    /// Returns the end of the hold of this host, if it is on hold.
     pub fn held_until(&self, host: &str) -> Option<SystemTime> {
         self.inner.hosts.held_until(host)
     }
 
-    /// What was done so far, in all, by this client and its clones.
+    /// Returns the traffic so far of this client and all its clones.
     pub fn traffic(&self) -> Traffic {
         Traffic {
             requests: self.inner.counters.requests.load(Ordering::Relaxed),
@@ -251,7 +253,7 @@ impl Client {
         turn.map_err(|OnHold(until)| FetchError::Held { host: host.to_owned(), url: url.to_string(), until })
     }
 
-    /// The connections that a URL is asked through.
+    /// Returns the connections for requests to a URL.
     fn connections(&self, url: &Url) -> &reqwest::Client {
         let is_proxied = |restriction: &&Arc<Restriction>| {
             url.as_str().parse().is_ok_and(|target| restriction.proxied.intercept(&target).is_some())
@@ -316,7 +318,7 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// Makes connections by these manners. With a guard they use no proxy, and go to allowed addresses only.
+/// Creates connections with these settings. With a guard they use no proxy, and connect to allowed addresses only.
 fn connections(
     manners: &Manners,
     cookies: &Arc<Cookies>,
@@ -348,7 +350,7 @@ fn connections(
         .tcp_nodelay(true)
         .http2_initial_stream_window_size(WINDOW)
         .http2_initial_connection_window_size(WINDOW)
-        // Headers that others would forgive are forgiven.
+        // Accept invalid headers that other clients accept.
         .http1_ignore_invalid_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)
         .http1_allow_obsolete_multiline_headers_in_responses(true);
@@ -362,7 +364,7 @@ fn connections(
     builder.build().map_err(|error| setup("the settings", error))
 }
 
-/// What is asked through a proxy: what [`connections`] asks so.
+/// Matches the URLs that [`connections`] requests through a proxy.
 fn proxied(manners: &Manners) -> Matcher {
     let Some(proxy) = manners.proxy.as_ref().filter(|_| !manners.public_only) else {
         return if manners.public_only { Matcher::builder().build() } else { Matcher::from_env() };
@@ -371,7 +373,7 @@ fn proxied(manners: &Manners) -> Matcher {
     Matcher::builder().all(proxy.as_str()).no(exempt.unwrap_or_default()).build()
 }
 
-/// Reads what is left of a redirect, if it is little, so that its connection can be used again.
+/// Reads the rest of a redirect's body if it is short, so that its connection can be reused.
 async fn keep_connection(mut response: reqwest::Response) {
     let little = async {
         let mut read = 0;
@@ -382,6 +384,6 @@ async fn keep_connection(mut response: reqwest::Response) {
             }
         }
     };
-    // Whatever comes of it, the redirect itself is known.
+    // If this fails, the connection is lost; the redirect itself is known.
     let _ = tokio::time::timeout(WORTH_WAITING, little).await;
 }

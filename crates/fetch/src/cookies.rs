@@ -1,5 +1,5 @@
-//! Sessions, kept small. Some repositories tie a resumption token to the session, so cookies are returned; what a server
-//! may make us keep is bounded.
+//! Cookies of limited number and size. Some repositories tie a resumption token to the session, so cookies are
+//! returned; the memory that a server can occupy with them is bounded.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,18 +8,19 @@ use reqwest::cookie::{CookieStore, Jar};
 use reqwest::header::HeaderValue;
 use url::Url;
 
-/// Cookies of one answer that are looked at.
+/// The number of cookies of one response that are read.
 const PER_ANSWER: usize = 32;
-/// The longest cookie that is kept; browsers draw the line here too.
+/// The longest cookie that is kept. Browsers have the same limit.
 const LONGEST: usize = 4096;
-/// Cookies that are taken from one host before its jar is renewed.
+/// The number of cookies that are accepted from one host before its jar is renewed.
 const PER_JAR: usize = 1000;
-/// What is carried over into the new jar, in bytes.
+/// The largest number of bytes that is copied into the new jar.
 const CARRIED: usize = 8192;
-/// Hosts whose cookies are kept.
+/// The number of hosts whose cookies are kept.
 const HOSTS: usize = 4096;
 
-/// One jar per host: no host learns what another one set, and one that fills its jar loses only its own.
+/// The cookies of all hosts. Each host has a jar: no host receives the cookies of another one, and a host that fills
+/// its jar loses only its own cookies.
 #[derive(Default)]
 pub(crate) struct Cookies {
     jars: Mutex<HashMap<String, Kept>>,
@@ -40,7 +41,8 @@ impl CookieStore for Cookies {
         }
         let mut jars = self.jars.lock().unwrap_or_else(PoisonError::into_inner);
         if jars.len() >= HOSTS && !jars.contains_key(host) {
-            // A lost session costs one list asked for again; this many hosts at a time have never been seen.
+            // A lost session means that one list is requested again. This number of hosts at a time has never been
+            // observed.
             jars.clear();
         }
         let kept = jars.entry(host.to_owned()).or_default();
@@ -59,7 +61,7 @@ impl CookieStore for Cookies {
 }
 
 impl Kept {
-    /// A jar with only the cookies that are in use at this URL.
+    /// Returns a jar with only the cookies that are in use at this URL.
     fn renewed(&self, url: &Url) -> Self {
         let renewed = Self::default();
         if let Some(in_use) = self.jar.cookies(url).filter(|in_use| in_use.len() <= CARRIED) {

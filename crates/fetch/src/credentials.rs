@@ -1,11 +1,11 @@
-//! What is told to one origin and to no other.
+//! Credentials that are sent to one origin only.
 
 use std::fmt;
 
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// Scheme, host and port: what a secret is given to.
+/// Scheme, host and port: the scope of a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
     scheme: String,
@@ -14,7 +14,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of an http or https URL; other URLs have none that we could talk to.
+    /// Returns the origin of an http or https URL. Other URLs have no origin that this client can connect to.
     pub fn of(url: &Url) -> Option<Self> {
         if !matches!(url.scheme(), "http" | "https") {
             return None;
@@ -30,17 +30,17 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A secret and the one origin that may hear it.
+/// A secret and the one origin that it is sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
-    /// Who may hear it.
+    /// The origin that receives the secret.
     pub origin: Origin,
     /// The secret.
     pub secret: Secret,
 }
 
 impl Credential {
-    /// Takes user and password out of a URL, as in `http://user:password@host/`. The URL can then be shown to anybody.
+    /// Removes user and password from a URL, as in `http://user:password@host/`. The URL can then be shown.
     ///
     /// ```
     /// # use modoai_fetch::{Credential, Url};
@@ -61,14 +61,14 @@ impl Credential {
     }
 }
 
-/// What proves who we are.
+/// The proof of identity.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Secret {
     /// A user and a password.
     Basic {
-        /// Who.
+        /// The user.
         user: String,
-        /// And the proof.
+        /// The password.
         password: String,
     },
     /// A token.
@@ -84,10 +84,10 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The URL as it may be shown.
+/// Returns the URL without user and password, as it may be shown.
 pub(crate) fn without_userinfo(url: &Url) -> Url {
     let mut plain = url.clone();
-    // Only URLs that cannot have a user refuse to lose one.
+    // This fails only for URLs that cannot have a user.
     let _ = plain.set_username("");
     let _ = plain.set_password(None);
     plain

@@ -1,9 +1,9 @@
-//! Undoing Content-Encoding, by what a body is and not by what it is said to be.
+//! Decodes bodies by their actual encoding, which may differ from Content-Encoding.
 //!
-//! Push decoders: wire bytes go in as they come, pieces of bounded size come out, one per step. A bomb is so many pieces and
-//! no more than one of them is ever in memory. Servers that send gzip without a label, a label without gzip, or the wrong
-//! label are common enough; gzip and zstd are known by their first bytes, br and raw deflate (which have none) are tried,
-//! and taken back if they fail on something that reads as text.
+//! The decoders are push decoders: received bytes go in, pieces of bounded size come out, one per step. A decompression
+//! bomb yields many pieces, and at most one of them is in memory. Many servers send gzip without a label, a label
+//! without gzip, or the wrong label. gzip and zstd are recognised by their first bytes. br and raw deflate have no
+//! magic number: decoding is tried, and undone if it fails on bytes that are readable as text.
 
 use std::io;
 
@@ -11,67 +11,69 @@ use bytes::Bytes;
 
 use crate::engine::{Coding, Engine};
 
-/// What is asked for: everything that is decoded here.
+/// The value of Accept-Encoding: every encoding that is decoded here.
 pub(crate) const ACCEPTED: &str = "gzip, deflate, br, zstd";
 
-/// The largest piece of a plain body; what comes from the wire at once is hardly ever larger.
+/// The largest piece of a plain body. A single read from the connection is hardly ever larger.
 const PLAIN_PIECE: usize = 256 * 1024;
-/// The largest piece that is decoded at once.
+/// The largest piece that is decoded in one step.
 const DECODED_PIECE: usize = 64 * 1024;
-/// How much is remembered of a body that may have to be taken back: more than comes from the wire at once.
+/// The number of bytes of a body that are remembered while its decoding may have to be undone: more than one read from
+/// the connection.
 const REGRET: usize = 1024 * 1024;
-/// How much may come in without anything coming out. Honest streams need a few kilobytes; padding has to end somewhere.
+/// The number of bytes that may go in without output. Valid streams need a few kilobytes; padding must have a limit.
 const FRUITLESS: usize = 32 * 1024 * 1024;
 
-/// What a body turned out to be, against its label.
+/// A difference between a body and its Content-Encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Surprise {
-    /// It was gzip, and nothing said so.
+    /// The body was gzip, without a Content-Encoding.
     UnlabelledGzip,
-    /// It was zstd, and nothing said so.
+    /// The body was zstd, without a Content-Encoding.
     UnlabelledZstd,
-    /// It was not encoded at all, though something said so.
+    /// The body was not encoded, although Content-Encoding named an encoding.
     LabelledButPlain,
-    /// It was encoded in another way.
+    /// The body had another encoding.
     WrongLabel {
-        /// What the label said.
+        /// The declared encoding.
         said: String,
-        /// What it was.
+        /// The actual encoding.
         was: &'static str,
     },
-    /// More bytes came after the encoded stream had ended. They were ignored.
+    /// More bytes followed the end of the encoded stream. They were ignored.
     BytesAfterEnd,
 }
 
-/// Why a body cannot be decoded.
+/// The reason why a body cannot be decoded.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Undecodable {
     pub(crate) coding: String,
     pub(crate) reason: String,
 }
 
-/// What a step came to.
+/// The outcome of a step.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// A piece, never empty.
     Piece(Bytes),
-    /// Nothing without more bytes.
+    /// No output without more input.
     NeedsMore,
-    /// Nothing any more. Whether the stream has come to its own end.
+    /// The end of the output.
     Ended {
-        /// If not, the body was cut short.
+        /// True if the stream ended properly; false if the body was truncated.
         whole: bool,
     },
 }
 
-/// One body's decoder.
+/// The decoder of one body.
 pub(crate) struct Decoder {
     state: State,
     pub(crate) surprises: Vec<Surprise>,
 }
 
 enum State {
-    /// Nothing is known before the first bytes are in. The labels, and whether an unlabelled encoding may be undone.
+    /// The encoding is unknown until the first bytes are received. Holds the labels, and true if an unlabelled encoding
+    /// may be decoded.
     Undecided {
         labels: Vec<String>,
         expects_text: bool,
@@ -83,44 +85,44 @@ enum State {
 struct Encoded {
     coding: Coding,
     engine: Engine,
-    /// Whether there may be more to come out with nothing more going in: the last piece was full.
+    /// True if more output may follow without more input, because the last piece was full.
     was_full: bool,
-    /// Whether the stream, or one of several in a row, is at its end.
+    /// True if the stream, or one of several in a row, is at its end.
     at_end: bool,
-    /// Whether what follows the end is being ignored.
+    /// True if bytes after the end are being ignored.
     after_end: bool,
-    /// All that came in so far, while it may turn out to be plain.
+    /// All input so far, while the body may prove to be plain.
     regret: Option<Vec<u8>>,
     /// Bytes in since the last byte out.
     fruitless: usize,
 }
 
 impl Decoder {
-    /// For a body with these values of Content-Encoding. `expects_text` tells whether a body that is compressed without
-    /// saying so was meant to be undone: a page was, an archive was not.
+    /// Creates a decoder for a body with these values of Content-Encoding. `expects_text` is true if a body that is
+    /// compressed without a label is to be decoded: a page is, an archive is not.
     pub(crate) fn new<'a>(labels: impl Iterator<Item = &'a str>, expects_text: bool) -> Self {
         let mut labels: Vec<String> = labels
             .flat_map(|value| value.split(','))
             .map(|label| label.trim().to_ascii_lowercase())
             .filter(|label| !matches!(label.as_str(), "" | "identity" | "none" | "binary" | "utf-8" | "8bit"))
             .collect();
-        // Said twice and done once, where two layers of a server both add the header.
+        // Two layers of a server may both add the header although the body is encoded once.
         labels.dedup();
         Self { state: State::Undecided { labels, expects_text }, surprises: Vec::new() }
     }
 
-    /// For a body that is wanted as it was sent.
+    /// Creates a decoder that passes the body on unchanged.
     pub(crate) fn plain() -> Self {
         Self { state: State::Plain, surprises: Vec::new() }
     }
 
-    /// Goes one step. What was used up is taken from `input`; what was not is to be there again next time, with more behind
-    /// it. `last` says that nothing follows.
+    /// Makes one step. Input that was consumed is removed from `input`; the rest must be passed again, with more bytes
+    /// appended. `last` is true if no more input follows.
     pub(crate) fn step(&mut self, input: &mut Bytes, last: bool) -> Result<Step, Undecodable> {
         loop {
             match &mut self.state {
                 State::Undecided { labels, expects_text } => {
-                    // Four bytes tell all that first bytes can tell.
+                    // The first four bytes are enough to detect the encoding.
                     if input.len() < 4 && !last {
                         return Ok(Step::NeedsMore);
                     }
@@ -143,7 +145,8 @@ impl Decoder {
                     }
                     let is_plain = |seen: &mut Vec<u8>| match outcome {
                         Err(_) => reads_as_text(seen, input),
-                        // Too short to be refuted: only what is beyond doubt is believed, or a cut would pass for text.
+                        // Too short for a decoding error: only valid UTF-8 text is accepted as plain, or a truncated
+                        // stream would pass for text.
                         Ok(Step::Ended { whole: false }) => {
                             reads_as_text(seen, &[]) && std::str::from_utf8(seen).is_ok()
                         }
@@ -164,11 +167,11 @@ impl Decoder {
     }
 }
 
-/// How to read a body that begins like this.
+/// Decides how a body with these first bytes is decoded.
 fn decide(labels: &[String], expects_text: bool, first: &[u8]) -> Result<(State, Option<Surprise>), Undecodable> {
     let undecodable = |reason: &str| Undecodable { coding: labels.join(", "), reason: reason.to_owned() };
     if first.is_empty() {
-        return Ok((State::Plain, None)); // No body: 304, or an error page nobody wrote.
+        return Ok((State::Plain, None)); // No body: 304, or an empty error page.
     }
     let found = Coding::of(first);
     let label = match labels {
@@ -194,7 +197,7 @@ fn decide(labels: &[String], expects_text: bool, first: &[u8]) -> Result<(State,
     match (said, found) {
         (Some(said), Some(found)) if said == found => Ok((Encoded::state(said)?, None)),
         (_, Some(found)) => Ok((Encoded::state(found)?, Some(wrong(found)))),
-        // Zstd allows frames to skip in front of its own.
+        // Zstd allows skippable frames before the first frame.
         (Some(Coding::Zstd), None) if matches!(first, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]) => {
             Ok((Encoded::state(Coding::Zstd)?, None))
         }
@@ -209,25 +212,25 @@ fn decide(labels: &[String], expects_text: bool, first: &[u8]) -> Result<(State,
             [0x1f, 0x9d, ..] => Err(undecodable("the compress coding is not supported")),
             _ => Ok((State::Plain, Some(Surprise::LabelledButPlain))),
         },
-        // Words that are no encoding at all, such as a charset, are common. What reads as text is text.
+        // Values that are not encodings, such as a charset, are common. Bytes that are readable as text are plain.
         (None, None) if reads_as_text(&[], first) => Ok((State::Plain, Some(Surprise::LabelledButPlain))),
         (None, None) => Err(undecodable("unknown content coding")),
     }
 }
 
-/// Whether these few bytes are a magic number that broke off.
+/// Returns true if these few bytes are the beginning of a truncated magic number.
 fn is_beginning(coding: Coding, first: &[u8]) -> bool {
     let magic: &[u8] = if coding == Coding::Gzip { &[0x1f, 0x8b, 8] } else { &[0x28, 0xb5, 0x2f, 0xfd] };
     magic.starts_with(first)
 }
 
-/// Whether this is a zlib header: deflate, a window it knows, and a checksum that fits.
+/// Returns true if this is a zlib header: deflate, a valid window size, and a correct checksum.
 fn is_zlib(first: &[u8]) -> bool {
     matches!(first, [method, flags, ..]
         if method & 0x0f == 8 && method >> 4 <= 7 && (u16::from(*method) << 8 | u16::from(*flags)) % 31 == 0)
 }
 
-/// Whether the beginning is text, as far as its control characters tell.
+/// Returns true if the beginning is text, as far as its control characters show.
 fn reads_as_text(seen: &[u8], rest: &[u8]) -> bool {
     let begins = |mark: &[u8]| seen.iter().chain(rest).take(mark.len()).eq(mark);
     let is_text = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x20..=0x7e | 0x80..);
@@ -236,7 +239,7 @@ fn reads_as_text(seen: &[u8], rest: &[u8]) -> bool {
 
 impl Encoded {
     fn state(coding: Coding) -> Result<State, Undecodable> {
-        // Gzip and zstd have proved what they are; the others may have been taken for it.
+        // Gzip and zstd are certain by their magic numbers; the others may have been detected wrongly.
         let regret = matches!(coding, Coding::Zlib | Coding::RawDeflate | Coding::Brotli).then(Vec::new);
         let engine = Engine::new(coding).map_err(|error| undecodable(coding, &error))?;
         Ok(State::Encoded(Box::new(Self {
@@ -291,7 +294,7 @@ impl Encoded {
         Ok(if last { Step::Ended { whole: self.at_end } } else { Step::NeedsMore })
     }
 
-    /// Whether what follows an end is another stream of the same kind, as gzip and zstd allow.
+    /// Returns true if the bytes after an end are another stream of the same encoding, as gzip and zstd allow.
     fn go_on(&mut self, input: &[u8]) -> Result<bool, Undecodable> {
         let another = match (self.coding, input.first()) {
             (Coding::Gzip, Some(0x1f)) | (Coding::Zstd, Some(0x28 | 0x50..=0x5f)) => !self.after_end,
@@ -333,7 +336,7 @@ mod tests {
         out
     }
 
-    /// All that comes out, with the wire cut into pieces of this size.
+    /// Decodes all of the bytes, passed in pieces of this size.
     fn decoded(label: &str, wire: &[u8], size: usize) -> Result<(Vec<u8>, bool), Undecodable> {
         let mut decoder = Decoder::new(std::iter::once(label), true);
         let (mut input, mut out, mut coming) = (Bytes::new(), Vec::new(), wire.chunks(size));

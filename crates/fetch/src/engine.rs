@@ -1,4 +1,4 @@
-//! The decompressors, under one handle: bytes go in as they come, and out into a buffer that does not grow.
+//! A common interface to the decompressors: bytes go in as received, and out into a buffer that does not grow.
 
 use std::io;
 
@@ -7,10 +7,10 @@ use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use flate2::{Decompress, FlushDecompress, Status};
 use zstd::stream::raw::{DParameter, InBuffer, Operation, OutBuffer};
 
-/// 8 MB, the largest window that zstd may have over HTTP (RFC 9659). Its own default would let a server claim 128 MB.
+/// 8 MB, the largest window that zstd may have over HTTP (RFC 9659). Its default would let a server claim 128 MB.
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-/// How a body is encoded.
+/// The encoding of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
     Gzip,
@@ -30,7 +30,7 @@ impl Coding {
         }
     }
 
-    /// What the first bytes prove.
+    /// Returns the encoding that the first bytes prove.
     pub(crate) fn of(first: &[u8]) -> Option<Self> {
         match first {
             [0x1f, 0x8b, 8, ..] => Some(Self::Gzip),
@@ -42,18 +42,18 @@ impl Coding {
 
 type Brotli = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
 
-/// The decompressors, under one handle.
+/// A decompressor.
 pub(crate) enum Engine {
     Deflate(Decompress),
     Brotli(Box<Brotli>),
     Zstd(zstd::stream::raw::Decoder<'static>),
 }
 
-/// What a run did.
+/// The outcome of a run.
 pub(crate) struct Ran {
-    /// Bytes taken.
+    /// The number of bytes consumed.
     pub(crate) used: usize,
-    /// Whether the stream ended.
+    /// True if the stream has ended.
     pub(crate) ended: bool,
 }
 
@@ -77,7 +77,7 @@ impl Engine {
         })
     }
 
-    /// Takes what it can, and fills `out` up to its capacity.
+    /// Consumes as much input as it can, and fills `out` up to its capacity.
     pub(crate) fn run(&mut self, input: &[u8], out: &mut Vec<u8>) -> io::Result<Ran> {
         match self {
             Self::Deflate(inflate) => {

@@ -1,5 +1,5 @@
-//! What can go wrong between asking and having. Messages name host and URL, never a secret. Of what sort a failure is, and
-//! whether it says anything of the other side, is told by [`FetchError::kind`].
+//! The errors of the HTTP client. Messages contain host and URL, never a secret. [`FetchError::kind`] classifies an
+//! error, and [`FetchError::is_ours`] separates local failures from those of the remote server.
 
 use std::error::Error;
 use std::io;
@@ -10,7 +10,7 @@ use url::Url;
 use crate::kind::{causes, is_exhausted, is_no_such_name};
 use crate::reach::NotAllowed;
 
-/// What was waited for.
+/// The event that was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// The connection.
@@ -19,7 +19,7 @@ pub enum Wait {
     FirstByte,
     /// The next byte of a body.
     NextByte,
-    /// A body that comes at the least rate.
+    /// A body at the minimum rate.
     MoreThanATrickle,
 }
 
@@ -34,20 +34,20 @@ impl std::fmt::Display for Wait {
     }
 }
 
-/// What lies beneath.
+/// The underlying error.
 type Cause = Box<dyn Error + Send + Sync>;
 
-/// Why there is no answer, or no more of it.
+/// The reason why a response is missing or incomplete.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// The host's name has no address.
     #[error("failed to resolve {host} for {url}")]
     Resolve {
-        /// Whose.
+        /// The host.
         host: String,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// Whether the resolver says that there is no such name, as opposed to saying nothing.
+        /// True if the resolver reported that the name does not exist, false if the lookup failed.
         no_such_name: bool,
         /// The cause.
         #[source]
@@ -56,131 +56,131 @@ pub enum FetchError {
     /// The host has no public address, and was not named by the user. Nothing was sent.
     #[error("skipped {url}: {host} has no public address, and connecting to its private address is not allowed")]
     PrivateAddress {
-        /// Which.
+        /// The host.
         host: String,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
     },
     /// This machine has no files, ports or memory left for a connection, or no network.
     #[error("failed to connect to {host} for {url}: local connection limit reached")]
     Exhausted {
-        /// To whom.
+        /// The host.
         host: String,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
         /// The cause.
         #[source]
         source: Cause,
     },
-    /// Nobody answers there, or the proxy will not let us.
+    /// The connection failed: no server responds there, or the proxy rejects the request.
     #[error("failed to connect to {host} for {url}")]
     Connect {
-        /// To whom.
+        /// The host.
         host: String,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
         /// The cause.
         #[source]
         source: Cause,
     },
-    /// The other side could not prove who it is, or does not speak TLS as we do.
+    /// The TLS handshake failed: the certificate was rejected, or the server supports no common version or cipher.
     #[error("TLS handshake with {host} failed for {url}: {reason}")]
     Tls {
-        /// To whom.
+        /// The host.
         host: String,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// What TLS found wrong.
+        /// The problem that TLS reported.
         reason: String,
-        /// Whether that is the certificate.
+        /// True if the certificate is the problem.
         is_certificate: bool,
     },
-    /// It took too long.
+    /// A timeout.
     #[error("timed out waiting for {what} from {url}")]
     TimedOut {
-        /// What was waited for.
+        /// The event that was waited for.
         what: Wait,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
     },
-    /// The answer ended before its end.
+    /// The response was truncated.
     #[error("the response from {url} was truncated after {received} bytes")]
     CutShort {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// How many bytes of the body came, as sent.
+        /// The number of bytes of the body that were received, as sent.
         received: u64,
-        /// The cause, unless it is that nothing more came.
+        /// The cause, unless the server only stopped sending.
         #[source]
         source: Option<Cause>,
     },
-    /// One redirect after the other.
+    /// More redirects than the limit.
     #[error("more than {limit} redirects, the last from {url}")]
     TooManyRedirects {
-        /// Where we stopped.
+        /// The URL of the last redirect.
         url: String,
-        /// How many were followed.
+        /// The maximum number of redirects.
         limit: usize,
     },
-    /// A redirect that leads nowhere we could go.
+    /// A redirect to an invalid target.
     #[error("{url} redirects to {to:?}: {reason}")]
     BadRedirect {
-        /// Who redirects.
+        /// The URL that redirects.
         url: String,
-        /// What it says.
+        /// The target as sent.
         to: String,
-        /// What is wrong with that.
+        /// The problem with the target.
         reason: &'static str,
     },
-    /// More than the caller can carry.
+    /// A response larger than the caller's limit.
     #[error("the response from {url} is larger than {limit} bytes")]
     TooLarge {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// What can be carried.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The body is not what its encoding demands.
+    /// The body is invalid in its encoding.
     #[error("failed to decode the response from {url} as {coding}: {reason}")]
     Decoding {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// How it is encoded.
+        /// The encoding.
         coding: String,
-        /// What is wrong.
+        /// The problem.
         reason: String,
     },
-    /// Not a URL that can be asked for.
+    /// A URL that cannot be requested.
     #[error("cannot request {url}: {reason}")]
     InvalidUrl {
-        /// What was asked for.
+        /// The URL.
         url: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: &'static str,
     },
-    /// The host wants to be left alone for longer than one sits and waits. Nothing was sent.
+    /// The host is on hold (Retry-After) for longer than the client waits. Nothing was sent.
     #[error("skipped {url}: {host} asked clients to wait (Retry-After)")]
     Held {
-        /// Who.
+        /// The host.
         host: String,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// Until when.
+        /// The end of the hold.
         until: SystemTime,
     },
-    /// What we were told to be cannot be.
+    /// The client cannot be created with these settings.
     #[error("failed to prepare the HTTP client: {what}")]
     Setup {
-        /// What does not work.
+        /// The problem.
         what: String,
         /// The cause.
         #[source]
         source: Option<Cause>,
     },
-    /// Anything else, such as an answer that is not HTTP.
+    /// Any other failure, such as a response that is not HTTP.
     #[error("failed to fetch {url}")]
     Other {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
         /// The cause.
         #[source]
@@ -189,7 +189,8 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// Whether the same request may well succeed later. Where in doubt yes: an attempt costs little, a loss much.
+    /// Returns true if the same request may succeed later. Unclear cases count as transient: an attempt costs little,
+    /// a loss much.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Resolve { .. }
@@ -210,17 +211,17 @@ impl FetchError {
         }
     }
 
-    /// Whether the host does not exist: its name is wrong, and waiting does not help.
+    /// Returns true if the host does not exist: its name is wrong, and waiting does not help.
     pub fn is_no_such_host(&self) -> bool {
         matches!(self, Self::Resolve { no_such_name: true, .. })
     }
 
-    /// Whether it took too long.
+    /// Returns true for a timeout.
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::TimedOut { .. })
     }
 
-    /// What went wrong before the headers were in. `url` has no user in it.
+    /// Converts an error that occurred before the headers were received. `url` contains no user.
     pub(crate) fn before_the_answer(error: reqwest::Error, url: &Url) -> Self {
         let error = error.without_url();
         let host = url.host_str().unwrap_or_default().to_owned();
@@ -236,7 +237,7 @@ impl FetchError {
             return Self::Exhausted { host, url, source: error.into() };
         }
         if error.is_dns() {
-            // RFC 6761: no resolver knows names that end in this way, and one that cannot be reached need not be asked.
+            // RFC 6761: names with this ending never exist, so an unreachable resolver makes no difference.
             let no_such_name = is_no_such_name(&error) || host.ends_with(".invalid");
             return Self::Resolve { host, url, no_such_name, source: error.into() };
         }
@@ -255,13 +256,13 @@ impl FetchError {
         Self::Other { url, source: error.into() }
     }
 
-    /// What went wrong while the body came.
+    /// Converts an error that occurred while the body was received.
     pub(crate) fn in_the_body(error: reqwest::Error, url: &Url, received: u64) -> Self {
         Self::CutShort { url: url.to_string(), received, source: Some(error.without_url().into()) }
     }
 }
 
-/// Whether the connection broke, as opposed to carrying what is not HTTP.
+/// Returns true if the connection broke, and false if the server sent something other than HTTP.
 fn was_lost(error: &reqwest::Error) -> bool {
     causes(error).any(|cause| {
         cause.downcast_ref::<io::Error>().is_some()
@@ -271,7 +272,8 @@ fn was_lost(error: &reqwest::Error) -> bool {
     })
 }
 
-/// The error of the operating system beneath an error, if there is one: the layers above it add nothing for a reader.
+/// Returns the error of the operating system beneath an error, if it has one: the layers above it add nothing for a
+/// reader.
 fn system_error(error: reqwest::Error) -> Cause {
     let number = causes(&error).find_map(|cause| cause.downcast_ref::<io::Error>()?.raw_os_error());
     number.map_or_else(|| error.into(), |number| io::Error::from_raw_os_error(number).into())

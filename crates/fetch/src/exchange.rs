@@ -1,4 +1,4 @@
-//! What is asked for, and an answer as its headers tell it.
+//! A request, and a response as of its headers.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -12,67 +12,69 @@ use crate::error::FetchError;
 use crate::redirect::{self, Hop};
 use crate::retry::retry_after;
 
-/// How much of an answer is asked for.
+/// The part of a response that is requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// All of it.
+    /// Headers and body.
     #[default]
     Get,
-    /// Its headers only. There is no body, and the place at the host is free as soon as they are in.
+    /// The headers only. The response has no body, and frees its place at the host as soon as the headers were
+    /// received.
     Head,
 }
 
-/// What is asked for.
+/// A request.
 #[derive(Clone)]
 pub struct Ask {
-    /// Where. A user in it is taken out and told to this origin only.
+    /// The URL. User and password are removed from it and sent to its origin only.
     pub url: Url,
-    /// What is sent along, beside what manners demand. On a redirect to another origin, most of it stays behind.
+    /// Headers in addition to those of the settings. On a redirect to another origin, most of them are not sent.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Whether encodings are undone. If not, none is asked for, and the body comes as it was sent.
+    /// True if content encodings are decoded. If false, no encoding is requested, and the body is returned unchanged.
     pub decode: bool,
-    /// A form to be sent by POST, encoded, whatever the method. It goes along with redirects, since it is the question
-    /// itself.
+    /// A form that is sent by POST, encoded, regardless of `method`. Redirected requests repeat it, because it is the
+    /// content of the request.
     pub form: Option<String>,
-    /// How much of the answer.
+    /// The part of the response that is requested.
     pub method: Method,
-    /// Whether redirects are followed. If not, a redirect is the answer, and [`Fetched::location`] says where it leads.
+    /// True if redirects are followed. If false, a redirect is returned as the response, and [`Fetched::location`]
+    /// returns its target.
     pub follow: bool,
 }
 
 impl Ask {
-    /// For what is there, decoded.
+    /// Creates a GET request whose response is decoded.
     pub fn new(url: Url) -> Self {
         Self { url, headers: Vec::new(), decode: true, form: None, method: Method::Get, follow: true }
     }
 
-    /// For the headers of what is there.
+    /// Creates a HEAD request.
     pub fn head(url: Url) -> Self {
         Self { method: Method::Head, ..Self::new(url) }
     }
 
-    /// With redirects as answers.
+    /// Returns redirects as responses.
     #[must_use]
     pub fn unfollowed(mut self) -> Self {
         self.follow = false;
         self
     }
 
-    /// Sends this along.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    /// Only if it has changed since: 304 says that it has not.
+    /// Requests the resource only if it has changed since: the status 304 reports that it has not.
     #[must_use]
     pub fn since(mut self, etag: Option<&str>, modified: Option<SystemTime>) -> Self {
-        // A tag that no header can hold is left out; then the answer is merely longer.
+        // An ETag that is not a valid header value is left out; the response is then longer.
         if let Some(etag) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
             self = self.header(header::IF_NONE_MATCH, etag);
         }
-        // So is one from before 1970, which cannot be written here.
+        // So is a date before 1970, which HTTP dates cannot express here.
         let date = modified.filter(|date| *date >= SystemTime::UNIX_EPOCH).map(httpdate::fmt_http_date);
         let date = date.and_then(|date| HeaderValue::from_str(&date).ok());
         match date {
@@ -84,7 +86,7 @@ impl Ask {
 
 impl fmt::Debug for Ask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Of the headers only the names: any of them may be a secret.
+        // Only the names of the headers: any of their values may be a secret.
         f.debug_struct("Ask")
             .field("url", &without_userinfo(&self.url).as_str())
             .field("headers", &self.headers.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())
@@ -96,39 +98,39 @@ impl fmt::Debug for Ask {
     }
 }
 
-/// An answer whose headers are in.
+/// A response whose headers were received.
 #[derive(Debug)]
 pub struct Fetched {
-    /// Its status, whatever that is: an error page is an answer.
+    /// The status. Any status is a response, including those of error pages.
     pub status: u16,
-    /// Its headers.
+    /// The headers.
     pub headers: HeaderMap,
-    /// Where it came from at last.
+    /// The URL of the response, after redirects.
     pub url: Url,
-    /// The redirects on the way.
+    /// The redirects that were followed.
     pub hops: Vec<Hop>,
-    /// The rest of it.
+    /// The body.
     pub body: Body,
 }
 
 impl Fetched {
-    /// Where this answer leads, if it is a redirect that was not followed: with the fragment of its Location, and without
-    /// a user. One that leads nowhere is [`FetchError::BadRedirect`].
+    /// Returns the target of a redirect that was not followed: with the fragment of its Location, and without a user.
+    /// An invalid target is [`FetchError::BadRedirect`].
     pub fn location(&self) -> Option<Result<Url, FetchError>> {
         redirect::location(self.status, &self.headers, &self.url).transpose()
     }
 
-    /// How long we are asked to wait, if we are.
+    /// Returns the delay of Retry-After, if the header is present.
     pub fn retry_after(&self) -> Option<Duration> {
         asked_to_wait(&self.headers)
     }
 
-    /// The media type, without parameters.
+    /// Returns the media type, without parameters.
     pub fn content_type(&self) -> Option<&str> {
         media_type(&self.headers)
     }
 
-    /// The charset that Content-Type names.
+    /// Returns the charset of Content-Type.
     pub fn charset(&self) -> Option<&str> {
         let parameters = self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?.split(';').skip(1);
         let mut charsets = parameters.filter_map(|parameter| {
@@ -139,7 +141,7 @@ impl Fetched {
     }
 }
 
-/// What Retry-After asks for. A date is read by the clock of the one who wrote it, where that is known.
+/// Returns the delay of Retry-After. A date is compared with the server's clock, if the response contains its time.
 pub(crate) fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let theirs = text(header::DATE).and_then(|date| httpdate::parse_http_date(date).ok());
@@ -151,8 +153,8 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<&str> {
     value.split(';').next().map(str::trim).filter(|media_type| !media_type.is_empty())
 }
 
-/// Whether a compressed body without a label was meant to be undone. A page was; of an archive, the compressed bytes are
-/// the thing itself.
+/// Returns true if a compressed body without a label is to be decoded. A page is; the compressed bytes of an archive
+/// are its content.
 pub(crate) fn expects_text(media_type: Option<&str>, url: &Url) -> bool {
     match media_type.map(str::to_ascii_lowercase).as_deref() {
         Some(media_type) => {

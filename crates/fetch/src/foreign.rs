@@ -1,11 +1,11 @@
-//! Characters in foreign text that must not be shown as they are.
+//! Characters in foreign text that must not be displayed unescaped.
 //!
-//! Titles, identifiers, URLs and error messages are written by strangers, and are shown on terminals, in logs, in mail and
-//! on web pages. Harvester, spider and command line read such text through this crate, so the list of characters is here,
-//! once.
+//! Titles, identifiers, URLs and error messages are written by untrusted parties, and are shown on terminals, in logs,
+//! in mail and on web pages. Harvester, spider and command line all read such text through this crate, so it holds the
+//! only list of these characters.
 
-/// Returns true for a character that shows nothing, but changes what is shown or hides something: controls, directions of
-/// writing (U+202E and others), spaces without width, separators of lines, tags, and code points that Unicode reserves for
+/// Returns true for a character that is not visible, but changes or hides other characters: controls, bidirectional
+/// formatting (U+202E and others), zero-width spaces, line separators, tags, and code points that Unicode reserves for
 /// internal use of programs. [Joiners](is_joiner) are not among them.
 pub fn is_invisible(c: char) -> bool {
     is_senseless(c)

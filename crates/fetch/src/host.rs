@@ -1,9 +1,9 @@
-//! Places, pauses and holds: who may ask a host when.
+//! Politeness per host: places, pauses and holds decide when a request may be sent.
 //!
-//! A host is a name without its port, since it is one machine that has to bear the work. Those who want to ask it stand in a
-//! queue, in order of arrival. Whoever has a place waits until the pause after the last request is over and no hold is in
-//! force, and keeps the place until the body is read or given up. Hosts do not wait for one another, unless all places there
-//! are in all are taken.
+//! A host is a name without its port, because all ports share the load of one machine. Requests to a host queue in
+//! order of arrival. A request with a place waits until the pause after the previous request is over and no hold is in
+//! force, and keeps the place until the body is read or dropped. Hosts do not wait for each other, unless the limit of
+//! places for all hosts is reached.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,20 +13,20 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// The longest hold that is waited through; it equals [`Patience::longest_wait`](crate::Patience::longest_wait).
+/// The longest hold that a request waits for; it equals [`Patience::longest_wait`](crate::Patience::longest_wait).
 pub(crate) const LONGEST_HOLD: Duration = Duration::from_secs(300);
 
-/// The longest pause that a host can ask for.
+/// The longest pause that a host can require.
 const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 3600);
 
-/// Hosts that are remembered before the idle ones are forgotten.
+/// The number of hosts that are remembered before the idle ones are forgotten.
 const REMEMBERED: usize = 1024;
 
-/// Every host that is asked, or was a moment ago.
+/// Every host with requests in progress or recent requests.
 pub(crate) struct Hosts {
     per_host: usize,
     delay: Duration,
-    /// The places in all, if those are counted.
+    /// The places for all hosts, if that number is limited.
     in_all: Option<Arc<Semaphore>>,
     known: Mutex<Known>,
     waited: AtomicU64,
@@ -34,7 +34,7 @@ pub(crate) struct Hosts {
 
 struct Known {
     hosts: HashMap<String, Arc<Host>>,
-    /// At how many the idle ones are forgotten next.
+    /// The number of hosts at which idle ones are forgotten next.
     tidy_at: usize,
 }
 
@@ -48,37 +48,37 @@ struct Places {
     beside: Arc<Semaphore>,
 }
 
-/// Which places at a host are meant. Whoever must ask a host while an answer of the same host is still being read, and
-/// holds its place, would wait for itself if there were not others.
+/// The queue of a request at a host. A request that is made while another response of the same host is still being
+/// read, and holds its place, would wait for itself without a second queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// Those of all who come first.
+    /// The queue of ordinary requests.
     First,
-    /// Those for what is asked meanwhile.
+    /// The queue of requests that are made while a response is read.
     Beside,
 }
 
 struct Times {
-    /// When the last request began, or ended if it has; none if there was none.
+    /// The time at which the last request began or, if it has ended, ended; `None` before the first.
     last: Option<Instant>,
-    /// The least pause after it: everybody's, or what this host has asked for.
+    /// The minimum pause after it: the configured one, or the one that this host requires.
     pause: Duration,
-    /// When the hold ends. The wall clock: a hold outlives the process.
+    /// The end of the hold, as wall-clock time, because a hold outlives the process.
     hold: Option<SystemTime>,
 }
 
 impl Times {
-    /// When the pause ends, if there is one.
+    /// Returns the end of the pause after the last request.
     fn rested(&self) -> Option<Instant> {
         self.last.map(|last| last + self.pause)
     }
 }
 
-/// The host is on hold for longer than one waits.
+/// The host is on hold for longer than a request waits.
 #[derive(Debug)]
 pub(crate) struct OnHold(pub(crate) SystemTime);
 
-/// A place at a host. Dropping it lets the next one in, after the pause.
+/// A place at a host. Dropping it admits the next request, after the pause.
 pub(crate) struct Place {
     host: Arc<Host>,
     _permit: OwnedSemaphorePermit,
@@ -87,7 +87,7 @@ pub(crate) struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // The pause counts from the end too: a host that needs ten seconds for a page is to have its rest after them.
+        // The pause also counts from the end: a host that needs ten seconds for a page gets its pause after them.
         self.host.times().last = Some(Instant::now());
     }
 }
@@ -96,7 +96,7 @@ impl Hosts {
     pub(crate) fn new(per_host: usize, in_all: Option<usize>, delay: Duration) -> Self {
         let known = Known { hosts: HashMap::new(), tidy_at: REMEMBERED };
         let in_all = in_all.map(|places| Arc::new(Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS))));
-        // No place at all would be a wait without end.
+        // With zero places, requests would wait without end.
         Self {
             per_host: per_host.clamp(1, Semaphore::MAX_PERMITS),
             delay,
@@ -110,7 +110,7 @@ impl Hosts {
     pub(crate) async fn turn(&self, name: &str, lane: Lane) -> Result<Place, OnHold> {
         let host = self.host(name);
         let began = Instant::now();
-        // Looked at before queueing as well: who would wait in vain need not stand in the queue first.
+        // Also checked before queueing: a request that would be rejected after the wait is rejected now.
         host.hold_in_reach()?;
         let places = match lane {
             Lane::First => &host.places.first,
@@ -118,7 +118,8 @@ impl Hosts {
         };
         let permit = Arc::clone(places).acquire_owned().await.expect("the semaphore is never closed");
         let in_all = loop {
-            // Taken last and given back before a wait, so that those who wait for one host keep nobody from another.
+            // Taken last and released before a wait, so that requests that wait for one host do not delay those to
+            // another.
             let in_all = match &self.in_all {
                 Some(places) if lane == Lane::First => {
                     Some(Arc::clone(places).acquire_owned().await.expect("the semaphore is never closed"))
@@ -135,7 +136,7 @@ impl Hosts {
         Ok(Place { host, _permit: permit, _in_all: in_all })
     }
 
-    /// Nothing is sent to this host before then. A hold is never made shorter.
+    /// Sends nothing to this host before `until`. A hold is never shortened.
     pub(crate) fn hold(&self, name: &str, until: SystemTime) {
         if until <= SystemTime::now() {
             return;
@@ -145,21 +146,21 @@ impl Hosts {
         times.hold = times.hold.max(Some(until));
     }
 
-    /// Requests to this host are at least this far apart. Such a pause is never made shorter; it is forgotten with the host,
-    /// when nothing has been asked of it for longer than that and room is needed.
+    /// Increases the pause between requests to this host. A pause is never shortened; it is forgotten with the host,
+    /// when the last request was longer ago than that and memory is needed.
     pub(crate) fn slow_down(&self, name: &str, pause: Duration) {
         let host = self.host(name);
         let mut times = host.times();
         times.pause = times.pause.max(pause.min(LONGEST_PAUSE));
     }
 
-    /// Until when nothing is sent to this host, if that is still to come.
+    /// Returns the end of the hold of this host, if it is on hold.
     pub(crate) fn held_until(&self, name: &str) -> Option<SystemTime> {
         let host = self.known().hosts.get(&folded(name)).cloned()?;
         host.hold()
     }
 
-    /// What all who asked have waited for their turns.
+    /// Returns the time that all requests have waited for their turns.
     pub(crate) fn waited(&self) -> Duration {
         Duration::from_millis(self.waited.load(Ordering::Relaxed))
     }
@@ -167,8 +168,8 @@ impl Hosts {
     fn host(&self, name: &str) -> Arc<Host> {
         let mut known = self.known();
         if known.hosts.len() >= known.tidy_at {
-            // Who holds a place or waits for one holds the host as well; the count under this lock is exact enough, since
-            // new holders come from here only.
+            // Holders of places and waiting requests also hold the host. The count under this lock is exact enough,
+            // since new holders are created only here.
             known.hosts.retain(|_, host| Arc::strong_count(host) > 1 || host.is_busy());
             known.tidy_at = (known.hosts.len() * 2).max(REMEMBERED);
         }
@@ -190,12 +191,12 @@ impl Host {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The hold, if it is in force.
+    /// Returns the hold, if it is in force.
     fn hold(&self) -> Option<SystemTime> {
         self.times().hold.filter(|until| *until > SystemTime::now())
     }
 
-    /// The rest of the hold, or none; too long a hold is an error.
+    /// Returns the rest of the hold, or `None`; a hold that is too long is an error.
     fn hold_in_reach(&self) -> Result<Option<Duration>, OnHold> {
         let Some(until) = self.hold() else { return Ok(None) };
         match until.duration_since(SystemTime::now()) {
@@ -205,10 +206,11 @@ impl Host {
         }
     }
 
-    /// How long to wait still; none takes the turn. Asked again after every wait, since holds may have come in meanwhile.
+    /// Returns the remaining wait, or takes the turn and returns `None`. Called again after every wait, because holds
+    /// may have been added meanwhile.
     fn next_wait(&self) -> Result<Option<Duration>, OnHold> {
         if let Some(rest) = self.hold_in_reach()? {
-            // A little more than nothing, so that a clock that rounds down does not make us spin.
+            // More than zero, so that a clock that rounds down does not cause a busy loop.
             return Ok(Some(rest.max(Duration::from_millis(1))));
         }
         let mut times = self.times();
@@ -216,7 +218,7 @@ impl Host {
         if let Some(rested) = times.rested().filter(|rested| *rested > now) {
             return Ok(Some(rested - now));
         }
-        // With several places, starts are apart as well.
+        // With several places, the starts of requests are also spaced.
         times.last = Some(now);
         Ok(None)
     }
@@ -226,7 +228,7 @@ impl Host {
     }
 }
 
-/// The host's name as it is compared.
+/// Returns the host's name in the form for comparison.
 fn folded(name: &str) -> String {
     name.trim_end_matches('.').to_ascii_lowercase()
 }
@@ -306,7 +308,7 @@ mod tests {
         let _first = hosts.turn("a", Lane::First).await.expect("free");
         let _second = hosts.turn("a", Lane::First).await.expect("free");
         assert!(began.elapsed() >= pause + pause / 2, "{:?}", began.elapsed());
-        // Nobody else slows down, or this would take an hour.
+        // The other hosts keep their pause, or this would take an hour.
         hosts.slow_down("a", Duration::from_secs(3600));
         let others = async { (hosts.turn("b", Lane::First).await, hosts.turn("b", Lane::First).await) };
         let _others = tokio::time::timeout(Duration::from_secs(60), others).await.expect("at once");

@@ -1,22 +1,22 @@
-//! What sort of failure it was, for whoever must not blame others for what is ours.
+//! Classifies failures, so that callers do not report a local problem as an error of the remote server.
 //!
-//! A name that does not exist is a fact about a link; a resolver that does not answer, or a machine without free files, is
-//! not. What cannot be told apart is the milder one: nobody is to lose a link because we were in doubt.
+//! A name that does not exist is a fact about a link; a resolver that does not respond, or a machine without free
+//! files, is not. Ambiguous failures get the milder class: no link may be lost because of an uncertain result.
 //!
-//! | kind | what is known |
+//! | kind | meaning |
 //! |---|---|
-//! | `NoSuchHost` | the resolver says that there is no such name, or none with an address |
-//! | `Resolver` | the name could not be looked up for now |
-//! | `Refused` | the host is there, and nobody listens at this port |
-//! | `Unreachable` | no way there: no route, a proxy that will not, a connection that broke while it was made |
-//! | `TimedOut` | nothing came in time, from the connection to the last byte |
-//! | `Certificate` | the other side could not prove who it is |
-//! | `Tls` | it does not speak TLS as we do |
-//! | `CutShort` | the connection was lost before the answer was whole |
-//! | `Garbled` | what came is not HTTP, or not what its encoding says |
-//! | `RedirectLoop`, `RedirectNowhere` | redirects without end, or to where nobody can go |
-//! | `TooLarge` | more than the caller can carry |
-//! | `Held` | the host wants to be left alone; nothing was sent |
+//! | `NoSuchHost` | the resolver reported that the name does not exist, or has no address |
+//! | `Resolver` | the name could not be resolved at this time |
+//! | `Refused` | the host rejected the connection: no server listens on this port |
+//! | `Unreachable` | connection failed: no route, a proxy that rejects, a connection that broke while it was opened |
+//! | `TimedOut` | a timeout, from the connection to the last byte |
+//! | `Certificate` | the server's certificate was rejected |
+//! | `Tls` | the TLS handshake failed for another reason |
+//! | `CutShort` | the connection was lost before the response was complete |
+//! | `Garbled` | the response is not HTTP, or invalid in its encoding |
+//! | `RedirectLoop`, `RedirectNowhere` | too many redirects, or an invalid target |
+//! | `TooLarge` | larger than the caller's limit |
+//! | `Held` | the host is on hold (Retry-After); nothing was sent |
 //! | `PrivateAddress` | the host has no public address, and was not named by the user; nothing was sent |
 //! | `NotAskable` | not an HTTP URL |
 //! | `Ours` | this machine has no files, ports or memory left, its network is down, or its settings are wrong |
@@ -26,45 +26,45 @@ use std::io;
 
 use crate::error::FetchError;
 
-/// What sort of failure it was.
+/// The class of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// There is no host of this name.
+    /// The host name does not exist.
     NoSuchHost,
-    /// The name could not be looked up for now.
+    /// The name could not be resolved at this time.
     Resolver,
-    /// Nobody listens there.
+    /// The host rejected the connection.
     Refused,
-    /// There is no way there.
+    /// The host is not reachable.
     Unreachable,
-    /// Nothing came in time.
+    /// A timeout.
     TimedOut,
-    /// The other side could not prove who it is.
+    /// The server's certificate was rejected.
     Certificate,
-    /// The other side does not speak TLS as we do.
+    /// The TLS handshake failed.
     Tls,
-    /// The connection was lost before the answer was whole.
+    /// The connection was lost before the response was complete.
     CutShort,
-    /// What came makes no sense.
+    /// The response is invalid.
     Garbled,
-    /// One redirect after the other.
+    /// Too many redirects.
     RedirectLoop,
-    /// A redirect to where nobody can go.
+    /// A redirect with an invalid target.
     RedirectNowhere,
-    /// More than the caller can carry.
+    /// A response larger than the caller's limit.
     TooLarge,
-    /// The host wants to be left alone.
+    /// The host is on hold.
     Held,
     /// The host is not on the public internet.
     PrivateAddress,
     /// Not an HTTP URL.
     NotAskable,
-    /// It is this machine, or what it was told to be.
+    /// A problem of this machine or of its settings.
     Ours,
 }
 
 impl FetchError {
-    /// What sort of failure it was.
+    /// Returns the class of the failure.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Resolve { no_such_name: true, .. } => Kind::NoSuchHost,
@@ -86,13 +86,13 @@ impl FetchError {
         }
     }
 
-    /// Whether it says nothing of the other side: this machine could not even ask.
+    /// Returns true if the failure is local: this machine could not send the request.
     pub fn is_ours(&self) -> bool {
         self.kind() == Kind::Ours
     }
 }
 
-/// Everything beneath an error, also what hides in I/O errors.
+/// Returns all errors beneath an error, including those inside I/O errors.
 pub(crate) fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(inner) => Some(inner as &(dyn Error + 'static)),
@@ -100,10 +100,10 @@ pub(crate) fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item
     })
 }
 
-/// Whether this machine has run out of what a connection needs.
+/// Returns true if this machine has run out of a resource that connections need.
 pub(crate) fn is_exhausted(error: &(dyn Error + 'static)) -> bool {
-    // Too many open files, in this process or in all; no buffers. They have no kind of their own, and not the same numbers
-    // everywhere.
+    // Too many open files, in this process or on the system; no buffers. These errors have no `ErrorKind`, and their
+    // numbers differ between systems.
     const NUMBERS: &[i32] = if cfg!(windows) {
         &[10_024, 10_055]
     } else if cfg!(target_os = "linux") {
@@ -119,9 +119,9 @@ pub(crate) fn is_exhausted(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
-/// Whether a resolver said that there is no such name, or none with an address. The number that it says this with is lost
-/// on the way to us; the words of glibc, musl, macOS and Windows are not, and are not translated for programs that never
-/// ask for that. Any other words are a failure to look it up.
+/// Returns true if a resolver reported that the name does not exist, or has no address. The error number does not reach
+/// this code. The messages of glibc, musl, macOS and Windows do, and they are not translated for programs that never
+/// set a locale. Any other message counts as a failed lookup.
 pub(crate) fn is_no_such_name(error: &(dyn Error + 'static)) -> bool {
     const WORDS: [&str; 7] = [
         "Name or service not known",

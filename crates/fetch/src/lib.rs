@@ -1,47 +1,50 @@
-//! The polite HTTP client. Harvester and spider ask through it, so politeness is decided in one place.
+//! The polite HTTP client. Harvester and spider send all requests through it, so politeness is decided in one place.
 //!
-//! Its manners, on one page:
+//! Its behaviour:
 //!
-//! - *It says who it is.* `User-Agent` names the program, and the person behind it if there is one to name; `From` gives
-//!   the address.
-//! - *It stays out where it is not wanted.* [`Gate`] tells what robots.txt forbids, to whoever follows links; how far apart
-//!   requests are to be is kept for every caller.
-//! - *It waits its turn.* One request at a time and host unless told otherwise, and a least pause between two. Redirects
-//!   wait like everybody else. A host is a name, whatever the port: it is one machine that has to bear the work.
-//! - *It goes away when asked to.* 429 and 503 with Retry-After put the whole host on hold, for every caller. Nothing is
-//!   sent before the time is up; a hold too long to sit through is told ([`FetchError::Held`]) and can be remembered.
-//! - *It keeps secrets.* Credentials go to the origin they were given for and nowhere else, whatever a redirect says. No
-//!   message, log line or `Debug` text holds them.
-//! - *It is not led home.* Where strangers write the URLs, it connects to public addresses and to the hosts that the user
-//!   named ([`Client::restricted_to`]), or to public addresses alone ([`Manners::public_only`]).
-//! - *It believes no label.* Bodies are decoded by what they are. What was labelled wrongly is decoded all the same, and
-//!   told ([`Surprise`]).
-//! - *It never calls a part the whole.* A body that ends before its time is [`FetchError::CutShort`], not an end.
-//! - *It takes what it can carry.* Bodies come in bounded pieces, also out of a decompression bomb; every wait has a limit.
+//! - *It identifies itself.* `User-Agent` contains the program, and the operator's contact if one is configured; `From`
+//!   contains the email address.
+//! - *It obeys robots.txt.* [`Gate`] reports the rules to callers that follow links; the pause between requests is
+//!   enforced for every caller.
+//! - *It limits its load.* By default it sends one request at a time to a host, and a minimum pause between two can be
+//!   set. Redirects count as requests. A host is a name, regardless of the port: all ports share the load of one
+//!   machine.
+//! - *It obeys Retry-After.* 429 and 503 with Retry-After put the whole host on hold, for every caller. Nothing is sent
+//!   before that time; a hold that is too long to wait for is reported ([`FetchError::Held`]) and can be stored.
+//! - *It keeps secrets.* Credentials are sent to the origin they were given for and to no other, regardless of
+//!   redirects. No message, log line or `Debug` text contains them.
+//! - *It prevents server-side request forgery.* Where untrusted parties write the URLs, it connects to public addresses
+//!   and to the hosts that the user named ([`Client::restricted_to`]), or to public addresses alone
+//!   ([`Manners::public_only`]).
+//! - *It ignores wrong labels.* Bodies are decoded by their actual encoding. A difference from Content-Encoding is
+//!   reported ([`Surprise`]).
+//! - *It detects truncated bodies.* A body that ends early is [`FetchError::CutShort`], not an end.
+//! - *It bounds its resources.* Bodies are returned in bounded pieces, also from a decompression bomb; every wait has a
+//!   limit.
 //!
-//! Trying again is the caller's decision, since only the caller knows what an answer means; [`Patience`] says how long to
-//! wait. Nothing here knows OAI-PMH.
+//! Retries are the caller's decision, because only the caller knows the meaning of a response; [`Patience`] computes
+//! the delay. Nothing in this crate depends on OAI-PMH.
 //!
-//! | module | what it owns |
+//! | module | content |
 //! |---|---|
 //! | [`manners`](Manners) | the settings, with their reasons |
-//! | [`credentials`](Credential) | origins, and what is told to them only |
-//! | [`exchange`](Ask) | what is asked for, and what the headers of an answer tell |
-//! | [`client`](Client) | one attempt: turn, request, redirects, answer |
-//! | `redirect` | where a redirect leads, and what may go along |
+//! | [`credentials`](Credential) | origins, and the secrets for each |
+//! | [`exchange`](Ask) | requests, and the headers of responses |
+//! | [`client`](Client) | one attempt: turn, request, redirects, response |
+//! | `redirect` | the target of a redirect, and the headers that may be sent to it |
 //! | `host` | places, pauses and holds of hosts |
-//! | [`reach`](Start) | which addresses may be connected to, and a resolver that leaves out all others |
-//! | [`room`](room_for_connections) | how many connections there are files for |
-//! | `tls` | whom we trust |
-//! | `cookies` | sessions, kept small |
-//! | [`body`](Body) | pieces, limits, time-outs, ends |
-//! | [`decode`](Surprise) | what a body is, whatever its label says |
-//! | `engine` | gzip, deflate, br and zstd, under one handle |
-//! | [`retry`](Patience) | how long to wait before the next attempt; pure |
-//! | [`robots`](Robots) | robots.txt by RFC 9309: rules, paths, and a copy of each origin's |
-//! | [`error`](FetchError) | what can go wrong |
-//! | [`foreign`](is_invisible) | characters in foreign text that must not be shown |
-//! | [`kind`](Kind) | of what sort that is, and whether it is ours |
+//! | [`reach`](Start) | the addresses that may be connected to, and a resolver that leaves out all others |
+//! | [`room`](room_for_connections) | the number of connections for which this process has open files |
+//! | `tls` | trusted certificates |
+//! | `cookies` | cookies of limited number and size |
+//! | [`body`](Body) | pieces, limits, timeouts, ends |
+//! | [`decode`](Surprise) | the actual encoding of a body, regardless of its label |
+//! | `engine` | a common interface to gzip, deflate, br and zstd |
+//! | [`retry`](Patience) | the delay before the next attempt; without I/O |
+//! | [`robots`](Robots) | robots.txt by RFC 9309: rules, paths, and a cached copy per origin |
+//! | [`error`](FetchError) | errors |
+//! | [`foreign`](is_invisible) | characters in foreign text that must not be displayed |
+//! | [`kind`](Kind) | classes of errors, local or remote |
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! How we behave: the settings, each with the reason for its default.
+//! The settings of the client, each with the reason for its default.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,71 +8,75 @@ use url::Url;
 
 use crate::credentials::{Credential, without_userinfo};
 
-/// How we behave towards the hosts we ask.
+/// The settings of the client, mainly its politeness towards hosts.
 #[derive(Clone)]
 pub struct Manners {
-    /// Who asks, as `User-Agent` says it. The contact is added to it.
+    /// The name of the program in `User-Agent`. The contact is added to it.
     pub agent: String,
-    /// Whom to write to if we are a nuisance: a mail address, or a page. None by default, since nobody may speak in
-    /// another's name; a mail address is sent as `From` too.
+    /// The operator's contact for complaints: an email address, or a page. None by default, because only the operator
+    /// can name one. An email address is also sent as `From`.
     pub contact: Option<String>,
-    /// The least pause between two requests to one host. None by default: one request at a time makes us as slow as the
-    /// host itself, and a repository that wants more says so with Retry-After.
+    /// The minimum pause between two requests to one host. None by default: with one request at a time the client is as
+    /// slow as the host itself, and a repository that needs longer pauses sends Retry-After.
     pub delay: Duration,
-    /// How many requests may be under way at one host. One by default: hosts with hundreds of endpoints exist, and each of
-    /// our lists is one request after the other anyway.
+    /// The maximum number of concurrent requests to one host. One by default: some hosts have hundreds of endpoints,
+    /// and a list is a sequence of requests anyway.
     pub per_host: usize,
-    /// How many requests may be under way in all, if that is limited. Not by default: whoever asks thousands of hosts at
-    /// once has to say how many, since only a few hundred are in reach where files are few. More than there is
-    /// [room](crate::room_for_connections) for is taken as that many. Those [beside](crate::Client::beside) do not count:
-    /// they would wait for the very ones who asked them.
+    /// The maximum number of concurrent requests in all, if that is limited. Unlimited by default: a caller that
+    /// contacts thousands of hosts concurrently must set it, because files may suffice for only a few hundred. A number
+    /// that exceeds the [available files](crate::room_for_connections) is reduced to them. Requests of [separate
+    /// places](crate::Client::beside) do not count: they would wait for the requests that caused them.
     pub at_once: Option<usize>,
-    /// How long a connection that nobody uses is kept. 90 s: longer than most servers keep it. Whoever asks many hosts once
-    /// each is better off with less.
+    /// The duration for which an idle connection is kept. 90 s: longer than most servers keep it. A caller that
+    /// requests from many hosts once each should choose less.
     pub keep_alive: Duration,
-    /// How long a connection may take, TLS included. 30 s: three lost packets are survived, a dead host is not waited for.
+    /// The timeout of a connection, TLS included. 30 s: the connection survives three lost packets, and a dead host
+    /// does not block the caller.
     pub connect_timeout: Duration,
-    /// How long the first byte of an answer may take, and after the headers the first byte of the body. 300 s: pages that
-    /// take minutes to make exist, and giving up means that the host did the work for nothing.
+    /// The timeout of the first byte of a response, and after the headers of the first byte of the body. 300 s: some
+    /// servers take minutes to create a page, and if the client gives up, the host has worked for nothing.
     pub first_byte_timeout: Duration,
-    /// How long a body may pause once it has begun. 120 s: longer, and the connection has died without telling us.
+    /// The longest interruption of a body that has started. 120 s: after that, the connection has died without notice.
     pub idle_timeout: Duration,
-    /// How many bytes per second have to come, on average, in every stretch of [`first_byte_timeout`] that a body is
-    /// waited for; time in which nobody asks for more does not count. 100: a fiftieth of what a modem does, and enough for
-    /// a server that writes a compressed record every few seconds; but a byte now and then would keep us for months.
+    /// The minimum number of bytes per second, on average, in every interval of [`first_byte_timeout`] that is spent
+    /// waiting for a body; time in which the caller does not read does not count. 100: a fiftieth of the rate of a
+    /// modem, and enough for a server that writes a compressed record every few seconds; with a byte every few seconds,
+    /// one response could take months.
     ///
     /// [`first_byte_timeout`]: Self::first_byte_timeout
     pub least_rate: u64,
-    /// How many redirects are followed. 10: more than any honest path needs, fewer than a browser would.
+    /// The maximum number of redirects that are followed. 10: more than any legitimate chain needs, fewer than browsers
+    /// follow.
     pub redirects: usize,
-    /// Whether 503 with Retry-After speaks for the whole host, as 429 does. True by default: a repository is one service. A
-    /// spider asks for many things of a host, one of which may be out of order by itself.
+    /// True if 503 with Retry-After applies to the whole host, as 429 does. True by default: a repository is one
+    /// service. A spider requests many resources of a host, one of which may be unavailable by itself.
     pub holds_on_503: bool,
-    /// Where everything is asked through, but for what `NO_PROXY` names. If none is given, the environment decides
+    /// The proxy for all requests, except to the hosts in `NO_PROXY`. Without a value, the environment decides
     /// (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`), as for other tools.
     pub proxy: Option<Url>,
-    /// Whose certificates are believed. Those of the system by default.
+    /// The trusted certificates. Those of the system by default.
     pub trust: Trust,
-    /// What is told to which origin, and to no other. Nothing by default.
+    /// The credentials, each for one origin. None by default.
     pub credentials: Vec<Credential>,
-    /// Whether answers may be compressed that come from this very machine. Not by default: there is no line on which that
-    /// would save anything, and it takes longer than all the rest.
+    /// True if responses from this machine may be compressed. False by default: no network is involved that compression
+    /// would relieve, and it takes longer than all the rest.
     pub compressed_at_home: bool,
-    /// Whether only hosts on the public internet may be asked, whatever URLs and redirects say: nothing on this machine,
-    /// in this house, or at an address of no host at all. Not by default: one's own repository may well be at home. What
-    /// is asked through a proxy is resolved where we cannot see it, so there is none then, also not from the environment.
+    /// True if only hosts on the public internet may be contacted, regardless of URLs and redirects: not this machine,
+    /// not the local network, not a reserved address. False by default: a user's repository may be local. A proxy
+    /// resolves names where the client cannot check them, so none is used then, also not from the environment.
     pub public_only: bool,
 }
 
-/// Whose certificates are believed.
+/// The trusted certificates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Trust {
-    /// Those that the system believes.
+    /// The certificates that the system trusts.
     #[default]
     System,
-    /// Those, and the ones in this PEM file.
+    /// The system's certificates, and those in this PEM file.
     Also(PathBuf),
-    /// Any. Whoever is on the line can read and change everything: for tests and for the desperate, and warned about.
+    /// Every certificate. Connections can be intercepted and modified: for tests and emergencies only, and reported
+    /// with a warning.
     Anyone,
 }
 
@@ -101,7 +105,7 @@ impl Default for Manners {
 }
 
 impl Manners {
-    /// What `User-Agent` says: who, and whom to write to.
+    /// Returns the value of `User-Agent`: the program and the contact.
     pub(crate) fn user_agent(&self) -> String {
         match self.contact.as_deref().map(str::trim) {
             Some(contact) if !contact.is_empty() && !self.agent.contains(contact) => {
@@ -111,7 +115,7 @@ impl Manners {
         }
     }
 
-    /// What `From` says: a mail address, if the contact is one.
+    /// Returns the value of `From`: the email address, if the contact is one.
     pub(crate) fn from(&self) -> Option<&str> {
         let contact = self.contact.as_deref()?.trim();
         let address = contact.strip_prefix("mailto:").unwrap_or(contact);
@@ -121,7 +125,7 @@ impl Manners {
 
 impl fmt::Debug for Manners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A proxy's URL may hold a password.
+        // The proxy's URL may contain a password.
         let proxy = self.proxy.as_ref().map(without_userinfo);
         f.debug_struct("Manners")
             .field("agent", &self.agent)

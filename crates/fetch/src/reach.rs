@@ -1,9 +1,10 @@
-//! Which addresses a client may connect to, decided on the address of each connection.
+//! Decides which addresses a client may connect to, on the address of each connection.
 //!
-//! URLs and redirects are written by strangers, and can point at this machine or at hosts behind its firewall. Checking a
-//! name before the request does not help, because the name may resolve to another address a moment later (DNS rebinding).
-//! So the resolver of the connection itself leaves out every address that is not allowed. Addresses written into a URL
-//! never reach a resolver; they are checked with the URL. A proxy resolves names itself, so the proxy has to check them.
+//! URLs and redirects are written by untrusted parties, and can point at this machine or at hosts behind its firewall.
+//! Checking a name before the request does not help, because the name may resolve to another address a moment later
+//! (DNS rebinding). So the resolver of the connection itself leaves out every address that is not allowed. Addresses
+//! written into a URL never reach a resolver; they are checked with the URL. A proxy resolves names itself, so the
+//! proxy has to check them.
 //!
 //! Public addresses are always allowed. A private address is allowed only if a host that the user named resolved to it,
 //! and that host has no public address.
@@ -19,7 +20,7 @@ use url::{Host, Url};
 #[error("no address of the host is allowed")]
 pub(crate) struct NotAllowed;
 
-/// A URL that the user named: the base URL of a repository, or the top of a web.
+/// A URL that the user named: the base URL of a repository, or the start of a crawl.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// The URL.
@@ -42,7 +43,7 @@ pub(crate) struct Guard {
     starts: Mutex<Vec<(String, Standing)>>,
 }
 
-/// What is known of the host of a start.
+/// The known addresses of the host of a start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Standing {
     /// It was not resolved yet.
@@ -167,7 +168,7 @@ fn listed(addresses: &[IpAddr]) -> String {
     addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether an address is reachable from everywhere, by IANA's registries of special addresses.
+/// Returns true if an address is globally reachable, by IANA's registries of special addresses.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -179,11 +180,11 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !matches!(
         address.octets(),
         [0 | 10 | 127, ..]              // this network, private, loopback
-            | [100, 64..=127, ..]       // behind a provider's translation
-            | [169, 254, ..]            // link-local, and the clouds' metadata
+            | [100, 64..=127, ..]       // behind a provider's address translation
+            | [169, 254, ..]            // link-local, and cloud metadata services
             | [172, 16..=31, ..]        // private
             | [192, 0, 0 | 2, _]        // protocols, documentation
-            | [192, 88, 99, _]          // once relays to IPv6
+            | [192, 88, 99, _]          // formerly relays to IPv6
             | [192, 168, ..]            // private
             | [198, 18..=19, ..]        // benchmarks
             | [198, 51, 100, _]         // documentation
@@ -194,13 +195,13 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     match address.segments() {
-        // A network without IPv4 reaches all of it through these, so what counts is who is meant.
+        // Networks without IPv4 reach all of it through these addresses (NAT64), so the embedded address decides.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low))),
         [0x2001, 0..=0x1ff, ..]         // protocols, tunnels, benchmarks
             | [0x2001, 0xdb8, ..]       // documentation
-            | [0x2002, ..]              // tunnels over IPv4, to wherever
+            | [0x2002, ..]              // tunnels over IPv4 (6to4), to any address
             | [0x3fff, 0..=0xfff, ..] => false, // documentation
-        // Nothing else is handed out: not loopback, IPv4 in disguise, private, link-local, multicast.
+        // No other range is allocated: not loopback, IPv4-mapped, private, link-local, multicast.
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }

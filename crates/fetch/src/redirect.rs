@@ -1,4 +1,4 @@
-//! Where a redirect leads, and what may go along. Pure.
+//! Computes the target of a redirect and the headers that may be sent to it. Without I/O.
 
 use percent_encoding::{AsciiSet, percent_encode};
 use reqwest::header::{self, HeaderMap, HeaderName};
@@ -10,23 +10,23 @@ use crate::error::FetchError;
 /// One redirect that was followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// 301 and 308 are meant for ever, 302, 303 and 307 for now.
+    /// The status: 301 and 308 are permanent, 302, 303 and 307 temporary.
     pub status: u16,
-    /// Who redirected.
+    /// The URL that redirected.
     pub from: Url,
-    /// Where to.
+    /// The target.
     pub to: Url,
 }
 
 impl Hop {
-    /// Whether it leads from a connection that is safe to one that is not.
+    /// Returns true if it redirects from HTTPS to HTTP.
     pub fn is_downgrade(&self) -> bool {
         self.from.scheme() == "https" && self.to.scheme() == "http"
     }
 }
 
-/// What may go along to another origin: all that says what we want and nothing of who we are. Anything else the caller set
-/// may be a secret in a header that we have never heard of.
+/// The headers that may be sent to another origin: those that describe the request and not the client. Any other header
+/// of the caller may contain a secret, including headers unknown to this crate.
 const HARMLESS: [HeaderName; 8] = [
     header::ACCEPT,
     header::ACCEPT_ENCODING,
@@ -38,12 +38,12 @@ const HARMLESS: [HeaderName; 8] = [
     header::RANGE,
 ];
 
-/// Whether a header of the caller's may go to an origin it was not meant for.
+/// Returns true if a header of the caller may be sent to an origin other than the intended one.
 pub(crate) fn is_harmless(name: &HeaderName) -> bool {
     HARMLESS.contains(name)
 }
 
-/// What is to be asked for next, if this answer is a redirect.
+/// Returns the URL to request next, if this response is a redirect.
 pub(crate) fn target(status: u16, headers: &HeaderMap, from: &Url) -> Result<Option<Url>, FetchError> {
     let mut to = location(status, headers, from)?;
     if let Some(to) = &mut to {
@@ -52,20 +52,21 @@ pub(crate) fn target(status: u16, headers: &HeaderMap, from: &Url) -> Result<Opt
     Ok(to)
 }
 
-/// Where this answer leads, if it is a redirect.
+/// Returns the target of this response, if it is a redirect.
 pub(crate) fn location(status: u16, headers: &HeaderMap, from: &Url) -> Result<Option<Url>, FetchError> {
     if !matches!(status, 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let location = headers.get(header::LOCATION).map_or(&[][..], |value| value.as_bytes());
-    // What is not ASCII should have been encoded. In UTF-8 or not, the same bytes come back to the server that sent them.
+    // Non-ASCII bytes should have been percent-encoded. In any charset, the server receives the same bytes that it has
+    // sent.
     let location = percent_encode(location.trim_ascii(), const { &AsciiSet::EMPTY }).to_string();
     let bad = |to: String, reason| Err(FetchError::BadRedirect { url: from.to_string(), to, reason });
     if location.is_empty() {
         return bad(location, "missing Location header");
     }
     let Ok(to) = from.join(&location) else {
-        // It may hold a password, and could not be taken apart to remove it.
+        // It may contain a password, and cannot be parsed to remove it.
         return bad(String::new(), "invalid URL in the Location header");
     };
     let to = without_userinfo(&to);

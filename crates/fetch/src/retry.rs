@@ -1,12 +1,12 @@
-//! How long to wait before the next attempt. Pure: clock and dice are passed in.
+//! Computes the delay before the next attempt. Without I/O: clock and random numbers are parameters.
 
 use std::time::{Duration, SystemTime};
 
-/// What is believed at most. A day is asked for in earnest by some; more than a week is a misunderstanding.
+/// The longest delay that is accepted. Some servers really require a day; more than a week is an error.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// How long `Retry-After` asks us to wait: seconds, or a date in any of HTTP's three forms. What lies in the past is no wait,
-/// what is absurdly far in the future a week, and what cannot be understood says nothing.
+/// Returns the delay of `Retry-After`: seconds, or a date in any of the three forms of HTTP. The delay of a date in the
+/// past is zero, that of one in the far future a week, and an unreadable value is `None`.
 ///
 /// ```
 /// # use std::time::{Duration, SystemTime};
@@ -21,7 +21,7 @@ pub fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     seconds(value).or_else(|| until(value, now)).map(|wait| wait.min(LONGEST))
 }
 
-/// A number of seconds; negative ones are none, and parts of a second are rounded up.
+/// Parses a number of seconds; negative ones are zero, and fractions of a second are rounded up.
 fn seconds(value: &str) -> Option<Duration> {
     let (negative, digits) = match value.as_bytes().first()? {
         b'-' => (true, &value[1..]),
@@ -41,7 +41,7 @@ fn seconds(value: &str) -> Option<Duration> {
     Some(Duration::from_secs(whole.saturating_add(u64::from(part.bytes().any(|digit| digit != b'0')))))
 }
 
-/// The time until a date. `UTC` and `+0000` are not HTTP but are meant as GMT.
+/// Returns the time until a date. `UTC` and `+0000` are not HTTP but mean GMT.
 fn until(value: &str, now: SystemTime) -> Option<Duration> {
     let other = value.strip_suffix("UTC").or_else(|| value.strip_suffix("+0000"));
     let date = match other {
@@ -51,16 +51,16 @@ fn until(value: &str, now: SystemTime) -> Option<Duration> {
     Some(date.ok()?.duration_since(now).unwrap_or(Duration::ZERO))
 }
 
-/// How often and after which waits something is tried.
+/// The number of attempts and the delays between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// How often in all. Six: with the waits below that outlives a restart of the other side.
+    /// The number of attempts in all. Six: with the delays below they outlast a restart of the server.
     pub attempts: u32,
-    /// The wait after the first failure, at most. One second: most failures are gone by then.
+    /// The maximum delay after the first failure. One second: most failures have ended by then.
     pub first: Duration,
-    /// What the doubled waits grow to. A minute: longer does not help where a minute did not.
+    /// The maximum of the doubled delays. A minute: a longer delay does not help where a minute did not.
     pub most: Duration,
-    /// The longest wait to sit through. Five minutes: beyond that, remember and come back.
+    /// The longest delay that a caller waits for. Five minutes: beyond that, the request is postponed.
     pub longest_wait: Duration,
 }
 
@@ -75,23 +75,25 @@ impl Default for Patience {
     }
 }
 
-/// What to do after a failure.
+/// The action after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Try again after this time.
+    /// Retry after this time.
     Wait(Duration),
-    /// Come back after this time; it is too long to sit through.
+    /// Postpone until after this time, which is too long to wait for.
     Postpone(Duration),
-    /// Enough.
+    /// Make no further attempts.
     GiveUp,
 }
 
 impl Patience {
-    /// What to do after the attempt of this number (the first is 1) failed, and the other side asked for a wait or did not.
+    /// Returns the action after the attempt of this number (the first is 1) failed, with or without a Retry-After of
+    /// the server.
     ///
-    /// The waits double, and each is drawn from all of its length, so that many who failed together do not come back
-    /// together. A wait that was asked for is kept, and a little more, for the same reason. One that is too long to sit
-    /// through is postponed even after the last attempt: it tells when there is hope again.
+    /// The delays double, and each is chosen at random from its whole range, so that clients that failed together do
+    /// not retry together. A delay that the server requires is kept and slightly extended, for the same reason. A delay
+    /// that is too long to wait for is postponed even after the last attempt, because it shows when a retry may
+    /// succeed.
     pub fn next(&self, attempt: u32, asked_to_wait: Option<Duration>, dice: &mut fastrand::Rng) -> Next {
         let doubled = self.first.saturating_mul(1_u32.checked_shl(attempt.saturating_sub(1)).unwrap_or(u32::MAX));
         let own = drawn(doubled.min(self.most), dice);
@@ -113,7 +115,7 @@ impl Patience {
     }
 }
 
-/// Any time from none to this.
+/// Returns a random duration up to this one.
 fn drawn(most: Duration, dice: &mut fastrand::Rng) -> Duration {
     most.mul_f64(dice.f64())
 }
@@ -182,7 +184,7 @@ mod tests {
             "GMT",
             "UTC",
         ] {
-            // "1." is a number with nothing after the point: that one may be read.
+            // "1." is a number without digits after the point and may be accepted.
             let expected = (value == "1.").then_some(1);
             assert_eq!(waits(value, at(0)), expected, "{value:?}");
         }

@@ -1,11 +1,11 @@
-//! How many connections this process has room for. Each is an open file, and the usual limit of 1,024 of them is soon used up
-//! by whoever asks a few hundred hosts at once and keeps their connections.
+//! Determines how many connections this process can open. Each connection is an open file, and the usual limit of 1,024
+//! is soon reached if hundreds of hosts are visited concurrently and their connections are kept.
 
-/// What other things may need: the store, reports, the resolver.
+/// The files that are reserved for other uses: the store, reports, the resolver.
 const FOR_OTHERS: usize = 128;
 
-/// How many requests may be under way without running out of files: half of what there is, since as many connections again
-/// may be waiting to be used once more. No less than 16, which must be tried whatever the limit is.
+/// Returns the number of concurrent requests for which open files suffice: half of the files, since as many idle
+/// connections may be kept for reuse. At least 16, which must be tried regardless of the limit.
 pub fn room_for_connections() -> usize {
     (open_files().saturating_sub(FOR_OTHERS) / 2).max(16)
 }
@@ -18,19 +18,20 @@ fn open_files() -> usize {
 
 #[cfg(not(unix))]
 fn open_files() -> usize {
-    // Where sockets are no files, there are as many as memory allows.
+    // Where sockets are not files, memory is the limit.
     usize::MAX
 }
 
-/// Raises the limit of open files as far as this process may, and says for how many requests there is room then. For
-/// programs: the limit is low for the sake of those that cannot bear large numbers, and a library cannot know that.
+/// Raises the limit of open files as far as this process may, and returns the number of requests that are then
+/// possible. For programs only: the limit is low for those that cannot handle large numbers, and a library cannot know
+/// that.
 pub fn make_room_for_connections() -> usize {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit, setrlimit};
         let mut limit = getrlimit(Resource::Nofile);
         limit.current = limit.maximum;
-        // If it may not be raised, what there is has to do.
+        // If the limit cannot be raised, the present one applies.
         let _ = setrlimit(Resource::Nofile, limit);
     }
     room_for_connections()

@@ -1,4 +1,5 @@
-//! Whom we trust. The cryptography is named here and nowhere installed for the process: a library has no business there.
+//! Trusted certificates. The cryptography provider is passed explicitly and not installed for the process: that is not
+//! the decision of a library.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +14,7 @@ use rustls_platform_verifier::Verifier;
 use crate::error::FetchError;
 use crate::manners::Trust;
 
-/// TLS as we speak it.
+/// Returns the TLS configuration.
 pub(crate) fn config(trust: &Trust) -> Result<ClientConfig, FetchError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match trust {
@@ -45,8 +46,8 @@ pub(crate) fn config(trust: &Trust) -> Result<ClientConfig, FetchError> {
     Ok(config)
 }
 
-/// The system's certificates, read when the first certificate is to be judged: that takes longer than many a request,
-/// and plain HTTP needs none. A small container may have none at all; what needs none works there, too.
+/// The system's certificates, read when the first certificate is to be verified: reading takes longer than many a
+/// request, and plain HTTP needs none. A small container may have none at all; plain HTTP works there, too.
 #[derive(Debug)]
 struct WhenNeeded {
     verifier: OnceLock<Result<Verifier, rustls::Error>>,
@@ -94,9 +95,9 @@ impl ServerCertVerifier for WhenNeeded {
     }
 }
 
-/// The system's certificates and those of a file. A server that presents a certificate of the file as its own is accepted: most
-/// self-signed certificates are authorities, which the verifier refuses as those of servers. The handshake still proves that the
-/// server has the key.
+/// The system's certificates and those of a file. A server that presents a certificate of the file as its own is
+/// accepted: most self-signed certificates are authorities, which the verifier rejects as those of servers. The
+/// handshake still proves that the server has the key.
 #[derive(Debug)]
 struct Known {
     certificates: Vec<CertificateDer<'static>>,
@@ -142,7 +143,7 @@ impl ServerCertVerifier for Known {
     }
 }
 
-/// Everybody is believed to be who they say.
+/// A verifier that accepts every certificate.
 #[derive(Debug)]
 struct Credulous {
     provider: Arc<CryptoProvider>,
@@ -166,7 +167,7 @@ impl ServerCertVerifier for Credulous {
         _certificate: &CertificateDer<'_>,
         _signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        // Who is believed to be anyone need not prove to be someone.
+        // Without a verified certificate, the signature proves nothing.
         Ok(HandshakeSignatureValid::assertion())
     }
 

@@ -1,7 +1,7 @@
-//! One copy of robots.txt per origin, asked for once however many want to know, and kept for a day at most.
+//! A cache of robots.txt: one copy per origin, fetched once for all callers, and kept for a day at most.
 //!
-//! What was learnt can be handed to a store and given back in the next run. Origins that could not be asked are not: whether
-//! they can be is to be found out anew.
+//! Copies can be stored and restored in the next run. Origins without a response are not stored: the next run checks
+//! them again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,23 +18,23 @@ use crate::error::FetchError;
 use crate::exchange::Ask;
 use crate::kind::Kind;
 
-/// How long a copy is used.
+/// The lifetime of a copy.
 const LIFE: Duration = Duration::from_secs(24 * 3600);
-/// How far in the future a copy may have been made: clocks are set right now and then.
+/// The maximum time in the future at which a copy may have been fetched: clocks are sometimes corrected.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(300);
-/// How many redirects are followed.
+/// The maximum number of redirects that are followed.
 const HOPS: usize = 5;
-/// What all copies may take in memory. Most are a kilobyte; beyond this, the largest is forgotten, and asked for again if it
-/// is needed.
+/// The memory limit for all copies. Most need a kilobyte; beyond the limit, the largest is forgotten, and fetched again
+/// if it is needed.
 const MOST_KEPT: usize = 32 * 1024 * 1024;
-/// What a copy takes in memory beside its rules.
+/// The memory that a copy needs in addition to its rules.
 const EACH: usize = 512;
-/// What may wait to be taken to the store.
+/// The limit for copies that wait to be stored.
 const MOST_NEWS: usize = 16 * 1024 * 1024;
-/// How long one waits before asking again, if the connection failed.
+/// The delay before the retry after a failed connection.
 const BREATH: Duration = Duration::from_secs(1);
 
-/// Tells who may go where, for all origins.
+/// Decides by robots.txt which URLs may be requested, for all origins.
 pub struct Gate {
     client: Client,
     known: Mutex<Known>,
@@ -43,7 +43,7 @@ pub struct Gate {
 #[derive(Default)]
 struct Known {
     copies: HashMap<Origin, Arc<OnceCell<Copy>>>,
-    /// What they take in memory.
+    /// The memory that the copies need.
     weight: usize,
     news: Vec<Remembered>,
     news_bytes: usize,
@@ -55,37 +55,37 @@ struct Copy {
     fetched_at: SystemTime,
 }
 
-/// An origin's robots.txt as it was answered, to be kept.
+/// The robots.txt of an origin as received, to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remembered {
-    /// Whose. As text it is a URL, from which [`Origin::of`] makes it again.
+    /// The origin. Its text form is a URL, from which [`Origin::of`] restores it.
     pub origin: Origin,
     /// The last status, after redirects.
     pub status: u16,
-    /// What was answered, if that counts: no more than 500 KiB and a little.
+    /// The body of a successful response, of 500 KiB and one byte at most; otherwise empty.
     pub body: Bytes,
-    /// When.
+    /// The time of the response.
     pub fetched_at: SystemTime,
 }
 
 impl Remembered {
-    /// Whether it may still be used.
+    /// Returns true if the copy may still be used.
     pub fn is_fresh(&self, now: SystemTime) -> bool {
         is_fresh(self.fetched_at, now)
     }
 }
 
 impl Gate {
-    /// With nothing known yet. Rules are those for the client's agent; its pauses are where Crawl-delay is kept.
+    /// Creates an empty cache. Rules are those for the client's agent; the client enforces Crawl-delay.
     pub fn new(client: Client) -> Self {
         Self { client, known: Mutex::default() }
     }
 
-    /// What the robots.txt of a URL's origin says; it is asked for if that is not known. How far apart requests are to be
-    /// is told to the client.
+    /// Returns the rules of a URL's origin, and fetches its robots.txt if they are not known. The client receives the
+    /// pause between requests.
     ///
-    /// An origin that cannot be asked is an answer, too ([`Robots::unknown`]), and stays one. Only what says nothing of it
-    /// is an error, and tried again by the next who asks: a host on hold, and a failure of our own.
+    /// An origin that is not reachable is a result as well ([`Robots::unknown`]), and remains one. Only failures that
+    /// say nothing about the origin are errors, and the next call retries them: a host on hold, and a local failure.
     pub async fn robots(&self, url: &Url) -> Result<Arc<Robots>, FetchError> {
         let Some(origin) = Origin::of(url) else {
             let url = without_userinfo(url).into();
@@ -94,13 +94,13 @@ impl Gate {
         let cell = self.cell(&origin);
         let copy = cell.get_or_try_init(|| self.learn(&origin, url)).await?;
         if let (Some(pause), Some(host)) = (copy.robots.crawl_delay(), url.host_str()) {
-            // Said each time: the client forgets hosts that nobody asks for long.
+            // Repeated each time, because the client forgets hosts without recent requests.
             self.client.slow_down(host, pause);
         }
         Ok(Arc::clone(&copy.robots))
     }
 
-    /// Takes back what was kept, if it may still be used.
+    /// Restores a stored copy, if it may still be used.
     pub fn remember(&self, remembered: Remembered) {
         if !remembered.is_fresh(SystemTime::now()) {
             return;
@@ -114,15 +114,15 @@ impl Gate {
         known.tidy();
     }
 
-    /// What was learnt since this was asked last, to be kept. What is not taken for long may be missing: it is then asked
-    /// for again in the next run.
+    /// Returns the copies fetched since the last call, to be stored. If it is not called for a long time, some may be
+    /// missing; the next run fetches them again.
     pub fn news(&self) -> Vec<Remembered> {
         let mut known = self.known();
         known.news_bytes = 0;
         std::mem::take(&mut known.news)
     }
 
-    /// Where the copy of an origin is, or will be.
+    /// Returns the cell that holds the copy of an origin, or will hold it.
     fn cell(&self, origin: &Origin) -> Arc<OnceCell<Copy>> {
         let mut known = self.known();
         let is_old = |copy: &Copy| !is_fresh(copy.fetched_at, SystemTime::now());
@@ -136,13 +136,13 @@ impl Gate {
         let mut asked = self.ask(url).await;
         let is_held = || url.host_str().is_some_and(|host| self.client.held_until(host).is_some());
         if matches!(asked, Ok((429, _))) && is_held() {
-            // The client waits as long as it was asked to, if that can be sat through.
+            // The client waits for the hold of the host, if it is short enough.
             asked = self.ask(url).await;
         }
         if let Err(error) = &asked
             && matches!(error.kind(), Kind::Unreachable | Kind::Refused | Kind::CutShort | Kind::Resolver)
         {
-            // All of an origin hangs on this, so one failure is not the last word.
+            // The result applies to the whole origin, so a failure is confirmed by a retry.
             tracing::debug!(%origin, %error, "asking for robots.txt once more");
             tokio::time::sleep(BREATH).await;
             asked = self.ask(url).await;
@@ -157,7 +157,7 @@ impl Gate {
             }
             Err(error) if matches!(error.kind(), Kind::Held | Kind::Ours) => return Err(error),
             Err(error) => {
-                // Callers report what they could not fetch, and without a network this happens for every host.
+                // Callers report the URLs that they could not fetch, and without a network this happens for every host.
                 tracing::debug!(%origin, %error, "failed to fetch robots.txt; nothing is requested from this host");
                 (Robots::unreachable(error.kind()), None)
             }
@@ -173,7 +173,7 @@ impl Gate {
         Ok(copy)
     }
 
-    /// The last status after redirects, and the body if it counts.
+    /// Returns the last status after redirects, and the body of a successful response.
     async fn ask(&self, url: &Url) -> Result<(u16, Bytes), FetchError> {
         let mut at = without_userinfo(url);
         at.set_path("/robots.txt");
@@ -183,7 +183,7 @@ impl Gate {
             let answer = self.client.get(Ask::new(at).unfollowed()).await?;
             let (status, location) = (answer.status, answer.location());
             let counts = (200..300).contains(&status);
-            // Of any other page the end is read for the sake of the connection only, and may be missing.
+            // The bodies of other responses are read only so that the connection can be reused, and may be incomplete.
             let body = answer.body.read_to(LIMIT + 1).await;
             let body = if counts { body?.bytes } else { Bytes::new() };
             match location {
@@ -212,7 +212,7 @@ impl Known {
         }
     }
 
-    /// Forgets the largest until the rest can be carried.
+    /// Forgets the largest copies until the rest is within the limit.
     fn tidy(&mut self) {
         while self.weight > MOST_KEPT {
             let weights = self.copies.iter().filter_map(|(origin, cell)| Some((origin, cell.get()?.weight())));

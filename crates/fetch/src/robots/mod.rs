@@ -1,18 +1,19 @@
-//! robots.txt by RFC 9309: who may go where.
+//! robots.txt by RFC 9309: decides which URLs a crawler may request.
 //!
-//! Pure but for the [`Gate`]. What the RFC leaves open is decided as follows.
+//! Only the [`Gate`] does I/O. Cases that the RFC leaves open are decided as follows.
 //!
-//! - 429 is no "there is none": a server that is asked too much is left alone, as if it had answered 5xx.
-//! - A copy older than a day is not used, also not while a new one cannot be had: then the origin is stayed out of.
-//! - `Crawl-delay` is no part of the RFC, yet it is what a site asks of us. The longest of the group counts, up to an hour.
-//! - `Disallow: *.pdf`, without the slash that the grammar demands, is obeyed: what is meant is clear. A rule that begins
-//!   with anything else can match no path, and is passed over.
+//! - 429 does not mean "not found": the origin of an overloaded server is not visited, as after 5xx.
+//! - A copy older than a day is not used, even if a new one cannot be fetched: then the origin is not visited.
+//! - `Crawl-delay` is not part of the RFC, yet it expresses the site's wish. The longest of the group counts, up to an
+//!   hour.
+//! - `Disallow: *.pdf`, without the slash that the grammar demands, is obeyed, because its meaning is clear. A rule
+//!   that begins with any other character can match no path, and is ignored.
 //!
-//! | module | what it owns |
+//! | module | content |
 //! |---|---|
-//! | `pattern` | one rule's path: how it is compared, and its wildcards |
+//! | `pattern` | the path of a rule: comparison and wildcards |
 //! | `rules` | lines, groups, and the longest match |
-//! | [`gate`](Gate) | one copy per origin, asked for once |
+//! | [`gate`](Gate) | a cached copy per origin |
 
 mod gate;
 mod pattern;
@@ -27,7 +28,7 @@ pub(crate) use self::rules::product;
 use self::rules::{LIMIT, Rules};
 use crate::kind::Kind;
 
-/// What one origin's robots.txt says to us.
+/// The robots.txt of one origin, as it applies to this client.
 #[derive(Clone, Debug)]
 pub struct Robots {
     access: Access,
@@ -35,39 +36,39 @@ pub struct Robots {
 
 #[derive(Clone, Debug)]
 enum Access {
-    /// As the rules say; there may be none.
+    /// The rules; the list may be empty.
     Ruled(Rules),
-    /// It could not be had.
+    /// The file could not be fetched.
     Unknown(Unknown),
 }
 
-/// Why nobody knows what robots.txt says.
+/// The reason why the rules of an origin are unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// The server answered this: 5xx, or 429.
+    /// The status of the response: 5xx, or 429.
     Status(u16),
-    /// There was no answer. A host that does not exist has no robots.txt either, so this may be all that is to be known.
+    /// No response was received. A host that does not exist has no robots.txt either, so this may be the final result.
     Failed(Kind),
 }
 
-/// Whether something may be asked for.
+/// The decision about a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission<'a> {
-    /// It may.
+    /// The URL may be requested.
     Allowed,
-    /// It may not.
+    /// The URL must not be requested.
     Forbidden {
-        /// The line that says so, counted from one.
+        /// The line of the rule, counted from one.
         line: u32,
-        /// What it says.
+        /// The rule.
         rule: &'a str,
     },
-    /// Nobody knows what robots.txt says, so it may not.
+    /// The rules are unknown, so the URL must not be requested.
     Unknown(Unknown),
 }
 
 impl Robots {
-    /// Reads what a robots.txt says to this agent: `modoai`, or `modoai/1.0`, which is the same.
+    /// Reads the rules of a robots.txt for this agent: `modoai`, or `modoai/1.0`, which is equivalent.
     ///
     /// ```
     /// # use modoai_fetch::{Permission, Robots};
@@ -80,7 +81,7 @@ impl Robots {
         Self { access: Access::Ruled(Rules::parse(bytes, product(agent))) }
     }
 
-    /// Reads an answer, after redirects: five of them, since then a redirect is as good as no robots.txt.
+    /// Reads a response after up to five redirects; a further redirect counts as a missing robots.txt.
     pub fn from_answer(status: u16, body: &[u8], agent: &str) -> Self {
         match status {
             200..=299 => Self::parse(body, agent),
@@ -89,15 +90,15 @@ impl Robots {
         }
     }
 
-    /// For an origin that gave no answer.
+    /// Creates the result for an origin without a response.
     pub fn unreachable(why: Kind) -> Self {
         Self { access: Access::Unknown(Unknown::Failed(why)) }
     }
 
-    /// Whether a path may be asked for, with its query if it has one, as a URL has it.
+    /// Decides about a path, with its query if it has one, in the form that it has in a URL.
     pub fn allows(&self, path_and_query: &str) -> Permission<'_> {
         match &self.access {
-            // Whoever asks for the rules cannot know them.
+            // A client that requests the rules cannot know them.
             _ if path_and_query == "/robots.txt" => Permission::Allowed,
             Access::Unknown(why) => Permission::Unknown(*why),
             Access::Ruled(rules) => match rules.forbidding(path_and_query) {
@@ -107,12 +108,13 @@ impl Robots {
         }
     }
 
-    /// Whether a URL of this origin may be asked for.
+    /// Decides about a URL of this origin.
     pub fn allows_url(&self, url: &Url) -> Permission<'_> {
         self.allows(&url[Position::BeforePath..Position::AfterQuery])
     }
 
-    /// The rules for this agent in the order of the file: the line, counted from one, and the rule as `Disallow: /path`.
+    /// Returns the rules for this agent in the order of the file: the line, counted from one, and the rule as
+    /// `Disallow: /path`.
     pub fn rules(&self) -> Vec<(u32, &str)> {
         match &self.access {
             Access::Ruled(rules) => rules.by_line(),
@@ -120,7 +122,7 @@ impl Robots {
         }
     }
 
-    /// How far apart requests are to be, if that is said; no more than an hour.
+    /// Returns the pause between requests, if the file sets one; no more than an hour.
     pub fn crawl_delay(&self) -> Option<Duration> {
         match &self.access {
             Access::Ruled(rules) => rules.delay,
@@ -128,7 +130,7 @@ impl Robots {
         }
     }
 
-    /// The site maps that are named, as they are named.
+    /// Returns the sitemaps that the file lists, unchanged.
     pub fn sitemaps(&self) -> &[String] {
         match &self.access {
             Access::Ruled(rules) => &rules.sitemaps,
@@ -136,7 +138,7 @@ impl Robots {
         }
     }
 
-    /// Why nobody knows what it says, if that is so.
+    /// Returns the reason why the rules are unknown, if they are.
     pub fn unknown(&self) -> Option<Unknown> {
         match &self.access {
             Access::Unknown(why) => Some(*why),
@@ -144,7 +146,7 @@ impl Robots {
         }
     }
 
-    /// What it takes in memory, roughly.
+    /// Returns the approximate memory use.
     fn weight(&self) -> usize {
         match &self.access {
             Access::Ruled(rules) => rules.weight(),

@@ -1,32 +1,33 @@
-//! One rule's path: RFC 9309, sections 2.2.2 and 2.2.3.
+//! The path of a rule: RFC 9309, sections 2.2.2 and 2.2.3.
 //!
-//! Paths of URLs and of rules are brought to one form before they are compared, octet by octet. What is not ASCII, or has no
-//! business in a path, is percent-encoded; what need not be encoded is not. Of the reserved characters, those that divide
-//! (`/`, `?`, `&`, `=`, `+`, `;`) are not the same as their encoded selves, since `/a%2Fb` is not `/a/b`; in a query, where
-//! nothing is divided by `/` and `?`, they are, as the RFC's own example has it. The others mean the same either way. `*` and
-//! `$` in a URL become `%2A` and `%24`, so that only a rule's own are wildcards.
+//! Paths of URLs and of rules are normalised before they are compared, octet by octet. Octets that are not ASCII, or
+//! not allowed in a path, are percent-encoded; octets that need no encoding are decoded. Of the reserved characters,
+//! the delimiters (`/`, `?`, `&`, `=`, `+`, `;`) differ from their encoded forms, since `/a%2Fb` is not `/a/b`; in a
+//! query, where `/` and `?` delimit nothing, they are equivalent, as in the RFC's example. The others mean the same in
+//! both forms. `*` and `$` in a URL become `%2A` and `%24`, so that only those of a rule are wildcards.
 //!
-//! Between wildcards, the leftmost match is as good as any, so there is no way back to be tried: a rule is matched in one
-//! pass over the path, whatever its wildcards.
+//! Between wildcards, the leftmost match is as good as any, so matching needs no backtracking: a rule is matched in one
+//! pass over the path, regardless of its wildcards.
 
 use memchr::memmem;
 
-/// Characters that are the same encoded or not, beside the unreserved ones.
+/// Characters that are equivalent to their encoded forms, in addition to the unreserved ones.
 const ALIKE: &[u8] = b":@!'(),[]";
-/// Characters that divide, and are not.
+/// Delimiters, which differ from their encoded forms.
 const DIVIDING: &[u8] = b"/&=+;";
 
 /// The path of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
-    /// In the form for comparison. What is a `*` here is a wildcard.
+    /// The normalised path. A `*` in it is a wildcard.
     text: Box<[u8]>,
-    /// Whether it must reach to the end.
+    /// True if the pattern must match the whole path.
     to_the_end: bool,
 }
 
 impl Pattern {
-    /// From a rule's value, or none if it can match nothing: an empty one, or one that begins as no path does.
+    /// Parses the value of a rule. Returns `None` if it can match nothing: an empty value, or one that begins as no
+    /// path does.
     pub(super) fn parse(value: &[u8]) -> Option<Self> {
         if !matches!(value.first(), Some(b'/' | b'*')) {
             return None;
@@ -38,12 +39,12 @@ impl Pattern {
         Some(Self { text: comparable(value, true).into(), to_the_end })
     }
 
-    /// How specific it is: its octets, wildcards included.
+    /// Returns the specificity of the pattern: its number of octets, wildcards included.
     pub(super) fn octets(&self) -> usize {
         self.text.len() + usize::from(self.to_the_end)
     }
 
-    /// Whether a path of that form begins as this says, or is as this says.
+    /// Returns true if a normalised path begins with this pattern or, with `to_the_end`, equals it.
     pub(super) fn matches(&self, path: &[u8]) -> bool {
         let mut parts = self.text.split(|&octet| octet == b'*');
         let first = parts.next().unwrap_or_default();
@@ -65,7 +66,7 @@ impl Pattern {
     }
 }
 
-/// A path in the form in which paths are compared. In that of a rule, `*` stays what it is.
+/// Normalises a path for comparison. In the path of a rule, `*` is not encoded.
 pub(super) fn comparable(path: &[u8], is_rule: bool) -> Vec<u8> {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut text = Vec::with_capacity(path.len());
@@ -100,7 +101,7 @@ pub(super) fn comparable(path: &[u8], is_rule: bool) -> Vec<u8> {
     text
 }
 
-/// The value of a hexadecimal digit.
+/// Returns the value of a hexadecimal digit.
 fn digit(digit: u8) -> u8 {
     match digit {
         b'0'..=b'9' => digit - b'0',
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn paths_are_compared_as_the_rfc_has_it() {
-        // The table of section 2.2.2: a rule in any of its spellings, against a URL in any of them.
+        // The table of section 2.2.2: a rule in each of its spellings, against a URL in each of them.
         for spellings in [
             &["/foo/bar?baz=quz"][..],
             &[
@@ -199,7 +200,7 @@ mod tests {
         }
     }
 
-    /// As the RFC says it, with every way tried.
+    /// Matches as the RFC describes it, by trying every possibility.
     fn plainly(pattern: &[u8], to_the_end: bool, path: &[u8]) -> bool {
         match pattern {
             [] => !to_the_end || path.is_empty(),

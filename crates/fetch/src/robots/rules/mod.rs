@@ -1,27 +1,28 @@
 //! Lines, groups and the longest match: RFC 9309, sections 2.2 and 2.5.
 //!
-//! All groups that name us are one; the groups for everybody are one too, and count if none names us. A group begins with
-//! lines of agents and goes on with rules; the next line of an agent after a rule begins another. Lines that are no rules,
-//! known or not, end nothing.
+//! All groups for this agent are merged; so are the groups for `*`, which count if no group is for this agent. A group
+//! begins with lines of agents, followed by rules; an agent line after a rule begins another group. Other lines, known
+//! or not, do not end a group.
 
 use std::time::Duration;
 
 use super::pattern::{Pattern, comparable};
 
-/// What is read at most: 500 KiB, the least that the RFC demands. A line that is cut there does not count.
+/// The number of bytes that are read: 500 KiB, the minimum that the RFC demands. A line that is truncated there does
+/// not count.
 pub(super) const LIMIT: usize = 500 * 1024;
 
-/// The longest pause that is believed.
+/// The longest pause that is accepted.
 const LONGEST_DELAY: Duration = Duration::from_secs(3600);
 
 /// The rules for one agent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
-    /// The most specific first.
+    /// The rules, the most specific first.
     rules: Vec<Rule>,
-    /// How far apart requests are to be.
+    /// The pause between requests.
     pub(super) delay: Option<Duration>,
-    /// The site maps that are named, whoever is meant.
+    /// The listed sitemaps, of all agents.
     pub(super) sitemaps: Vec<String>,
 }
 
@@ -30,11 +31,11 @@ struct Rule {
     pattern: Pattern,
     allows: bool,
     line: u32,
-    /// As it is told to people.
+    /// The rule in the form for users.
     text: Box<str>,
 }
 
-/// What is said to some agents.
+/// The rules of merged groups.
 #[derive(Default)]
 struct Group {
     is_named: bool,
@@ -43,12 +44,12 @@ struct Group {
 }
 
 impl Rules {
-    /// Reads what is said to the agent with this product token.
+    /// Reads the rules for the agent with this product token.
     pub(super) fn parse(bytes: &[u8], product: &str) -> Self {
         let bytes = within_limit(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes));
         let (mut ours, mut everybodys) = (Group::default(), Group::default());
         let mut sitemaps = Vec::new();
-        // Whom the lines now read are for, and whether a rule was among them.
+        // The agents of the current group, and true if it already has a rule.
         let (mut for_us, mut for_all, mut has_rules) = (false, false, false);
         for (number, line) in lines(bytes) {
             let Some((key, value)) = record(line) else { continue };
@@ -89,13 +90,13 @@ impl Rules {
             }
         }
         let mut group = if ours.is_named { ours } else { everybodys };
-        // The first that matches is then the one that counts. Where two are as specific, the one that allows does.
+        // The first rule that matches then decides. Of two equally specific rules, the one that allows does.
         group.rules.sort_by_key(|rule| (std::cmp::Reverse(rule.pattern.octets()), !rule.allows));
         group.rules.shrink_to_fit();
         Self { rules: group.rules, delay: group.delay, sitemaps }
     }
 
-    /// The line and the rule that forbid a path, if it is forbidden.
+    /// Returns the line and the text of the rule that forbids a path, if one does.
     pub(super) fn forbidding(&self, path_and_query: &str) -> Option<(u32, &str)> {
         if self.rules.is_empty() {
             return None;
@@ -105,14 +106,14 @@ impl Rules {
         (!rule.allows).then_some((rule.line, &*rule.text))
     }
 
-    /// All rules with their lines, in the order of the file.
+    /// Returns all rules with their lines, in the order of the file.
     pub(super) fn by_line(&self) -> Vec<(u32, &str)> {
         let mut rules: Vec<_> = self.rules.iter().map(|rule| (rule.line, &*rule.text)).collect();
         rules.sort_unstable();
         rules
     }
 
-    /// What they take in memory, roughly.
+    /// Returns the approximate memory use.
     pub(super) fn weight(&self) -> usize {
         let rules = self.rules.iter().map(|rule| size_of::<Rule>() + rule.pattern.octets() + rule.text.len());
         let sitemaps = self.sitemaps.iter().map(|sitemap| size_of::<String>() + sitemap.len());
@@ -120,9 +121,9 @@ impl Rules {
     }
 }
 
-/// The product token at the beginning of an agent's name: letters, `-` and `_`.
+/// Returns the product token at the beginning of an agent's name: letters, `-` and `_`.
 pub(crate) fn product(agent: &str) -> &str {
-    // The token is ASCII, so what is left is text as well.
+    // The token is ASCII, so the slice ends at a character boundary.
     &agent[..token(agent.as_bytes()).len()]
 }
 
@@ -131,7 +132,7 @@ fn token(value: &[u8]) -> &[u8] {
     &value[..value.iter().take_while(|octet| is_part(octet)).count()]
 }
 
-/// What is read, without a line that is cut off.
+/// Returns the bytes within the limit, without a line that is truncated there.
 fn within_limit(bytes: &[u8]) -> &[u8] {
     if bytes.len() <= LIMIT {
         return bytes;
@@ -140,7 +141,7 @@ fn within_limit(bytes: &[u8]) -> &[u8] {
     &bytes[..end.unwrap_or(0)]
 }
 
-/// The lines with their numbers. A line ends with CR, LF, or both.
+/// Returns the lines with their numbers. A line ends with CR, LF, or both.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     let mut rest = Some(bytes);
     let lines = std::iter::from_fn(move || {
@@ -153,14 +154,14 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     (1..).zip(lines)
 }
 
-/// A line's name and value, without a comment.
+/// Returns a line's name and value, without a comment.
 fn record(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = &line[..memchr::memchr(b'#', line).unwrap_or(line.len())];
     let colon = memchr::memchr(b':', line)?;
     Some((line[..colon].trim_ascii(), line[colon + 1..].trim_ascii()))
 }
 
-/// A number of seconds, with or without a point.
+/// Parses a number of seconds, with or without a decimal point.
 fn delay(value: &[u8]) -> Option<Duration> {
     let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
     let is_number = seconds.is_finite() && seconds >= 0.0;

@@ -1,4 +1,4 @@
-//! The examples of the RFC, the probes that other tools fail, and what files in the wild hold.
+//! The examples of the RFC, cases that other tools fail, and content of real files.
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn the_simple_example() {
         ("anybot", "/picture.gif", false),
         ("anybot", "/picture.gif?x", true),
         ("anybot", "/publications/1", true),
-        // As many octets would be needed as `*.gif$` has; `/publications/` has more.
+        // The rule would need as many octets as `*.gif$`; `/publications/` has more.
         ("anybot", "/publications/picture.gif", true),
         ("anybot", "/", true),
         ("foobot", "/", false),
@@ -142,7 +142,7 @@ fn other_lines_end_no_group() {
         }
     }
     assert_eq!((rules(text, "a").delay, rules(text, "b").delay), (Some(Duration::from_secs(3)), None));
-    // A rule that can match nothing is a rule all the same: the next agent begins a new group.
+    // A rule that can match nothing is still a rule: the next agent begins a new group.
     assert!(allows("User-agent: a\nDisallow:\nUser-agent: b\nDisallow: /\n", "a", "/"));
 }
 
@@ -197,11 +197,11 @@ fn five_hundred_kibibytes_are_read_and_no_more() {
     text.push('\n');
     text.push_str(last);
     assert_eq!(text.len(), LIMIT);
-    // Whole, and still whole with what comes behind it.
+    // The file is read completely, also with bytes after the limit.
     assert!(!allows(&text, "modoai", "/last"));
     text.push_str("Disallow: /behind\n");
     assert!(!allows(&text, "modoai", "/last") && allows(&text, "modoai", "/behind"));
-    // One octet on, and it is cut: `Disallow: /last` might have gone on.
+    // One octet more, and the line is truncated: `Disallow: /last` might have continued.
     let cut = text.replacen("#23456789", "#234567890", 1);
     assert!(allows(&cut, "modoai", "/last") && !allows(&cut, "modoai", "/first"));
     let endless = "#".repeat(2 * LIMIT);
