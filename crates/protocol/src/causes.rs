@@ -1,6 +1,7 @@
-//! Errors for logs and reports, which have one line for each: an error alone seldom says why it happened.
+//! Formats errors for logs and reports, which have one line per error: the text of an error alone seldom contains its
+//! cause.
 
-/// An error and what caused it, on one line.
+/// Returns an error and its causes, on one line.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

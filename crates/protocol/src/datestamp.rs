@@ -1,45 +1,47 @@
 //! UTC datestamps, the two granularities, and inclusive ranges.
 //!
-//! Inside, a datestamp is whole seconds since 1970, which sorts, stores and compares without thought. Outside, it has
+//! In memory, a datestamp is whole seconds since 1970, which are simple to sort, store and compare. As text, it has
 //! exactly two lexical forms, `YYYY-MM-DD` and `YYYY-MM-DDThh:mm:ssZ`; fractions, offsets and impossible dates do not
-//! parse. Repositories here always advertise seconds and accept both.
+//! parse. modoai's repositories always advertise seconds and accept both.
 
 use std::fmt;
 
 use jiff::civil::{DateTime, datetime};
 use jiff::fmt::rfc2822::DateTimeParser;
 
-/// The granularity this project advertises in Identify.
+/// The granularity that modoai's repositories advertise in Identify.
 pub const GRANULARITY: &str = "YYYY-MM-DDThh:mm:ssZ";
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
-/// Years 0001 to 9999: what four digits can say. There is no year 0000 in XML Schema 1.0, which the protocol is written in.
+/// Years 0001 to 9999: the range of four digits. XML Schema 1.0, the language of the protocol's schema, has no year
+/// 0000.
 const MIN_SECONDS: i64 = -62_135_596_800;
 const MAX_SECONDS: i64 = 253_402_300_799;
 
-/// A moment in whole seconds, UTC.
+/// A time in whole seconds, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Datestamp(i64);
 
 impl Datestamp {
-    /// The earliest moment that can be written.
+    /// The earliest time that can be written.
     pub const MIN: Self = Self(MIN_SECONDS);
-    /// The latest moment that can be written.
+    /// The latest time that can be written.
     pub const MAX: Self = Self(MAX_SECONDS);
 
-    /// From seconds since 1970; what four-digit years cannot say is pulled to the nearest that they can.
+    /// Creates a datestamp from seconds since 1970. Times outside the years of four digits become the nearest time
+    /// inside.
     pub fn from_unix(seconds: i64) -> Self {
         Self(seconds.clamp(MIN_SECONDS, MAX_SECONDS))
     }
 
-    /// Seconds since 1970.
+    /// Returns the seconds since 1970.
     pub fn unix(self) -> i64 {
         self.0
     }
 
-    /// Reads the form `YYYY-MM-DDThh:mm:ssZ`.
+    /// Parses the form `YYYY-MM-DDThh:mm:ssZ`.
     pub fn parse(text: &str) -> Option<Self> {
         match Bound::parse(text)? {
             Bound { form: Form::Seconds, start } => Some(start),
@@ -47,14 +49,14 @@ impl Datestamp {
         }
     }
 
-    /// Reads a date as HTTP writes it, `Sun, 06 Nov 1994 08:49:37 GMT`, of whatever year; not in the two
-    /// older forms that RFC 9110 knows.
+    /// Parses a date in the form of HTTP, `Sun, 06 Nov 1994 08:49:37 GMT`, of any year; not in the two older forms of
+    /// RFC 9110.
     pub fn from_http_date(text: &str) -> Option<Self> {
         let read = DateTimeParser::new().relaxed_weekday(true).parse_timestamp(text.trim()).ok()?;
         Some(Self::from_unix(read.as_second()))
     }
 
-    /// As HTTP writes it.
+    /// Returns the date in the form of HTTP.
     pub fn to_http_date(self) -> String {
         // The first day of 1970 was a Thursday.
         const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
@@ -67,7 +69,7 @@ impl Datestamp {
         format!("{name}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
     }
 
-    /// The form `YYYY-MM-DDThh:mm:ssZ`, without allocating: it is written for every record of every list.
+    /// Returns the form `YYYY-MM-DDThh:mm:ssZ`, without allocating, because every record of every list contains it.
     pub fn to_bytes(self) -> [u8; 20] {
         let days = self.0.div_euclid(SECONDS_PER_DAY);
         let second = self.0.rem_euclid(SECONDS_PER_DAY);
@@ -96,8 +98,8 @@ impl fmt::Display for Datestamp {
     }
 }
 
-/// Days since 1970 as year, month, day in the proleptic Gregorian calendar, counting in 400-year eras from 1 March so
-/// that the leap day is the last of its year. A test compares it with jiff over the whole range.
+/// Converts days since 1970 to year, month, day in the proleptic Gregorian calendar. It counts in 400-year eras from 1
+/// March, so that the leap day is the last of its year. A test compares it with jiff over the whole range.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -116,7 +118,7 @@ enum Form {
     Seconds,
 }
 
-/// A `from` or `until` as it was written: which moment, and in which of the two forms.
+/// The value of `from` or `until`: the time, and which of the two forms it was written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
     start: Datestamp,
@@ -124,7 +126,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Reads either form. Only real calendar dates exist.
+    /// Parses either form. Only real calendar dates are valid.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let number = |at: usize, digits: usize| -> Option<i16> {
@@ -149,17 +151,17 @@ impl Bound {
         Some(Self { start: Datestamp::from_unix(start), form })
     }
 
-    /// Whether both are written in the same form, as `from` and `until` must be.
+    /// Returns true if both are written in the same form, as `from` and `until` must be.
     pub fn same_form(self, other: Self) -> bool {
         self.form == other.form
     }
 
-    /// The first second the bound covers: midnight for a day.
+    /// Returns the first second that the bound covers: midnight for a day.
     pub fn first(self) -> Datestamp {
         self.start
     }
 
-    /// The last second the bound covers: 23:59:59 for a day.
+    /// Returns the last second that the bound covers: 23:59:59 for a day.
     pub fn last(self) -> Datestamp {
         match self.form {
             Form::Day => Datestamp::from_unix(self.start.0 + SECONDS_PER_DAY - 1),
@@ -181,14 +183,14 @@ impl fmt::Display for Bound {
 /// An inclusive range of datestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// First second inside.
+    /// The first second of the range.
     pub first: Datestamp,
-    /// Last second inside.
+    /// The last second of the range.
     pub last: Datestamp,
 }
 
 impl Range {
-    /// Everything.
+    /// The range of all datestamps.
     pub const ALL: Self = Self { first: Datestamp::MIN, last: Datestamp::MAX };
 }
 
@@ -259,7 +261,7 @@ mod tests {
 
     #[test]
     fn the_fast_calendar_agrees_with_the_library() {
-        // A prime step walks through all times of day and every kind of year.
+        // A step of a prime number of seconds covers all times of day and every kind of year.
         for seconds in (MIN_SECONDS..=MAX_SECONDS).step_by(86_400 * 37 + 4_987) {
             let civil = EPOCH + jiff::SignedDuration::from_secs(seconds);
             let expected = civil.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();

@@ -1,7 +1,7 @@
-//! What a harvester can do wrong, in the protocol's own words (section 3.6 of the specification).
+//! The errors of a request, with the codes of the protocol (section 3.6 of the specification).
 //!
-//! These travel inside an ordinary response with HTTP status 200. Anything that is *our* fault is not a
-//! [`ProtocolError`] and must never be dressed up as one.
+//! They are sent in an ordinary response with HTTP status 200. A failure of the repository is not a [`ProtocolError`]
+//! and must never be reported as one.
 
 use std::fmt;
 
@@ -10,24 +10,24 @@ use std::fmt;
 pub enum ErrorCode {
     /// An argument is illegal, missing, repeated, or has an illegal value.
     BadArgument,
-    /// The token is not one of ours, or no longer valid.
+    /// The token was not issued by this repository, or no longer applies.
     BadResumptionToken,
     /// The verb is missing, repeated or unknown.
     BadVerb,
     /// The format is not offered by the repository, or not for this item.
     CannotDisseminateFormat,
-    /// No such item.
+    /// The item does not exist.
     IdDoesNotExist,
     /// The selection is empty.
     NoRecordsMatch,
-    /// The item has no metadata formats at all.
+    /// The item has no metadata formats.
     NoMetadataFormats,
     /// The repository has no sets.
     NoSetHierarchy,
 }
 
 impl ErrorCode {
-    /// Every code, in the order of the specification's table.
+    /// All codes, in the order of the specification's table.
     pub const ALL: [Self; 8] = [
         Self::BadArgument,
         Self::BadResumptionToken,
@@ -39,7 +39,7 @@ impl ErrorCode {
         Self::NoSetHierarchy,
     ];
 
-    /// The code as it stands in the `code` attribute.
+    /// Returns the code as written in the `code` attribute.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadArgument => "badArgument",
@@ -53,12 +53,13 @@ impl ErrorCode {
         }
     }
 
-    /// The code named by a `code` attribute.
+    /// Returns the code with the name in a `code` attribute.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == name)
     }
 
-    /// With these two the response must not echo the arguments: they could make it schema-invalid (section 3.2).
+    /// Returns true if the response must not repeat the arguments, because they could make it schema-invalid (section
+    /// 3.2).
     pub fn hides_arguments(self) -> bool {
         matches!(self, Self::BadVerb | Self::BadArgument)
     }
@@ -70,18 +71,18 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// One `<error>` of a response: the code, and a sentence for the person who reads the harvester's log.
+/// One `<error>` of a response: the code, and a sentence for the reader of the harvester's log.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct ProtocolError {
-    /// Which rule was broken.
+    /// The code of the violated rule.
     pub code: ErrorCode,
-    /// What exactly was wrong, and what would be right.
+    /// The problem and the expected value.
     pub message: String,
 }
 
 impl ProtocolError {
-    /// An error with its explanation.
+    /// Creates an error with its explanation.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }

@@ -1,22 +1,22 @@
 //! OAI-PMH 2.0 as plain data.
 //!
-//! A harvester sends one of six verbs with a few arguments; a repository answers with one XML document: a list of
-//! errors, or one element named after the verb. Lists come in pages joined by resumption tokens. This crate holds
-//! everything about that exchange that needs no I/O, no database and no clock, so that the provider, the harvester, the
-//! validator and the fuzzers share one understanding of it:
+//! A harvester sends one of six verbs with a few arguments; a repository responds with one XML document: a list of
+//! errors, or one element named after the verb. Lists are split into pages, linked by resumption tokens. This crate
+//! contains all parts of that exchange that need no I/O, no database and no clock, so that the provider, the harvester,
+//! the validator and the fuzzers share one implementation:
 //!
-//! | module | what it knows |
+//! | module | content |
 //! |---|---|
 //! | [`query`] | query strings and form bodies as argument pairs |
-//! | [`verb`] | the six verbs and the arguments each may carry |
+//! | [`verb`] | the six verbs and their arguments |
 //! | [`request`] | a legal request, parsed once; illegal ones become errors |
 //! | [`error`] | the protocol's error codes |
 //! | [`causes`] | any error with its causes, on one line |
 //! | [`datestamp`] | UTC datestamps, the two granularities, inclusive ranges |
 //! | [`names`] | set specs and metadata prefixes |
 //! | [`token`] | resumption tokens that need no server state and cannot be forged |
-//! | [`uri`] | which identifiers a response can repeat |
-//! | [`xml`] | writing responses, and reading them back without losing a byte |
+//! | [`uri`] | the identifiers that a response can repeat |
+//! | [`xml`] | writing responses, and reading them without losing a byte |
 //!
 //! ```
 //! use modoai_protocol::{Request, query};

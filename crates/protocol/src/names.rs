@@ -1,26 +1,27 @@
 //! The protocol's restricted names: set specs and metadata prefixes.
 //!
-//! A value of these types exists only if it is legal, so whatever holds one can be written into a response as it is.
+//! A value of these types exists only if it is legal, so it can be written into a response without a check.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The schema's character class for prefixes and for each level of a set spec: RFC 2396's unreserved characters.
+/// Returns true for the schema's character class for prefixes and for each level of a set spec: RFC 2396's unreserved
+/// characters.
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte)
 }
 
-/// A format's short name, such as `oai_dc`.
+/// The short name of a metadata format, such as `oai_dc`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MetadataPrefix(String);
 
 impl MetadataPrefix {
-    /// The prefix, if it is legal.
+    /// Returns the prefix, if it is legal.
     pub fn parse(text: &str) -> Option<Self> {
         (!text.is_empty() && text.bytes().all(is_name_byte)).then(|| Self(text.to_owned()))
     }
 
-    /// The prefix as text.
+    /// Returns the prefix as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -32,19 +33,19 @@ impl fmt::Display for MetadataPrefix {
     }
 }
 
-/// A set's place in the hierarchy: one or more levels joined by colons, such as `mime:text:html`.
+/// The position of a set in the hierarchy: one or more levels joined by colons, such as `mime:text:html`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SetSpec(String);
 
 impl SetSpec {
-    /// The set spec, if it is legal.
+    /// Returns the set spec, if it is legal.
     pub fn parse(text: &str) -> Option<Self> {
         let legal = |level: &str| !level.is_empty() && level.bytes().all(is_name_byte);
         text.split(':').all(legal).then(|| Self(text.to_owned()))
     }
 
-    /// Joins levels of any text into a set spec. What a level may not hold is written as `!` and two hex digits per
-    /// byte, as is `!` itself, so that different levels never fall together: `svg+xml` becomes `svg!2Bxml`.
+    /// Joins levels of any text into a set spec. Bytes that are illegal in a level are written as `!` and two hex
+    /// digits, as is `!` itself, so that different levels remain different: `svg+xml` becomes `svg!2Bxml`.
     ///
     /// ```
     /// # use modoai_protocol::SetSpec;
@@ -58,7 +59,7 @@ impl SetSpec {
                 spec.push(':');
             }
             if level.is_empty() {
-                spec.push('!'); // An empty level is illegal; a lone `!` cannot come from an escape.
+                spec.push('!'); // An empty level is illegal; a lone `!` cannot result from an escape.
             }
             for byte in level.bytes() {
                 if is_name_byte(byte) && byte != b'!' {
@@ -71,12 +72,12 @@ impl SetSpec {
         Self(spec)
     }
 
-    /// The set spec as text.
+    /// Returns the set spec as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The levels as they were before [`SetSpec::from_levels`] joined them.
+    /// Returns the levels that [`SetSpec::from_levels`] has joined.
     pub fn levels(&self) -> Vec<String> {
         let unescaped = |level: &str| {
             let mut bytes = Vec::with_capacity(level.len());
@@ -99,7 +100,7 @@ impl SetSpec {
         self.0.split(':').map(unescaped).collect()
     }
 
-    /// This set and every set that contains it, widest first: `mime`, `mime:text`, `mime:text:html`.
+    /// Returns this set and every set that contains it, widest first: `mime`, `mime:text`, `mime:text:html`.
     pub fn lineage(&self) -> impl Iterator<Item = &str> {
         let ends = self.0.match_indices(':').map(|(at, _)| at).chain([self.0.len()]);
         ends.map(|end| &self.0[..end])
@@ -110,7 +111,8 @@ impl SetSpec {
         if sets.len() < 2 {
             return;
         }
-        // Level by level, what a set contains follows it at once. (By bytes, `a-b` comes between `a` and `a:b`.)
+        // Sorted level by level, a set is directly followed by the sets that it contains. (By bytes, `a-b` sorts
+        // between `a` and `a:b`.)
         sets.sort_unstable_by(|a, b| a.as_str().split(':').cmp(b.as_str().split(':')));
         sets.dedup();
         let mut narrower: Option<Arc<Self>> = None;

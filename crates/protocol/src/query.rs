@@ -1,29 +1,29 @@
 //! Query strings and form bodies as argument pairs.
 //!
-//! Decoding happens once, here, and is strict: what is not UTF-8 or not sensibly short never reaches the rest.
+//! They are decoded only here, and strictly: text that is not UTF-8 or far too long never reaches the other modules.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 
-/// Longest query string or form body that is looked at. The longest legal argument is an identifier (a URL) or a token
-/// of a few hundred bytes; 16 KiB leaves room for a URL at the length where servers and browsers give up.
+/// The longest query string or form body that is read. The longest legal argument is an identifier (a URL) or a token
+/// of a few hundred bytes; 16 KiB is enough for a URL of the length at which servers and browsers give up.
 pub const MAX_BYTES: usize = 16 * 1024;
 
-/// More pairs than this are not a harvester's request; the largest legal one has five.
+/// The maximum number of pairs. The largest legal request has five.
 const MAX_PAIRS: usize = 64;
 
 /// Argument pairs in the order they were sent.
 pub type Arguments = Vec<(String, String)>;
 
-/// Why a query could not be read as argument pairs. A repository reports it as badArgument.
+/// The reason why a query could not be read as argument pairs. A repository reports it as badArgument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
-    /// Longer than [`MAX_BYTES`].
+    /// The query is longer than [`MAX_BYTES`].
     #[error("the request is longer than {MAX_BYTES} bytes")]
     TooLong,
-    /// More arguments than any verb has.
+    /// The query has more arguments than any verb.
     #[error("the request has more than {MAX_PAIRS} arguments")]
     TooMany,
-    /// A POST with arguments in its URL. They would have to be ignored, or mixed with those of the body.
+    /// A POST request has arguments in its URL. They would have to be ignored, or mixed with those of the body.
     #[error("a POST request must have its arguments in the body, not in the query of the URL")]
     InPost,
     /// A name or value is not UTF-8 after percent-decoding.
@@ -49,14 +49,14 @@ pub fn parse(query: &[u8]) -> Result<Arguments, QueryError> {
     Ok(pairs)
 }
 
-/// The arguments of a POST: those of its body, unless its URL has a query as well.
+/// Returns the arguments of a POST: those of its body, unless its URL has a query as well.
 pub fn parse_post(query: &[u8], body: &[u8]) -> Result<Arguments, QueryError> {
     if query.is_empty() { parse(body) } else { Err(QueryError::InPost) }
 }
 
 /// Writes pairs as a query string that [`parse`] reads back to the same pairs.
 pub fn render<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    // Everything but unreserved characters and a few that every URL parser leaves alone inside a query.
+    // Escapes all but unreserved characters and a few that every URL parser keeps in a query.
     const SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b':');
     let mut out = String::new();
     for (name, value) in pairs {

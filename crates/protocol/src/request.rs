@@ -1,8 +1,8 @@
-//! A request that exists is legal.
+//! Legal requests: every value of [`Request`] is one.
 //!
-//! [`Request::parse`] turns argument pairs into a [`Request`] or into every error that applies (section 3.6: several
-//! may be reported together). What can only be judged with the repository at hand (does the set, the format, the item
-//! exist; is the token ours) is left to the repository.
+//! [`Request::parse`] converts argument pairs to a [`Request`] or to every error that applies (section 3.6: several may
+//! be reported together). The repository checks the rest, which depends on its content: the existence of the set, the
+//! format and the item, and the origin of the token.
 
 use crate::datestamp::{Bound, Range};
 use crate::error::{ErrorCode, ProtocolError};
@@ -13,58 +13,58 @@ use crate::verb::{ListVerb, Use, Verb};
 /// A legal request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// One record in one format.
+    /// A request for one record in one format.
     GetRecord {
-        /// Which item; any text, since an unknown identifier is an answer and not a fault.
+        /// The item. It may be any text, because a response to an unknown identifier is not a failure.
         identifier: String,
-        /// In which format.
+        /// The format.
         prefix: MetadataPrefix,
     },
-    /// Who the repository is.
+    /// A request for the description of the repository.
     Identify,
-    /// A page of headers or records.
+    /// A request for a page of headers or records.
     List {
         /// Headers or records.
         verb: ListVerb,
-        /// From the start, or where a token left off.
+        /// The beginning of the list, or the position of a token.
         listing: Listing,
     },
-    /// The formats of the repository, or of one item.
+    /// A request for the formats of the repository, or of one item.
     ListMetadataFormats {
-        /// The item, if one was named.
+        /// The item, if the request names one.
         identifier: Option<String>,
     },
-    /// The sets.
+    /// A request for the sets.
     ListSets {
-        /// Where a token left off.
+        /// The resumption token, if the list continues.
         token: Option<String>,
     },
 }
 
-/// Where a list begins.
+/// The position of a page in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listing {
-    /// At the start of a selection.
+    /// The beginning of a selection.
     Select(Selection),
-    /// Where this token left off.
+    /// The position of this resumption token.
     Resume(String),
 }
 
-/// Which items a list is about.
+/// The selection of items of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// In which format.
+    /// The format.
     pub prefix: MetadataPrefix,
-    /// In which set, descendants included.
+    /// The set, descendants included.
     pub set: Option<SetSpec>,
-    /// Changed at or after.
+    /// The earliest datestamp, inclusive.
     pub from: Option<Bound>,
-    /// Changed at or before.
+    /// The latest datestamp, inclusive.
     pub until: Option<Bound>,
 }
 
 impl Selection {
-    /// The datestamps selected; open ends reach as far as datestamps go.
+    /// Returns the range of datestamps that is selected; an open end becomes the limit of datestamps.
     pub fn range(&self) -> Range {
         Range {
             first: self.from.map_or(Range::ALL.first, Bound::first),
@@ -74,9 +74,9 @@ impl Selection {
 }
 
 impl Request {
-    /// Judges argument pairs by the rules that need no repository.
+    /// Checks argument pairs against the rules that need no repository.
     ///
-    /// Order of judgement: a bad verb hides everything else, because without it no argument can be judged. Then all
+    /// A bad verb is the only error reported, because without the verb no argument can be checked. Otherwise all
     /// unknown, repeated, missing and ill-formed arguments are reported together.
     pub fn parse(arguments: &Arguments) -> Result<Self, Vec<ProtocolError>> {
         let verb = verb_of(arguments).map_err(|error| vec![error])?;
@@ -89,7 +89,7 @@ impl Request {
         }
     }
 
-    /// The verb.
+    /// Returns the verb.
     pub fn verb(&self) -> Verb {
         match self {
             Self::GetRecord { .. } => Verb::GetRecord,
@@ -100,7 +100,7 @@ impl Request {
         }
     }
 
-    /// The request as argument pairs again, verb first: what the response echoes and what a harvester sends.
+    /// Returns the request as argument pairs, verb first, as the response repeats them and as a harvester sends them.
     pub fn arguments(&self) -> Arguments {
         let mut pairs = vec![("verb", self.verb().as_str().to_owned())];
         match self {
@@ -147,7 +147,7 @@ fn verb_names() -> String {
     Verb::ALL.map(Verb::as_str).join(", ")
 }
 
-/// Quotes a value back to whoever sent it, without letting a huge one blow up the answer.
+/// Shortens a value for an error message, so that a huge one cannot inflate the response.
 fn brief(value: &str) -> String {
     const LONGEST: usize = 80;
     match value.char_indices().nth(LONGEST) {
@@ -172,7 +172,7 @@ impl<'a> Judge<'a> {
         self.arguments.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
-    /// Unknown, repeated, empty, missing, and exclusive arguments in company.
+    /// Reports unknown, repeated, empty and missing arguments, and arguments in addition to exclusive ones.
     fn shape(&mut self) {
         let verb = self.verb;
         let known = verb.arguments();
@@ -200,9 +200,9 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The request, if every value is well formed; otherwise the faults are noted and there is none.
+    /// Returns the request if every value is well formed; otherwise records the errors.
     fn request(&mut self) -> Option<Request> {
-        // Every value is judged, also when another is missing, so that all faults are reported at once.
+        // Every value is checked, even if another one is missing, so that all errors are reported together.
         let identifier = self.value("identifier").map(str::to_owned);
         let prefix = self.parsed("metadataPrefix", "a valid metadata prefix", MetadataPrefix::parse);
         let set = self.parsed("set", "a valid set spec", SetSpec::parse);
@@ -235,7 +235,7 @@ impl<'a> Judge<'a> {
     }
 
     fn parsed<T>(&mut self, name: &str, what: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-        // An argument the verb does not know, or an empty one, has been reported by `shape`.
+        // `shape` has reported arguments that the verb does not have, and empty ones.
         let known = self.verb.arguments().iter().any(|(allowed, _)| *allowed == name);
         let value = self.value(name).filter(|value| known && !value.is_empty())?;
         let parsed = parse(value);

@@ -1,11 +1,12 @@
 //! Resumption tokens that need no server state and cannot be forged.
 //!
-//! A token carries everything the next page needs: the verb, the selection with its upper bound frozen at the first
-//! page, the key of the last item sent, how many came before, and how many there are. It names a *place* (keyset), not
-//! an offset, so the cost of a page does not grow with depth and items that move do not shift the rest. A MAC over the
-//! bytes makes it tamper-proof; any process that shares the key can answer it, after any restart, at any time.
+//! A token contains everything that the next page needs: the verb, the selection with its upper bound frozen at the
+//! first page, the key of the last item sent, the number of items sent, and the size of the list. It refers to a *key*
+//! (keyset pagination), not to an offset, so the cost of a page does not grow with depth, and items that move do not
+//! shift the rest. A MAC over the bytes prevents tampering. Any process that shares the key can respond to the token,
+//! after any restart, at any time.
 //!
-//! On the wire: base64url without padding of `version, fields, MAC`; about 100 characters for a typical list.
+//! The text form is base64url without padding of `version, fields, MAC`; about 100 characters for a typical list.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,21 +17,21 @@ use crate::datestamp::{Datestamp, Range};
 use crate::names::{MetadataPrefix, SetSpec};
 use crate::verb::ListVerb;
 
-/// Bumped when the layout changes, so that old tokens are refused instead of misread.
+/// The version of the layout, so that old tokens are rejected and not misread.
 const VERSION: u8 = 1;
 
-/// 128 bits of HMAC-SHA-256: no one guesses that, and tokens stay short.
+/// 128 bits of HMAC-SHA-256: infeasible to guess, and tokens remain short.
 const MAC_BYTES: usize = 16;
 
-/// A token longer than this is not one of ours and is not even decoded.
+/// The longest token that this repository issues. Longer ones are not decoded.
 const MAX_CHARS: usize = 4096;
 
-/// The secret that makes tokens ours. Replicas that answer each other's tokens share it.
+/// The secret for the MAC of tokens. Replicas that respond to each other's tokens share it.
 #[derive(Clone)]
 pub struct TokenKey([u8; 32]);
 
 impl TokenKey {
-    /// From 32 secret bytes.
+    /// Creates a key from 32 secret bytes.
     pub fn new(secret: [u8; 32]) -> Self {
         Self(secret)
     }
@@ -48,44 +49,44 @@ impl std::fmt::Debug for TokenKey {
     }
 }
 
-/// Where a list goes on.
+/// The position at which a list continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
-    /// In a list of headers or records.
+    /// A position in a list of headers or records.
     List(ListToken),
-    /// In the list of sets.
+    /// A position in the list of sets.
     Sets {
         /// The last set sent.
         after: SetSpec,
-        /// Sets sent before the next page.
+        /// The number of sets sent before the next page.
         cursor: u64,
     },
 }
 
-/// Where a list of headers or records goes on.
+/// The position at which a list of headers or records continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListToken {
     /// Headers or records.
     pub verb: ListVerb,
-    /// In which format.
+    /// The format.
     pub prefix: MetadataPrefix,
-    /// In which set.
+    /// The set.
     pub set: Option<SetSpec>,
-    /// The datestamps selected. The upper end was frozen when the list began, so that a busy site cannot make it
-    /// endless.
+    /// The selected datestamps. The upper end was frozen when the list began, so that a site with many changes cannot
+    /// make it endless.
     pub range: Range,
-    /// Key of the last item sent: its datestamp, and its number in the catalogue.
+    /// The key of the last item sent: its datestamp, and its number in the catalogue.
     pub after: (Datestamp, i64),
-    /// Items sent before the next page.
+    /// The number of items sent before the next page.
     pub cursor: u64,
-    /// Size of the whole list, if it was known at the first page.
+    /// The size of the whole list, if it was known at the first page.
     pub size: Option<u64>,
-    /// Which catalogue the key belongs to: one built anew numbers its items anew.
+    /// The catalogue that the key belongs to: a catalogue that is rebuilt numbers its items differently.
     pub epoch: u64,
 }
 
 impl Token {
-    /// Writes the token.
+    /// Returns the token as text.
     pub fn seal(&self, key: &TokenKey) -> String {
         let mut bytes = vec![VERSION];
         match self {
@@ -115,7 +116,8 @@ impl Token {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads a token back, if it is one of ours, whole and unaltered.
+    /// Parses a token that this repository has issued. Any other token, and one that was truncated or altered, is
+    /// `None`.
     pub fn open(text: &str, key: &TokenKey) -> Option<Self> {
         if text.len() > MAX_CHARS {
             return None;
@@ -148,7 +150,7 @@ impl Token {
     }
 }
 
-/// LEB128: small numbers in few bytes.
+/// Appends a number as LEB128: small numbers need few bytes.
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number > 0x7f {
         bytes.push(number as u8 | 0x80);
@@ -157,7 +159,7 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Zigzag, so that small negative numbers stay small.
+/// Appends a signed number in zigzag encoding, so that small negative numbers need few bytes.
 fn put_signed(bytes: &mut Vec<u8>, number: i64) {
     put(bytes, ((number << 1) ^ (number >> 63)) as u64);
 }

@@ -1,8 +1,8 @@
-//! What XML Schema takes for a URI.
+//! Checks whether XML Schema accepts a text as a URI.
 //!
-//! Identifiers are of the type anyURI, which allows nearly every text, because a reader first escapes what a URI may not
-//! contain. What is left are faults that escaping cannot hide. A response that repeated such a value in an attribute would
-//! not be valid.
+//! Identifiers are of the type anyURI, which allows nearly every text, because a reader first escapes the characters
+//! that a URI must not contain. Some errors remain that escaping cannot remove. A response that repeated such a value
+//! in an attribute would be invalid.
 
 /// Returns true if XML Schema allows this text as a URI.
 pub fn is_any_uri(text: &str) -> bool {

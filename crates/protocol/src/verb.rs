@@ -1,32 +1,32 @@
-//! The six verbs and the arguments each may carry, as one table (section 4 of the specification).
+//! The six verbs and their arguments, as one table (section 4 of the specification).
 
 use std::fmt;
 
-/// What a harvester can ask.
+/// The verb of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verb {
     /// One record in one format.
     GetRecord,
-    /// Who the repository is.
+    /// The description of the repository.
     Identify,
     /// Headers of the items in a selection.
     ListIdentifiers,
     /// The formats of the repository or of one item.
     ListMetadataFormats,
-    /// Whole records of the items in a selection.
+    /// Complete records of the items in a selection.
     ListRecords,
     /// The sets.
     ListSets,
 }
 
-/// How an argument stands to a verb.
+/// The use of an argument with a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// Must be there (unless an exclusive argument is).
+    /// The argument is required (unless an exclusive one is present).
     Required,
-    /// May be there.
+    /// The argument is optional.
     Optional,
-    /// If there, then alone.
+    /// The argument excludes all others.
     Exclusive,
 }
 
@@ -41,7 +41,7 @@ const LIST: &[(&str, Use)] = &[
 ];
 
 impl Verb {
-    /// Every verb.
+    /// All verbs.
     pub const ALL: [Self; 6] = [
         Self::GetRecord,
         Self::Identify,
@@ -51,7 +51,7 @@ impl Verb {
         Self::ListSets,
     ];
 
-    /// The verb's name, which is also the name of the element that answers it.
+    /// Returns the verb's name, which is also the name of its element in the response.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::GetRecord => "GetRecord",
@@ -63,12 +63,12 @@ impl Verb {
         }
     }
 
-    /// The verb of that name; names are case-sensitive.
+    /// Returns the verb with this name; names are case-sensitive.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verb| verb.as_str() == name)
     }
 
-    /// The arguments this verb may carry besides `verb` itself.
+    /// Returns the arguments of this verb in addition to `verb` itself.
     pub fn arguments(self) -> &'static [(&'static str, Use)] {
         match self {
             Self::GetRecord => &[("identifier", Required), ("metadataPrefix", Required)],
@@ -86,12 +86,12 @@ impl fmt::Display for Verb {
     }
 }
 
-/// The verbs that select items: same arguments, same pages, with or without the metadata.
+/// The verbs that select items. They have the same arguments and pages, with or without the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListVerb {
     /// Headers only.
     Identifiers,
-    /// Headers, metadata and about.
+    /// Headers, metadata and about containers.
     Records,
 }
 

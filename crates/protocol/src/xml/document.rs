@@ -1,23 +1,23 @@
-//! A whole answer in memory, for those to whom streaming would be a burden: tests, and the view of an answer for people.
+//! A complete response in memory, for uses that need no streaming: tests, and the HTML view of a response.
 
 use crate::query::Arguments;
 use crate::verb::Verb;
 use crate::xml::reader::{Event, PartKind, ReadError, Reader};
 
-/// An answer. What it does not hold is empty.
+/// A response. Absent parts are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// When the answer was made.
+    /// The time of the response.
     pub response_date: String,
-    /// Where the request was sent.
+    /// The URL that the request was sent to.
     pub url: String,
     /// The arguments of the request, as the repository understood it.
     pub arguments: Arguments,
     /// The errors, as code and message.
     pub errors: Vec<(String, String)>,
-    /// The verb that is answered, if there is no error.
+    /// The verb of the response, unless it reports an error.
     pub verb: Option<Verb>,
-    /// The texts of Identify, as name and text; some names repeat.
+    /// The fields of Identify, as name and text; some names repeat.
     pub identify: Vec<(String, String)>,
     /// The descriptions in Identify.
     pub descriptions: Vec<Part>,
@@ -27,78 +27,78 @@ pub struct Response {
     pub sets: Vec<Set>,
     /// The records, or the headers of ListIdentifiers.
     pub records: Vec<Record>,
-    /// Where the list goes on.
+    /// The resumption token, if the list has one.
     pub token: Option<Token>,
 }
 
 /// A foreign element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// From its start tag to its end tag, as received.
+    /// All bytes of the element, from its start tag through its end tag, as received.
     pub bytes: Vec<u8>,
-    /// Prefix and URI of the namespace declarations it inherits.
+    /// The inherited namespace declarations, as prefix and URI.
     pub namespaces: Vec<(String, String)>,
 }
 
 /// A metadata format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Format {
-    /// Its short name.
+    /// The short name.
     pub prefix: String,
-    /// Where its schema is.
+    /// The URL of the schema.
     pub schema: String,
-    /// Its namespace.
+    /// The namespace.
     pub namespace: String,
 }
 
 /// A set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set {
-    /// Its place in the hierarchy.
+    /// The position in the hierarchy.
     pub spec: String,
-    /// For people.
+    /// The name for humans.
     pub name: String,
-    /// What else is said about it.
+    /// The descriptions of the set.
     pub descriptions: Vec<Part>,
 }
 
 /// A record, or a header alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Of the item.
+    /// The identifier of the item.
     pub identifier: String,
-    /// When it changed.
+    /// The time of the last change.
     pub datestamp: String,
-    /// The sets it is in.
+    /// The sets that contain the item.
     pub sets: Vec<String>,
-    /// Whether it is gone.
+    /// True if the item was deleted.
     pub deleted: bool,
-    /// Its metadata; of more than one part, which the schema forbids, the first.
+    /// The metadata. Of several parts, which the schema forbids, the first.
     pub metadata: Option<Part>,
-    /// What is said about the metadata.
+    /// The about containers, with statements about the metadata.
     pub about: Vec<Part>,
 }
 
-/// Where a list goes on.
+/// A resumption token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Token {
-    /// To be sent back; empty on the last page.
+    /// The value that the harvester sends back; empty on the last page.
     pub value: String,
-    /// How many came before this page.
+    /// The number of items before this page.
     pub cursor: Option<String>,
-    /// How many there are.
+    /// The size of the whole list.
     pub size: Option<String>,
-    /// Until when it is valid.
+    /// The time until which the token is valid.
     pub expiration: Option<String>,
 }
 
 impl Response {
-    /// Reads a whole answer.
+    /// Reads a complete response.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         Self::read_by(Reader::default(), bytes)
     }
 
-    /// Reads a whole answer whose namespace may be missing or misspelt.
+    /// Reads a complete response whose namespace may be missing or misspelt.
     pub fn read_leniently(bytes: &[u8]) -> Result<Self, ReadError> {
         Self::read_by(Reader::default().lenient(), bytes)
     }
@@ -110,7 +110,7 @@ impl Response {
         Ok(builder.response)
     }
 
-    /// The text of Identify with that name, if there is one.
+    /// Returns the first field of Identify with this name.
     pub fn identify(&self, name: &str) -> Option<&str> {
         self.identify.iter().find(|(given, _)| given == name).map(|(_, text)| text.as_str())
     }
@@ -119,7 +119,7 @@ impl Response {
 #[derive(Default)]
 struct Builder {
     response: Response,
-    /// Whether the last record is still open. A header outside a record is a record of its own.
+    /// True if the last record is still open. A header outside a record is a separate record.
     in_record: bool,
     part: Part,
     kind: Option<PartKind>,

@@ -1,4 +1,4 @@
-//! What every response has in common (section 3.2 of the specification): declaration, root, responseDate, request.
+//! The common parts of every response (section 3.2 of the specification): declaration, root, responseDate, request.
 
 use crate::datestamp::Datestamp;
 use crate::error::{ErrorCode, ProtocolError};
@@ -23,8 +23,8 @@ pub fn close(xml: &mut XmlWriter<'_>) {
     xml.raw("</OAI-PMH>\n");
 }
 
-/// Writes a whole response that consists of errors. Arguments are echoed only where the errors allow it; pass those of
-/// a request that parsed, or none.
+/// Writes a complete response that consists of errors. The arguments are repeated only if the errors allow it; pass
+/// those of a request that parsed, or none.
 pub fn errors(
     xml: &mut XmlWriter<'_>,
     response_date: Datestamp,

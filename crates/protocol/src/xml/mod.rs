@@ -1,8 +1,8 @@
-//! Writing OAI-PMH responses, and reading them back without losing a byte.
+//! Writes OAI-PMH responses, and reads them without losing a byte.
 //!
-//! Both directions are our own because both have needs that general XML libraries do not serve: the writer must make
-//! ill-formed output impossible whatever a file is called, at millions of records a second; the reader must hand on
-//! metadata as the exact bytes received, in bounded memory, even when one record is larger than memory.
+//! Both directions are implemented here because general XML libraries do not meet their requirements: the writer must
+//! make ill-formed output impossible for any file name, at millions of records a second; the reader must return
+//! metadata as the exact bytes received, in bounded memory, even if one record is larger than memory.
 
 pub mod document;
 pub mod envelope;
@@ -13,16 +13,16 @@ pub use document::Response;
 pub use reader::Reader;
 pub use writer::XmlWriter;
 
-/// Namespace of the protocol's own elements.
+/// The namespace of the protocol's own elements.
 pub const OAI_NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/";
-/// Where the protocol's schema is published.
+/// The URL at which the protocol's schema is published.
 pub const OAI_SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd";
-/// Namespace of `xsi:schemaLocation`.
+/// The namespace of `xsi:schemaLocation`.
 pub const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
-/// Namespace of what a repository says about its datestamps: a promise that harvesters may rely on.
+/// The namespace of a repository's statement about its datestamps: a guarantee that harvesters may rely on.
 pub const DATESTAMPS_NAMESPACE: &str = "urn:modoai:datestamps:1";
 
-/// Whether XML 1.0 can carry the character.
+/// Returns true if XML 1.0 allows the character.
 pub fn is_legal(character: char) -> bool {
     !matches!(character, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}')
 }

@@ -1,18 +1,18 @@
-//! The only escaping in the project.
+//! Writes XML. It is the only code of the project that escapes.
 //!
-//! An [`XmlWriter`] is a buffer in front of an [`io::Write`]. Appending to it cannot fail; [`XmlWriter::relieve`], which
-//! is called between records and between chunks of a large resource, hands the buffer on when it is full. So memory
-//! stays constant and only the places that can really fail return errors.
+//! An [`XmlWriter`] is a buffer in front of an [`io::Write`]. Appending to it cannot fail. [`XmlWriter::relieve`],
+//! which is called between records and between chunks of a large resource, writes the buffer out when it is full. So
+//! memory stays constant, and only the calls that can really fail return errors.
 
 use std::io;
 
 use crate::datestamp::Datestamp;
 
-/// Handed on in pieces of about this size: large enough that per-piece costs vanish, small enough that a hundred
-/// concurrent answers are a few megabytes.
+/// The approximate size of the pieces that are written out: large enough that the cost per piece is negligible, small
+/// enough that a hundred concurrent responses need a few megabytes.
 const PIECE: usize = 64 * 1024;
 
-/// Writes XML that is well-formed whatever text it is given.
+/// Writes XML that is well-formed for any text.
 pub struct XmlWriter<'w> {
     sink: &'w mut dyn io::Write,
     buffer: Vec<u8>,
@@ -20,22 +20,22 @@ pub struct XmlWriter<'w> {
 }
 
 impl<'w> XmlWriter<'w> {
-    /// A writer in front of `sink`.
+    /// Creates a writer in front of `sink`.
     pub fn new(sink: &'w mut dyn io::Write) -> Self {
         Self { sink, buffer: Vec::with_capacity(PIECE + PIECE / 4), handed_on: 0 }
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn position(&self) -> u64 {
         self.handed_on + self.buffer.len() as u64
     }
 
-    /// Hands the buffer on if it is full.
+    /// Writes the buffer out if it is full.
     pub fn relieve(&mut self) -> io::Result<()> {
         if self.buffer.len() < PIECE { Ok(()) } else { self.hand_on() }
     }
 
-    /// Hands on what is left.
+    /// Writes out the rest of the buffer.
     pub fn finish(mut self) -> io::Result<()> {
         self.hand_on()?;
         self.sink.flush()
@@ -48,20 +48,20 @@ impl<'w> XmlWriter<'w> {
         Ok(())
     }
 
-    /// Appends markup, or text known to need no escaping, as it is.
+    /// Appends markup, or text that needs no escaping, unchanged.
     pub fn raw(&mut self, markup: &str) -> &mut Self {
         self.buffer.extend_from_slice(markup.as_bytes());
         self
     }
 
-    /// Appends bytes of markup as they are, for those who have them as bytes, perhaps cut inside a character.
+    /// Appends bytes of markup unchanged, for callers that have them as bytes, possibly split inside a character.
     pub fn verbatim(&mut self, markup: &[u8]) -> &mut Self {
         self.buffer.extend_from_slice(markup);
         self
     }
 
-    /// Appends room for `length` bytes of ASCII and lets `fill` write them: base64 goes straight from the file to the
-    /// buffer.
+    /// Appends space for `length` bytes of ASCII and calls `fill` to write them: base64 is written from the file
+    /// directly to the buffer.
     pub fn fill(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> &mut Self {
         let start = self.buffer.len();
         self.buffer.resize(start + length, b' ');
@@ -109,8 +109,8 @@ impl<'w> XmlWriter<'w> {
     }
 }
 
-/// Appends `text` with markup escaped and what XML 1.0 cannot carry replaced by U+FFFD, so that data can never make a
-/// document ill-formed. Tabs and line ends are written as references: they survive attribute normalisation.
+/// Appends `text` with markup escaped and characters that XML 1.0 forbids replaced by U+FFFD, so that data can never
+/// make a document ill-formed. Tabs and line ends are written as references, so they survive attribute normalisation.
 pub fn escape_into(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     if !bytes.iter().fold(false, |found, &byte| found | may_need_escaping(byte)) {
@@ -139,15 +139,16 @@ pub fn escape_into(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(&bytes[from..]);
 }
 
-/// `text` as it may stand between tags or in an attribute.
+/// Returns `text` escaped for character data or an attribute value.
 pub fn escaped(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     escape_into(&mut out, text);
     String::from_utf8(out).expect("whole characters are replaced by whole characters")
 }
 
-/// Whether a byte could be, or be part of, something to escape. Asked of every byte without stopping at the first, which
-/// compilers turn into a few instructions for many bytes at once: nearly all texts have nothing to escape.
+/// Returns true if a byte could be, or be part of, a character to escape. Called for every byte without stopping at the
+/// first one, which compilers translate to a few instructions for many bytes together: nearly all text has nothing to
+/// escape.
 fn may_need_escaping(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'&') | (byte == b'<') | (byte == b'>') | (byte == b'"') | (byte == 0xef)
 }

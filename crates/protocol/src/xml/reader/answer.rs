@@ -1,4 +1,4 @@
-//! What an answer means: tags and text in, events out.
+//! Interprets the tags and the text of a response as events.
 
 use super::elements::Element;
 use super::fault::{Fault, ReadError, quoted};
@@ -9,9 +9,9 @@ use super::{Event, Limits};
 use crate::query::Arguments;
 use crate::xml::OAI_NAMESPACE;
 
-/// What a tag means for the bytes around it.
+/// The effect of a tag on the bytes around it.
 pub(super) enum Step {
-    /// Nothing.
+    /// No effect.
     On,
     /// A part begins with this tag.
     PartOpened,
@@ -24,41 +24,41 @@ pub(super) enum Step {
 pub(super) struct Answer {
     limits: Limits,
     nesting: Nesting,
-    /// The open elements that are the protocol's own; all others are inside a foreign one.
+    /// The open elements of the protocol; all others are inside a foreign one.
     frames: Vec<Frame>,
     scope: Scope,
     foreign: Option<Foreign>,
     outside: Outside,
-    /// Text of the open text element.
+    /// The text of the open text element.
     text: Text,
-    /// Attributes of the open text element.
+    /// The attributes of the open text element.
     attributes: Arguments,
-    /// Texts of the open header, set or format.
+    /// The fields of the open header, set or format.
     slots: [String; 3],
     sets: Vec<String>,
-    /// Bytes taken by slots and sets.
+    /// The number of bytes in slots and sets.
     taken: usize,
     deleted: bool,
-    /// Whether other spellings of the protocol's namespace are understood.
+    /// True if other spellings of the protocol's namespace are accepted.
     pub(super) is_lenient: bool,
-    /// The spelling that the root element has, if it is another one.
+    /// The namespace of the root element, if it differs from the protocol's.
     pub(super) own_namespace: Option<String>,
 }
 
 struct Frame {
     element: Element,
-    /// How many namespace declarations were in scope before it.
+    /// The number of namespace declarations in scope before the element.
     outer_scope: usize,
-    /// Whether stray text in it was reported.
+    /// True if stray text in the element was reported.
     strayed: bool,
 }
 
-/// The foreign element being passed through or skipped.
+/// The foreign element that is being passed on or skipped.
 #[derive(Clone, Copy)]
 struct Foreign {
-    /// How many elements it is in.
+    /// The number of elements around it.
     depth: usize,
-    /// Whether it is handed on.
+    /// True if its bytes are passed on.
     is_part: bool,
 }
 
@@ -86,7 +86,7 @@ impl Answer {
         self.foreign.is_some_and(|foreign| foreign.is_part)
     }
 
-    /// Bytes of memory held.
+    /// Returns the number of bytes of memory held.
     pub(super) fn held(&self) -> usize {
         let texts = self.slots.iter().chain(&self.sets).map(String::capacity).sum::<usize>();
         let pairs = self.attributes.iter().map(|(name, value)| name.capacity() + value.capacity()).sum::<usize>();
@@ -94,7 +94,7 @@ impl Answer {
         texts + pairs + room * size_of::<String>() + self.text.held() + self.scope.held() + self.nesting.held()
     }
 
-    /// A start, end or empty tag.
+    /// Processes a start, end or empty tag.
     pub(super) fn tag(&mut self, tag: &[u8], offset: u64, sink: &mut dyn FnMut(Event<'_>)) -> Result<Step, ReadError> {
         self.end_run()?;
         self.outside.begun = true;
@@ -160,7 +160,8 @@ impl Answer {
         Ok(Step::On)
     }
 
-    /// The first start tag. Its name is judged before its attributes: those of an HTML page need not be XML.
+    /// Processes the first start tag. Its name is checked before its attributes: those of an HTML page may not be valid
+    /// XML.
     fn root(&mut self, tag: &[u8], name: &str) -> Result<Step, Fault> {
         if split(name).1 != "OAI-PMH" {
             return Err(Fault::NotOai { name: quoted(name.as_bytes()) });
@@ -177,7 +178,7 @@ impl Answer {
         Ok(Step::On)
     }
 
-    /// Brings the namespace declarations of a tag into scope.
+    /// Adds the namespace declarations of a tag to the scope.
     fn declare(&mut self, tag: &[u8]) -> Result<(), Fault> {
         for attribute in Attributes::of(tag) {
             let attribute = attribute?;
@@ -192,7 +193,7 @@ impl Answer {
         Ok(())
     }
 
-    /// The namespace that an element of that name is in; empty if in none.
+    /// Returns the namespace of an element with this name; empty if none.
     fn namespace(&self, name: &str) -> Result<&str, Fault> {
         let prefix = split(name).0;
         match self.scope.resolve(prefix) {
@@ -202,7 +203,7 @@ impl Answer {
         }
     }
 
-    /// One of the protocol's own elements begins.
+    /// Processes the start of one of the protocol's own elements.
     fn open(&mut self, element: Element, tag: &[u8], sink: &mut dyn FnMut(Event<'_>)) -> Result<(), Fault> {
         if element.holds_text() {
             self.text.clear();
@@ -235,7 +236,7 @@ impl Answer {
         self.close(sink)
     }
 
-    /// The innermost element ends.
+    /// Processes the end of the innermost element.
     fn close(&mut self, sink: &mut dyn FnMut(Event<'_>)) -> Result<Step, Fault> {
         if let Some(foreign) = self.foreign {
             self.nesting.pop();
@@ -253,7 +254,7 @@ impl Answer {
         Ok(Step::On)
     }
 
-    /// What one of the protocol's own elements said, now that it is complete.
+    /// Reports one of the protocol's own elements, which is now complete.
     fn tell(&mut self, element: Element, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), Fault> {
         let text = self.text.as_str();
         let attribute =
@@ -279,7 +280,7 @@ impl Answer {
                 size: attribute("completeListSize"),
                 expiration: attribute("expirationDate"),
             }),
-            // The first of two stands: what is already known is not overwritten by what should not be there.
+            // The first of two counts: an unexpected repetition does not overwrite a known value.
             Element::Field(slot) if !self.slots[slot].is_empty() => {
                 sink(Event::Stray(std::str::from_utf8(self.nesting.last()).unwrap_or_default()));
             }
@@ -287,7 +288,7 @@ impl Answer {
                 self.take(text.len())?;
                 self.slots[slot].push_str(self.text.as_str());
             }
-            // Even an empty one takes room.
+            // Even an empty one takes memory.
             Element::HeaderSet => {
                 self.take(text.len() + size_of::<String>())?;
                 self.sets.push(self.text.as_str().to_owned());
@@ -297,14 +298,14 @@ impl Answer {
         Ok(())
     }
 
-    /// A header may have any number of sets; together they are bounded too.
+    /// Counts bytes of text. A header may have any number of sets, so their total is limited too.
     fn take(&mut self, length: usize) -> Result<(), Fault> {
         self.taken += length;
         let limit = self.limits.text;
         if self.taken > limit { Err(Fault::Limit { what: "bytes of text", limit }) } else { Ok(()) }
     }
 
-    /// Character data; more may follow.
+    /// Processes character data; more may follow.
     pub(super) fn text(&mut self, text: &[u8], offset: u64, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ReadError> {
         if self.foreign.is_some() {
             return Ok(());
@@ -315,7 +316,7 @@ impl Answer {
         self.characters(text, offset, sink)
     }
 
-    /// A CDATA section begins.
+    /// Processes the start of a CDATA section.
     pub(super) fn cdata_start(&mut self, offset: u64) -> Result<(), ReadError> {
         self.end_run()?;
         self.text.begin_cdata();
@@ -325,7 +326,7 @@ impl Answer {
         Ok(())
     }
 
-    /// Content of a CDATA section; more may follow.
+    /// Processes content of a CDATA section; more may follow.
     pub(super) fn cdata(&mut self, text: &[u8], offset: u64, sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ReadError> {
         if self.foreign.is_some() { Ok(()) } else { self.characters(text, offset, sink) }
     }
@@ -342,12 +343,12 @@ impl Answer {
         Ok(())
     }
 
-    /// Text ends at markup.
+    /// Completes the text, which ends at markup.
     pub(super) fn end_run(&mut self) -> Result<(), ReadError> {
         self.text.end_run(self.nesting.last())
     }
 
-    /// A processing instruction.
+    /// Processes a processing instruction.
     pub(super) fn instruction(
         &mut self,
         instruction: &[u8],
@@ -370,7 +371,7 @@ impl Answer {
         Ok(())
     }
 
-    /// The answer has ended, at `offset`, with or without incomplete markup.
+    /// Checks that the response is complete when it ends, at `offset`, with or without incomplete markup.
     pub(super) fn finish(self, is_between_markup: bool, offset: u64) -> Result<(), ReadError> {
         if self.outside.root_seen && self.nesting.depth() == 0 && is_between_markup {
             return Ok(());
@@ -382,7 +383,7 @@ impl Answer {
     }
 }
 
-/// The attributes of one of the protocol's own elements that are the protocol's own: those without prefix.
+/// Returns the attributes without prefix of one of the protocol's own elements.
 fn own_attributes(tag: &[u8]) -> Result<Arguments, Fault> {
     let mut own = Arguments::new();
     for attribute in Attributes::of(tag) {
@@ -394,7 +395,8 @@ fn own_attributes(tag: &[u8]) -> Result<Arguments, Fault> {
     Ok(own)
 }
 
-/// Returns true if this is the protocol's namespace as servers misspell it: not at all, with `https`, without the slash.
+/// Returns true if this is the protocol's namespace as servers misspell it: missing, with `https`, or without the
+/// slash.
 fn is_misspelt(namespace: &str) -> bool {
     let plain = |uri: &str| {
         uri.trim().trim_start_matches("https://").trim_start_matches("http://").trim_end_matches('/').to_owned()

@@ -1,9 +1,9 @@
-//! Which of the protocol's elements stands where (the schema as one table).
+//! The protocol's elements and their positions (the schema as one table).
 
 use super::PartKind;
 use crate::verb::Verb;
 
-/// A place in an answer.
+/// A position in a response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
     Root,
@@ -11,21 +11,21 @@ pub(super) enum Element {
     Request,
     Error,
     Answer(Verb),
-    /// A text in Identify, by name.
+    /// A field of Identify, by name.
     IdentifyField(&'static str),
     Format,
     Set,
     Record,
     Header,
     HeaderSet,
-    /// A text that its parent needs when it closes, kept in this slot until then.
+    /// A field that is kept in this slot until its parent is closed, which needs it.
     Field(usize),
-    /// What holds foreign elements.
+    /// A container of foreign elements.
     Container(PartKind),
     Token,
 }
 
-/// The texts of Identify.
+/// The fields of Identify.
 const IDENTIFY: [&str; 8] = [
     "repositoryName",
     "baseURL",
@@ -38,7 +38,7 @@ const IDENTIFY: [&str; 8] = [
 ];
 
 impl Element {
-    /// The child of that local name in the protocol's namespace, if it belongs here.
+    /// Returns the child with this local name in the protocol's namespace, if this element can contain it.
     pub(super) fn child(self, name: &str) -> Option<Self> {
         use Verb::{GetRecord, ListIdentifiers, ListMetadataFormats, ListRecords, ListSets};
         let known = match (self, name) {
@@ -72,7 +72,7 @@ impl Element {
         Some(known)
     }
 
-    /// Whether its content is text.
+    /// Returns true if the element contains text.
     pub(super) fn holds_text(self) -> bool {
         matches!(
             self,

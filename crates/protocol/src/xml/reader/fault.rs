@@ -1,67 +1,67 @@
-//! Why an answer could not be read.
+//! The errors in a response that cannot be read.
 
-/// Where reading stopped, and why. Nothing after it can be trusted.
+/// An error and its position. The rest of the response cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault} (byte {offset})")]
 pub struct ReadError {
-    /// Offset of the offending markup or text from the start of the answer.
+    /// The offset of the invalid markup or text from the start of the response.
     pub offset: u64,
-    /// What is wrong.
+    /// The error.
     pub fault: Fault,
 }
 
-/// What can be wrong with an answer.
+/// An error in a response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// Nothing, or nothing but white space.
+    /// The response is empty, or contains only whitespace.
     #[error("the response is empty")]
     Empty,
     /// The first character is not markup.
     #[error("the response is {found}, not XML")]
     NotXml {
-        /// What it seems to be.
+        /// The probable format.
         found: &'static str,
     },
-    /// XML, or near it, but something else than an answer: a login page, most often.
+    /// The response is XML, or similar, but not OAI-PMH: a login page, most often.
     #[error("the root element is '{name}', not OAI-PMH")]
     NotOai {
-        /// The root element as written.
+        /// The name of the root element as written.
         name: String,
     },
     /// The root element has the right name in the wrong namespace.
     #[error("the root element OAI-PMH is in the namespace '{found}', not in that of the protocol")]
     Namespace {
-        /// The namespace it is in; empty if none.
+        /// Its namespace; empty if none.
         found: String,
     },
-    /// The answer says that it is not UTF-8, as the protocol demands.
+    /// The response declares an encoding other than UTF-8, which the protocol demands.
     #[error("the encoding of the response is '{name}', not UTF-8")]
     Encoding {
-        /// As declared.
+        /// The declared encoding.
         name: String,
     },
     /// One of the protocol's own fields is not UTF-8.
     #[error("invalid UTF-8 in '{element}'")]
     NotUtf8 {
-        /// The element it stands in.
+        /// The element that contains it.
         element: String,
     },
-    /// A document type that defines things. It may define entities that grow without end, so none is read.
+    /// A document type with an internal subset. It may define entities that expand without end, so none is read.
     #[error("the document type has an internal subset")]
     InternalSubset,
     /// An entity other than the five that XML itself defines.
     #[error("the entity '&{name};' is not defined")]
     Entity {
-        /// Its name.
+        /// The name of the entity.
         name: String,
     },
-    /// A reference without end, or to a character that XML cannot carry.
+    /// A reference without an end, or to a character that XML does not allow.
     #[error("'{text}' is not a character or entity reference")]
     Reference {
-        /// As written, shortened.
+        /// The reference as written, shortened.
         text: String,
     },
-    /// An element name has a prefix that no declaration in scope explains.
+    /// The prefix of an element name is not declared.
     #[error("the namespace prefix '{prefix}' is not declared")]
     Prefix {
         /// The prefix.
@@ -78,24 +78,24 @@ pub enum Fault {
     /// Markup that is not XML.
     #[error("XML is not well-formed: {what}")]
     IllFormed {
-        /// What was seen.
+        /// The problem.
         what: &'static str,
     },
-    /// Something other than comments and white space follows the root element.
+    /// Content other than comments and whitespace follows the root element.
     #[error("unexpected content after the root element")]
     Trailing,
-    /// The answer stops before its end.
+    /// The response is truncated.
     #[error("the response is truncated inside '{open}'")]
     Truncated {
         /// The innermost open element; empty if none is.
         open: String,
     },
-    /// More than a [`Limits`](super::Limits) field allows.
+    /// More than a field of [`Limits`](super::Limits) allows.
     #[error("the response exceeds the limit of {limit} {what}")]
     Limit {
-        /// What there was too much of, with its unit.
+        /// The limited quantity, with its unit.
         what: &'static str,
-        /// How much is allowed.
+        /// The limit.
         limit: usize,
     },
 }
@@ -106,7 +106,7 @@ impl Fault {
     }
 }
 
-/// Foreign text for a message: readable whatever the bytes, and short whatever the sender.
+/// Returns foreign text for a message: readable for any bytes, and of limited length.
 pub(super) fn quoted(bytes: &[u8]) -> String {
     const LONGEST: usize = 80;
     String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]).into_owned()

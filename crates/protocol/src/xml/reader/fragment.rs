@@ -1,8 +1,8 @@
-//! Reads one foreign element as it arrives: what [`Event::PartBytes`](super::Event::PartBytes) hands on.
+//! Reads one foreign element as it arrives: the bytes of [`Event::PartBytes`](super::Event::PartBytes).
 //!
-//! The same scanner, names and references as for answers, with other promises: every element is told with its
-//! namespace, and text is told in pieces as it comes, references resolved, so that a text node of any size streams. Text
-//! is bytes, because nobody has checked what encoding foreign metadata is really in.
+//! It uses the same scanner, names and references as for responses, but with other guarantees. Every element is
+//! reported with its namespace. Text is reported in pieces as it arrives, references resolved, so that a text node of
+//! any size streams. Text is bytes, because the real encoding of foreign metadata was never checked.
 
 use std::borrow::Cow;
 
@@ -14,31 +14,31 @@ use super::scanner::{Scanner, Token};
 use super::tags::{Attributes, Nesting, Scope, is_space, name, split, utf8};
 use super::text::reference;
 
-/// No reference is longer.
+/// The length of the longest reference.
 const LONGEST_REFERENCE: usize = 64;
 
-/// What the element holds, in order.
+/// A part of the element's content, in document order.
 pub enum Node<'a> {
-    /// An element begins.
+    /// The start of an element.
     Start(Start<'a>),
     /// More text of the innermost open element.
     Text(&'a [u8]),
-    /// The innermost open element ends.
+    /// The end of the innermost open element.
     End,
 }
 
 /// The start of an element.
 pub struct Start<'a> {
-    /// Its namespace; empty if it has none, or a prefix that nobody declared.
+    /// The namespace; empty if the element has none, or an undeclared prefix.
     pub namespace: &'a str,
-    /// Its name without prefix.
+    /// The name without prefix.
     pub name: &'a str,
     tag: &'a [u8],
     offset: u64,
 }
 
 impl<'a> Start<'a> {
-    /// The value of the attribute of this name that is in no namespace.
+    /// Returns the value of the attribute with this name and without a namespace.
     pub fn attribute(&self, name: &str) -> Result<Option<Cow<'a, str>>, ReadError> {
         let found = Attributes::of(self.tag).find(|attribute| attribute.as_ref().map_or(true, |this| this.is(name)));
         let value = found.map(|attribute| attribute.and_then(super::tags::Attribute::value)).transpose();
@@ -46,7 +46,7 @@ impl<'a> Start<'a> {
     }
 }
 
-/// Reads one element. It is pushed pieces of any size, cut anywhere.
+/// Reads one element, which is passed in pieces of any size, split at any byte.
 pub struct Fragment {
     scanner: Scanner,
     inner: Inner,
@@ -56,18 +56,18 @@ struct Inner {
     limits: Limits,
     nesting: Nesting,
     scope: Scope,
-    /// How many namespace declarations were in scope before each open element.
+    /// The number of namespace declarations in scope before each open element.
     outer: Vec<usize>,
     begun: bool,
     /// A carriage return or the beginning of a reference, from the end of the last text.
     held: Vec<u8>,
-    /// Where that begins.
+    /// The offset at which that begins.
     held_at: u64,
     in_cdata: bool,
 }
 
 impl Fragment {
-    /// A reader of an element that inherits these declarations (prefix, empty for the default, and URI).
+    /// Creates a reader of an element that inherits these declarations (prefix, empty for the default, and URI).
     pub fn new(limits: Limits, inherited: &[(&str, &str)]) -> Self {
         let mut scope = Scope::default();
         for (prefix, uri) in inherited.iter().take(limits.namespaces) {
@@ -86,7 +86,7 @@ impl Fragment {
         Self { scanner: Scanner::new(limits.tag), inner }
     }
 
-    /// Takes more of the element and tells `sink` what that completes. After an error nothing more should be pushed.
+    /// Processes more of the element and passes the completed nodes to `sink`. Do not call it again after an error.
     pub fn push<E: From<ReadError>>(
         &mut self,
         bytes: &[u8],
@@ -130,7 +130,7 @@ impl Fragment {
         self.scanner.is_between_markup()
     }
 
-    /// No more will come: was it whole?
+    /// Checks that the element is complete when no more bytes follow.
     pub fn finish(&self) -> Result<(), ReadError> {
         let inner = &self.inner;
         if inner.begun && inner.nesting.depth() == 0 && self.scanner.is_between_markup() {
@@ -139,7 +139,7 @@ impl Fragment {
         Err(Fault::Truncated { open: quoted(inner.nesting.last()) }.at(self.scanner.end()))
     }
 
-    /// Bytes of memory held: a small multiple of the limits at most, whatever the element.
+    /// Returns the number of bytes of memory held: a small multiple of the limits at most, for any element.
     pub fn held(&self) -> usize {
         let Inner { nesting, scope, outer, held, .. } = &self.inner;
         self.scanner.held() + nesting.held() + scope.held() + outer.capacity() * size_of::<usize>() + held.capacity()
@@ -178,7 +178,7 @@ impl Inner {
         sink(Node::End)
     }
 
-    /// An element begins: nesting and namespaces.
+    /// Processes the start of an element: nesting and namespaces.
     fn open(&mut self, tag: &[u8], name: &[u8]) -> Result<(), Fault> {
         if memchr(b'<', &tag[1..]).is_some() {
             return Err(Fault::IllFormed { what: "'<' inside a tag" });
@@ -207,7 +207,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Text is told up to what a later piece may change: a line end, or a reference.
+    /// Reports text, up to a line end or a reference that the next piece may change.
     fn text<E: From<ReadError>>(
         &mut self,
         mut text: &[u8],
@@ -249,7 +249,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Text ends at markup: what was held is whole, or never will be.
+    /// Completes the text, which ends at markup: what was held is complete, or never will be.
     fn end_text<E: From<ReadError>>(&mut self, sink: &mut impl FnMut(Node<'_>) -> Result<(), E>) -> Result<(), E> {
         self.in_cdata = false;
         match self.held.first() {
@@ -275,7 +275,7 @@ impl Inner {
 mod tests {
     use super::*;
 
-    /// The text of the element, and how the reading ended.
+    /// Returns the text of the element, and the outcome.
     fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<u8>, Result<(), ReadError>) {
         let mut text = Vec::new();
         let mut fragment = Fragment::new(Limits::default(), &[]);

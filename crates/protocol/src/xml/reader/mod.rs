@@ -1,24 +1,24 @@
-//! Reads an OAI-PMH answer as it arrives, in bounded memory, without losing a byte of its metadata.
+//! Reads an OAI-PMH response as it arrives, in bounded memory, and preserves every byte of its metadata.
 //!
-//! A [`Reader`] is pushed pieces of any size, cut anywhere, and tells what they complete as [`Event`]s. It does no I/O.
-//! The protocol's own elements are recognised by namespace and their texts are decoded; what a foreign server may get
-//! wrong stays text, for the caller to judge. Metadata and other foreign elements are handed on as the exact bytes
-//! received, never re-serialised: only their nesting is checked, so that one record's ill-formed end cannot swallow the
-//! next.
+//! A [`Reader`] accepts pieces of any size, split at any byte, and reports the completed parts as [`Event`]s. It does
+//! no I/O. The protocol's own elements are recognised by namespace, and their text is decoded; values that foreign
+//! servers may write incorrectly remain text, for the caller to check. Metadata and other foreign elements are passed
+//! on as the exact bytes received and never re-serialised. Only their nesting is checked, so that the ill-formed end of
+//! one record cannot swallow the next.
 //!
-//! It is not a validating parser, nor a general one: names are not checked letter by letter, document types and their
-//! entities are not read (which is also why no answer can blow up), and foreign bytes may be in no encoding at all.
+//! It is not a validating parser, and not a general one: the characters of names are not checked, document types and
+//! their entities are not read (so entity expansion is impossible), and foreign bytes may be in no encoding at all.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `scanner` | where markup begins and ends in a stream cut anywhere |
+//! | `scanner` | the beginning and end of markup in a stream split at any byte |
 //! | `tags` | names, attributes, nesting, namespaces |
 //! | `text` | references and line ends |
-//! | `outside` | what may stand before and after the root element |
-//! | `elements` | which of the protocol's elements stands where |
-//! | `answer` | what they mean: tags and text in, events out |
-//! | `fault` | why an answer could not be read |
-//! | `fragment` | the foreign elements themselves, for those who want to look inside |
+//! | `outside` | content before and after the root element |
+//! | `elements` | the protocol's elements and their positions |
+//! | `answer` | interpretation: tags and text in, events out |
+//! | `fault` | the errors in a response that cannot be read |
+//! | `fragment` | a reader for the foreign elements themselves |
 
 mod answer;
 mod elements;
@@ -38,16 +38,17 @@ use crate::verb::Verb;
 use answer::{Answer, Step};
 use scanner::{Scanner, Token};
 
-/// How much of anything an answer may make the reader hold in memory.
+/// The limits of the memory that the reader needs for a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes in one tag, and in the names of all open elements together. Metadata with images in attributes exists.
+    /// The number of bytes in one tag, and in the names of all open elements together. Some metadata has images in
+    /// attributes.
     pub tag: usize,
-    /// Bytes in one text of the protocol's own, and in all texts of one header, set or format together.
+    /// The number of bytes in one field of the protocol, and in all fields of one header, set or format together.
     pub text: usize,
-    /// Elements open at once. Real metadata stays below a few dozen.
+    /// The number of open elements. Real metadata has at most a few dozen.
     pub depth: usize,
-    /// Namespace declarations in scope.
+    /// The number of namespace declarations in scope.
     pub namespaces: usize,
 }
 
@@ -57,91 +58,90 @@ impl Default for Limits {
     }
 }
 
-/// What an answer says, in the order in which it says it. Texts are as written, white space included; a text that is
-/// missing is empty.
+/// A part of a response, in document order. Text is unchanged, whitespace included; missing text is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// When the answer was made.
+    /// The time of the response.
     ResponseDate(&'a str),
     /// The request as the repository understood it.
     Request {
-        /// Where it was sent.
+        /// The URL that the request was sent to.
         url: &'a str,
-        /// Its arguments; none if they were illegal.
+        /// The arguments; none if they were illegal.
         arguments: &'a Arguments,
     },
     /// The request failed.
     Error {
         /// The protocol's code.
         code: &'a str,
-        /// For people.
+        /// The message for humans.
         message: &'a str,
     },
-    /// The element that answers a verb begins.
+    /// The start of the element with the response to a verb.
     Verb(Verb),
-    /// One of the texts in Identify.
+    /// A field of Identify.
     Identify {
         /// The element's name.
         name: &'static str,
-        /// Its text.
+        /// The text.
         text: &'a str,
     },
     /// A metadata format.
     Format {
-        /// Its short name.
+        /// The short name.
         prefix: &'a str,
-        /// Where its schema is.
+        /// The URL of the schema.
         schema: &'a str,
-        /// Its namespace.
+        /// The namespace.
         namespace: &'a str,
     },
-    /// A set; its descriptions have come before.
+    /// A set; its descriptions were reported before.
     Set {
-        /// Its place in the hierarchy.
+        /// The position in the hierarchy.
         spec: &'a str,
-        /// For people.
+        /// The name for humans.
         name: &'a str,
     },
-    /// A record begins.
+    /// The start of a record.
     RecordStart,
-    /// A header, in a record or on its own.
+    /// A header, in a record or by itself.
     Header {
-        /// Of the item.
+        /// The identifier of the item.
         identifier: &'a str,
-        /// When it changed.
+        /// The time of the last change.
         datestamp: &'a str,
-        /// The sets it is in.
+        /// The sets that contain the item.
         sets: &'a [String],
-        /// Whether it is gone.
+        /// True if the item was deleted.
         deleted: bool,
     },
-    /// A foreign element begins. The schema allows one in each container; if there are more, each is a part.
+    /// The start of a foreign element. The schema allows one in each container; if there are more, each is a part.
     PartStart {
-        /// In which container.
+        /// The container.
         kind: PartKind,
-        /// Prefix and URI of the namespace declarations that the fragment inherits and does not replace in its first
+        /// The namespace declarations, as prefix and URI, that the fragment inherits and does not replace in its first
         /// tag. The default namespace has an empty prefix.
         namespaces: &'a [(&'a str, &'a str)],
     },
-    /// More of the foreign element, from the `<` of its start tag to the `>` of its end tag.
+    /// More bytes of the foreign element, from the `<` of its start tag to the `>` of its end tag.
     PartBytes(&'a [u8]),
-    /// The foreign element is complete.
+    /// The end of the foreign element.
     PartEnd,
-    /// A record is complete.
+    /// The end of a record.
     RecordEnd,
-    /// The list goes on where this says, or is complete if the value is empty.
+    /// A resumption token. The list is complete if the value is empty.
     Token {
-        /// To be sent back.
+        /// The value that the harvester sends back.
         value: &'a str,
-        /// How many came before this page.
+        /// The number of items before this page.
         cursor: Option<&'a str>,
-        /// How many there are.
+        /// The size of the whole list.
         size: Option<&'a str>,
-        /// Until when it is valid.
+        /// The time until which the token is valid.
         expiration: Option<&'a str>,
     },
-    /// Something that does not belong where it stands, and was skipped with all it holds: the name of an element,
-    /// `#text`, or `?xml` for a declaration that is not the very first thing.
+    /// Content in a position where it is not allowed, which was skipped completely: the name of an element, `#text`, or
+    /// `?xml` for a declaration that is not at the very beginning.
     Stray(&'a str),
 }
 
@@ -150,15 +150,15 @@ pub enum Event<'a> {
 pub enum PartKind {
     /// A record's metadata.
     Metadata,
-    /// What is said about a record's metadata.
+    /// Statements about a record's metadata.
     About,
-    /// What Identify says beyond its own fields.
+    /// Descriptions in Identify, in addition to its fields.
     Description,
-    /// What is said about a set.
+    /// Descriptions of a set.
     SetDescription,
 }
 
-/// Reads one answer. See the [module](self).
+/// Reads one response. See the [module](self).
 ///
 /// ```
 /// use modoai_protocol::xml::reader::{Event, Reader};
@@ -191,28 +191,29 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// A reader at the start of an answer.
+    /// Creates a reader at the start of a response.
     pub fn new(limits: Limits) -> Self {
         Self { scanner: Scanner::new(limits.tag), answer: Answer::new(limits), failed: None }
     }
 
-    /// The same for answers whose namespace is missing or misspelt: they are read as if it were right.
+    /// Accepts responses whose namespace is missing or misspelt, and reads them as if it were right.
     #[must_use]
     pub fn lenient(mut self) -> Self {
         self.answer.is_lenient = true;
         self
     }
 
-    /// The namespace that stands in place of the protocol's, if a lenient reader met another.
+    /// Returns the namespace that the response has in place of the protocol's, if a lenient reader has accepted another
+    /// one.
     pub fn misspelt_namespace(&self) -> Option<&str> {
         self.answer.own_namespace.as_deref()
     }
 
-    /// Takes more of the answer and tells `sink` what that completes.
+    /// Processes more of the response and passes the completed events to `sink`.
     ///
-    /// The events and the error, if any, do not depend on how the answer is cut into pieces, with one exception:
-    /// of a part that an error interrupts, more or fewer bytes may have been handed on. After an error nothing more is
-    /// read, and every call returns it again.
+    /// The events and the error, if any, do not depend on the sizes of the pieces, with one exception: of a part that
+    /// an error interrupts, more or fewer bytes may have been passed on. After an error nothing more is read, and every
+    /// call returns the error again.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ReadError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -220,7 +221,7 @@ impl Reader {
         self.read(bytes, sink).inspect_err(|error| self.failed = Some(error.clone()))
     }
 
-    /// The answer has ended: was it whole?
+    /// Checks that the response is complete when no more bytes follow.
     pub fn finish(self) -> Result<(), ReadError> {
         match self.failed {
             Some(error) => Err(error),
@@ -228,7 +229,7 @@ impl Reader {
         }
     }
 
-    /// Bytes of memory held: a small multiple of the limits at most, whatever the answer.
+    /// Returns the number of bytes of memory held: a small multiple of the limits at most, for any response.
     pub fn held(&self) -> usize {
         self.scanner.held() + self.answer.held()
     }
@@ -236,7 +237,7 @@ impl Reader {
     fn read(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>)) -> Result<(), ReadError> {
         let Self { scanner, answer, .. } = self;
         let mut at = 0;
-        // Where the bytes of the current part begin that were not handed on yet.
+        // The beginning of the bytes of the current part that were not passed on yet.
         let mut part = 0;
         while let Some((token, offset)) = scanner.next(bytes, &mut at)? {
             match token {

@@ -1,5 +1,5 @@
-//! What stands before and after the root element: white space, a byte order mark, the XML declaration, or the proof
-//! that this is no answer at all.
+//! Content before and after the root element: whitespace, a byte order mark, the XML declaration, or anything that
+//! proves that this is not a response.
 
 use super::fault::{Fault, ReadError, quoted};
 use super::tags::{Attributes, is_space, name};
@@ -7,18 +7,18 @@ use super::tags::{Attributes, is_space, name};
 /// Everything outside the root element.
 #[derive(Default)]
 pub(super) struct Outside {
-    /// Whether the root element has begun.
+    /// True if the root element has started.
     pub(super) root_seen: bool,
-    /// Whether there was anything but white space and comments.
+    /// True if anything but whitespace and comments was found.
     pub(super) begun: bool,
-    /// How much of a byte order mark was seen.
+    /// The number of bytes of a byte order mark that were found.
     mark: usize,
 }
 
 const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 
 impl Outside {
-    /// Text outside the root element.
+    /// Processes text outside the root element.
     pub(super) fn text(&mut self, text: &[u8], offset: u64) -> Result<(), ReadError> {
         for (offset, &byte) in (offset..).zip(text) {
             if offset == self.mark as u64 && BYTE_ORDER_MARK.get(self.mark) == Some(&byte) {
@@ -37,9 +37,8 @@ impl Outside {
         Ok(())
     }
 
-    /// A processing instruction anywhere in the protocol's own part. Only the XML declaration says anything to us;
-    /// whether it stands where it does not belong is returned. White space before it is a common slip of scripts, and
-    /// does no harm.
+    /// Processes a processing instruction anywhere in the protocol's own part. Only the XML declaration has a meaning;
+    /// the result is true if it is misplaced. Whitespace before it is a common error of scripts, and harmless.
     pub(super) fn instruction(&mut self, instruction: &[u8], offset: u64) -> Result<bool, Fault> {
         let is_first = !std::mem::replace(&mut self.begun, true) && offset == self.mark as u64;
         if name(instruction) != b"?xml" {

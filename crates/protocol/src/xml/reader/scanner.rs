@@ -1,26 +1,26 @@
-//! Finds markup in a stream of bytes that may be cut anywhere.
+//! Finds markup in a stream of bytes that may be split at any byte.
 //!
-//! Only what must be seen whole (tags, processing instructions, the document type) is kept while it is incomplete, up
-//! to a limit; text, comments and CDATA stream through. A tag that does not straddle two pieces is never copied.
+//! Only markup that must be complete (tags, processing instructions, the document type) is kept while it is incomplete,
+//! up to a limit; text, comments and CDATA stream through. A tag inside a single piece is never copied.
 
 use memchr::{memchr, memchr_iter, memchr3};
 
 use super::fault::{Fault, ReadError};
 
-/// A piece of the document. Text and CDATA may come in several pieces.
+/// A piece of the document. Text and CDATA may be split into several pieces.
 pub(super) enum Token<'a> {
     /// A start, end or empty tag from `<` to `>`.
     Tag {
         bytes: &'a [u8],
-        /// Whether it is a slice of the bytes pushed last, and not of what was kept.
+        /// True if it is a slice of the bytes pushed last, and false if a part of it was kept from earlier.
         whole: bool,
     },
     Text(&'a [u8]),
     CdataStart,
     Cdata(&'a [u8]),
-    /// From `<?` to `?>`.
+    /// A processing instruction from `<?` to `?>`.
     Instruction(&'a [u8]),
-    /// A comment has begun.
+    /// The start of a comment.
     Comment,
     Doctype,
 }
@@ -29,27 +29,27 @@ pub(super) struct Scanner {
     state: State,
     /// The beginning of incomplete markup, from earlier pieces.
     kept: Vec<u8>,
-    /// Whether `kept` went out as a token and is to be forgotten.
+    /// True if `kept` was returned as a token and is to be cleared.
     spent: bool,
     limit: usize,
-    /// Offset of the first byte of the piece being scanned.
+    /// The offset of the first byte of the piece being scanned.
     base: u64,
-    /// Offset at which the text, the content of CDATA, or the markup being scanned began.
+    /// The offset at which the text, the content of CDATA, or the markup being scanned began.
     start: u64,
 }
 
 #[derive(Clone, Copy)]
 enum State {
     Text,
-    /// After `<`, before it is clear what it opens.
+    /// After `<`, before the kind of markup is known.
     Open,
-    /// In a tag; inside an attribute value, the quote that ends it.
+    /// In a tag; inside an attribute value, with the quote that ends it.
     Tag(Option<u8>),
     Instruction,
     Doctype(Option<u8>),
-    /// In a comment, after so many dashes.
+    /// In a comment, after this many dashes.
     Comment(u8),
-    /// In a CDATA section, after so many closing brackets that may turn out to be text.
+    /// In a CDATA section, after this many closing brackets that may prove to be text.
     Cdata(u8),
 }
 
@@ -58,8 +58,8 @@ impl Scanner {
         Self { state: State::Text, kept: Vec::new(), spent: false, limit, base: 0, start: 0 }
     }
 
-    /// The next token of `bytes` from `at` on and the offset at which it began, or none if they are used up. The same
-    /// bytes are to be passed until then.
+    /// Returns the next token of `bytes` from `at` on and the offset at which it began, or `None` if they are used up.
+    /// Until then, the same bytes must be passed.
     pub(super) fn next<'t>(
         &'t mut self,
         bytes: &'t [u8],
@@ -164,22 +164,22 @@ impl Scanner {
         }
     }
 
-    /// Offset of the first byte that was not pushed yet.
+    /// Returns the offset of the first byte that was not pushed yet.
     pub(super) fn end(&self) -> u64 {
         self.base
     }
 
-    /// Whether no markup is incomplete.
+    /// Returns true if no markup is incomplete.
     pub(super) fn is_between_markup(&self) -> bool {
         matches!(self.state, State::Text)
     }
 
-    /// Bytes of memory held.
+    /// Returns the number of bytes of memory held.
     pub(super) fn held(&self) -> usize {
         self.kept.capacity()
     }
 
-    /// What the beginning of markup opens, if that is clear yet.
+    /// Returns the kind of markup that begins like this, if it is known yet.
     fn opened(&self, beginning: &[u8]) -> Result<Option<State>, ReadError> {
         let what = match beginning {
             [b'<'] => return Ok(None),
@@ -187,7 +187,7 @@ impl Scanner {
             b"<!--" => return Ok(Some(State::Comment(0))),
             b"<![CDATA[" => return Ok(Some(State::Cdata(0))),
             [b'<', b'!', ..] => {
-                // HTML pages write it in lower case, and the error should be that they are HTML.
+                // HTML pages write it in lower case, and then the error should report HTML.
                 let doctype = beginning.to_ascii_lowercase();
                 if doctype == b"<!doctype" {
                     return Ok(Some(State::Doctype(None)));
@@ -207,7 +207,7 @@ impl Scanner {
         Err(Fault::IllFormed { what }.at(self.start))
     }
 
-    /// Markup that ends after `length` bytes of `rest`, together with what was kept of it.
+    /// Returns markup that ends after `length` bytes of `rest`, together with its kept beginning.
     fn complete<'t>(
         &'t mut self,
         rest: &'t [u8],
@@ -225,7 +225,7 @@ impl Scanner {
         Ok((&self.kept, false))
     }
 
-    /// Keeps the incomplete markup that the piece ends with.
+    /// Keeps the incomplete markup at the end of the piece.
     fn keep(&mut self, rest: &[u8], at: &mut usize, state: State) -> Result<(), ReadError> {
         self.check(rest.len())?;
         self.kept.extend_from_slice(rest);
@@ -242,7 +242,7 @@ impl Scanner {
     }
 }
 
-/// The length up to and including the `>` that ends a tag, or the quote still open.
+/// Returns the length up to and including the `>` that ends a tag, or the quote that is still open.
 fn end_of_tag(bytes: &[u8], mut quote: Option<u8>) -> Result<usize, Option<u8>> {
     let mut at = 0;
     loop {
@@ -263,7 +263,7 @@ fn end_of_tag(bytes: &[u8], mut quote: Option<u8>) -> Result<usize, Option<u8>> 
 fn end_of_instruction(kept: &[u8], rest: &[u8]) -> Option<usize> {
     let ends = |at: usize| {
         let before = at.checked_sub(1).map_or(kept.last(), |before| rest.get(before));
-        // `<?>` is not an end: the question mark that opens does not also close.
+        // `<?>` is not an end: the `?` that opens does not also close.
         before == Some(&b'?') && kept.len() + at > 2
     };
     memchr_iter(b'>', rest).find(|&at| ends(at)).map(|at| at + 1)

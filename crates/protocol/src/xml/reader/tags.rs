@@ -1,4 +1,4 @@
-//! What tags hold: names and attributes, and the nesting and namespaces they bring about.
+//! The content of tags: names and attributes, and the resulting nesting and namespaces.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use memchr::memchr;
 use super::fault::{Fault, quoted};
 use super::text::{Spaces, decode};
 
-/// The element name of a start or end tag.
+/// Returns the element name of a start or end tag.
 pub(super) fn name(tag: &[u8]) -> &[u8] {
     let from = if tag.get(1) == Some(&b'/') { 2 } else { 1 };
     let rest = &tag[from..];
@@ -24,11 +24,11 @@ pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// The attributes of a start tag, values as written, in order.
+/// The attributes of a start tag, in order, with values as written.
 pub(super) struct Attributes<'a>(&'a [u8]);
 
 impl<'a> Attributes<'a> {
-    /// Of a whole start tag, or of an XML declaration.
+    /// Returns the attributes of a complete start tag, or of an XML declaration.
     pub(super) fn of(tag: &'a [u8]) -> Self {
         let end = tag.len() - 1;
         let end = if end > 1 && matches!(tag[end - 1], b'/' | b'?') { end - 1 } else { end };
@@ -68,7 +68,8 @@ impl<'a> Iterator for Attributes<'a> {
     }
 }
 
-/// An attribute as written. It is decoded only where it is ours: those of foreign elements may be in any encoding.
+/// An attribute as written. Only attributes of the protocol are decoded: those of foreign elements may be in any
+/// encoding.
 #[derive(Clone, Copy)]
 pub(super) struct Attribute<'a> {
     name: &'a [u8],
@@ -80,12 +81,12 @@ impl<'a> Attribute<'a> {
         self.name == name.as_bytes()
     }
 
-    /// Whether it is in no namespace, and declares none.
+    /// Returns true if it has no namespace, and declares none.
     pub(super) fn is_plain(self) -> bool {
         memchr(b':', self.name).is_none() && self.name != b"xmlns"
     }
 
-    /// The namespace prefix that it declares, if it does.
+    /// Returns the namespace prefix that it declares, if it does.
     pub(super) fn declares(self) -> Option<&'a [u8]> {
         match self.name.strip_prefix(b"xmlns") {
             Some(b"") => Some(b""),
@@ -98,18 +99,18 @@ impl<'a> Attribute<'a> {
         utf8(self.name)
     }
 
-    /// The value, decoded.
+    /// Returns the decoded value.
     pub(super) fn value(self) -> Result<Cow<'a, str>, Fault> {
         decode(utf8(self.value)?, Spaces::Attribute).map_err(|(_, fault)| fault)
     }
 }
 
-/// What must be UTF-8 in a tag.
+/// Returns a part of a tag that must be UTF-8.
 pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Fault> {
     std::str::from_utf8(bytes).map_err(|_| Fault::NotUtf8 { element: quoted(bytes) })
 }
 
-/// The names of the open elements, end to end in one buffer.
+/// The names of the open elements, concatenated in one buffer.
 #[derive(Default)]
 pub(super) struct Nesting {
     names: Vec<u8>,
@@ -121,12 +122,12 @@ impl Nesting {
         self.starts.len()
     }
 
-    /// Bytes of all names together.
+    /// Returns the number of bytes of all names together.
     pub(super) fn length(&self) -> usize {
         self.names.len()
     }
 
-    /// Bytes of memory held.
+    /// Returns the number of bytes of memory held.
     pub(super) fn held(&self) -> usize {
         self.names.capacity() + self.starts.capacity() * size_of::<usize>()
     }
@@ -136,7 +137,7 @@ impl Nesting {
         self.names.extend_from_slice(name);
     }
 
-    /// The innermost open element; empty if there is none.
+    /// Returns the innermost open element; empty if none is open.
     pub(super) fn last(&self) -> &[u8] {
         self.starts.last().map_or(&[], |&start| &self.names[start..])
     }
@@ -165,13 +166,13 @@ impl Scope {
         self.0.push((prefix.to_owned(), uri.into_owned()));
     }
 
-    /// Bytes of memory held.
+    /// Returns the number of bytes of memory held.
     pub(super) fn held(&self) -> usize {
         self.0.iter().map(|(prefix, uri)| prefix.capacity() + uri.capacity()).sum::<usize>()
             + self.0.capacity() * size_of::<(String, String)>()
     }
 
-    /// The namespace of a prefix. No declaration, or one that takes an outer one back, is none.
+    /// Returns the namespace of a prefix; `None` without a declaration, or if an inner one removes the outer one.
     pub(super) fn resolve(&self, prefix: &str) -> Option<&str> {
         if prefix == "xml" {
             return Some("http://www.w3.org/XML/1998/namespace");
@@ -180,7 +181,7 @@ impl Scope {
         Some(declared.1.as_str()).filter(|uri| !uri.is_empty())
     }
 
-    /// What holds where only the first `outer` declarations are looked at, less what the later ones replace.
+    /// Returns the first `outer` declarations, without those that later ones replace.
     pub(super) fn inherited(&self, outer: usize) -> Vec<(&str, &str)> {
         let holds = |(index, (prefix, uri)): &(usize, &(String, String))| {
             !uri.is_empty() && !self.0[index + 1..].iter().any(|(later, _)| later == prefix)

@@ -1,11 +1,11 @@
-//! What the reader says of answers good and bad. That it says the same however they are cut is a property test
-//! (`tests/main.rs` of this crate).
+//! Tests of the reader with valid and invalid responses. A property test in `tests/main.rs` of this crate checks that
+//! the result does not depend on the sizes of the pieces.
 
 use super::*;
 
 const OPEN: &str = r#"<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">"#;
 
-/// The events of a whole answer, one per line, and how it ended.
+/// Returns the events of a complete response, one per line, and the outcome.
 fn read(answer: impl AsRef<[u8]>) -> (Vec<String>, Result<(), Fault>) {
     let mut events = Vec::new();
     let mut reader = Reader::default();
@@ -19,7 +19,7 @@ fn read(answer: impl AsRef<[u8]>) -> (Vec<String>, Result<(), Fault>) {
     (events, outcome.map_err(|error| error.fault))
 }
 
-/// The events of an answer that is whole, given what its root element holds.
+/// Returns the events of a valid response with this content of the root element.
 fn events(inside: &str) -> Vec<String> {
     let (events, outcome) = read(format!("{OPEN}{inside}</OAI-PMH>"));
     assert_eq!(outcome, Ok(()), "{inside}");
@@ -123,7 +123,7 @@ fn elements_are_known_by_namespace_whatever_the_prefix() {
             "Verb(GetRecord)",
             "RecordStart",
             r#"Header { identifier: "1", datestamp: "", sets: [], deleted: false }"#,
-            // The default namespace was taken back, x is the fragment's own.
+            // The default namespace was undeclared, and the fragment declares x itself.
             r#"PartStart { kind: Metadata, namespaces: [("o", "http://www.openarchives.org/OAI/2.0/"), ("y", "urn:y")] }"#,
             "<m xmlns:x='urn:x2'/>",
             "PartEnd",

@@ -1,4 +1,4 @@
-//! The protocol's own texts: pieces of text in, decoded text out.
+//! Decodes the text of the protocol's own elements, which arrives in pieces.
 
 use std::borrow::Cow;
 
@@ -13,29 +13,29 @@ use crate::xml::is_legal;
 pub(super) struct Text {
     /// Complete runs, decoded.
     decoded: String,
-    /// The run that is arriving: text up to the next markup, which is where references are known to be whole.
+    /// The run that is arriving: text up to the next markup, at which all its references are complete.
     run: Vec<u8>,
     run_offset: u64,
     is_cdata: bool,
 }
 
 impl Text {
-    /// What has arrived, up to the last markup.
+    /// Returns the text received, up to the last markup.
     pub(super) fn as_str(&self) -> &str {
         &self.decoded
     }
 
-    /// Bytes of memory held.
+    /// Returns the number of bytes of memory held.
     pub(super) fn held(&self) -> usize {
         self.decoded.capacity() + self.run.capacity()
     }
 
-    /// An element begins to collect text.
+    /// Clears the text, at the start of an element.
     pub(super) fn clear(&mut self) {
         self.decoded.clear();
     }
 
-    /// A CDATA section begins.
+    /// Starts a CDATA section.
     pub(super) fn begin_cdata(&mut self) {
         self.is_cdata = true;
     }
@@ -44,7 +44,7 @@ impl Text {
         self.is_cdata
     }
 
-    /// More of the run, which begins at `offset` if it begins here.
+    /// Adds to the run, which begins at `offset` if it is empty.
     pub(super) fn push(&mut self, piece: &[u8], offset: u64, limit: usize) -> Result<(), ReadError> {
         if self.run.is_empty() {
             self.run_offset = offset;
@@ -56,7 +56,7 @@ impl Text {
         Ok(())
     }
 
-    /// The run of text ends at markup: its references are whole now.
+    /// Decodes the run of text, which ends at markup: its references are complete now.
     pub(super) fn end_run(&mut self, element: &[u8]) -> Result<(), ReadError> {
         let spaces = if std::mem::take(&mut self.is_cdata) { Spaces::Cdata } else { Spaces::Text };
         if self.run.is_empty() {
@@ -72,18 +72,18 @@ impl Text {
     }
 }
 
-/// How literal white space is read; that of references is always kept.
+/// The treatment of literal whitespace; that of references is always kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spaces {
     /// Line ends become line feeds.
     Text,
     /// Tabs and line ends become spaces.
     Attribute,
-    /// As `Text`, and ampersands are nothing special.
+    /// As `Text`, and ampersands have no special meaning.
     Cdata,
 }
 
-/// Resolves references and normalises white space. A fault comes with its place in `text`.
+/// Resolves references and normalises whitespace. An error is returned with its position in `text`.
 pub(super) fn decode(text: &str, spaces: Spaces) -> Result<Cow<'_, str>, (usize, Fault)> {
     let special = |byte: &u8| match byte {
         b'&' => spaces != Spaces::Cdata,
@@ -118,10 +118,10 @@ pub(super) fn decode(text: &str, spaces: Spaces) -> Result<Cow<'_, str>, (usize,
     Ok(Cow::Owned(out))
 }
 
-/// The character that the reference at the start of `text` stands for, and the length of the reference.
+/// Returns the character that the reference at the start of `text` represents, and the length of the reference.
 pub(super) fn reference(text: &str) -> Result<(char, usize), Fault> {
-    // No reference is longer, and a search for the semicolon over a whole field for each of a million ampersands would
-    // take for ever.
+    // References are never longer. Without the limit, searching a whole field for the semicolon, for each of a million
+    // ampersands, would take quadratic time.
     const LONGEST: usize = 64;
     let beginning = &text.as_bytes()[..text.len().min(LONGEST)];
     let malformed = || Fault::Reference { text: text.chars().take(12).collect() };
@@ -144,7 +144,7 @@ pub(super) fn reference(text: &str) -> Result<(char, usize), Fault> {
     Ok((character, end + 1))
 }
 
-/// `65` or `x41` as a character, if XML 1.0 can carry it.
+/// Returns `65` or `x41` as a character, if XML 1.0 allows it.
 fn character(number: &str) -> Option<char> {
     let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |digits| (digits, 16));
     if digits.starts_with('+') {
