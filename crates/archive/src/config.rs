@@ -1,7 +1,7 @@
-//! `archive.toml`: what an archive is, as its operator writes it.
+//! `archive.toml`: the configuration of an archive.
 //!
-//! Every key is optional. A preset is such a file, shipped; what the operator writes takes the place of what the preset
-//! says under the same key, and constants are added to its own.
+//! Every key is optional. A preset is such a file, shipped with the program. Keys of the operator's file override those
+//! of the preset, and constants are merged.
 
 use std::fs;
 use std::io;
@@ -20,37 +20,37 @@ use crate::terms::{Terms, TermsError};
 /// The format every repository must have.
 const OAI_DC: &str = "oai_dc";
 
-/// An archive as it is written down.
+/// The configuration of an archive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// On what terms it is served.
+    /// The terms: formats, sets and namespace.
     pub terms: Terms,
-    /// How its source is read.
+    /// The options for reading its source.
     pub source: Options,
 }
 
-/// What is wrong with a file.
+/// An error in a configuration file.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("failed to read {}", .file.display())]
     Unreadable {
-        /// Which file.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// It is not what it should be.
+    /// The content is invalid.
     #[error("{file}: {what}")]
     Wrong {
-        /// Which file.
+        /// The file.
         file: String,
-        /// What is wrong, and where.
+        /// The problem, and its position.
         what: String,
     },
 }
 
-/// The file, key by key.
+/// The keys of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Written {
@@ -66,7 +66,7 @@ struct Written {
     sets: Vec<Rule>,
 }
 
-/// A crosswalk of the operator's own: a `[[format]]` table.
+/// A crosswalk of the operator: a `[[format]]` table.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
@@ -76,13 +76,13 @@ struct Own {
     namespace: String,
     #[serde(default)]
     requires: Vec<String>,
-    /// Whether it is one of those that are kept ready.
+    /// True if documents in this format are stored.
     #[serde(default)]
     keep: bool,
 }
 
 impl Config {
-    /// Reads a file, if one is given, over a preset, if one is given here or there.
+    /// Reads a file, if one is given, and merges it with a preset, if the file or the caller names one.
     pub fn load(file: Option<&Path>, preset: Option<&str>) -> Result<Self, ConfigError> {
         let mut table = toml::Table::new();
         let folder = file.and_then(Path::parent).unwrap_or(Path::new(""));
@@ -91,7 +91,7 @@ impl Config {
         if let Some(file) = file {
             let unreadable = |source| ConfigError::Unreadable { file: file.to_owned(), source };
             let text = fs::read_to_string(file).map_err(unreadable)?;
-            // For the sake of its messages, which have lines: the merged table has none.
+            // Parsed for its messages, which have line numbers; the merged table has none.
             toml::from_str::<Written>(&text).map_err(|error| wrong(error.to_string()))?;
             table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
         }
@@ -108,14 +108,15 @@ impl Config {
         written.resolve(folder, wrong)
     }
 
-    /// What a catalogue remembers of an archive, and of its source of this name; `None` if it is not that of an archive.
+    /// Returns the configuration that a catalogue stores of an archive and of its source with this name; `None` if the
+    /// catalogue is not that of an archive.
     pub fn remembered(catalogue: &dyn Catalogue, source: &str) -> Result<Option<Self>, TermsError> {
         let Some(terms) = Terms::remembered(catalogue)? else { return Ok(None) };
         Ok(Some(Self { terms, source: sources::remembered(catalogue, source)?.unwrap_or_default() }))
     }
 }
 
-/// What is written on top takes the place of what is below, key by key; constants one by one.
+/// Merges two tables: keys of the upper one override those of the lower one; constants are merged one by one.
 fn over(mut below: toml::Table, top: toml::Table) -> toml::Table {
     for (key, value) in top {
         match (below.get_mut(&key), value) {
@@ -173,7 +174,7 @@ impl Written {
             None => None,
         };
         let mut terms = Terms { files, constants: self.constants, sets: self.sets, ..Terms::new(crosswalks) };
-        // As in the server's configuration, an empty one is none.
+        // As in the server's configuration, an empty value means none.
         if let Some(namespace) = self.repository_identifier.filter(|namespace| !namespace.is_empty()) {
             terms = terms.in_namespace(&namespace).map_err(|error| wrong(error.to_string()))?;
         }

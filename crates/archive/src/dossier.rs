@@ -1,54 +1,55 @@
-//! What the catalogue stores of a document: its record, and what is kept ready beside it.
+//! The data that the catalogue stores of a document: its record, and its stored formats.
 //!
-//! A list of a million records in a format that is kept ready copies bytes and renders nothing; any other format is made
-//! of the record when it is asked for. All of it is compressed together, so that a text which stands in the record and
-//! in three formats costs little more than once.
+//! A list of a million records in a stored format copies bytes and renders nothing; any other format is rendered from
+//! the record on request. All of it is compressed together, so that a text in the record and in three formats costs
+//! little more than one copy.
 //!
-//! A dossier is a row of sections, each a name of up to 255 bytes with its length before it, and its content with four
-//! bytes of length before it, the lowest first. The first is the record, and its name is empty.
+//! A stored document is a sequence of sections. Each has a name of up to 255 bytes, preceded by its length, and
+//! content, preceded by four bytes of length in little-endian order. The first section is the record, and its name is
+//! empty.
 
 use std::io;
 
 /// The name of the section with the `about` containers, which no format can have.
 const ABOUT: &str = "/about";
 
-/// Stands before the prefix of a format that goes out as it came.
+/// The mark before the prefix of a format that is sent as received.
 const GIVEN: &str = "/given/";
 
-/// A dossier in the making.
+/// A stored document that is being composed.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     bytes: Vec<u8>,
 }
 
 impl Draft {
-    /// A dossier of a record, as JSON.
+    /// Creates a stored document with a record, as JSON.
     pub(crate) fn of(record: &[u8]) -> Self {
         let mut draft = Self { bytes: Vec::with_capacity(record.len() * 3) };
         draft.add("", |section| section.extend_from_slice(record));
         draft
     }
 
-    /// Keeps a format ready: its root element.
+    /// Adds a rendered format: its root element.
     pub(crate) fn keep<E>(&mut self, prefix: &str, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         let mut written = Ok(());
         self.add(prefix, |section| written = write(section));
         written
     }
 
-    /// Keeps a format that goes out as it came.
+    /// Adds a format that is sent as received.
     pub(crate) fn give(&mut self, prefix: &str, xml: &[u8]) {
         self.add(&[GIVEN, prefix].concat(), |section| section.extend_from_slice(xml));
     }
 
-    /// Keeps what is said about it, if anything is.
+    /// Adds the `about` containers, unless they are empty.
     pub(crate) fn about(&mut self, about: &[u8]) {
         if !about.is_empty() {
             self.add(ABOUT, |section| section.extend_from_slice(about));
         }
     }
 
-    /// The bytes to be packed.
+    /// Returns the bytes to be compressed.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -65,7 +66,7 @@ impl Draft {
     }
 }
 
-/// A dossier as it was stored.
+/// A stored document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dossier<'a>(&'a [u8]);
 
@@ -74,29 +75,29 @@ impl<'a> Dossier<'a> {
         Self(bytes)
     }
 
-    /// The record as JSON.
+    /// Returns the record as JSON.
     pub(crate) fn record(&self) -> io::Result<&'a [u8]> {
         self.ready("").ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a stored document has no record"))
     }
 
-    /// A format that was kept ready.
+    /// Returns a stored format.
     pub(crate) fn ready(&self, prefix: &str) -> Option<&'a [u8]> {
         self.section(|name| name == prefix.as_bytes())
     }
 
-    /// A format that goes out as it came.
+    /// Returns a format that is sent as received.
     pub(crate) fn given(&self, prefix: &str) -> Option<&'a [u8]> {
         self.section(|name| name.strip_prefix(GIVEN.as_bytes()) == Some(prefix.as_bytes()))
     }
 
-    /// Every format that goes out as it came, by prefix.
+    /// Returns every format that is sent as received, by prefix.
     pub(crate) fn all_given(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + use<'a> {
         let given =
             |(name, xml): (&'a [u8], &'a [u8])| Some((str::from_utf8(name.strip_prefix(GIVEN.as_bytes())?).ok()?, xml));
         self.sections().filter_map(given)
     }
 
-    /// What is said about it.
+    /// Returns the `about` containers.
     pub(crate) fn about(&self) -> &'a [u8] {
         self.ready(ABOUT).unwrap_or_default()
     }
@@ -105,7 +106,7 @@ impl<'a> Dossier<'a> {
         self.sections().find(|(name, _)| is_wanted(name)).map(|(_, content)| content)
     }
 
-    /// Names and contents, up to the first that is not whole.
+    /// Iterates over names and contents, up to the first that is incomplete.
     fn sections(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         let mut rest = self.0;
         std::iter::from_fn(move || {

@@ -1,22 +1,22 @@
 //! An archive: catalogued documents as an OAI-PMH repository.
 //!
-//! A [`source`] is read entry by entry into the [`record`] model; [`sets`] follow from its fields; each [`crosswalk`]
-//! makes one metadata format of it.
+//! A [`source`] is read entry by entry into the [`record`] model; [`sets`] are derived from its fields; each
+//! [`crosswalk`] converts it to one metadata format.
 //!
-//! | module | what it is about |
+//! | module | content |
 //! |---|---|
-//! | [`record`] | one catalogued document, whatever it came from |
-//! | [`source`] | files of records: JSON lines, CSV, XML, static repositories, arXiv's own shapes |
-//! | [`crosswalk`] | a record in a metadata format, by a template |
+//! | [`record`] | one catalogued document, from any source |
+//! | [`source`] | files of records: JSON lines, CSV, XML, static repositories, arXiv's own formats |
+//! | [`crosswalk`] | conversion of a record to a metadata format, by a template |
 //! | [`tex`] | TeX accents and symbols as characters |
 //! | [`didl`] | a document's files, wrapped with its description |
-//! | [`sets`] | the sets a record belongs to, by rules over its fields |
-//! | [`config`], [`preset`] | an archive as its operator writes it down, and such files that are shipped |
-//! | [`terms`] | the same as the catalogue remembers it |
-//! | [`import`] | filling a catalogue from a source, and keeping it equal to it |
+//! | [`sets`] | the sets of a record, by rules over its fields |
+//! | [`config`], [`preset`] | the configuration file of an archive, and shipped ones |
+//! | [`terms`] | the configuration as the catalogue stores it |
+//! | [`import`] | importing a source into a catalogue, and updating it |
 //! | [`watch`] | waiting until a source changes |
-//! | [`offer`] | the formats that harvesters are offered |
-//! | [`holdings`] | what a catalogue holds, and the repository of it |
+//! | [`offer`] | the formats that the archive offers to harvesters |
+//! | [`holdings`] | the content of a catalogue, and its repository |
 
 pub mod config;
 pub mod crosswalk;

@@ -1,8 +1,8 @@
-//! One catalogued document, whatever it came from.
+//! One catalogued document, from any source.
 //!
-//! The few fields with a shape of their own are typed; everything else is kept under the name it came with
-//! ([`Record::further`]), where templates and rules find it. As JSON this is both the documented input format and what
-//! the catalogue keeps, so the two never drift apart.
+//! The few fields with a special structure are typed; all others are kept with their names in the source
+//! ([`Record::further`]), where templates and rules find them. As JSON this is both the documented input format and the
+//! stored format of the catalogue, so the two cannot diverge.
 
 pub(crate) mod lenient;
 
@@ -13,86 +13,85 @@ use serde_json::Value;
 
 /// One catalogued document.
 ///
-/// In templates and rules a field is called as here; the further fields are called by their own names on the same
-/// level. Names that several formats know: `doi`, `language`, `publisher`, `type`, `comments`, `journal_ref`,
-/// `report_no`, `submitter`, `categories`, `msc_class`, `acm_class`, `proxy`, `authors` (the list of authors as one
-/// text, as it was submitted).
+/// Templates and rules use the same field names; the further fields have their own names on the same level. Names that
+/// several formats use: `doi`, `language`, `publisher`, `type`, `comments`, `journal_ref`, `report_no`, `submitter`,
+/// `categories`, `msc_class`, `acm_class`, `proxy`, `authors` (the list of authors as one string, as submitted).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
-    /// What tells it from all others in the archive. Becomes `oai:NAMESPACE:identifier` unless it is a URI already
+    /// The unique identifier in the archive. Becomes `oai:NAMESPACE:identifier` unless it is already a URI
     /// ([`crate::terms::Archive::identifier`]).
     pub identifier: String,
-    /// It was there and is no more: only a header will tell of it.
+    /// True if the document was deleted: only a header will report it.
     #[serde(skip_serializing_if = "is_false")]
     pub deleted: bool,
-    /// When it last changed where it comes from; counts only for what is there when the archive is first filled. By
-    /// default the latest of its own dates.
+    /// The date of its last change at the source; counts only for documents that exist when the archive is first
+    /// filled. By default the latest of its other dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datestamp: Option<String>,
-    /// Its title, in plain text.
+    /// The title, in plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Who made it, in order.
+    /// The authors, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub creators: Vec<Agent>,
-    /// Who else had a part in it.
+    /// Other contributors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contributors: Vec<Agent>,
-    /// What it is about, in plain text.
+    /// The abstract, in plain text.
     #[serde(rename = "abstract", skip_serializing_if = "Option::is_none")]
     pub abstract_: Option<String>,
-    /// Subjects, in words.
+    /// The subjects, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subjects: Vec<String>,
-    /// Dates of its life, `YYYY-MM-DD` or longer, by what happened: `created`, `updated`, `issued`, `available`.
+    /// The dates of its events, `YYYY-MM-DD` or longer, by event: `created`, `updated`, `issued`, `available`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub dates: BTreeMap<String, String>,
-    /// Its versions, the oldest first.
+    /// The versions, the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<Version>,
-    /// The licence it is under: a URL where there is one.
+    /// The licence: a URL if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
-    /// Where it can be looked at; the first is its home page.
+    /// Web pages and files of the document; the first is its home page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// Its files, below the archive's folder of files.
+    /// The files, below the archive's directory of files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<File>,
-    /// Sets it is in, by their specs, besides those that follow from its fields.
+    /// The sets, by their specs, in addition to those derived from its fields.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sets: Vec<String>,
-    /// Where it was harvested from, if it was.
+    /// The provenance, if it was harvested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
-    /// Everything else.
+    /// All other fields.
     #[serde(flatten)]
     pub further: BTreeMap<String, Value>,
 }
 
-/// A person or body. In JSON also a plain text, `"Family, Given"` or a whole name.
+/// A person or organisation. In JSON also a plain string, `"Family, Given"` or a whole name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", default, deny_unknown_fields)]
 pub struct Agent {
-    /// The family name, or the whole name of a body or of whom has only one.
+    /// The family name, or the whole name of an organisation or of a person with only one name.
     #[serde(deserialize_with = "lenient::any_text")]
     pub family: String,
-    /// Given names.
+    /// The given names.
     #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub given: Option<String>,
-    /// What follows the name, such as `Jr.`.
+    /// The suffix of the name, such as `Jr.`.
     #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub suffix: Option<String>,
-    /// Where they work.
+    /// The affiliations.
     #[serde(deserialize_with = "lenient::many_texts", skip_serializing_if = "Vec::is_empty")]
     pub affiliations: Vec<String>,
-    /// An ORCID iD, as a URL or bare.
+    /// The ORCID iD, as a URL or bare.
     #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub orcid: Option<String>,
 }
 
 impl Record {
-    /// The names of all fields but the further ones, as they are in JSON. None of those may be called so.
+    /// The names of all fields except the further ones, as in JSON. No further field may have one of them.
     pub const FIELDS: [&str; 16] = [
         "identifier",
         "deleted",
@@ -114,7 +113,7 @@ impl Record {
 }
 
 impl Agent {
-    /// Who is called this: `Family, Given`, or a whole name.
+    /// Creates an agent from a name: `Family, Given`, or a whole name.
     pub fn named(name: &str) -> Self {
         let (family, given) = name.split_once(',').unwrap_or((name, ""));
         let given = Some(given.trim()).filter(|given| !given.is_empty());
@@ -126,13 +125,13 @@ impl Agent {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", default, deny_unknown_fields)]
 pub struct Version {
-    /// What it is called: `v1`.
+    /// The name of the version: `v1`.
     #[serde(deserialize_with = "lenient::any_text")]
     pub version: String,
-    /// When it was made: as it came, for `date` of arXivRaw an RFC 2822 date.
+    /// The date of the version, as received; for `date` of arXivRaw an RFC 2822 date.
     #[serde(deserialize_with = "lenient::any_text")]
     pub date: String,
-    /// How large it is, as it came: `12kb`.
+    /// The size, as received: `12kb`.
     #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub size: Option<String>,
     /// arXiv's letters for the kind of source.
@@ -140,17 +139,17 @@ pub struct Version {
     pub source_type: Option<String>,
 }
 
-/// Where a document can be looked at. In JSON also a plain URL.
+/// A web page or file of a document. In JSON also a plain URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", default, deny_unknown_fields)]
 pub struct Link {
     /// The URL.
     #[serde(deserialize_with = "lenient::any_text")]
     pub url: String,
-    /// What is there: `landing`, `pdf`, `source`, …
+    /// The kind of target: `landing`, `pdf`, `source`, …
     #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub rel: Option<String>,
-    /// Its media type.
+    /// The media type.
     #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
 }
@@ -159,35 +158,35 @@ pub struct Link {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self", default, deny_unknown_fields)]
 pub struct File {
-    /// Where it is, below the archive's folder of files.
+    /// The path below the archive's directory of files.
     #[serde(deserialize_with = "lenient::any_text")]
     pub path: String,
-    /// Where everybody can get it.
+    /// The public URL.
     #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Its media type; told by its name if not given.
+    /// The media type; derived from the file name if missing.
     #[serde(deserialize_with = "lenient::optional_text", skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
-    /// Its length, and when it was last written (nanoseconds since 1970), as the import found it.
+    /// The length, and the time of the last change (nanoseconds since 1970), as the import found them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<(u64, i64)>,
 }
 
-/// Where a record was harvested from: what OAI's provenance container tells.
+/// The provenance of a harvested record: the content of OAI's provenance container.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
-    /// The repository.
+    /// The base URL of the repository.
     pub base_url: String,
-    /// The identifier there.
+    /// The identifier in that repository.
     pub identifier: String,
-    /// The datestamp there.
+    /// The datestamp in that repository.
     pub datestamp: String,
-    /// The namespace of the format it came in.
+    /// The namespace of the format in which it was harvested.
     pub metadata_namespace: String,
-    /// When it was got.
+    /// The date of the harvest.
     pub harvest_date: String,
-    /// Whether it was changed on the way.
+    /// True if it was altered after the harvest.
     pub altered: bool,
 }
 

@@ -1,7 +1,7 @@
-//! On what terms an archive is served: its identifiers, crosswalks, sets and constants.
+//! The terms of an archive: its identifiers, crosswalks, sets and constants.
 //!
-//! The catalogue remembers them with its records, because records were stamped by them: whoever serves the catalogue
-//! needs nothing else, and whoever imports into it can tell which records a change of terms changes.
+//! The catalogue stores them with its records, because the records' datestamps depend on them. A server needs only the
+//! catalogue, and an import can determine which records a change of terms changes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use crate::offer;
 use crate::sets::{Rule, RuleError, SetRules};
 use crate::source::Fault;
 
-/// The memo with the terms that hold.
+/// The memo with the present terms.
 use modoai_repository::catalogue::ARCHIVE_TERMS as TERMS;
 
-/// The memo with all terms that held before, since every record was last looked at.
+/// The memo with all former terms that applied since every record was last evaluated.
 const FORMER_TERMS: &str = "archive-before";
 
-/// To be raised when the same terms give other results, so that records are looked at again.
+/// Increased when the same terms yield different results, so that records are evaluated again.
 const EDITION: u32 = 1;
 
-/// The terms as they are remembered.
+/// The terms in their stored form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
     pub(crate) edition: u32,
     /// The namespace of identifiers by the oai-identifier scheme.
     pub repository_identifier: Option<String>,
-    /// The folder of the items' files.
+    /// The directory of the items' files.
     pub files: Option<PathBuf>,
-    /// What templates find under `archive`.
+    /// The values of `archive` in templates.
     pub constants: toml::Table,
     /// The crosswalks, oai_dc first.
     pub crosswalks: Vec<Definition>,
@@ -42,7 +42,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Terms with nothing but these crosswalks.
+    /// Creates terms with only these crosswalks.
     pub fn new(crosswalks: Vec<Definition>) -> Self {
         Self {
             edition: EDITION,
@@ -54,55 +54,55 @@ impl Terms {
         }
     }
 
-    /// The same with identifiers in this namespace. Not looked at when terms are compiled: those that a catalogue
-    /// remembers have held, and its records are called by them.
+    /// Sets the namespace of identifiers. It is not checked when terms are compiled, because terms in a catalogue were
+    /// valid, and its records have identifiers in that namespace.
     pub fn in_namespace(self, namespace: &str) -> Result<Self, TermsError> {
         check_repository_identifier(namespace).map_err(TermsError::RepositoryIdentifier)?;
         Ok(Self { repository_identifier: Some(namespace.to_owned()), ..self })
     }
 
-    /// The terms that a catalogue remembers; `None` if it is not that of an archive.
+    /// Returns the terms that a catalogue stores; `None` if it is not that of an archive.
     pub(crate) fn held(catalogue: &dyn Catalogue) -> Result<Option<Self>, TermsError> {
         let Some(bytes) = catalogue.memo(TERMS)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(TermsError::Unreadable)
     }
 
-    /// The same, to be held by this edition of the program.
+    /// Returns the same terms in the present edition of the program.
     pub(crate) fn remembered(catalogue: &dyn Catalogue) -> Result<Option<Self>, TermsError> {
         Ok(Self::held(catalogue)?.map(|terms| Self { edition: EDITION, ..terms }))
     }
 
-    /// The terms that held before; none if every record has been looked at since.
+    /// Returns the former terms; none if every record has been evaluated since.
     pub(crate) fn former(catalogue: &dyn Catalogue) -> Result<Vec<Self>, TermsError> {
         let Some(bytes) = catalogue.memo(FORMER_TERMS)? else { return Ok(Vec::new()) };
         serde_json::from_slice(&bytes).map_err(TermsError::Unreadable)
     }
 
-    /// Makes these terms hold.
+    /// Stores these terms as the present ones.
     pub(crate) fn hold(&self, writer: &mut dyn Writer) -> Result<(), CatalogueError> {
         writer.set_memo(TERMS, Some(&serde_json::to_vec(self).expect("terms are texts and numbers")))
     }
 
-    /// Remembers terms that held before, or that there are none.
+    /// Stores the former terms, or removes them if the list is empty.
     pub(crate) fn remember_former(former: &[Self], writer: &mut dyn Writer) -> Result<(), CatalogueError> {
         let bytes = serde_json::to_vec(former).expect("terms are texts and numbers");
         writer.set_memo(FORMER_TERMS, if former.is_empty() { None } else { Some(&bytes) })
     }
 }
 
-/// Why an archive cannot be served, or filled, on these terms.
+/// The reason why an archive cannot use these terms.
 #[derive(Debug, thiserror::Error)]
 pub enum TermsError {
-    /// The namespace of identifiers cannot be one.
+    /// The namespace of identifiers is invalid.
     #[error("repository_identifier {0}")]
     RepositoryIdentifier(String),
-    /// A crosswalk is broken.
+    /// A crosswalk is invalid.
     #[error(transparent)]
     Crosswalk(#[from] CrosswalkError),
-    /// A rule of sets is broken.
+    /// A rule of sets is invalid.
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// What the catalogue remembers was written by a newer version.
+    /// A newer version wrote the data in the catalogue.
     #[error("the catalogue contains an archive definition that this version cannot read")]
     Unreadable(#[source] serde_json::Error),
     /// The catalogue failed.
@@ -110,18 +110,18 @@ pub enum TermsError {
     Catalogue(#[from] CatalogueError),
 }
 
-/// The terms, ready to be followed.
+/// An archive with its compiled terms.
 #[derive(Debug)]
 pub struct Archive {
     pub(crate) terms: Terms,
     pub(crate) crosswalks: Arc<Crosswalks>,
     pub(crate) sets: SetRules,
-    /// The documents' files, if they have any.
+    /// The packages of documents' files, if it has files.
     pub(crate) packages: Option<Packages>,
 }
 
 impl Archive {
-    /// Makes terms ready. Whatever is wrong with them is found here.
+    /// Compiles the terms, and reports all errors in them.
     pub fn compile(terms: Terms) -> Result<Self, TermsError> {
         let crosswalks = Arc::new(Crosswalks::compile(terms.crosswalks.clone(), terms.constants.clone())?);
         let sets = SetRules::compile(terms.sets.clone())?;
@@ -129,19 +129,19 @@ impl Archive {
         Ok(Self { terms, crosswalks, sets, packages })
     }
 
-    /// The terms.
+    /// Returns the terms.
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// The formats that are made by these terms.
+    /// Returns the prefixes of the formats that these terms generate.
     pub(crate) fn prefixes(&self) -> impl Iterator<Item = &str> {
         let packages = self.packages.is_some().then_some(offer::PACKAGES);
         self.crosswalks.all().iter().map(|crosswalk| crosswalk.definition().prefix.as_str()).chain(packages)
     }
 
-    /// The OAI identifier of a document: what it is called in the source, behind the archive's namespace, with whatever
-    /// the scheme does not allow percent-encoded. What is a URI already stays as it is.
+    /// Returns the OAI identifier of a document: its name in the source, prefixed with the archive's namespace, with
+    /// characters that the scheme forbids percent-encoded. A URI remains unchanged.
     pub fn identifier(&self, local: &str) -> Result<String, Fault> {
         let local = local.trim();
         if local.is_empty() {
@@ -173,7 +173,7 @@ impl Archive {
 /// A longer identifier would not fit into a request.
 const LONGEST_IDENTIFIER: usize = 1000;
 
-/// Whether it is a URI by itself: of the schemes that identifiers of documents have.
+/// Returns true if it is a URI of a scheme that is used for identifiers of documents.
 fn is_uri(text: &str) -> bool {
     ["oai:", "http://", "https://", "urn:", "info:", "doi:", "hdl:", "ark:"]
         .iter()

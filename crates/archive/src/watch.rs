@@ -1,7 +1,7 @@
-//! Waiting until a source changes.
+//! Waits until a source changes.
 //!
-//! The kernel's word is only taken as "look again": what really changed the next import finds out. So a burst of events
-//! is one, and where events cannot be had for all folders, or are known to get lost, the clock takes their place.
+//! An event of the kernel only triggers an import, which itself determines the changes. So a burst of events counts as
+//! one. Where events are not available for all directories, or are known to get lost, imports run at intervals.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use inotify::{Inotify, WatchMask};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// What comes, goes, or has been written.
+/// The events for files that are created, moved, deleted or written.
 const EVENTS: WatchMask = WatchMask::CREATE
     .union(WatchMask::MOVE)
     .union(WatchMask::DELETE)
@@ -21,19 +21,19 @@ const EVENTS: WatchMask = WatchMask::CREATE
     .union(WatchMask::MOVE_SELF)
     .union(WatchMask::DELETE_SELF);
 
-/// Whoever writes several files has this long between two.
+/// The minimum time without events before an import starts, so that a program can write several files.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// But whoever writes without end does not keep an import waiting for longer.
+/// The maximum delay of an import while events continue.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Events get lost now and then, and network file systems have none.
+/// The interval of imports in any case: some events get lost, and network file systems have none.
 const NOW_AND_THEN: Duration = Duration::from_secs(15 * 60);
 
-/// Where not every folder can be watched, time is all there is.
+/// The interval of imports if not every directory can be watched.
 const OFTEN: Duration = Duration::from_secs(30);
 
-/// Files and folders that are watched.
+/// The files and directories that are watched.
 #[derive(Debug)]
 pub struct Watch {
     inputs: Vec<PathBuf>,
@@ -42,14 +42,14 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches files and folders, from now on.
+    /// Starts to watch files and directories.
     pub fn on(inputs: &[PathBuf]) -> io::Result<Self> {
         let mut watch = Self { inputs: inputs.to_vec(), inotify: Inotify::init()?, is_complete: true };
         watch.look_around();
         Ok(watch)
     }
 
-    /// Waits until something has changed and nothing has for a moment; or until it is time to look in any case.
+    /// Waits until something has changed and no further event follows for a moment, or until the interval has ended.
     pub fn wait(&mut self) -> io::Result<()> {
         let longest = if self.is_complete { NOW_AND_THEN } else { OFTEN };
         if self.heard_within(longest)? {
@@ -60,14 +60,14 @@ impl Watch {
         Ok(())
     }
 
-    /// Whether anything happens within this time. What has happened is taken note of all at once.
+    /// Returns true if any event occurs within this time. All pending events are consumed together.
     fn heard_within(&mut self, longest: Duration) -> io::Result<bool> {
         let timeout = Timespec::try_from(longest).map_err(io::Error::other)?;
         let mut wanted = [PollFd::from_borrowed_fd(self.inotify.as_fd(), PollFlags::IN)];
         match poll(&mut wanted, Some(&timeout)) {
             Ok(0) => return Ok(false),
             Ok(_) => {}
-            // A signal that did not end us.
+            // A signal that did not end the process.
             Err(rustix::io::Errno::INTR) => return Ok(false),
             Err(error) => return Err(error.into()),
         }
@@ -75,14 +75,14 @@ impl Watch {
         self.inotify.read_events(&mut events).map(|_| true)
     }
 
-    /// Watches every folder there is now. One that is watched already stays so.
+    /// Watches every present directory. One that is already watched stays so.
     fn look_around(&mut self) {
         self.is_complete = true;
         for input in self.inputs.clone() {
             if input.is_dir() {
                 self.add_below(&input);
             } else {
-                // A file that is replaced by renaming is another file, so its folder is watched.
+                // A file that is replaced by renaming is another file, so its directory is watched.
                 let folder = input.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
                 self.add(folder);
             }
@@ -93,7 +93,7 @@ impl Watch {
         self.add(folder);
         let Ok(entries) = fs::read_dir(folder) else { return };
         for entry in entries.flatten() {
-            // Links are not followed: they could lead round in circles.
+            // Symbolic links are not followed: they could form loops.
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if is_folder && !is_hidden(&entry.file_name()) {
                 self.add_below(&entry.path());

@@ -1,4 +1,4 @@
-//! What goes with a record in every format: its rights and where it came from.
+//! The `about` containers of a record in every format: its rights and its provenance.
 
 use super::dates::Date;
 use super::escape::escaped;
@@ -9,8 +9,8 @@ use modoai_protocol::datestamp::Datestamp;
 const RIGHTS: &str = "http://www.openarchives.org/OAI/2.0/rights/";
 const PROVENANCE: &str = "http://www.openarchives.org/OAI/2.0/provenance";
 
-/// Appends the containers that the record has something for. Rights are told by reference, so a licence that is no URL
-/// is left to the formats.
+/// Appends the containers for which the record has content. Rights are given by reference, so a licence that is not a
+/// URL is left to the formats.
 pub(super) fn write(record: &Record, out: &mut Vec<u8>) {
     if let Some(licence) = record.licence.as_deref().and_then(web::url) {
         let container = format!(
@@ -26,7 +26,7 @@ pub(super) fn write(record: &Record, out: &mut Vec<u8>) {
     }
 }
 
-/// The container, if the dates that the schema requires are dates, and the URLs URLs.
+/// Returns the container, if the dates that the schema requires are valid dates, and the URLs valid URLs.
 fn provenance(provenance: &Provenance) -> Option<String> {
     let moment = |text: &str| {
         let text = text.trim();

@@ -1,7 +1,7 @@
-//! Dates as catalogues write them, in the one form that formats want.
+//! Converts dates in the forms that catalogues use to the one form that formats require.
 //!
-//! Read by hand rather than by a calendar library: this runs several times for every record of an import, and a date of
-//! lower precision (`2024`, `2024-05`) is as good as any other.
+//! They are parsed by hand and not by a calendar library: this runs several times for every record of an import, and a
+//! date of lower precision (`2024`, `2024-05`) is as valid as any other.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Date {
     year: u16,
-    /// 0 if not known.
+    /// 0 if unknown.
     month: u8,
-    /// 0 if not known.
+    /// 0 if unknown.
     day: u8,
 }
 
 impl Date {
-    /// Reads `YYYY`, `YYYY-MM`, `YYYY-MM-DD` with or without a time, `YYYYMMDD`, and RFC 2822's `Mon, 2 Apr 2007
-    /// 19:18:42 GMT`. The day is the one written, whatever the time zone.
+    /// Parses `YYYY`, `YYYY-MM`, `YYYY-MM-DD` with or without a time, `YYYYMMDD`, and RFC 2822's `Mon, 2 Apr 2007
+    /// 19:18:42 GMT`. The day is the one written, regardless of the time zone.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         Self::parse_iso(text.as_bytes()).or_else(|| Self::parse_mail(text))
@@ -59,7 +59,7 @@ impl Date {
         Self { year, month: month as u8, day: day as u8 }.checked()
     }
 
-    /// Only dates that a calendar has.
+    /// Returns the date if it exists in the calendar.
     fn checked(self) -> Option<Self> {
         let leap = self.year.is_multiple_of(4) && (!self.year.is_multiple_of(100) || self.year.is_multiple_of(400));
         let days = match self.month {
@@ -71,12 +71,12 @@ impl Date {
         (self.year > 0 && self.month <= 12 && self.day <= days).then_some(self)
     }
 
-    /// The first day of a month or a year; a day itself.
+    /// Returns the first day of a month or a year, or the day itself.
     pub(crate) fn first_day(self) -> Self {
         Self { month: self.month.max(1), day: self.day.max(1), ..self }
     }
 
-    /// The year alone.
+    /// Returns the year.
     pub(super) fn year(self) -> u16 {
         self.year
     }
@@ -105,7 +105,7 @@ impl fmt::Display for Date {
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// Digits and nothing else, at most four.
+/// Parses one to four digits.
 fn number(digits: &[u8]) -> Option<u16> {
     if digits.is_empty() || digits.len() > 4 {
         return None;

@@ -1,4 +1,4 @@
-//! A crosswalk as it is written down, and what can be wrong with it.
+//! The definition of a crosswalk, and errors in it.
 
 use std::fmt;
 
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::{LONGEST, MOST_STEPS};
 
-/// A crosswalk as it is written down.
+/// The definition of a crosswalk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Definition {
     /// The format's metadataPrefix.
     pub prefix: String,
-    /// Where its schema is.
+    /// The URL of its schema.
     pub schema: String,
     /// Its namespace: that of the root element.
     pub namespace: String,
-    /// What a record must have: names of fields (`doi`, `dates.issued`), or several of which one will do
+    /// The fields that a record must have: names (`doi`, `dates.issued`), or alternatives of which one is sufficient
     /// (`doi or landing`).
     #[serde(default)]
     pub requires: Vec<String>,
-    /// Whether every record of the archive has it: one that lacks what it requires is refused. Lists of such a format
-    /// are the lists of all records.
+    /// True if every record of the archive must have the format: a record that lacks a required field is rejected.
+    /// Lists of such a format are the lists of all records.
     #[serde(default)]
     pub always: bool,
-    /// Whether the format is kept ready in the catalogue.
+    /// True if documents in this format are stored in the catalogue.
     #[serde(default)]
     pub keep: bool,
     /// The template's file, for messages.
@@ -34,14 +34,14 @@ pub struct Definition {
     pub template: String,
 }
 
-/// What is wrong with a crosswalk, or with a record in it.
+/// An error in a crosswalk, or in a record that it converts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct CrosswalkError {
     /// The template's file.
     pub file: String,
-    /// Its line, counted from 1, where that can be told.
+    /// The line, counted from 1, if it is known.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
 }
 
@@ -55,12 +55,12 @@ impl fmt::Display for CrosswalkError {
 }
 
 impl Definition {
-    /// Whether every record has it.
+    /// Returns true if every record has the format.
     pub fn is_for_all(&self) -> bool {
         self.always || self.requires.is_empty()
     }
 
-    /// The format, for the catalogue.
+    /// Returns the format, for the catalogue.
     pub fn format(&self) -> StoredFormat {
         let Self { prefix, schema, namespace, .. } = self;
         StoredFormat { prefix: prefix.clone(), schema: schema.clone(), namespace: namespace.clone() }
@@ -71,7 +71,7 @@ impl Definition {
     }
 
     pub(super) fn fault_of(&self, error: &minijinja::Error) -> CrosswalkError {
-        // What is wrong in an included template is told with its own name.
+        // An error in an included template is reported with the name of that template.
         let inner = std::error::Error::source(error).and_then(|source| source.downcast_ref::<minijinja::Error>());
         if let Some(inner) = inner.filter(|_| error.kind() == ErrorKind::BadInclude) {
             let file = inner.name().map_or_else(|| self.file.clone(), str::to_owned);

@@ -1,4 +1,4 @@
-//! What follows from a record without standing in it: a home page, a date, who wrote it and who may read it.
+//! Values that are derived from a record's fields: home page, date, authors and access rights.
 
 use serde_json::Value as Json;
 
@@ -8,8 +8,8 @@ use super::subject::{full_name, is_named, joined, value_of};
 use super::web;
 use crate::record::Record;
 
-/// Whether a record has something of this name, which may have a dot: `dates.issued`. What follows from other
-/// fields counts, and so do the archive's constants.
+/// Returns true if a record has a field with this name, which may contain a dot: `dates.issued`. Derived values count,
+/// and so do the archive's constants.
 pub(super) fn has(record: &Record, constants: &toml::Table, path: &str) -> bool {
     let some = |text: &Option<String>| text.as_deref().is_some_and(|text| !is_blank(text));
     match path {
@@ -43,8 +43,7 @@ pub(super) fn has(record: &Record, constants: &toml::Table, path: &str) -> bool 
     }
 }
 
-/// Where people can look at it: as the record says, as its links say, below where all of the archive's pages are, or
-/// where its DOI leads.
+/// Returns the URL of its home page: that of the record, of its links, below the archive's landing URL, or of its DOI.
 pub(super) fn landing_of(record: &Record, constants: &toml::Table) -> Option<String> {
     let front = record.links.iter().find(|link| link.rel.as_deref() == Some("landing"));
     let links = front.into_iter().chain(&record.links).map(|link| link.url.as_str());
@@ -63,14 +62,14 @@ pub(super) fn landing_of(record: &Record, constants: &toml::Table) -> Option<Str
     })
 }
 
-/// Who may read it: as the record says, as the archive says of all, or everybody if there is a licence to point to.
+/// Returns its access rights: those of the record, those of the archive, or open access if the licence is a URL.
 pub(super) fn access_of<'r>(record: &'r Record, constants: &'r toml::Table) -> Option<&'r str> {
     let told = further_text(record, "access").or_else(|| further_text(record, "access_rights"));
     let open = || record.licence.as_deref().and_then(web::url).map(|_| "open");
     told.or_else(|| constant(constants, "access")).or_else(open)
 }
 
-/// Its authors in one text: the record's own, or made of its creators.
+/// Returns its authors as one string: the record's own, or one composed of its creators.
 pub(super) fn authors_of(record: &Record) -> Option<String> {
     let given = match record.further.get("authors") {
         Some(Json::String(text)) => text.trim().to_owned(),
@@ -92,7 +91,7 @@ fn constant<'c>(constants: &'c toml::Table, name: &str) -> Option<&'c str> {
     constants.get(name).and_then(toml::Value::as_str).filter(|text| !is_blank(text))
 }
 
-/// When it was published, as nearly as the record tells.
+/// Returns the date of publication, as precisely as the record contains it.
 pub(super) fn date_of(record: &Record) -> Option<Date> {
     const BEST_FIRST: [&str; 6] = ["issued", "published", "available", "created", "submitted", "updated"];
     let named = BEST_FIRST.iter().filter_map(|name| record.dates.get(*name));

@@ -1,4 +1,4 @@
-//! The engine, as all templates get it, and the limits it works in.
+//! The template engine, configured for all templates, and its limits.
 
 use std::borrow::Cow;
 use std::io;
@@ -11,12 +11,14 @@ use super::scan::Scan;
 use super::shipped::{self, shipped, shipped_prefixes};
 use super::{escape, filters};
 
-/// How many steps a template may take for one record: enough for a hundred thousand authors, and over in a second.
+/// The maximum number of steps of a template for one record: enough for a hundred thousand authors, and over in a
+/// second.
 pub(super) const MOST_STEPS: u64 = 20_000_000;
-/// How long one record may become, in bytes. Far beyond any real one; a loop gone wrong is stopped before memory is.
+/// The maximum length of one record, in bytes. Far beyond any real one; it stops an endless loop before memory is
+/// exhausted.
 pub(super) const LONGEST: usize = 64 * 1024 * 1024;
 
-/// The engine, with what templates may include.
+/// Returns the engine, with the templates that can be included.
 pub(super) fn engine(constants: &toml::Table) -> Environment<'static> {
     let mut engine = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
@@ -37,7 +39,8 @@ pub(super) fn engine(constants: &toml::Table) -> Environment<'static> {
     engine
 }
 
-/// A template may begin as XML files do. A record stands inside of another document, so that goes; its lines stay.
+/// Removes the XML declaration that a template may begin with, because a record is embedded in another document. Line
+/// numbers are preserved.
 pub(super) fn without_declaration(template: &str) -> Cow<'_, str> {
     let template = template.strip_prefix('\u{feff}').unwrap_or(template);
     let end = template.starts_with("<?xml ").then(|| template.find("?>")).flatten();
@@ -50,14 +53,14 @@ pub(super) fn without_declaration(template: &str) -> Cow<'_, str> {
     }
 }
 
-/// A buffer that takes only so much.
+/// A buffer with a maximum size.
 pub(super) struct Limited<'o> {
     left: usize,
     out: &'o mut Vec<u8>,
 }
 
 impl<'o> Limited<'o> {
-    /// In front of this one.
+    /// Creates a limited writer to this buffer.
     pub(super) fn new(out: &'o mut Vec<u8>) -> Self {
         Self { left: LONGEST, out }
     }

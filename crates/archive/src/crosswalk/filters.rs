@@ -1,7 +1,7 @@
-//! What templates can do with a value, besides what the engine brings.
+//! The filters for templates, in addition to those of the engine.
 //!
-//! Each filter of dates, URLs and names gives nothing if the value is none, so `{{ x|date or x }}` and
-//! `{% if licence|url %}` say what they mean.
+//! The filters for dates, URLs and names return nothing if the value is invalid, so that `{{ x|date or x }}` and `{% if
+//! licence|url %}` work.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use super::subject::{Detail, filing_name, full_name, one_line};
 use super::web;
 use crate::record::Agent;
 
-/// Teaches them to the engine. The table in the module's documentation and in the guide has a row for each.
+/// Adds the filters to the engine. The table in the module's documentation and in the guide has a row for each.
 pub(super) fn add_to(engine: &mut Environment<'static>) {
     engine.add_filter("date", |value: &Value| of_text(value, |text| Date::parse(text).map(|date| date.to_string())));
     engine.add_filter("year", |value: &Value| {
@@ -33,7 +33,7 @@ pub(super) fn add_to(engine: &mut Environment<'static>) {
         None => texts(value),
     });
     engine.add_filter("texts", texts);
-    // The engine's own refuse what is not there; a record lacks fields.
+    // The engine's own filters reject missing values, but records lack fields.
     engine.add_filter("first", |value: &Value| lenient(value, minijinja::filters::first));
     engine.add_filter("last", |value: &Value| lenient(value, |value| minijinja::filters::last(value.clone())));
     engine.add_filter(
@@ -51,7 +51,7 @@ fn lenient(value: &Value, filter: impl Fn(&Value) -> Result<Value, Error>) -> Re
     if value.is_undefined() { Ok(Value::UNDEFINED) } else { filter(value) }
 }
 
-/// Applies to text, and to numbers as they are written.
+/// Applies to text, and to numbers in their text form.
 fn of_text(value: &Value, make: impl Fn(&str) -> Option<String>) -> Value {
     let made = match value.as_str() {
         Some(text) => make(text),
@@ -82,8 +82,8 @@ fn of_agent(value: &Value, make: impl Fn(&Agent) -> String) -> Value {
     }
 }
 
-/// The texts and numbers among a list, a single one as a list of one, and of anything else none: catalogues put one
-/// value where others put many, and some put things that no format has a place for.
+/// Returns the strings and numbers of a list, a single one as a list of one, and an empty list for anything else:
+/// catalogues have one value where others have many, and some have values for which no format has a place.
 fn texts(value: &Value) -> Value {
     static NONE: LazyLock<Value> = LazyLock::new(|| Value::from(Vec::<Value>::new()));
     let is_text = |value: &Value| value.as_str().is_some() || value.is_number();
@@ -98,7 +98,7 @@ fn texts(value: &Value) -> Value {
     }
 }
 
-/// A language tag as XML Schema has it (`xs:language`).
+/// Returns a language tag that is valid in XML Schema (`xs:language`).
 fn language(text: &str) -> Option<String> {
     let text = text.trim();
     let mut parts = text.split('-');
@@ -108,8 +108,8 @@ fn language(text: &str) -> Option<String> {
     (first && others).then(|| text.to_owned())
 }
 
-/// Whether all of a text fits a pattern, in which `*` is any text and `?` any one byte. Goes back at most once per
-/// byte of text, whatever the pattern.
+/// Returns true if the whole text matches a pattern, in which `*` is any text and `?` any single byte. Backtracks at
+/// most once per byte of text, for any pattern.
 fn matches(text: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut in_pattern, mut star) = (0, 0, None);
     while at < text.len() {

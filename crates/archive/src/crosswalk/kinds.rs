@@ -1,17 +1,17 @@
-//! What a document is, in the words of the vocabularies that formats ask for.
+//! The type of a document in the vocabularies that formats require.
 //!
-//! One table: catalogues say `article`, `preprint` or `doctoral thesis` in a hundred ways, and every format has its own
-//! list. To know another kind, add a row; another way to say it, an alias.
+//! It is one table: catalogues have a hundred terms for `article`, `preprint` or `doctoral thesis`, and every format
+//! has its own list. To support another type, add a row; to support another term for a type, add an alias.
 
 use std::sync::LazyLock;
 
 use minijinja::Value;
 
-/// One kind of document.
+/// A type of document.
 struct Kind {
-    /// How catalogues call it, in small letters and digits only.
+    /// The terms of catalogues, in lower-case letters and digits only.
     aliases: &'static [&'static str],
-    /// Its COAR concept.
+    /// The COAR concept.
     coar: &'static str,
     /// COAR's English label.
     label: &'static str,
@@ -25,7 +25,7 @@ struct Kind {
     mods: &'static str,
 }
 
-/// Where COAR's concepts are.
+/// The base URL of COAR's concepts.
 const COAR: &str = "http://purl.org/coar/";
 
 const fn text(
@@ -37,7 +37,7 @@ const fn text(
     Kind { aliases, coar, label, openaire: "literature", datacite, dcmi: "Text", mods: "text" }
 }
 
-/// The first is what stands for the unknown.
+/// All types. The first represents unknown ones.
 const KINDS: [Kind; 20] = [
     Kind {
         aliases: &["other"],
@@ -114,7 +114,7 @@ const KINDS: [Kind; 20] = [
     },
 ];
 
-/// The kind that a text names: a word of its own, a COAR URI, or `info:eu-repo/semantics/…`. As a map for templates.
+/// Returns the type that a text names: a term, a COAR URI, or `info:eu-repo/semantics/…`. As a map for templates.
 pub(super) fn of(text: &str) -> Value {
     static MAPS: LazyLock<Vec<Value>> = LazyLock::new(|| KINDS.iter().map(|kind| map(kind, true)).collect());
     static OTHER: LazyLock<Value> = LazyLock::new(|| map(&KINDS[0], false));
@@ -136,8 +136,8 @@ fn map(kind: &Kind, known: bool) -> Value {
     ])
 }
 
-/// COAR's access rights: concept, label, and how catalogues call it. The last is what stands for the unknown, for it
-/// promises nothing.
+/// COAR's access rights: concept, label, and the terms of catalogues. The last represents unknown ones, because it
+/// grants nothing.
 const ACCESS: [(&str, &str, &[&str]); 4] = [
     ("c_abf2", "open access", &["open", "openaccess", "oa", "public", "free"]),
     ("c_f1cf", "embargoed access", &["embargoed", "embargo", "embargoedaccess"]),
@@ -145,7 +145,7 @@ const ACCESS: [(&str, &str, &[&str]); 4] = [
     ("c_14cb", "metadata only access", &["metadata", "metadataonly", "metadataonlyaccess"]),
 ];
 
-/// Who may read a document, out of the same kinds of text.
+/// Returns the access rights of a document that a text of the same forms names.
 pub(super) fn access(text: &str) -> Value {
     let (last, plain) = reduced(text);
     let known = ACCESS.iter().find(|(coar, _, aliases)| *coar == last || aliases.contains(&plain.as_str()));
@@ -157,7 +157,7 @@ pub(super) fn access(text: &str) -> Value {
     ])
 }
 
-/// What follows the last slash, as it is and in small letters and digits.
+/// Returns the part after the last slash, unchanged and in lower-case letters and digits.
 fn reduced(text: &str) -> (&str, String) {
     let last = text.trim().rsplit('/').next().unwrap_or_default();
     (last, last.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect())

@@ -1,40 +1,39 @@
-//! A record in a metadata format, by a template.
+//! Converts a record to a metadata format, by a template.
 //!
-//! A crosswalk is a template and four facts: the format's prefix, schema, namespace, and what a record must have to be
-//! told in it ([`Definition`]). Everything that can be wrong with one is found by [`Crosswalks::compile`]: what the
-//! engine cannot read, names it does not know, and, by trial, output that is not one well-formed element in the
-//! right namespace. After that, whatever a record holds is escaped, and a template that was not shipped with the program
-//! has each of its documents read once more before it goes out.
+//! A crosswalk is a template and four facts: the format's prefix, schema, namespace, and the fields that a record must
+//! have ([`Definition`]). [`Crosswalks::compile`] finds all errors in it: syntax errors, names that are unknown to the
+//! engine, and, by trial, output that is not one well-formed element in the right namespace. After that, all values of
+//! records are escaped. Each document of a template that was not shipped with the program is parsed once more before it
+//! is sent.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `definition` | a crosswalk as it is written down, and what can be wrong with it |
-//! | `engine` | what all templates get, and the limits they work in |
-//! | `shipped` | the crosswalks that come with the program |
-//! | `subject`, `derived` | a record as templates see it, and what follows from it |
-//! | `filters` | what they can do with a value |
+//! | `definition` | the definition of a crosswalk, and errors in it |
+//! | `engine` | the engine for all templates, and its limits |
+//! | `shipped` | the crosswalks that are shipped with the program |
+//! | `subject`, `derived` | a record as an object for templates, and values derived from it |
+//! | `filters` | filters for values |
 //! | `dates`, `web`, `kinds` | dates, URLs and names, vocabularies of types |
-//! | `escape` | what is put into the output, made harmless |
-//! | `scan` | the pieces of a template, before it runs |
-//! | `trial` | templates tried on samples, documents judged |
-//! | `about` | rights and provenance, which go with every format |
+//! | `escape` | escaping of the values in the output |
+//! | `scan` | the parts of a template, before it runs |
+//! | `trial` | trials of templates with samples, checks of documents |
+//! | `about` | rights and provenance, which accompany every format |
 //!
 //! # What templates see
 //!
-//! The fields of [`Record`] under their names in JSON (`title`, `creators`, `abstract`, …), the further fields beside
-//! them, and:
+//! The fields of [`Record`] with their names in JSON (`title`, `creators`, `abstract`, …), the further fields, and:
 //!
-//! | name | what it is |
+//! | name | content |
 //! |---|---|
-//! | `oai_identifier` | the whole identifier, `oai:arXiv.org:hep-th/9901001` |
-//! | `landing` | the URL of its home page: the link called `landing`, else the first link, else `archive.landing` and the identifier, else where its DOI leads |
-//! | `date` | when it was published, as nearly as its dates and versions tell: `YYYY-MM-DD`, or less |
-//! | `access` | who may read it, for the filter of this name: as the record says, else `archive.access`, else `open` if its licence is a URL |
-//! | `authors` | its creators in one text, `Given Family, Given Family`, unless the record has a text of its own |
-//! | `archive.NAME` | the archive's constants, also where a record has a field called `archive` |
+//! | `oai_identifier` | the full identifier, `oai:arXiv.org:hep-th/9901001` |
+//! | `landing` | the URL of its home page: the link called `landing`, else the first link, else `archive.landing` and the identifier, else the URL of its DOI |
+//! | `date` | the date of publication, as precisely as its dates and versions contain it: `YYYY-MM-DD`, or less |
+//! | `access` | the access rights, for the filter of this name: those of the record, else `archive.access`, else `open` if its licence is a URL |
+//! | `authors` | its creators in one string, `Given Family, Given Family`, unless the record has a field of this name |
+//! | `archive.NAME` | the archive's constants, even if a record has a field called `archive` |
 //!
-//! What is missing, and what is blank, is not there: `{% if title %}`. Each of `creators` and `contributors` has
-//! `family`, `given`, `suffix`, `affiliations` and `orcid` (the bare iD); each of `versions` a `number` besides its fields.
+//! Missing and blank values are undefined: `{% if title %}`. Each of `creators` and `contributors` has `family`,
+//! `given`, `suffix`, `affiliations` and `orcid` (the bare iD); each of `versions` a `number` besides its fields.
 //!
 //! A template may include a shipped one: `{% include "shipped/datacite.xml" %}`.
 //!
@@ -89,7 +88,7 @@ use trial::Texts;
 pub use definition::{CrosswalkError, Definition};
 pub use shipped::{shipped, shipped_prefixes};
 
-/// The longest of arXiv's three million records has 60 KB. This is more, and far from every limit of a template.
+/// The longest of arXiv's three million records has 60 KB. This is more, and far below every limit of a template.
 const LARGE: usize = 256 * 1024;
 
 /// The crosswalks of an archive, ready for use.
@@ -100,7 +99,7 @@ pub struct Crosswalks {
 }
 
 impl Crosswalks {
-    /// Reads and tries all templates. `constants` are the `archive.NAME` of all of them.
+    /// Compiles and tries all templates. `constants` are the `archive.NAME` of all of them.
     pub fn compile(definitions: Vec<Definition>, constants: toml::Table) -> Result<Self, CrosswalkError> {
         let constants = Arc::new(constants);
         let mut engine = engine::engine(&constants);
@@ -139,12 +138,12 @@ impl Crosswalks {
         Ok(crosswalks)
     }
 
-    /// All of them, in the order in which they were given.
+    /// Returns all crosswalks, in the order in which they were given.
     pub fn all(&self) -> &[Crosswalk] {
         &self.all
     }
 
-    /// The crosswalk to a format.
+    /// Returns the crosswalk to a format.
     pub fn get(&self, prefix: &str) -> Option<&Crosswalk> {
         self.all.iter().find(|crosswalk| crosswalk.definition.prefix == prefix)
     }
@@ -155,8 +154,7 @@ impl Crosswalks {
         Described { subject: Arc::new(subject) }
     }
 
-    /// Writes what is to be told about a record in any format: `<about>` with its rights, `<about>` with its provenance,
-    /// or nothing.
+    /// Writes the `<about>` containers of a record in any format: its rights, its provenance, or nothing.
     pub fn write_about(&self, described: &Described, out: &mut Vec<u8>) -> Result<(), CrosswalkError> {
         about::write(&described.subject.record, out);
         Ok(())
@@ -176,7 +174,7 @@ impl Crosswalks {
             xml.clear();
             match crosswalk.render(&described, &mut xml) {
                 Ok(()) => {}
-                // It requires what no sample has, and relies on it.
+                // The template requires a field that no sample has, and depends on it.
                 Err(_) if !suits => continue,
                 Err(error) => return Err(error),
             }
@@ -197,7 +195,7 @@ pub struct Described {
     subject: Arc<Subject>,
 }
 
-/// The way from records to one format.
+/// The conversion of records to one format.
 #[derive(Debug)]
 pub struct Crosswalk {
     definition: Definition,
@@ -207,33 +205,35 @@ pub struct Crosswalk {
 }
 
 impl Crosswalk {
-    /// What it was made from.
+    /// Returns its definition.
     pub fn definition(&self) -> &Definition {
         &self.definition
     }
 
-    /// Whether a record has all that the format needs.
+    /// Returns true if a record has all fields that the format requires.
     pub fn suits(&self, record: &Record) -> bool {
         self.lacks(record).next().is_none()
     }
 
-    /// What the format needs and the record does not have, as it was required.
+    /// Returns the requirements of the format that the record does not meet, as written in the definition.
     pub(crate) fn lacks<'a>(&'a self, record: &'a Record) -> impl Iterator<Item = &'a str> {
         let has = |name: &str| derived::has(record, &self.constants, name.trim());
         self.definition.requires.iter().filter(move |names| !names.split(" or ").any(has)).map(String::as_str)
     }
 
-    /// Whether records of this size, as JSON, never fail in it. The shipped templates have been read over thousands of
-    /// records, also with lists, numbers and maps where texts are usual; only what is huge could exceed their limits.
+    /// Returns true if the conversion of records of this size, as JSON, never fails. Tests have parsed the output of
+    /// the shipped templates for thousands of records, also with lists, numbers and maps where strings are usual; only
+    /// huge records could exceed their limits.
     pub(crate) fn is_proven(&self, size: usize) -> bool {
         self.is_shipped && size <= LARGE
     }
 
-    /// Appends the record in this format: one element that stands on its own. If it fails, nothing is appended.
+    /// Appends the record in this format: one element that is complete by itself. If it fails, nothing is appended.
     pub fn write(&self, described: &Described, out: &mut Vec<u8>) -> Result<(), CrosswalkError> {
         let start = out.len();
         let written = self.render(described, out).and_then(|()| {
-            // Tests have read thousands of documents of the shipped ones; samples have shown only so much of the others.
+            // Tests have parsed thousands of documents of the shipped templates; samples have shown only a part of the
+            // others.
             if self.is_shipped {
                 return Ok(());
             }
@@ -265,7 +265,7 @@ fn judge(xml: &[u8], namespace: &str) -> Result<(), trial::Flaw> {
         .and_then(|text| trial::judge(text, namespace))
 }
 
-/// A few words around a place, in one line.
+/// Returns a few words around a position, on one line.
 fn excerpt(text: &str, at: usize) -> String {
     let before = text.char_indices().map(|(place, _)| place).take_while(|&place| place <= at.saturating_sub(30)).last();
     let around: String = text[before.unwrap_or_default()..].chars().take(80).collect();

@@ -1,17 +1,17 @@
-//! The pieces of a template, as far as they must be known before it runs.
+//! Scans a template for the parts that must be known before it runs.
 //!
-//! The engine looks filters, tests and functions up when it comes to them; a slip in a branch that is rarely taken would
-//! come to light after months. So their names are found here, with their lines. The same pieces serve to leave out the
-//! white space that stands between tags for the eyes of those who write templates, and to see a template's markup
-//! without its logic.
+//! The engine resolves filters, tests and functions when it runs them, so a mistake in a branch that is rarely taken
+//! could remain undetected for months. Therefore their names are found here, with their lines. The same scan removes
+//! the whitespace between tags that only helps the authors of templates, and extracts a template's markup without its
+//! logic.
 
 use minijinja::{Environment, ErrorKind};
 
-/// What a piece of a template is.
+/// The kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Text,
-    /// `{% raw %}` text: nothing in it is the engine's.
+    /// `{% raw %}` text, which the engine does not interpret.
     Verbatim,
     Expression,
     Statement,
@@ -26,12 +26,12 @@ struct Piece<'t> {
     line: usize,
 }
 
-/// A template in pieces.
+/// A template, split into pieces.
 pub(super) struct Scan<'t> {
     pieces: Vec<Piece<'t>>,
 }
 
-/// A name that the engine does not know.
+/// A name that is unknown to the engine.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unknown {
     pub(super) line: usize,
@@ -53,8 +53,8 @@ impl<'t> Scan<'t> {
         Self { pieces }
     }
 
-    /// The template with the white space between its tags put into comments, where it keeps the lines' numbers right
-    /// and does not reach the output. White space beside text or `{{ … }}` stays.
+    /// Returns the template with the whitespace between its tags inside comments. There it preserves the line numbers,
+    /// and is not part of the output. Whitespace next to text or `{{ … }}` is unchanged.
     pub(super) fn compact(&self) -> String {
         let silent =
             |piece: Option<&Piece<'_>>| piece.is_none_or(|piece| matches!(piece.kind, Kind::Statement | Kind::Comment));
@@ -88,7 +88,7 @@ impl<'t> Scan<'t> {
         all
     }
 
-    /// The markup alone, line by line as it was: logic is left out, and every value is an `x`.
+    /// Returns the markup alone, with the same lines: logic is left out, and every value is an `x`.
     pub(super) fn markup(&self) -> String {
         let mut all = String::new();
         for piece in &self.pieces {
@@ -104,19 +104,19 @@ impl<'t> Scan<'t> {
         all
     }
 
-    /// The first line that lets unescaped text through.
+    /// Returns the first line that prints unescaped text.
     pub(super) fn unescaped(&self) -> Option<usize> {
         let block = self.logic().find(|piece| inner(piece.text).starts_with("autoescape")).map(|piece| piece.line);
         self.trusting().into_iter().chain(block).min()
     }
 
-    /// The first line that takes a value for markup.
+    /// Returns the first line that prints a value as markup.
     pub(super) fn trusting(&self) -> Option<usize> {
         let mut uses = self.logic().flat_map(|piece| names(piece).into_iter().map(move |(what, _)| (what, piece.line)));
         uses.find_map(|(name, line)| (name == Name::Filter("safe")).then_some(line))
     }
 
-    /// The first name that the engine does not know.
+    /// Returns the first name that is unknown to the engine.
     pub(super) fn unknown(&self, engine: &Environment<'_>) -> Option<Unknown> {
         let defined: Vec<&str> = self.logic().flat_map(definitions).collect();
         self.logic().flat_map(names).find_map(|(name, line)| {
@@ -126,7 +126,7 @@ impl<'t> Scan<'t> {
                 Name::Function(name) if defined.contains(&name) => return None,
                 Name::Function(name) => (format!("{name}()"), ErrorKind::UnknownFunction, format!("function `{name}`")),
             };
-            // The engine itself is asked, so there is no list to keep.
+            // The check uses the engine itself, so no list has to be maintained.
             let refused = engine.compile_expression_owned(asked).and_then(|expression| expression.eval(())).err();
             refused.filter(|error| error.kind() == kind).map(|_| Unknown { line, what: format!("unknown {called}") })
         })
@@ -137,7 +137,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// The kind and length of the piece that a template's rest begins with.
+/// Returns the kind and length of the piece at the start of the rest of a template.
 fn next_piece(rest: &str, raw: bool) -> (Kind, usize) {
     if raw {
         let ends =
@@ -159,7 +159,8 @@ fn next_piece(rest: &str, raw: bool) -> (Kind, usize) {
     }
 }
 
-/// The length of an expression or statement up to its end, which counts neither in strings nor in brackets.
+/// Returns the length of an expression or statement including its end delimiter. Delimiters in strings and brackets do
+/// not count.
 fn length_of(rest: &str, end: &str) -> usize {
     let (mut quote, mut escaped, mut depth) = (None, false, 0_usize);
     for (at, character) in rest.char_indices().skip(2) {
@@ -180,7 +181,7 @@ fn length_of(rest: &str, end: &str) -> usize {
     rest.len()
 }
 
-/// What is between the delimiters.
+/// Returns the text between the delimiters.
 fn inner(text: &str) -> &str {
     let text = text.get(2..text.len().saturating_sub(2)).unwrap_or_default();
     text.trim_matches(|character: char| character == '-' || character == '+' || character.is_whitespace())
@@ -193,13 +194,13 @@ enum Name<'t> {
     Function(&'t str),
 }
 
-/// Words that stand before a bracket without being called, and what the engine itself defines.
+/// Words that precede a bracket without being called, and names that the engine itself defines.
 const NO_FUNCTIONS: [&str; 18] = [
     "if", "elif", "in", "and", "or", "not", "is", "else", "for", "call", "set", "with", "filter", "macro", "loop",
     "caller", "super", "self",
 ];
 
-/// The filters, tests and functions that a piece names, with their lines.
+/// Returns the filters, tests and functions that a piece names, with their lines.
 fn names<'t>(piece: &Piece<'t>) -> Vec<(Name<'t>, usize)> {
     let tokens = tokens(piece);
     let text = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map_or("", |token| token.0);
@@ -213,7 +214,7 @@ fn names<'t>(piece: &Piece<'t>) -> Vec<(Name<'t>, usize)> {
         let after_is = (before == "is" && earlier != "." && token != "not") || (before == "not" && earlier == "is");
         if before == "|" || opens_filter_block {
             found.push((Name::Filter(token), line));
-            // Some filters are told by a string what to do with each.
+            // Some filters have a parameter with the name of a filter or test to apply to each element.
             let argument = text(Some(at + 2)).trim_matches(['"', '\'']);
             let is_plain = !argument.is_empty() && text(Some(at + 2)).len() == argument.len() + 2;
             match token {
@@ -231,7 +232,7 @@ fn names<'t>(piece: &Piece<'t>) -> Vec<(Name<'t>, usize)> {
     found
 }
 
-/// Names that a statement defines, and which may be called.
+/// Returns the names that a statement defines, and which may be called.
 fn definitions<'t>(piece: &Piece<'t>) -> Vec<&'t str> {
     let tokens = tokens(piece);
     match tokens.first() {
@@ -242,7 +243,7 @@ fn definitions<'t>(piece: &Piece<'t>) -> Vec<&'t str> {
     }
 }
 
-/// Words, signs and strings, these with their quotes.
+/// Returns words, signs and strings, the latter with their quotes.
 fn tokens<'t>(piece: &Piece<'t>) -> Vec<(&'t str, usize)> {
     let mut found = Vec::new();
     let (mut rest, mut line) = (piece.text.get(2..).unwrap_or_default(), piece.line);

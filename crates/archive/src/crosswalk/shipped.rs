@@ -1,4 +1,4 @@
-//! The crosswalks that come with the program: one file and one row each.
+//! The crosswalks that are shipped with the program: one file and one row each.
 
 use super::Definition;
 
@@ -84,8 +84,8 @@ const SHIPPED: &[Shipped] = &[
     },
 ];
 
-/// The shipped crosswalk to a format. Only `oai_dc`, which every repository has and most harvesters ask for, is kept
-/// ready unless the archive's configuration says otherwise.
+/// Returns the shipped crosswalk to a format. Only documents in `oai_dc`, which every repository has and most
+/// harvesters request, are stored unless the archive's configuration changes this.
 pub fn shipped(prefix: &str) -> Option<Definition> {
     let row = SHIPPED.iter().find(|row| row.prefix == prefix)?;
     Some(Definition {
@@ -100,12 +100,12 @@ pub fn shipped(prefix: &str) -> Option<Definition> {
     })
 }
 
-/// By which name other templates include it, and by which it is called in messages.
+/// Returns the name by which other templates include it, and which messages contain.
 pub(super) fn name(prefix: &str) -> String {
     format!("shipped/{prefix}.xml")
 }
 
-/// The prefixes of all shipped crosswalks.
+/// Returns the prefixes of all shipped crosswalks.
 pub fn shipped_prefixes() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|row| row.prefix)
 }

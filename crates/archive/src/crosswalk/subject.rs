@@ -1,8 +1,8 @@
-//! A record as templates see it.
+//! A record as an object for templates.
 //!
-//! Nothing is converted before a template asks for it: fields are looked up in the shared record one by one, which is
-//! several times faster than making a map of all of them. A text that is blank counts as missing, so that templates need
-//! not ask twice, and an agent without a family name is called by whatever it has.
+//! Nothing is converted before a template requests it: fields are looked up in the shared record one by one, which is
+//! several times faster than converting all of them to a map. Blank text counts as missing, so that templates need only
+//! one check, and an agent without a family name has whatever name is present.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use super::escape::is_blank;
 use super::web;
 use crate::record::{Agent, Record};
 
-/// A record, and what follows from it.
+/// A record, and values derived from it.
 #[derive(Debug)]
 pub(super) struct Subject {
     pub(super) record: Arc<Record>,
@@ -53,7 +53,7 @@ impl Object for Subject {
             "date" => date_of(record).map(|date| Value::from(date.to_string())),
             "landing" => landing_of(record, &self.constants).map(Value::from),
             "access" => access_of(record, &self.constants).map(Value::from),
-            // The archive's constants, which the engine knows: a field of that name must not hide them.
+            // The archive's constants, which are a global of the engine: a field with this name must not hide them.
             "archive" => None,
             _ => value_of(record.further.get(key)?),
         }
@@ -70,7 +70,7 @@ impl Subject {
     }
 }
 
-/// Which part of a record.
+/// The part of a record.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Creator(usize),
@@ -81,7 +81,7 @@ enum Part {
     Dates,
 }
 
-/// A part of a record, with fields of its own.
+/// A part of a record, with its own fields.
 #[derive(Debug)]
 pub(super) struct Detail {
     record: Arc<Record>,
@@ -89,7 +89,7 @@ pub(super) struct Detail {
 }
 
 impl Detail {
-    /// The person or body that it is, if it is one.
+    /// Returns the person or organisation, if the part is one.
     pub(super) fn agent(&self) -> Option<&Agent> {
         match self.part {
             Part::Creator(at) => self.record.creators.get(at),
@@ -171,7 +171,7 @@ fn agent_field(agent: &Agent, key: &str) -> Option<Value> {
     }
 }
 
-/// The 3 of `v3`.
+/// Returns the 3 of `v3`.
 fn number_of(version: &str) -> Option<u64> {
     let digits = version.trim().trim_start_matches(['v', 'V']);
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()
@@ -181,13 +181,13 @@ pub(super) fn is_named(agent: &Agent) -> bool {
     !is_blank(&agent.family) || agent.given.as_deref().is_some_and(|given| !is_blank(given))
 }
 
-/// `Family, Given, Suffix`.
+/// Returns `Family, Given, Suffix`.
 pub(super) fn filing_name(agent: &Agent) -> String {
     let parts = [Some(&agent.family), agent.given.as_ref(), agent.suffix.as_ref()];
     joined(parts.into_iter().flatten().map(String::as_str), ", ")
 }
 
-/// `Given Family Suffix`.
+/// Returns `Given Family Suffix`.
 pub(super) fn full_name(agent: &Agent) -> String {
     let parts = [agent.given.as_ref(), Some(&agent.family), agent.suffix.as_ref()];
     joined(parts.into_iter().flatten().map(String::as_str), " ")
@@ -202,11 +202,11 @@ pub(super) fn joined<'a>(parts: impl Iterator<Item = &'a str>, between: &str) ->
     all
 }
 
-/// With every run of white space as one space, and none at the ends.
+/// Replaces every sequence of whitespace with one space, and removes it at the ends.
 pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     let trimmed = text.trim();
     let bytes = trimmed.as_bytes();
-    // Other white space than ASCII's begins with one of three bytes; few texts have them, and fewer twice.
+    // Whitespace other than that of ASCII begins with one of three bytes. Few strings contain it.
     let untidy = |(at, &byte): (usize, &u8)| match byte {
         b' ' => bytes.get(at + 1) == Some(&b' '),
         0..0x20 | 0xc2 | 0xe1..=0xe3 => true,
@@ -239,13 +239,13 @@ fn text(text: &str) -> Option<Value> {
     (!is_blank(text)).then(|| Value::from(text.trim()))
 }
 
-/// A list, or nothing instead of an empty one.
+/// Returns a list, or `None` for an empty one.
 fn list(values: impl Iterator<Item = Value>) -> Option<Value> {
     let values: Vec<_> = values.collect();
     (!values.is_empty()).then(|| Value::from(values))
 }
 
-/// A further field. What is empty counts as missing, here too.
+/// Returns a further field. Empty values count as missing, here too.
 pub(super) fn value_of(json: &Json) -> Option<Value> {
     match json {
         Json::Null => None,

@@ -1,4 +1,4 @@
-//! Crosswalks as a whole: what is refused at the start, and what comes out.
+//! Tests of crosswalks: definitions that are rejected, and output.
 
 use serde_json::json;
 

@@ -1,10 +1,10 @@
-//! Trying a template before it is used.
+//! Tries a template before it is used.
 //!
-//! Each is rendered from a record that has nearly nothing and from one that has everything, with markup in all of its
-//! texts. What comes out must be one element in the namespace that was promised. So an element that is not closed, a
-//! prefix that is not declared or a value that is not escaped is found when the program starts, not by a harvester.
+//! Each template is rendered from a record with nearly no fields and from one with all of them, with markup in all
+//! strings. The output must be one element in the declared namespace. So an element that is not closed, a prefix that
+//! is not declared or a value that is not escaped is found when the program starts, not by a harvester.
 //!
-//! A template that takes fields for markup (`|safe`) relies on their being well-formed: in its samples they are.
+//! A template that prints fields as markup (`|safe`) relies on their being well-formed: in its samples they are.
 
 use modoai_protocol::xml::is_legal;
 use quick_xml::events::{BytesStart, Event};
@@ -15,22 +15,22 @@ use serde_json::{Map, Value as Json, json};
 use super::scan::Scan;
 use crate::record::Record;
 
-/// What is wrong with a document, and where.
+/// A problem in a document, and its position.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Flaw {
-    /// How far into the document, in bytes.
+    /// The position in the document, in bytes.
     pub(super) at: usize,
     pub(super) what: String,
 }
 
-/// Whether this is exactly one element, well-formed and in the namespace.
+/// Checks that this is exactly one element, well-formed and in the namespace.
 pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
     if let Some((at, character)) = xml.char_indices().find(|&(_, character)| !is_legal(character)) {
         return Err(Flaw { at, what: format!("the character U+{:04X} is not allowed in XML", u32::from(character)) });
     }
     let mut reader = NsReader::from_str(xml);
     reader.config_mut().check_comments = true;
-    // Compared here, where it is known at which place the element was opened.
+    // Compared here, where the position of the start tag is known.
     reader.config_mut().check_end_names = false;
     let (mut open, mut roots) = (Vec::new(), 0);
     loop {
@@ -87,7 +87,7 @@ pub(super) fn judge(xml: &str, namespace: &str) -> Result<(), Flaw> {
     }
 }
 
-/// The name of the element that is opened at a place.
+/// Returns the name of the element that is opened at a position.
 fn name_at(xml: &str, at: usize) -> &str {
     let rest = xml.get(at + 1..).unwrap_or_default();
     rest.split([' ', '\t', '\r', '\n', '/', '>']).next().unwrap_or_default()
@@ -120,14 +120,14 @@ fn judge_tag(tag: &BytesStart<'_>, reader: &NsReader<&[u8]>) -> Result<(), Strin
     Ok(())
 }
 
-/// As strict as it need be: names come from templates, and a slip there is a stray sign.
+/// As strict as necessary: names come from templates, and a mistake in one is a stray sign.
 fn judge_name(name: &str) -> Result<(), String> {
     let starts = name.starts_with(|character: char| character.is_alphabetic() || character == '_');
     let goes_on = name.chars().all(|character| character.is_alphanumeric() || "-_.:".contains(character));
     if starts && goes_on { Ok(()) } else { Err(format!("`{name}` is not a valid name")) }
 }
 
-/// The line of a template that a flaw of its output comes from, where that can be told.
+/// Returns the line of a template that causes a flaw of its output, if it can be determined.
 pub(super) fn blame(scan: &Scan<'_>, namespace: &str) -> Option<usize> {
     let markup = scan.markup();
     match judge(&markup, namespace) {
@@ -140,23 +140,23 @@ pub(super) fn blame(scan: &Scan<'_>, namespace: &str) -> Option<usize> {
     }
 }
 
-/// What stands in the texts of samples.
+/// The strings of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Texts {
-    /// What only looks like markup, and would break any document in which it is not escaped.
+    /// Text that resembles markup, and would break any document in which it is not escaped.
     Hostile,
-    /// Markup that can stand in a document as it is.
+    /// Markup that is valid in a document unescaped.
     WellFormed,
 }
 
 impl Texts {
-    /// Those that a template is tried with.
+    /// Returns the strings for the trial of a template.
     pub(super) fn fit_for(scan: &Scan<'_>) -> Self {
         if scan.trusting().is_some() { Self::WellFormed } else { Self::Hostile }
     }
 }
 
-/// A record that has everything, with markup wherever there can be text.
+/// Returns a record with all fields, with markup in every string.
 pub(super) fn full(texts: Texts) -> Record {
     serde_json::from_value(everything(texts)).expect("the sample is a record")
 }
@@ -195,7 +195,7 @@ fn everything(texts: Texts) -> Json {
     sample
 }
 
-/// Puts good markup in the place of bad. An address stays one, without what it should not have.
+/// Replaces bad markup with good markup. A URL remains a URL, without invalid characters.
 fn mend(value: &mut Json) {
     match value {
         Json::String(text) if text.starts_with("http") => text.retain(|character| !"<>&\"".contains(character)),
@@ -206,12 +206,12 @@ fn mend(value: &mut Json) {
     }
 }
 
-/// A record that has nothing but an identifier and what a format requires.
+/// Returns a record with only an identifier and the fields that a format requires.
 pub(super) fn bare(requires: &[String], texts: Texts) -> Record {
     let full = everything(texts);
     let mut kept = Map::from_iter([("identifier".to_owned(), json!("sample/1"))]);
     for path in requires.iter().filter_map(|names| names.split(" or ").next()) {
-        // What follows from other fields needs those.
+        // Derived values need the fields that they are derived from.
         let name = match path.trim().split('.').next().unwrap_or_default() {
             "date" => "dates",
             "landing" => "links",

@@ -1,15 +1,15 @@
-//! Names on the web: URLs, DOIs and ORCID iDs out of what people type.
+//! Extracts URLs, DOIs and ORCID iDs from user input.
 
 use std::fmt::Write as _;
 
-/// An absolute `http`, `https` or `ftp` URL; what may not stand in one is percent-encoded. Nothing if it is none.
+/// Returns an absolute `http`, `https` or `ftp` URL, with invalid characters percent-encoded; `None` if it is not one.
 pub(super) fn url(text: &str) -> Option<String> {
     let (scheme, _) = text.trim().split_once("://")?;
     let known = ["http", "https", "ftp"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
     known.then(|| reference(text)).flatten()
 }
 
-/// Any URI, and any other text as if it were a relative one. Nothing if its host cannot be one.
+/// Returns any URI, or any other text as a relative one; `None` if its host is invalid.
 pub(super) fn reference(text: &str) -> Option<String> {
     let text = text.trim();
     let is_scheme = |scheme: &str| {
@@ -17,7 +17,7 @@ pub(super) fn reference(text: &str) -> Option<String> {
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
     };
     let Some((scheme, rest)) = text.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
-        // Its first colon would be taken for the end of a scheme.
+        // A parser would interpret its first colon as the end of a scheme.
         return Some(encode(text).replace(':', "%3A"));
     };
     let scheme = scheme.to_ascii_lowercase();
@@ -31,7 +31,7 @@ pub(super) fn reference(text: &str) -> Option<String> {
     }
 }
 
-/// Whether this can stand between `//` and the path: somebody, a host, a port.
+/// Returns true for a valid part between `//` and the path: user, host and port.
 fn is_authority(text: &str) -> bool {
     let (somebody, place) = text.rsplit_once('@').unwrap_or(("", text));
     let (host, port) = match place.rsplit_once(':') {
@@ -48,8 +48,8 @@ fn is_authority(text: &str) -> bool {
     host_is_fine && port.bytes().all(|byte| byte.is_ascii_digit()) && !somebody.contains(['[', ']', '@'])
 }
 
-/// Percent-encodes what may not stand in a path, query or fragment, and nothing that may; a `%` that begins no escape
-/// is one itself.
+/// Percent-encodes characters that are invalid in a path, query or fragment, and no others; a `%` that does not begin
+/// an escape is encoded.
 pub(super) fn encode(text: &str) -> String {
     encode_all_but(text, b"")
 }
@@ -76,9 +76,9 @@ fn encode_all_but(text: &str, spared: &[u8]) -> String {
     all
 }
 
-/// The bare DOI, `10.1000/182`, out of any of its forms; nothing if it is none.
+/// Returns the bare DOI, `10.1000/182`, from any of its forms; `None` if it is not one.
 pub(super) fn doi(text: &str) -> Option<&str> {
-    // Some catalogues write several into one field; the first is the document's own.
+    // Some catalogues write several DOIs into one field; the first is that of the document.
     let text = text.trim().trim_start_matches("doi:").trim_start_matches("DOI:").split_whitespace().next()?;
     let text = text.trim_end_matches([',', ';']);
     let lower = |length: usize| text.get(..length).map(str::to_ascii_lowercase);
@@ -99,7 +99,7 @@ pub(super) fn doi(text: &str) -> Option<&str> {
     (numbered && digits.starts_with(|c: char| c.is_ascii_digit()) && !suffix.is_empty()).then_some(bare)
 }
 
-/// The bare ORCID iD, `0000-0002-1825-0097`; nothing if it is none.
+/// Returns the bare ORCID iD, `0000-0002-1825-0097`; `None` if it is not one.
 pub(super) fn orcid(text: &str) -> Option<&str> {
     let bare = text.trim().trim_end_matches('/').rsplit('/').next()?;
     let fits = |(at, byte): (usize, u8)| match at {

@@ -1,10 +1,10 @@
 //! `oai_didl` of an archive: a document's files, wrapped with its description.
 //!
-//! One Item with two descriptors (the identifier, the `oai_dc` of the document) and a Component for each file: its own
-//! identifier, its digests, the file by reference where it has a URL, and by value up to a size. A file that can be
-//! given neither way is told of, by an Item without a Component, and not passed over.
+//! One Item has two descriptors (the identifier, the `oai_dc` of the document) and a Component for each file: its own
+//! identifier, its digests, the file by reference if it has a URL, and by value up to a size limit. A file that cannot
+//! be included in either way is not left out: an Item without a Component reports it.
 //!
-//! Shape and care are those of a site's resources: see [`modoai_repository::formats::didl`] and
+//! Structure and consistency checks are those of a site's resources: see [`modoai_repository::formats::didl`] and
 //! [`steady`].
 
 mod shelf;
@@ -23,10 +23,10 @@ use modoai_repository::site::kind;
 use crate::record::{File, Record};
 use shelf::Shelf;
 
-/// What is said of a file nothing is known about.
+/// The media type of files of unknown type.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// Digests, and the state of the file that they are of.
+/// Digests, and the state of the file to which they belong.
 pub type Known = (Fingerprint, Digests);
 
 /// Wraps documents with their files.
@@ -34,43 +34,43 @@ pub type Known = (Fingerprint, Digests);
 pub struct Packages {
     shelf: Shelf,
     base_url: Option<String>,
-    /// Directory for temporary copies; empty for that of the system.
+    /// The directory for temporary copies; if empty, that of the system.
     temporary: PathBuf,
 }
 
 impl Packages {
-    /// The files are below this folder.
+    /// Creates packages of the files below this directory.
     pub fn new(root: &Path) -> Self {
         Self { shelf: Shelf::new(root), base_url: None, temporary: PathBuf::new() }
     }
 
-    /// The same for a repository at this URL, which is told in every package.
+    /// Adds the base URL of the repository, which every package contains.
     pub fn of_repository(self, base_url: &str) -> Self {
         Self { base_url: Some(base_url.to_owned()), ..self }
     }
 
-    /// The same with temporary copies in this directory.
+    /// Sets the directory for temporary copies.
     pub fn copying_into(self, temporary: &Path) -> Self {
         Self { temporary: temporary.to_owned(), ..self }
     }
 
-    /// The length of a file and when it was last written, for [`File::state`]. A path that leads nowhere, out of the
-    /// folder or to something that is no file is an error.
+    /// Returns the length of a file and the time of its last change, for [`File::state`]. A path that is not found,
+    /// outside the directory, or not that of a regular file is an error.
     pub fn state_of(&self, path: &str) -> io::Result<(u64, i64)> {
         let (_, fingerprint) = self.shelf.open(path)?;
         Ok((fingerprint.size, fingerprint.modified))
     }
 
-    /// The digests of a file, unless those that are `known` are of the state that it is in. `None` if they are, or if the file
-    /// does not hold still.
+    /// Returns the digests of a file; `None` if those in `known` are those of its present state, or if the file changes
+    /// meanwhile.
     pub fn digests_of(&self, path: &str, known: Option<Known>) -> io::Result<Option<Known>> {
         let opened = self.shelf.open(path)?;
         if known.is_some_and(|(state, _)| state == opened.1) { Ok(None) } else { steady::digests(opened) }
     }
 
-    /// Writes the package of a document with this OAI identifier: one element that stands on its own. Files of up to
-    /// `by_value_limit` bytes go inside; of others, the digests that are `known` of their paths are told. An error means that
-    /// the answer cannot be completed.
+    /// Writes the package of a document with this OAI identifier: one element that is complete by itself. Files of up
+    /// to `by_value_limit` bytes are included; for others, the package has the digests that are `known` for their
+    /// paths. After an error, the response cannot be completed.
     pub fn write(
         &self,
         record: &Record,
@@ -86,7 +86,8 @@ impl Packages {
         didl::statement(xml, |xml| {
             xml.verbatim(oai_dc);
         });
-        // Every Component before Items within the Item: the order is free, but readers meet what there is first.
+        // Every Component precedes the Items within the Item: the order is free, but readers find the available files
+        // first.
         let mut missing = Vec::new();
         for file in &record.files {
             let known = known(&file.path)?;
@@ -105,7 +106,7 @@ impl Packages {
         Ok(())
     }
 
-    /// Writes the Component of one file, if it can be given at all.
+    /// Writes the Component of one file, if it can be included.
     fn component(
         &self,
         record: &Record,
@@ -125,7 +126,7 @@ impl Packages {
         let url = url_of(record, file, &media_type);
         let steady = match opened {
             Ok(opened) => {
-                // A file that is gone when it is opened again has not held still.
+                // A file that is missing when it is opened again has changed meanwhile.
                 let again = || Ok(self.shelf.open(&file.path).ok());
                 Some(steady::read(opened, again, by_value_limit, &self.temporary, known, &mut Vec::new())?)
             }
@@ -157,11 +158,11 @@ impl Packages {
     }
 }
 
-/// Why a file is not in a package.
+/// The reason why a file is not in a package.
 struct Absent(&'static str);
 
-/// Where everybody can get a file: its own URL, else the one link that is to something of its media type. Two such links,
-/// or two such files, would leave open which is which.
+/// Returns the public URL of a file: its own, else the one link to a resource of its media type. Two such links, or two
+/// such files, would be ambiguous.
 fn url_of<'r>(record: &'r Record, file: &'r File, media_type: &str) -> Option<&'r str> {
     if let Some(url) = &file.url {
         return Some(url);
@@ -181,7 +182,7 @@ fn url_of<'r>(record: &'r Record, file: &'r File, media_type: &str) -> Option<&'
     }
 }
 
-/// What tells a file from all others: its URL, else its place in the document.
+/// Returns the unique identifier of a file: its URL, else its path in the document.
 fn uri_of(file: &File, url: Option<&str>, identifier: &str) -> String {
     match url.or(file.url.as_deref()) {
         Some(url) => url.to_owned(),

@@ -1,4 +1,5 @@
-//! The archive's folder of files. No path leads out of it, whatever a record says and whatever links are in it.
+//! The archive's directory of files. No path can leave it, regardless of the paths in records and of its symbolic
+//! links.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -9,7 +10,7 @@ use modoai_repository::item::Fingerprint;
 use modoai_repository::site::Links;
 use modoai_repository::site::folder::{Folder, Thing};
 
-/// A folder of files.
+/// A directory of files.
 #[derive(Debug)]
 pub(super) struct Shelf {
     root: PathBuf,
@@ -20,15 +21,15 @@ impl Shelf {
         Self { root: root.to_owned() }
     }
 
-    /// Opens the regular file at a path below the folder, in the state it is in.
+    /// Opens the regular file at a path below the directory, in its present state.
     pub(super) fn open(&self, path: &str) -> io::Result<(File, Fingerprint)> {
         let segments: Vec<Vec<u8>> = path.split('/').map(|segment| segment.as_bytes().to_vec()).collect();
-        // Going down never leads up: a step that is not a plain name is not made.
+        // Only plain names are followed, so no path leads out of the directory.
         if segments.iter().any(|segment| matches!(&segment[..], b"" | b"." | b"..") || segment.contains(&0)) {
             let problem = format!("{path:?} is not a path below the directory of files");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
-        // The folder itself may be reached by links, and may be put in place or exchanged at any time.
+        // The directory itself may be reached by symbolic links, and may be created or replaced at any time.
         let root = Folder::open_root(&self.root.canonicalize()?, Links::Inside)?;
         match root.descend(&segments)? {
             Some(Thing::File(file, fingerprint)) => Ok((file, fingerprint)),
@@ -40,7 +41,7 @@ impl Shelf {
     }
 }
 
-/// A path as the fragment of a URI.
+/// Returns a path as the fragment of a URI.
 pub(super) fn encoded(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -1,4 +1,4 @@
-//! Packages, judged by the schema and read back.
+//! Tests of packages: they are validated against the schema and parsed again.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -25,12 +25,12 @@ fn shelf(files: &[(&str, &[u8])]) -> TempDir {
         std::fs::create_dir_all(path.parent().expect("is below the root")).expect("folders");
         std::fs::File::create(path).and_then(|mut file| file.write_all(bytes)).expect("a file");
     }
-    // What was just written could be written again and look the same.
+    // A file that was just written could be changed again without a different timestamp.
     std::thread::sleep(2 * modoai_repository::item::TICK);
     root
 }
 
-/// The package of a record with these fields; valid.
+/// Returns the package of a record with these fields; valid.
 fn package(root: &TempDir, fields: serde_json::Value, by_value_limit: u64) -> String {
     let record: Record = serde_json::from_value(fields).expect("a record");
     let packages = Packages::new(root.path()).of_repository("https://example.org/oai");
@@ -115,7 +115,7 @@ fn many_large_files_are_streamed() {
     assert!(didl.len() > 8_000_000);
 }
 
-/// Writes to a file again and again until it is dropped.
+/// Writes to a file repeatedly until it is dropped.
 struct Busy(Arc<AtomicBool>, Option<JoinHandle<()>>);
 
 impl Busy {

@@ -1,8 +1,9 @@
 //! Digests of the files of documents, computed once for each state of a file.
 //!
-//! A package has digests of the bytes that it includes. Of a file that it gives by reference only, digests take reading all
-//! of the file, and no list may wait for that. So the import computes them, when everything else is done: harvesters have
-//! the documents by then. Datestamps stay (decision 019). An import that is killed continues here with the files that are left.
+//! A package has digests of the bytes that it includes. For a file that it includes only by reference, computing the
+//! digests means reading the whole file, and no list may wait for that. So the import computes them after everything
+//! else: harvesters can harvest the documents by then. Datestamps do not change (decision 019). An import that is
+//! killed continues here with the remaining files.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,12 +16,12 @@ use crate::dossier::Dossier;
 use crate::offer::PACKAGES;
 use crate::record::Record;
 
-/// Documents that are looked up at a time.
+/// The number of documents that are read at a time.
 const ITEMS: usize = 500;
 
 impl Import<'_> {
-    /// Computes the digests of all files of documents that have none in their present state, and counts them. A file that cannot
-    /// be read, or that changes meanwhile, is left to the next import.
+    /// Computes the digests of all files of documents that have none in their present state, and counts them. A file
+    /// that cannot be read, or that changes meanwhile, is left to the next import.
     pub fn digest_files(&self, count: &AtomicU64) -> Result<(), ImportError> {
         let Some(packages) = self.archive.packages.as_ref().filter(|_| !self.options.dry_run) else { return Ok(()) };
         let catalogue = &*self.catalogue;

@@ -1,4 +1,4 @@
-//! Everything that is stored of a document, made of its record.
+//! Creates the stored data of a document from its record.
 
 use std::io;
 use std::path::Path;
@@ -17,23 +17,23 @@ use crate::terms::Archive;
 /// A format that a record does not have.
 pub(super) struct Lack {
     pub(super) prefix: String,
-    /// Fields that the format requires and the record does not have.
+    /// The fields that the format requires and the record does not have.
     pub(super) fields: Vec<String>,
 }
 
-/// What is to be stored of a document.
+/// The data to be stored of a document.
 pub(super) struct Draft {
     pub(super) dossier: dossier::Draft,
-    /// The formats that not every document has, and this one does.
+    /// The formats of this document that not every document has.
     pub(super) forms: Vec<(Arc<StoredFormat>, Option<Packed>)>,
-    /// Formats that no crosswalk makes, with what goes out in them.
+    /// Formats without a crosswalk, with the content as received.
     pub(super) as_they_came: Vec<(Arc<StoredFormat>, Vec<u8>)>,
-    /// Formats of the archive that this document does not have.
+    /// The formats of the archive that this document does not have.
     pub(super) lacking: Vec<Lack>,
 }
 
 impl Archive {
-    /// Everything that is to be stored of a document.
+    /// Creates all data to be stored of a document.
     pub(super) fn draft(&self, name: &str, record: Record, given: &[Given]) -> Result<Draft, CrosswalkError> {
         let json = serde_json::to_vec(&record).expect("a record is texts and numbers");
         let record = Arc::new(record);
@@ -63,7 +63,7 @@ impl Archive {
                     dossier.keep(&definition.prefix, |out| crosswalk.write(&described, out))?;
                 }
                 None if crosswalk.is_proven(json.len()) => {}
-                // A record on which a template fails is bad now: later the list of a whole format would fail with it.
+                // A record on which a template fails is rejected now: later it would break the lists of the format.
                 None => {
                     tried.clear();
                     crosswalk.write(&described, &mut tried)?;
@@ -87,11 +87,11 @@ impl Archive {
     }
 }
 
-/// Packs what is to be stored.
+/// Compresses the data to be stored.
 pub(super) struct Packing(Packer);
 
 impl Packing {
-    /// Large documents wait in a folder until they are stored.
+    /// Creates a compressor. Large documents are kept in a directory until they are stored.
     pub(super) fn new(spool: &Path) -> io::Result<Self> {
         Packer::of_dossiers(spool).map(Self)
     }

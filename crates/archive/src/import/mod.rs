@@ -1,19 +1,19 @@
-//! Filling a catalogue from a source, and keeping it equal to it.
+//! Imports a source into a catalogue, and updates the catalogue from it.
 //!
-//! An import may be killed at any moment and begun again: what is there already is recognised by its bytes, so nothing
-//! is done twice, and what is not in the source any more is only deleted when all of it has been read.
+//! An import may be killed at any moment and started again: existing documents are recognised by their bytes, so
+//! nothing is done twice, and documents that are missing from the source are only deleted when all of it has been read.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `stream` | threads, order, and what was met |
-//! | `clerk` | what becomes of one entry |
-//! | `draft` | what is stored of one document |
-//! | `stamp` | when a document last changed, by its own account |
-//! | `gone` | what is not in the source any more |
+//! | `stream` | threads, order, and the entries found |
+//! | `clerk` | processing of one entry |
+//! | `draft` | the stored data of one document |
+//! | `stamp` | the date of the last change of a document, by its record |
+//! | `gone` | documents that are missing from the source |
 //! | `digests` | digests of documents' files |
-//! | `recast` | what a change of crosswalks or rules changes |
-//! | `sources` | how each source is read |
-//! | `report` | what is told about it |
+//! | `recast` | the effects of a change of crosswalks or rules |
+//! | `sources` | the options of each source |
+//! | `report` | the report |
 
 mod clerk;
 mod digests;
@@ -39,75 +39,75 @@ use crate::crosswalk::CrosswalkError;
 use crate::source::{Fault, Options, Reading, Source};
 use crate::terms::{Archive, Terms, TermsError};
 
-/// How an import goes about it.
+/// The options of an import.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// What the source is called. Each has its own documents, and only those can be missed in it.
+    /// The name of the source. Each source has its own documents, and only those can be missing from it.
     pub source: String,
-    /// How it is read. The catalogue remembers it.
+    /// The options for reading the source. The catalogue stores them.
     pub reading: Options,
-    /// The source only holds what is new or changed: nothing that is missing is gone.
+    /// True if the source contains only new and changed documents: missing ones are not deleted.
     pub only_update: bool,
-    /// Which share of a source's documents may be gone at once.
+    /// The maximum share of a source's documents that one import may delete.
     pub most_gone: f64,
-    /// Find out what would be done, and do nothing.
+    /// True if the import only reports its effects, and changes nothing.
     pub dry_run: bool,
-    /// A folder where large documents wait until they are stored.
+    /// A directory for large documents until they are stored.
     pub spool: PathBuf,
 }
 
-/// Why an import ended early. What was written until then stays.
+/// The reason why an import ended early. Changes written until then remain.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// The source cannot be read on.
+    /// The source cannot be read further.
     #[error("failed to read the source")]
     Source(#[source] io::Error),
-    /// This machine failed.
+    /// A local I/O error.
     #[error("failed to prepare records")]
     Io(#[from] io::Error),
-    /// The catalogue failed.
+    /// A failure of the catalogue.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
-    /// The terms are broken.
+    /// The terms are invalid.
     #[error(transparent)]
     Terms(#[from] TermsError),
-    /// A crosswalk fails on a record that is stored already.
+    /// A crosswalk fails on a record that is already stored.
     #[error("failed to generate the formats of {name}")]
     Recast {
-        /// Which record.
+        /// The record.
         name: String,
-        /// Why.
+        /// The cause.
         source: CrosswalkError,
     },
-    /// A rule of sets fails on a record that is stored already.
+    /// A rule of sets fails on a record that is already stored.
     #[error("failed to determine the sets of {name}")]
     Sets {
-        /// Which record.
+        /// The record.
         name: String,
-        /// Why.
+        /// The cause.
         source: Fault,
     },
-    /// The catalogue holds something else.
+    /// The catalogue has other content.
     #[error("the catalogue contains {0}; an archive needs a separate catalogue")]
     Foreign(&'static str),
 }
 
 /// One import.
 pub struct Import<'a> {
-    /// Where to.
+    /// The catalogue to write to.
     pub catalogue: Arc<dyn Catalogue>,
-    /// On what terms.
+    /// The archive, with its terms.
     pub archive: &'a Archive,
-    /// How.
+    /// The options.
     pub options: ImportOptions,
-    /// How far it is.
+    /// The progress.
     pub progress: &'a Progress,
-    /// The time.
+    /// The present time.
     pub now: Datestamp,
 }
 
 impl Import<'_> {
-    /// Takes in a whole source.
+    /// Imports a whole source.
     pub fn run(
         &self,
         source: Box<dyn Source>,
@@ -134,7 +134,7 @@ impl Import<'_> {
         Ok(report)
     }
 
-    /// Only makes the terms hold, for what is there already.
+    /// Only applies the terms to the documents that are already stored.
     pub fn recast(&self) -> Result<Report, ImportError> {
         let mut report = Report::default();
         let mut writer = self.catalogue.writer()?;
@@ -149,14 +149,14 @@ impl Import<'_> {
         Ok(report)
     }
 
-    /// Which source it is, as a number.
+    /// Returns the number that identifies the source.
     fn source(&self) -> i64 {
-        // The bits are what counts.
+        // Only the bits are significant.
         xxh3_64(self.options.source.as_bytes()) as i64
     }
 
-    /// Sees to it that the catalogue's terms are these, and that every record in it is by them. Returns true if every stored
-    /// record was evaluated for that.
+    /// Stores the terms in the catalogue, and updates all records to them. Returns true if it has evaluated every
+    /// stored record.
     fn agree(&self, writer: &mut dyn Writer, report: &mut Report) -> Result<bool, ImportError> {
         let terms = self.archive.terms();
         let Some(held) = Terms::held(&*self.catalogue)? else {
@@ -169,7 +169,7 @@ impl Import<'_> {
             }
             return Ok(false);
         };
-        // More than one, if somebody changed their mind before all records had been looked at.
+        // More than one, if the terms changed again before all records had been evaluated.
         let mut former = Terms::former(&*self.catalogue)?;
         if held != *terms {
             former.retain(|before| *before != held);
@@ -185,13 +185,14 @@ impl Import<'_> {
             withdrawn.dedup();
             report.withdrawn = withdrawn.into_iter().map(str::to_owned).collect();
         }
-        // Terms that fail on a record are refused before they hold.
+        // Terms that fail on a record are rejected before they take effect.
         report.recast = self.recast_all(None, &before)?;
         if self.options.dry_run {
             return Ok(true);
         }
-        // The new terms hold before the first record is stamped by them: whoever harvests in between gets a changed
-        // record with its old stamp, and again with its new one. The other way round a change would be missed.
+        // The new terms take effect before the first record gets a new datestamp: a client that harvests in between
+        // receives a changed record with its old datestamp, and later again with its new one. In the opposite order it
+        // would miss a change.
         Terms::remember_former(&former, writer)?;
         terms.hold(writer)?;
         report.recast = self.recast_all(Some(&mut *writer), &before)?;
@@ -199,7 +200,7 @@ impl Import<'_> {
         Ok(true)
     }
 
-    /// Tells the catalogue what sets are called.
+    /// Writes the names of sets to the catalogue.
     pub(super) fn name_sets(&self, writer: &mut dyn Writer) -> Result<(), ImportError> {
         let known = self.catalogue.set_titles()?;
         for set in self.archive.sets.named() {

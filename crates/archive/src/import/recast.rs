@@ -1,9 +1,9 @@
-//! What a change of crosswalks or rules changes.
+//! Applies a change of crosswalks or rules to the stored records.
 //!
-//! Every record that is there is put into its formats and sets twice, by the former terms and by those that hold now. One
-//! that comes out differently is stamped, and no other. Where a format begins or ceases to be one that every record has,
-//! records change lists, and only those are stamped that thereby come or go. A format that is taken away is one that no
-//! record has any more: all of them are deleted in it, since deletions are told for ever.
+//! The formats and sets of every stored record are determined twice, by the former terms and by the present ones. Only
+//! a record with different results gets a new datestamp. If a format becomes one that every record has, or ceases to be
+//! one, records change lists, and only those that thereby enter or leave a list get a new datestamp. After a format is
+//! removed, no record has it: all of them are deleted in it, because deletions are reported permanently.
 
 use std::io;
 use std::num::NonZero;
@@ -22,18 +22,18 @@ use crate::record::Record;
 use crate::source::Given;
 use crate::terms::Archive;
 
-/// Records looked at together.
+/// The number of records evaluated together.
 const TOGETHER: usize = 1024;
 
-/// Changes written together.
+/// The number of changes written together.
 const CHANGES: usize = 4 * 1024;
 
-/// Fewer, if so many large bodies wait in files.
+/// A limit for large bodies that wait in files.
 const SPOOLED: usize = 100;
 
 impl Import<'_> {
-    /// Looks at every record, and stamps those that came out differently before. Tells how many that are. Without a writer
-    /// it only finds out.
+    /// Evaluates every record, sets a new datestamp for those whose results differ, and returns their number. Without a
+    /// writer it only counts.
     pub(super) fn recast_all(
         &self,
         mut writer: Option<&mut dyn Writer>,
@@ -73,7 +73,7 @@ impl Import<'_> {
         Ok(stamped)
     }
 
-    /// Shares the work among the processors.
+    /// Distributes the work among the processors.
     fn recast_some(&self, before: &[Archive], lists: &Lists, items: &[Item]) -> Result<Vec<Description>, ImportError> {
         let shares = thread::available_parallelism().map_or(1, NonZero::get);
         thread::scope(|scope| {
@@ -90,13 +90,13 @@ impl Import<'_> {
     }
 }
 
-/// Which formats get lists of their own, and which lose them.
+/// The formats that get separate lists, and those that lose them.
 struct Lists {
-    /// Every record had them, and not every one has them now.
+    /// Every record had these formats, and not every record has them now.
     rare: Vec<Arc<StoredFormat>>,
-    /// Not every record had them, and now all have.
+    /// Not every record had these formats, and now all have.
     common: Vec<Arc<StoredFormat>>,
-    /// Formats that have, or had, lists of their own.
+    /// Formats that have, or had, separate lists.
     known: Vec<Arc<StoredFormat>>,
 }
 
@@ -106,7 +106,8 @@ impl Lists {
             let former = before.iter().filter_map(|before| before.crosswalks.get(prefix));
             former.map(Crosswalk::definition).any(|definition| definition.is_for_all() == for_all)
         };
-        // No crosswalk made it, and yet there are records on its list: it was taken away, or it came as XML.
+        // Former terms have no crosswalk to the format, and yet records are on its list: the crosswalk was removed, or
+        // the records were received as XML.
         let was_left = |prefix: &str| {
             known.iter().any(|known| known.prefix == prefix)
                 && before.iter().any(|before| before.crosswalks.get(prefix).is_none())
@@ -121,7 +122,8 @@ impl Lists {
         Self { rare: formats(false), common: formats(true), known }
     }
 
-    /// Every record is gone in formats that it had and that are no more. Not before somebody could have harvested them.
+    /// Marks every record as deleted in the formats that it had and that were removed. Not before a client could have
+    /// harvested them.
     fn withdraw(&mut self, before: &[Archive], now: &Archive) {
         let former = before.iter().flat_map(|before| before.crosswalks.all()).map(Crosswalk::definition);
         for definition in former.filter(|former| former.is_for_all() && now.crosswalks.get(&former.prefix).is_none()) {
@@ -155,7 +157,7 @@ impl<'a> Recaster<'a> {
         Ok(changes)
     }
 
-    /// A tombstone, also on the lists of formats that every record had when it went.
+    /// Returns a tombstone, also on the lists of formats that every record had when it was deleted.
     fn relisted(&self, item: &Item) -> Description {
         Description {
             name: item.name.clone(),
@@ -210,14 +212,14 @@ impl<'a> Recaster<'a> {
         }))
     }
 
-    /// Whether a record changes lists of formats, and whether it comes or goes thereby. `now` are the formats that it has
-    /// and not every record has.
+    /// Returns two flags: true if a record changes lists of formats, and true if it thereby enters or leaves one. `now`
+    /// are the formats that it has and not every record has.
     fn compare_lists(&self, item: &Item, now: &[&str]) -> (bool, bool) {
         let held = |prefix: &str| item.formats.iter().find(|held| held.format.prefix == prefix).map(|held| !held.gone);
         let among = |formats: &[Arc<StoredFormat>], prefix: &str| formats.iter().any(|format| format.prefix == prefix);
         let (mut relisted, mut comes_or_goes) = (false, false);
         for prefix in now {
-            // On a list of which there was none before, it is where it was, or where nobody has looked yet.
+            // On a list that did not exist before, the record is either unchanged or was never visible.
             let is_news = match held(prefix) {
                 Some(was) => !was,
                 None => !among(&self.lists.rare, prefix) && self.was_offered(prefix),
@@ -245,7 +247,7 @@ impl<'a> Recaster<'a> {
             || self.lists.known.iter().any(|known| known.prefix == prefix)
     }
 
-    /// Whether a format that was there before comes out differently now.
+    /// Returns true if the output in a format that already existed differs now.
     fn differs(&self, name: &str, record: &Record, dossier: Dossier<'_>) -> Result<bool, CrosswalkError> {
         if self.before.iter().any(|before| before.terms.edition != self.now.terms.edition) {
             return Ok(true);
@@ -259,7 +261,7 @@ impl<'a> Recaster<'a> {
         }
         for crosswalk in self.now.crosswalks.all() {
             let prefix = &crosswalk.definition().prefix;
-            // What goes out as it came does not depend on the crosswalk.
+            // A format that is sent as received does not depend on the crosswalk.
             if dossier.given(prefix).is_some() || !crosswalk.suits(&record) {
                 continue;
             }
@@ -282,7 +284,7 @@ impl<'a> Recaster<'a> {
                 };
                 let mut was = Vec::new();
                 let written = crosswalk.write(&before.crosswalks.describe(Arc::clone(&record), name), &mut was);
-                // A template that failed on it must not keep a better one out: whatever comes now is news.
+                // A template that failed on the record must not block a better one: any output is a change.
                 if written.is_err() || was != is {
                     return Ok(true);
                 }
@@ -291,13 +293,13 @@ impl<'a> Recaster<'a> {
         Ok(false)
     }
 
-    /// Whether a format was made by another template, or of other constants, by those terms.
+    /// Returns true if those terms generated a format by another template, or with other constants.
     fn makes_otherwise(&self, before: &Archive, now: &Definition) -> bool {
         let Some(former) = before.crosswalks.get(&now.prefix).map(Crosswalk::definition) else { return false };
         former.template != now.template || before.terms.constants != self.now.terms.constants
     }
 
-    /// What goes out as it came.
+    /// Returns the formats that are sent as received.
     fn given(&mut self, item: &Item, dossier: Dossier<'_>) -> Result<Vec<Given>, ImportError> {
         let mut given = Vec::new();
         for (prefix, xml) in dossier.all_given() {
@@ -327,7 +329,7 @@ impl<'a> Recaster<'a> {
     }
 }
 
-/// What stands between the tags of the metadata element, without what is said about it.
+/// Returns the content of the metadata element, without the `about` containers.
 fn metadata_of(whole: &[u8]) -> &[u8] {
     const END: &[u8] = b"</metadata>";
     let inner = whole.strip_prefix(b"<metadata>").unwrap_or(whole);

@@ -1,4 +1,4 @@
-//! What an import did, and what it has to complain about.
+//! The report of an import, and the problems that it found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,84 +7,85 @@ use serde::Serialize;
 
 use crate::source::{Fault, Place};
 
-/// What an import did. Every entry that was read is counted once: new, changed, unchanged, back, gone, bad or double.
+/// The results of an import. Every entry that was read is counted once: new, changed, unchanged, missing, restored, bad
+/// or duplicate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Entries of the source.
+    /// The number of entries of the source.
     pub read: u64,
-    /// Documents that were never here.
+    /// The number of new documents.
     pub new: u64,
-    /// Documents that are not as they were.
+    /// The number of changed documents.
     pub changed: u64,
-    /// Documents that are as they were.
+    /// The number of unchanged documents.
     pub unchanged: u64,
-    /// Documents that are not in the source any more, or are said there to be deleted.
+    /// The number of documents that are missing from the source, or marked there as deleted.
     pub gone: u64,
-    /// Documents that were gone.
+    /// The number of documents that had been deleted before.
     pub back: u64,
-    /// Entries that made no sense.
+    /// The number of invalid entries.
     pub bad: u64,
-    /// Entries with an identifier that an earlier one had, and had been taken with.
+    /// The number of entries with the identifier of an earlier entry that was imported.
     pub duplicates: u64,
-    /// Imported entries with a date that cannot be parsed; it is kept as text.
+    /// The number of imported entries with a date that cannot be parsed; it is kept as text.
     pub remarks: u64,
-    /// Formats that some of the imported entries do not have, by prefix.
+    /// The formats that some of the imported entries do not have, by prefix.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub lacking: BTreeMap<String, Lacking>,
-    /// Rules of sets that match no record, each with its number and field. Known if every record was evaluated: in the first
-    /// import, and after a change of the configuration.
+    /// The rules of sets that match no record, each with its number and field. Known if every record was evaluated: in
+    /// the first import, and after a change of the configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_rules: Vec<String>,
-    /// Documents that changed because a crosswalk or a rule of sets did.
+    /// The number of documents that changed because a crosswalk or a rule of sets did.
     pub recast: u64,
-    /// Formats that are no more: what records had in them is told as deleted.
+    /// The formats that were removed: all records are reported as deleted in them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withdrawn: Vec<String>,
-    /// Documents that are not in the source, and were kept nevertheless.
+    /// The number of documents that are missing from the source, and were kept nevertheless.
     pub spared: u64,
-    /// Why they were.
+    /// The reason why they were kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spared_because: Option<Spared>,
-    /// Whether the catalogue now holds what the source does, bad entries aside.
+    /// True if the catalogue now equals the source, except for bad entries.
     pub complete: bool,
 }
 
-/// Records without a format.
+/// Records that do not have a format.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lacking {
-    /// Number of records.
+    /// The number of records.
     pub records: u64,
-    /// Fields that the format requires, and that some of these records do not have.
+    /// The fields that the format requires, and that some of these records do not have.
     pub fields: BTreeSet<String>,
 }
 
-/// Why documents that are not in the source were kept.
+/// The reason why documents that are missing from the source were kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spared {
     /// They are too many: more likely the source is damaged.
     TooMany,
-    /// Entries without a readable identifier could be theirs.
+    /// Entries without a readable identifier could be these documents.
     Unidentified,
 }
 
-/// Somebody to complain to about entries.
+/// A receiver of problems with entries.
 pub trait Complaints {
-    /// An entry makes no sense.
+    /// Reports an invalid entry.
     fn bad(&mut self, place: &Place, fault: &Fault);
 
-    /// An entry is taken, but not all of it can be read.
+    /// Reports an entry that was imported, but not all of it could be read.
     fn remark(&mut self, place: &Place, fault: &Fault);
 }
 
-/// How far an import is, for whoever shows it.
+/// The progress of an import, for display.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Entries, or stored records, that have been dealt with.
+    /// The number of entries, or stored records, that have been processed.
     pub done: AtomicU64,
-    /// Bytes of the source that have been read.
+    /// The number of bytes of the source that have been read.
     pub bytes: AtomicU64,
-    /// How many there are; 0 if nobody knows.
+    /// The total; 0 if unknown.
     pub total: AtomicU64,
 }
 

@@ -1,7 +1,7 @@
-//! How each source of an archive is read, as the catalogue remembers it.
+//! The options of each source of an archive, stored in the catalogue.
 //!
-//! Read in another way, the same input is other documents: under other identifiers, in other formats. So an import that says
-//! nothing about its source goes by what was said the last time.
+//! Read with other options, the same input yields other documents: with other identifiers, in other formats. So an
+//! import without options for its source uses the previous ones.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const SOURCES: &str = "archive-sources";
 
 type Sources = BTreeMap<String, Options>;
 
-/// What was last said about a source; `None` if nothing ever was.
+/// Returns the previous options of a source; `None` if it has none.
 pub(crate) fn remembered(catalogue: &dyn Catalogue, source: &str) -> Result<Option<Options>, TermsError> {
     Ok(all(catalogue)?.remove(source))
 }
@@ -27,7 +27,7 @@ fn all(catalogue: &dyn Catalogue) -> Result<Sources, TermsError> {
 }
 
 impl Import<'_> {
-    /// Remembers how this source is read.
+    /// Stores the options of this source.
     pub(super) fn remember_source(&self, writer: &mut dyn Writer) -> Result<(), ImportError> {
         let mut sources = all(&*self.catalogue)?;
         let options = &self.options.reading;

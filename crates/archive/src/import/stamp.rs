@@ -1,5 +1,5 @@
-//! Dates of a document: when it last changed, by what its record says, which is its datestamp while an archive is filled for
-//! the first time; and those that cannot be parsed.
+//! The dates of a document: the date of its last change, by its record, which becomes the datestamp when an archive is
+//! first filled; and dates that cannot be parsed.
 
 use jiff::Timestamp;
 use modoai_protocol::Datestamp;
@@ -9,8 +9,8 @@ use crate::crosswalk::dates::Date;
 use crate::record::Record;
 use crate::source::Fault;
 
-/// What the record says; `None` if it says nothing. What it says expressly must make sense; among its other dates only
-/// those that do are looked at, and the latest counts.
+/// Returns the date of the last change; `None` if the record has none. An explicit datestamp must be valid. Of the
+/// other dates, invalid ones are ignored, and the latest counts.
 pub(super) fn of(record: &Record) -> Result<Option<Datestamp>, Fault> {
     if let Some(datestamp) = &record.datestamp {
         let what = || Fault(format!("invalid datestamp {datestamp:?}; expected YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ"));
@@ -20,7 +20,7 @@ pub(super) fn of(record: &Record) -> Result<Option<Datestamp>, Fault> {
     Ok(dates.filter_map(|date| exact(date).or_else(|| day(date))).max())
 }
 
-/// Names the dates of a record that cannot be parsed; `None` if all can. They are kept as text.
+/// Reports the dates of a record that cannot be parsed; `None` if all can. They are kept as text.
 pub(super) fn unreadable(record: &Record) -> Option<Fault> {
     let is_bad = |date: &str| !date.trim().is_empty() && Date::parse(date).is_none();
     let named = record.dates.iter().filter(|(_, date)| is_bad(date));
@@ -38,23 +38,23 @@ pub(super) fn unreadable(record: &Record) -> Option<Fault> {
     }))
 }
 
-/// As much as is needed to find it.
+/// Shortens a text to the length that is needed to find it.
 fn shortened(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(60).collect()
 }
 
-/// A day, or a moment of which the zone is told.
+/// Parses a day, or a time with a known zone.
 fn exact(text: &str) -> Option<Datestamp> {
     let text = text.trim();
     Bound::parse(text).map(Bound::first).or_else(|| {
         let seconds = text.parse::<Timestamp>().ok()?.as_second();
         let datestamp = Datestamp::from_unix(seconds);
-        // Years that no datestamp has.
+        // Years outside the range of datestamps.
         (datestamp.unix() == seconds).then_some(datestamp)
     })
 }
 
-/// The day of a date in any other form; the first day of a month or a year.
+/// Parses the day of a date in any other form; of a month or a year, its first day.
 fn day(text: &str) -> Option<Datestamp> {
     Bound::parse(&Date::parse(text)?.first_day().to_string()).map(Bound::first)
 }

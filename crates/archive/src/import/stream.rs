@@ -1,7 +1,7 @@
-//! From a source to the catalogue: one thread cuts the source into entries, clerks look at them, and here they are
-//! taken in the order of the source and written.
+//! Moves entries from a source to the catalogue. One thread splits the source into entries, workers process them, and
+//! this module takes the results in the order of the source and writes them.
 //!
-//! Everything between the threads is bounded, so a slow disk slows the reading down and fills no memory.
+//! All queues between the threads are bounded, so a slow disk slows reading down and memory does not fill up.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -18,55 +18,55 @@ use super::report::{Complaints, Progress, Report};
 use super::{Import, ImportError};
 use crate::source::{Entry, Fault, Reading, Source};
 
-/// Entries that are looked at together.
+/// The number of entries that are processed together.
 const ENTRIES: usize = 1024;
 
-/// Fewer, if they are large.
+/// A limit in bytes, for large entries.
 const BYTES: usize = 8 << 20;
 
-/// Changes that become visible together.
+/// The number of changes that become visible together.
 const CHANGES: usize = 8 * 1024;
 
-/// The same while nothing is visible yet. Each batch goes into the catalogue sorted by datestamp, as lists are, so the
-/// fewer there are, the fewer places a list is gathered from.
+/// The same while nothing is visible yet. Each batch is written to the catalogue sorted by datestamp, as lists are, so
+/// the fewer batches there are, the fewer places a list is read from.
 const CHANGES_OF_FILLING: usize = 32 * 1024;
 
-/// Fewer, if there is much to be stored: this many bytes, packed.
+/// A limit for the compressed bytes to be stored.
 const STORED: u64 = 128 << 20;
 
-/// And fewer, if much of it waits in files.
+/// A limit for the bodies that wait in files.
 const SPOOLED: usize = 200;
 
-/// Some neighbouring entries, and how many came before.
+/// Some neighbouring entries, and the number of entries before them.
 type Batch = (u64, Vec<Entry>);
 
-/// What was found out about some neighbouring entries.
+/// The results of some neighbouring entries.
 type Findings = (u64, Result<Vec<Finding>, ImportError>);
 
-/// What was met in a source.
+/// The entries that were found in a source.
 #[derive(Default)]
 pub(super) struct Met {
-    /// Hashes of the names of all documents that were met, whatever was wrong with them.
+    /// Hashes of the names of all documents that were found, including invalid ones.
     pub(super) names: HashSet<u64>,
-    /// Those of which all entries so far were bad: a good one is still welcome.
+    /// The names for which all entries so far were bad: a good one is still accepted.
     refused: HashSet<u64>,
-    /// How many of them are in the catalogue now, and not gone.
+    /// The number of these documents that are in the catalogue now, and not deleted.
     pub(super) live: u64,
-    /// Entries without a readable identifier.
+    /// The number of entries without a readable identifier.
     pub(super) unidentified: u64,
 }
 
-/// One who takes findings in order, and has the changes written.
+/// Takes results in order, and writes the changes.
 struct Taker<'a> {
     import: &'a Import<'a>,
     writer: &'a mut dyn Writer,
     dry: bool,
     changes: Vec<Change>,
-    /// How many changes are gathered.
+    /// The number of changes that are collected.
     most: usize,
-    /// Bytes that wait in memory to be stored.
+    /// The number of bytes that wait in memory to be stored.
     stored: u64,
-    /// Bodies that wait in files.
+    /// The number of bodies that wait in files.
     spooled: usize,
     met: Met,
     report: &'a mut Report,
@@ -74,7 +74,7 @@ struct Taker<'a> {
 }
 
 impl Import<'_> {
-    /// Takes a whole source in.
+    /// Imports a whole source.
     pub(super) fn take(
         &self,
         writer: &mut dyn Writer,
@@ -105,7 +105,7 @@ impl Import<'_> {
                 let (to_look_at, findings) = (Arc::clone(&to_look_at), findings.clone());
                 scope.spawn(move || self.clerk(reading, &to_look_at, &findings));
             }
-            // Those of the clerks are the only ones left, so both sides notice when the other ends.
+            // The workers hold the only other ends, so both sides notice when the other ends.
             drop((to_look_at, findings));
             take_in_order(&to_take, |findings| {
                 self.progress.dealt_with(findings.len() as u64);
@@ -138,7 +138,7 @@ impl Import<'_> {
     }
 }
 
-/// Cuts a source into batches, until it ends or nobody wants more.
+/// Splits a source into batches, until it ends or the receiver ends.
 fn cut(mut source: Box<dyn Source>, batches: &dyn Fn(Batch) -> bool, progress: &Progress) -> io::Result<()> {
     let mut before = 0;
     loop {
@@ -157,12 +157,12 @@ fn cut(mut source: Box<dyn Source>, batches: &dyn Fn(Batch) -> bool, progress: &
     }
 }
 
-/// Sends batches until nobody takes them any more.
+/// Returns a function that sends batches, and returns false when the receiver has ended.
 fn batches_into(batches: SyncSender<Batch>) -> impl Fn(Batch) -> bool {
     move |batch| batches.send(batch).is_ok()
 }
 
-/// Takes findings in the order of the source, whichever clerk was faster.
+/// Takes results in the order of the source, regardless of which worker was faster.
 fn take_in_order(
     findings: &Receiver<Findings>,
     mut take: impl FnMut(Vec<Finding>) -> Result<(), ImportError>,
@@ -180,7 +180,7 @@ fn take_in_order(
 }
 
 impl Met {
-    /// Notes an entry. Of a document that was met already only the first good one counts.
+    /// Registers an entry. Of several entries for a document only the first good one counts.
     fn admits(&mut self, name: Option<u64>, verdict: &Verdict) -> bool {
         let Some(name) = name else {
             self.unidentified += 1;
@@ -260,7 +260,7 @@ impl Taker<'_> {
 
     fn write(&mut self) -> Result<(), ImportError> {
         if !self.dry {
-            // Before, because an import that is killed never meets these sets again.
+            // Written before the changes, because after a kill the next import does not find these sets again.
             self.import.name_sets(&mut *self.writer)?;
             self.writer.apply(&self.changes)?;
         }

@@ -1,4 +1,4 @@
-//! A format that a crosswalk makes.
+//! A format that a crosswalk generates.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::crosswalk::{Crosswalk, Crosswalks};
 use crate::dossier::Dossier;
 use crate::record::Record;
 
-/// A format that a crosswalk makes.
+/// A format that a crosswalk generates.
 pub(super) struct Crosswalked {
     pub(super) crosswalks: Arc<Crosswalks>,
     pub(super) index: usize,
@@ -77,7 +77,7 @@ impl Format for Crosswalked {
     }
 }
 
-/// A format that is not kept ready, made now.
+/// Renders a format that is not stored.
 pub(super) fn rendered(
     crosswalks: &Crosswalks,
     crosswalk: &Crosswalk,

@@ -1,4 +1,4 @@
-//! The formats that an archive offers: its crosswalks, what came as XML and goes out as it came, and packages of files.
+//! The formats that an archive offers: its crosswalks, formats that were received as XML, and packages of files.
 
 mod crosswalked;
 mod packaged;
@@ -14,23 +14,24 @@ use self::crosswalked::Crosswalked;
 use self::packaged::Packaged;
 use crate::terms::{Archive, Terms, TermsError};
 
-/// The formats of the archive in a catalogue, made anew when its terms change.
+/// The formats of the archive in a catalogue, created again when its terms change.
 #[derive(Default)]
 pub struct Offer {
     made: Mutex<Option<Made>>,
 }
 
-/// What was made of the terms, and when.
+/// The formats that were created from the terms, and their revision.
 struct Made {
     epoch: u64,
     revision: i64,
-    /// Formats that records came in: more can come with every record.
+    /// The number of formats in which records were received: any record can add one.
     stored: usize,
     formats: Formats,
 }
 
 impl Offer {
-    /// The offer of a catalogue, if it is that of an archive. Broken terms are told here, before anybody asks.
+    /// Returns the formats of a catalogue, if it is that of an archive. Invalid terms are reported here, before the
+    /// first request.
     pub fn of(catalogue: &dyn Catalogue) -> Result<Option<(Self, Terms)>, TermsError> {
         let Some(terms) = Terms::held(catalogue)? else { return Ok(None) };
         Archive::compile(terms.clone())?;
@@ -38,7 +39,7 @@ impl Offer {
     }
 }
 
-/// The formats that are made by these terms.
+/// Returns the formats that these terms generate.
 fn made_by(archive: &Archive) -> impl Iterator<Item = Arc<dyn Format>> {
     let crosswalks = &archive.crosswalks;
     let crosswalked = (0..crosswalks.all().len())
@@ -67,14 +68,14 @@ impl ArchiveFormats for Offer {
                 formats.push(format);
             }
         };
-        // Until every record has been looked at, some are on lists of formats that only the former terms make.
+        // Until every record has been evaluated, some are on lists of formats that only the former terms generate.
         for former in Terms::former(catalogue).map_err(failure)? {
             let former = Archive::compile(former).map_err(failure)?;
             for format in made_by(&former).filter(|format| format.list().is_some()) {
                 add(&mut formats, format);
             }
         }
-        // What came as XML; and formats that are no more, in which everything is deleted.
+        // Formats that were received as XML, and removed formats, in which all records are deleted.
         for format in &stored {
             add(&mut formats, formats::stored(Arc::clone(format)));
         }

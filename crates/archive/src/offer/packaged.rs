@@ -1,4 +1,4 @@
-//! `oai_didl`: documents that have files, with the files.
+//! `oai_didl`: packages of documents that have files.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::didl::Packages;
 use crate::dossier::Dossier;
 use crate::record::Record;
 
-/// What harvesters ask for.
+/// The metadataPrefix.
 pub(crate) const PREFIX: &str = "oai_didl";
 
 /// The description inside a package.
@@ -30,7 +30,7 @@ pub(crate) fn format() -> StoredFormat {
 
 pub(super) struct Packaged {
     pub(super) crosswalks: Arc<Crosswalks>,
-    /// The folder of files.
+    /// The directory of files.
     pub(super) root: PathBuf,
 }
 

@@ -1,16 +1,16 @@
-//! Configurations that are shipped: what an archive of a well-known kind says in its `archive.toml`.
+//! Configurations that are shipped: the `archive.toml` for well-known kinds of archives.
 //!
-//! Adding one is a file here and a row of [`PRESETS`].
+//! To add one, add a file here and a row of [`PRESETS`].
 
-/// Every preset: its name, and the text of its `archive.toml`.
+/// All presets: the name, and the text of the `archive.toml`.
 pub const PRESETS: &[(&str, &str)] = &[("arxiv", include_str!("arxiv.toml"))];
 
-/// The text of the preset of that name.
+/// Returns the text of the preset with this name.
 pub fn named(name: &str) -> Option<&'static str> {
     PRESETS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// What presets are called.
+/// Returns the names of the presets.
 pub fn names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|(name, _)| *name)
 }

@@ -1,9 +1,9 @@
-//! How records are read from JSON.
+//! Reads records from JSON.
 //!
-//! Written by people and by programs of all sorts, the same thing comes in several shapes: one creator or a list of
-//! them, a name or an object, a number where a text is meant. All shapes that can mean only one thing are taken. It is
-//! written out because the record is also what the catalogue keeps: a field that is read into its place at once, without
-//! being held as a value of unknown shape first, costs a third.
+//! Records are written by humans and by all sorts of programs, so the same content has several forms: one creator or a
+//! list of them, a name or an object, a number in place of a string. All unambiguous forms are accepted. The code is
+//! written by hand because the record is also the stored format of the catalogue: reading each field directly into its
+//! place, without an intermediate value of unknown type, saves a third.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ impl<'de> Visitor<'de> for RecordVisitor {
         let mut record = Record::default();
         while let Some(Text(key)) = map.next_key::<Text<'de>>()? {
             let read = match &*key {
-                // An import may know it from a first look, so there must be only one.
+                // An import may have read it in advance, so it must be unique.
                 "identifier" if !record.identifier.is_empty() => Err(A::Error::custom("it occurs twice")),
                 "identifier" => text(&mut map).map(|it| record.identifier = it.unwrap_or_default()),
                 "deleted" => map.next_value::<Option<bool>>().map(|it| record.deleted = it == Some(true)),
@@ -59,7 +59,7 @@ impl<'de> Visitor<'de> for RecordVisitor {
                     }
                 }),
             };
-            // The position is at the end of the message already, and the library finds it there again.
+            // The position is already at the end of the message, where the library finds it again.
             read.map_err(|error| A::Error::custom(format_args!("field `{key}`: {error}")))?;
         }
         Ok(record)
@@ -83,8 +83,8 @@ fn dates<'de, A: MapAccess<'de>>(map: &mut A) -> Result<BTreeMap<String, String>
     Ok(dates.into_iter().filter_map(|(event, date)| Some((event, date?.into_string()))).collect())
 }
 
-/// A text, or a whole number that is meant as one. Any other number is no longer as it was written when it gets here: `1.50`
-/// is 1.5, and of many digits the last are lost. Borrowed from the input if nothing in it was escaped.
+/// A string, or a whole number that is meant as one. Other numbers are rejected, because their original form is lost:
+/// `1.50` is 1.5, and of many digits the last are lost. Borrowed from the input if nothing in it was escaped.
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 
 impl Text<'_> {
@@ -131,7 +131,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// A list, or what would be its only element. Nulls are nothing.
+/// A list, or the value that would be its only element. Nulls are left out.
 pub(crate) struct OneOrMany<T>(pub(crate) Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
@@ -184,9 +184,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
     }
 }
 
-/// What comes as an object, or as the one text that such an object is mostly about.
+/// A type that is written as an object, or as the one string that is its main field.
 pub(super) trait TextOrObject: Sized {
-    /// What was expected, if it is neither.
+    /// The expected forms, for the error message.
     const EXPECTED: &'static str;
 
     fn from_text(text: &str) -> Self;
@@ -194,7 +194,7 @@ pub(super) trait TextOrObject: Sized {
     fn from_object<'de, D: Deserializer<'de>>(object: D) -> Result<Self, D::Error>;
 }
 
-/// Reads whichever it is.
+/// Reads either form.
 pub(super) fn text_or_object<'de, D: Deserializer<'de>, T: TextOrObject>(deserializer: D) -> Result<T, D::Error> {
     struct EitherVisitor<T>(PhantomData<T>);
     impl<'de, T: TextOrObject> Visitor<'de> for EitherVisitor<T> {
@@ -219,17 +219,17 @@ pub(super) fn text_or_object<'de, D: Deserializer<'de>, T: TextOrObject>(deseria
     deserializer.deserialize_any(EitherVisitor(PhantomData))
 }
 
-/// The fields of objects: texts as leniently as those of the record.
+/// Reads a string field of an object, as leniently as those of the record.
 pub(super) fn any_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(optional_text(deserializer)?.unwrap_or_default())
 }
 
-/// The same, where there may be none.
+/// The same for an optional field.
 pub(super) fn optional_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(Option::<Text<'de>>::deserialize(deserializer)?.map(Text::into_string))
 }
 
-/// The same, where there may be many.
+/// The same for a field with several values.
 pub(super) fn many_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     Ok(OneOrMany::<Text<'de>>::deserialize(deserializer)?.0.into_iter().map(Text::into_string).collect())
 }
@@ -282,7 +282,7 @@ impl TextOrObject for Version {
     }
 }
 
-/// The derived ways to read and write objects are inherent functions; these make them the types' own.
+/// The derived ways to read and write objects are inherent functions; these implementations use them for the types.
 macro_rules! takes_text_or_object {
     ($($type:ty),+) => {$(
         impl<'de> Deserialize<'de> for $type {

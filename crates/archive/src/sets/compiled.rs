@@ -1,6 +1,6 @@
-//! A rule as it is followed: templates, and the memory of their results.
+//! A compiled rule: its templates, and a cache of their results.
 //!
-//! A result is remembered for its value if the templates had no need to look at the record (see `view`).
+//! A result is cached for its value if the templates did not read the record (see `view`).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,20 +17,20 @@ use super::view::{Lent, View};
 use crate::record::Record;
 use crate::source::Fault;
 
-/// How many values' sets are remembered. When there are more, the memory begins anew: values that are frequent enough
-/// to matter are soon back.
+/// The number of values whose sets are cached. When it is reached, the cache is cleared: values that are frequent
+/// enough to matter are cached again soon.
 const MOST_REMEMBERED: usize = 1 << 16;
-/// Longer values are not remembered.
+/// The longest value that is cached.
 const LONGEST_REMEMBERED: usize = 256;
 
-/// Stands for a colon inside a level until the levels are told apart: a noncharacter, meant for such use.
+/// Represents a colon inside a level until the levels are split: a noncharacter, intended for such use.
 const COLON_WITHIN: char = '\u{FDD0}';
 
 const SPEC: &str = "spec";
 const WHEN: &str = "when";
 const NAME: &str = "name";
 
-/// One rule.
+/// One compiled rule.
 #[derive(Debug)]
 pub(super) struct CompiledRule {
     number: usize,
@@ -42,12 +42,12 @@ pub(super) struct CompiledRule {
     remembered: RwLock<HashMap<Box<str>, Option<Arc<SetSpec>>>>,
     names: BTreeMap<SetSpec, String>,
     descriptions: BTreeMap<SetSpec, String>,
-    /// Has made a set.
+    /// True if the rule has produced a set.
     has_matched: AtomicBool,
 }
 
 impl CompiledRule {
-    /// Makes the rule of this number ready.
+    /// Compiles the rule with this number.
     pub(super) fn compile(number: usize, rule: Rule) -> Result<Self, RuleError> {
         let refuse = |part, what: String| RuleError { rule: number, part, line: None, what };
         let mut field = None;
@@ -76,7 +76,7 @@ impl CompiledRule {
         let spec = rule.spec.unwrap_or_else(|| "{{ value|level }}".to_owned());
         compiled.add(SPEC, spec)?;
         if let Some(when) = rule.when {
-            // An expression by itself, so that nothing but an expression passes.
+            // Compiled by itself, so that only an expression is accepted.
             let whole = compiled.templates.compile_expression(&when).map(drop);
             whole.map_err(|error| compiled.broken(WHEN, &error))?;
             compiled.add(WHEN, format!("{{% if {when} %}}yes{{% endif %}}"))?;
@@ -102,7 +102,7 @@ impl CompiledRule {
                 && let Some(set) = self.set_of(value, lent, &share)?
             {
                 sets.push(set);
-                // A store for every record would be shared by all threads.
+                // An unconditional store for every record would contend between all threads.
                 if !self.has_matched.load(Ordering::Relaxed) {
                     self.has_matched.store(true, Ordering::Relaxed);
                 }
@@ -115,28 +115,28 @@ impl CompiledRule {
         })
     }
 
-    /// The number and the field of the rule, if it takes values and has made no set of any.
+    /// Returns the number and the field of the rule, if it has a field and has produced no set.
     pub(super) fn idle(&self) -> Option<String> {
         let field = self.field.as_ref().filter(|_| !self.has_matched.load(Ordering::Relaxed))?;
         Some(format!("rule {} (field `{field}`)", self.number))
     }
 
-    /// The sets that the rule names or describes.
+    /// Returns the sets that the rule names or describes.
     pub(super) fn listed(&self) -> impl Iterator<Item = &SetSpec> {
         self.names.keys().chain(self.descriptions.keys())
     }
 
-    /// The name that the rule lists.
+    /// Returns the name that the rule lists.
     pub(super) fn listed_name(&self, spec: &SetSpec) -> Option<&str> {
         self.names.get(spec).map(String::as_str)
     }
 
-    /// The description that the rule lists.
+    /// Returns the description that the rule lists.
     pub(super) fn description(&self, spec: &SetSpec) -> Option<&str> {
         self.descriptions.get(spec).map(String::as_str)
     }
 
-    /// The name that the rule's template makes. A template that fails for one set must not hide the others.
+    /// Returns the name that the rule's template generates. A template that fails for one set must not hide the others.
     pub(super) fn name_of(&self, spec: &SetSpec) -> Option<String> {
         let template = self.templates.get_template(NAME).ok()?;
         match template.render(self.context_of_name(spec)) {
@@ -205,8 +205,8 @@ impl CompiledRule {
         added.map_err(|error| self.broken(part, &error))
     }
 
-    /// Unknown filters and functions come to light only when a template runs. So it runs once now; that it finds no
-    /// fields to work with does not matter.
+    /// Runs the template once, because unknown filters and functions are only detected when it runs; that it has no
+    /// fields to read does not matter.
     fn rehearse(&self) -> Result<(), RuleError> {
         let unknown = |error: &Error| {
             use ErrorKind::{TooManyArguments, UnknownFilter, UnknownFunction, UnknownMethod, UnknownTest};
@@ -234,7 +234,7 @@ impl CompiledRule {
     }
 }
 
-/// What of a rule without a field would have nothing to do.
+/// Returns the first key that has no effect in a rule without a field.
 fn idle_without_field(rule: &Rule) -> Option<&'static str> {
     let given = [
         ("spec", rule.spec.is_some()),
@@ -247,17 +247,17 @@ fn idle_without_field(rule: &Rule) -> Option<&'static str> {
 
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
-    // A value that a table does not have, or a field that the record does not have, is nothing.
+    // A value that is missing from a table, or a field that is missing from the record, is empty.
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_formatter(|out, _, value| Ok(out.write_str(&text_of(value)?)?));
-    // A value that may hold colons, as one level.
+    // Marks a value that may contain colons as one level.
     environment
         .add_filter("level", |value: &Value| Ok::<_, Error>(text_of(value)?.replace(':', &COLON_WITHIN.to_string())));
     environment
 }
 
-/// A value as it stands in a spec or a name. What is missing is nothing, and so is a part of it: the engine takes
-/// `dates.issued[:4]` of no date for an empty list.
+/// Returns the text of a value in a spec or a name. A missing value is empty, and so is a part of it: for the engine,
+/// `dates.issued[:4]` of a missing date is an empty list.
 fn text_of(value: &Value) -> Result<String, Error> {
     match value.kind() {
         ValueKind::Undefined | ValueKind::None => Ok(String::new()),
@@ -270,7 +270,7 @@ fn text_of(value: &Value) -> Result<String, Error> {
     }
 }
 
-/// The set spec that a template has written, if it has written any level.
+/// Returns the set spec that a template has generated, if it has any level.
 fn spec_of(text: &str) -> Option<SetSpec> {
     let levels = text.split(':').map(str::trim).filter(|level| !level.is_empty());
     let levels: Vec<String> = levels.map(|level| level.replace(COLON_WITHIN, ":")).collect();

@@ -1,6 +1,6 @@
 //! The values of a field of a record.
 //!
-//! Texts are lent, not copied: this runs for every record of an archive.
+//! Strings are borrowed, not copied, because this runs for every record of an archive.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::record::Record;
 
-/// A field, told by its path: `categories`, `creators.family`, `versions.0.date`.
+/// A field, identified by its path: `categories`, `creators.family`, `versions.0.date`.
 #[derive(Debug)]
 pub(super) struct Field {
     name: String,
@@ -25,26 +25,26 @@ impl fmt::Display for Field {
 }
 
 impl Field {
-    /// The field of that path, unless a part of it is empty.
+    /// Parses a path, unless a part of it is empty.
     pub(super) fn parse(path: &str) -> Option<Self> {
         let mut parts = path.split('.').map(str::to_owned);
         let field = Self { name: parts.next()?, below: parts.collect() };
         (!field.name.is_empty() && field.below.iter().all(|part| !part.is_empty())).then_some(field)
     }
 
-    /// Hands on every value that the record has there, as text: each of a list by itself, and numbers and truth values
-    /// as JSON writes them.
+    /// Passes on every value of the field as text: each element of a list by itself, and numbers and booleans as in
+    /// JSON.
     pub(super) fn each<E>(&self, record: &Record, found: &mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E> {
         match plain(record, &self.name) {
             Some(texts) if self.below.is_empty() => texts.iter().try_for_each(|text| found(text)),
-            // What is plain text has nothing below it.
+            // A plain string has no levels below it.
             Some(_) => Ok(()),
             None => look_up(record, &self.name).map_or(Ok(()), |value| each_below(&value, &self.below, found)),
         }
     }
 }
 
-/// A field of the record as JSON, by the name that it has in templates.
+/// Returns a field of the record as JSON, by its name in templates.
 pub(super) fn look_up<'r>(record: &'r Record, name: &str) -> Option<Cow<'r, Value>> {
     let typed = match name {
         "identifier" => json(&record.identifier),
@@ -71,7 +71,7 @@ fn json(field: &impl Serialize) -> Value {
     serde_json::to_value(field).expect("fields of a record have only texts as keys")
 }
 
-/// The texts of a typed field that holds nothing but texts; `None` for every other field.
+/// Returns the strings of a typed field that contains only strings; `None` for every other field.
 fn plain<'r>(record: &'r Record, name: &str) -> Option<&'r [String]> {
     let one = |field: &'r Option<String>| field.as_ref().map_or(&[] as &[String], std::slice::from_ref);
     match name {

@@ -1,16 +1,16 @@
-//! The sets a record belongs to, by rules over its fields.
+//! The sets of a record, by rules over its fields.
 //!
-//! A rule takes the values of one field and makes a set spec of each, by a template: arXiv's `cs.AI` becomes
-//! `cs:cs:AI`. An archive has millions of records and a few hundred different values, so what a value has once become
-//! is remembered, and most records never see a template.
+//! A rule converts each value of one field to a set spec, by a template: arXiv's `cs.AI` becomes `cs:cs:AI`. An archive
+//! has millions of records and a few hundred different values, so the results are cached by value, and for most records
+//! no template runs.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `rule` | a rule as it is written |
-//! | `compiled` | a rule as it is followed: templates, and the memory of their results |
+//! | `rule` | a rule in the configuration |
+//! | `compiled` | a compiled rule: its templates, and a cache of their results |
 //! | `field` | the values of a field of a record |
-//! | `view` | a record as templates see it, and whether they have looked |
-//! | `register` | one shared copy of every set spec, and the rule it came from |
+//! | `view` | a record as an object for templates, which notes if they read it |
+//! | `register` | one shared copy of every set spec, and the rule that made it |
 
 mod compiled;
 mod field;
@@ -32,41 +32,41 @@ use register::Register;
 pub use rule::{Rule, RuleError};
 use view::Lent;
 
-/// A set spec longer than this is a mistake, such as a rule over abstracts. It would stand in the header of every
-/// record of the set.
+/// A longer set spec is a mistake, such as a rule over abstracts. The header of every record of the set would contain
+/// it.
 const LONGEST_SPEC: usize = 1000;
 
-/// A record in more sets than this is a mistake, too, such as a rule over every word.
+/// A record in more sets is a mistake, too, such as a rule over every word.
 const MOST_SETS: usize = 1000;
 
-/// All rules of an archive, ready to be followed. Shared by all threads.
+/// All rules of an archive, compiled. Shared by all threads.
 #[derive(Debug)]
 pub struct SetRules {
     rules: Vec<CompiledRule>,
     register: Register,
 }
 
-/// What a set is called.
+/// The name and description of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetInfo {
     /// The set.
     pub spec: SetSpec,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What belongs into it, in a sentence or more.
+    /// The description of its content, in a sentence or more.
     pub description: Option<String>,
 }
 
 impl SetRules {
-    /// Makes the rules ready. Whatever can be known to be wrong without a record is refused here.
+    /// Compiles the rules, and rejects all errors that can be found without a record.
     pub fn compile(rules: Vec<Rule>) -> Result<Self, RuleError> {
         let compile = |(at, rule)| CompiledRule::compile(at + 1, rule);
         let rules = rules.into_iter().enumerate().map(compile).collect::<Result<_, _>>()?;
         Ok(Self { rules, register: Register::default() })
     }
 
-    /// The sets of a record: those that follow from its fields and those that it names itself. Each is the narrowest
-    /// of its branch, since it stands for all that contain it. Sorted, and each once.
+    /// Returns the sets of a record: those that are derived from its fields and those that it lists. Each is the
+    /// narrowest of its branch, because it implies all sets that contain it. Sorted, without duplicates.
     pub fn of(&self, record: &Record) -> Result<Vec<Arc<SetSpec>>, Fault> {
         let mut sets = Vec::new();
         let lent = Lent::new(record);
@@ -85,13 +85,13 @@ impl SetRules {
         Ok(sets)
     }
 
-    /// The rules that have made no set of any record so far, each with its number and field.
+    /// Returns the rules that have produced no set so far, each with its number and field.
     pub fn idle(&self) -> Vec<String> {
         self.rules.iter().filter_map(CompiledRule::idle).collect()
     }
 
-    /// Every set whose name is known: those that rules list, and those met so far, with the sets that contain them,
-    /// that a rule has a template of names for. Sorted by spec.
+    /// Returns every set whose name is known, sorted by spec: those that rules list, and those produced so far, with
+    /// the sets that contain them, if a rule has a template for names.
     pub fn named(&self) -> Vec<SetInfo> {
         let mut found = BTreeMap::new();
         let mut find = |spec: SetSpec, maker| {
@@ -110,12 +110,12 @@ impl SetRules {
         found.into_values().collect()
     }
 
-    /// What a set is called that this rule has made: as any rule lists it, else by the template of that rule.
+    /// Returns the name of a set that this rule has produced: as any rule lists it, else by the template of that rule.
     fn info(&self, spec: &SetSpec, maker: Option<usize>) -> Option<SetInfo> {
         let listed = self.rules.iter().find_map(|rule| rule.listed_name(spec)).map(str::to_owned);
         let by_template = || maker.and_then(|at| self.rules[at].name_of(spec));
         let description = self.rules.iter().find_map(|rule| rule.description(spec)).map(str::to_owned);
-        // Whoever describes a set without naming it means the name that it has in requests.
+        // For a set with a description and no name, the name is its spec.
         let name = listed.or_else(by_template).or_else(|| description.as_ref().map(|_| spec.as_str().to_owned()))?;
         Some(SetInfo { spec: spec.clone(), name, description })
     }

@@ -1,39 +1,38 @@
-//! One shared copy of every set spec, and the rule it came from.
+//! One shared copy of every set spec, and the rule that made it.
 //!
-//! Sharing saves memory where it matters, in the queue of records between reading and writing. The rule is remembered
-//! for the set's name.
+//! Sharing saves memory in the queue of records between reading and writing. The rule is stored for the set's name.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use modoai_protocol::SetSpec;
 
-/// More sets than any archive has. Beyond, sets are no longer shared, and not named by a template.
+/// More sets than any archive has. Further sets are not shared, and not named by a template.
 const MOST_SETS: usize = 100_000;
 
-/// All set specs met so far.
+/// All set specs produced so far.
 #[derive(Debug, Default)]
 pub(super) struct Register {
     sets: RwLock<HashMap<Arc<str>, Met>>,
 }
 
-/// A set, and the first rule that made it.
+/// A set, and the first rule that produced it.
 type Met = (Arc<SetSpec>, Option<usize>);
 
 impl Register {
-    /// The shared copy of a set spec, if it has been met.
+    /// Returns the shared copy of a set spec, if it was produced before.
     pub(super) fn find(&self, spec: &str) -> Option<Arc<SetSpec>> {
         let sets = self.sets.read().unwrap_or_else(PoisonError::into_inner);
         sets.get(spec).map(|(shared, _)| Arc::clone(shared))
     }
 
-    /// The shared copy of a set spec that this rule has made, or that a record named itself.
+    /// Returns the shared copy of a set spec that this rule has produced, or that a record lists.
     pub(super) fn share(&self, spec: SetSpec, maker: Option<usize>) -> Arc<SetSpec> {
         let mut sets = self.sets.write().unwrap_or_else(PoisonError::into_inner);
         let is_full = sets.len() >= MOST_SETS;
         match sets.get_mut(spec.as_str()) {
             Some((shared, first)) => {
-                // Of several rules the first counts, whichever thread was faster.
+                // Of several rules the first counts, regardless of which thread was faster.
                 *first = [*first, maker].into_iter().flatten().min();
                 Arc::clone(shared)
             }
@@ -47,7 +46,7 @@ impl Register {
         }
     }
 
-    /// All sets met so far, in order.
+    /// Returns all sets produced so far, in order.
     pub(super) fn met(&self) -> Vec<Met> {
         let sets = self.sets.read().unwrap_or_else(PoisonError::into_inner);
         let mut met: Vec<_> = sets.values().cloned().collect();

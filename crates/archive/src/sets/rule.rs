@@ -1,4 +1,4 @@
-//! A rule as it is written: one `[[sets]]` table of `archive.toml`.
+//! A rule in the configuration: one `[[sets]]` table of `archive.toml`.
 
 use std::collections::BTreeMap;
 
@@ -18,27 +18,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rule {
-    /// The field whose values are looked at; levels below it are told by dots: `creators.family`. Each value of a list
-    /// counts by itself. A rule without a field only names sets.
+    /// The field whose values are used; dots separate its levels: `creators.family`. Each value of a list counts by
+    /// itself. A rule without a field only names sets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What separates several values in one text.
+    /// The separator of several values in one string.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<String>,
-    /// An expression that must hold, over the same names as `spec`.
+    /// A condition: an expression over the same names as `spec`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// A template that makes the set's levels, separated by colons, of `value`, `tables` and the record's fields. Empty
-    /// levels are left out, so where nothing results, there is no set. By default the value is the one level.
+    /// A template that generates the set's levels, separated by colons, from `value`, `tables` and the record's fields.
+    /// Empty levels are left out, so an empty result means no set. By default the value is the only level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spec: Option<String>,
-    /// Tables to look things up in: `tables.NAME[value]`.
+    /// Tables for lookups: `tables.NAME[value]`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tables: BTreeMap<String, BTreeMap<String, String>>,
-    /// Names of sets, by spec.
+    /// The names of sets, by spec.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub names: BTreeMap<String, String>,
-    /// Descriptions of sets, by spec.
+    /// The descriptions of sets, by spec.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub descriptions: BTreeMap<String, String>,
     /// A template for the names of the sets that `names` does not list, over `spec`, `levels` and `tables`.
@@ -46,16 +46,16 @@ pub struct Rule {
     pub name: Option<String>,
 }
 
-/// Why a rule cannot be followed.
+/// An error in a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("rule {rule} of the sets, {part}{}: {what}", line.map(|line| format!(" (its line {line})")).unwrap_or_default())]
 pub struct RuleError {
-    /// Which rule, counted from 1.
+    /// The rule, counted from 1.
     pub rule: usize,
-    /// Which key of it.
+    /// The key of the rule.
     pub part: &'static str,
-    /// Which line of a template, counted from 1.
+    /// The line of a template, counted from 1.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
 }

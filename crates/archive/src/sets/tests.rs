@@ -1,4 +1,4 @@
-//! Rules, followed.
+//! Tests of rules.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,8 +1,8 @@
-//! A record as templates see it, and whether they have looked.
+//! A record as an object for templates, which notes if they read it.
 //!
-//! A template that has looked at nothing but the value and the rule's own tables gives the same for the same value,
-//! whatever the record; only then may its result be remembered. That is seen while it runs: what a template could look
-//! at cannot be told reliably from its text, and whether it looked is all that counts.
+//! A template that has read only the value and the rule's own tables yields the same result for the same value, in any
+//! record; only then may the result be cached. This is observed while it runs: the text of a template does not show
+//! reliably what it reads, and only actual reads matter.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use minijinja::value::{Object, Serde, Value};
 use super::field::look_up;
 use crate::record::Record;
 
-/// A record that is lent out. Templates want to own what they look at; most records never meet a template.
+/// A borrowed record. Templates need ownership of the record that they read; for most records no template runs.
 pub(super) struct Lent<'r> {
     pub(super) record: &'r Record,
     shared: OnceCell<Arc<Record>>,
@@ -29,13 +29,13 @@ impl<'r> Lent<'r> {
     }
 }
 
-/// The names of `spec` and `when`: `value`, `tables`, and the record's fields.
+/// The names for `spec` and `when`: `value`, `tables`, and the record's fields.
 #[derive(Debug)]
 pub(super) struct View {
     record: Arc<Record>,
     value: Value,
     tables: Value,
-    /// Names of functions, which fields do not hide.
+    /// The names of functions, which fields do not hide.
     functions: Arc<[String]>,
     looked: AtomicBool,
 }
@@ -51,7 +51,7 @@ impl View {
         })
     }
 
-    /// Whether a template has looked at the record, if only to find a field missing.
+    /// Returns true if a template has read the record, even if it only found a field missing.
     pub(super) fn has_looked(&self) -> bool {
         self.looked.load(Ordering::Relaxed)
     }

@@ -1,7 +1,7 @@
-//! arXiv's `.abs` files: what was mailed in the days when papers were submitted by mail.
+//! arXiv's `.abs` files: the messages of the time when papers were submitted by mail.
 //!
-//! Lines of two backslashes separate three parts: who sent what when, and the fields of the paper, with an empty line
-//! between them; the abstract; and nothing more. A field goes on in lines that are indented.
+//! Lines of two backslashes separate three parts: sender and date, and the fields of the paper, with an empty line
+//! between them; the abstract; and an empty rest. A field continues on lines that are indented.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::plain::{self, squeezed};
 use super::{Content, DatestampFrom, Fault, Kind, Options, Place, Reading, authors};
 use crate::record::{Record, Version};
 
-/// What separates the parts.
+/// The separator of the parts.
 const SEPARATOR: &str = "\\\\";
 
 /// Reads `.abs` files.
@@ -64,7 +64,7 @@ impl Reading for Abs {
                 continue;
             }
             match field.name.to_ascii_lowercase().as_str() {
-                // Whoever sent it is named; where they can be written to stays here.
+                // The name of the sender is kept, without the email address.
                 "from" => {
                     let words = value.split_ascii_whitespace().filter(|word| !word.contains(['@', '<']));
                     note(&mut record, "submitter", self.text(&words.collect::<Vec<_>>().join(" ")));
@@ -83,7 +83,7 @@ impl Reading for Abs {
         record.identifier = legal(&record.identifier, "Paper")?;
         record.abstract_ = Some(plain::text(Cow::Borrowed(parts.paragraphs.trim_matches('\n').trim()), self.tex));
         record.abstract_ = record.abstract_.filter(|text| !text.is_empty());
-        // Before there were categories, the archive was part of the identifier.
+        // Before arXiv had categories, the archive was part of the identifier.
         let archive = record.identifier.split_once('/').map_or("", |(archive, _)| archive).to_owned();
         let codes = if categories.is_empty() { &archive } else { &categories };
         describe(&mut record, codes.split_ascii_whitespace());
@@ -99,7 +99,7 @@ impl Reading for Abs {
     }
 }
 
-/// Days of the first and of the latest version.
+/// Sets the days of the first and of the latest version.
 fn date(record: &mut Record) -> Result<(), Fault> {
     let day = |version: &Version| {
         dates::day(&version.date).map_err(|fault| Fault(format!("date of {}: {fault}", version.version)))
@@ -120,7 +120,8 @@ fn note(record: &mut Record, name: &str, text: String) {
     }
 }
 
-/// Old files are in Latin-1, new ones in UTF-8; none says which, unless an editor has put a byte order mark first.
+/// Decodes a file. Old files are in Latin-1, new ones in UTF-8; none declares its encoding, unless an editor has added
+/// a byte order mark.
 fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
@@ -149,7 +150,7 @@ impl<'a> Parts<'a> {
             at += line.len();
         }
         parts.push(&text[from..]);
-        // The first part is what comes before the first separator: nothing.
+        // The first part precedes the first separator, and is empty.
         let (head, rest) = match parts.as_slice() {
             [_, head, rest @ ..] if !rest.is_empty() => (*head, rest),
             _ => {
@@ -178,7 +179,7 @@ impl<'a> Parts<'a> {
             loop {
                 let line = rest.split_inclusive('\n').next()?;
                 let mut end = line.len();
-                // Not everybody has indented what goes on.
+                // Some files continue a field without indentation.
                 while let Some(next) = rest[end..].split_inclusive('\n').next()
                     && (next.starts_with([' ', '\t']) || Field::of(next).is_none())
                     && !next.trim().is_empty()
@@ -198,14 +199,14 @@ impl<'a> Parts<'a> {
 /// A field with all its lines.
 struct Field<'a> {
     name: &'a str,
-    /// What stands in brackets after the name.
+    /// The text in brackets after the name.
     remark: &'a str,
     value: &'a str,
 }
 
 impl<'a> Field<'a> {
     fn of(lines: &'a str) -> Option<Self> {
-        // Before dates had names: `replaced with revised version Mon, 4 Jan 1999 …`.
+        // From the time before dates had a field name: `replaced with revised version Mon, 4 Jan 1999 …`.
         if let Some(value) = lines.strip_prefix("replaced with revised version") {
             return Some(Self { name: "Date", remark: "revised", value });
         }
@@ -218,7 +219,7 @@ impl<'a> Field<'a> {
         legal.then_some(Self { name, remark, value })
     }
 
-    /// The identifier, if this is where it stands.
+    /// Returns the identifier, if this field contains it.
     fn identifier(&self) -> Option<Result<String, Fault>> {
         let is = ["paper", "arxiv"].iter().any(|name| self.name.eq_ignore_ascii_case(name));
         let value = self.value.trim();
@@ -226,7 +227,7 @@ impl<'a> Field<'a> {
         is.then(|| legal(value.split_ascii_whitespace().next().unwrap_or_default(), "Paper"))
     }
 
-    /// The version, if this is the date of one: `Fri, 1 Jan 1999 01:34:10 GMT   (12kb,D)`.
+    /// Returns the version, if this field is the date of one: `Fri, 1 Jan 1999 01:34:10 GMT   (12kb,D)`.
     fn version(&self, number: usize) -> Option<Version> {
         if !self.name.eq_ignore_ascii_case("date") {
             return None;

@@ -1,34 +1,34 @@
-//! A list of authors, as people write it, taken apart.
+//! Splits a list of authors, as humans write it.
 //!
-//! `A. Smith, B. Jones Jr. (1) and C. de la Cruz (2) ((1) Here, (2) There)`: commas and `and` separate names, brackets
-//! hold affiliations, numbers refer to a list of them at the end. An affiliation counts for all before it that have
-//! none, as arXiv has it; a collaboration at the head of the list is nobody's employee. Nothing here can fail: what cannot
-//! be understood stays part of a name.
+//! In `A. Smith, B. Jones Jr. (1) and C. de la Cruz (2) ((1) Here, (2) There)`, commas and `and` separate names,
+//! brackets contain affiliations, and numbers refer to a list of them at the end. An affiliation applies to all
+//! preceding names without one, as arXiv defines it; a collaboration at the head of the list has no affiliation.
+//! Parsing cannot fail: text that is not recognised remains part of a name.
 
 use std::collections::HashMap;
 
 use super::plain::squeezed;
 use crate::record::Agent;
 
-/// What belongs to the family name that follows.
+/// Words that belong to the family name that follows.
 const PARTICLES: [&str; 15] =
     ["van", "der", "den", "de", "la", "le", "von", "zu", "del", "della", "da", "ter", "dem", "di", "dos"];
 
 const SUFFIXES: [&str; 8] = ["Jr", "Jr.", "Sr", "Sr.", "II", "III", "IV", "V"];
 
-/// What ends the name of a group of people.
+/// Words that end the name of a group.
 const GROUPS: [&str; 5] = ["collaboration", "collaborations", "group", "team", "consortium"];
 
-/// What stands between somebody and those they speak for.
+/// Words between a person and the group that the person represents.
 const SPEAKING: [&str; 4] = [" for the ", " on behalf of the ", " on behalf of ", " representing the "];
 
-/// The authors of a list.
+/// Returns the authors of a list.
 pub(super) fn split(list: &str) -> Vec<Agent> {
     let list = squeezed(list);
     let pieces = pieces(&list);
     let numbered = pieces.iter().find_map(Piece::numbered).unwrap_or_default();
     let mut agents: Vec<Agent> = Vec::new();
-    // How many at the head are groups.
+    // The number of groups at the head.
     let mut heads = 0;
     for piece in &pieces {
         match piece {
@@ -62,7 +62,7 @@ pub(super) fn split(list: &str) -> Vec<Agent> {
     agents
 }
 
-/// Those without an affiliation have that of whoever comes next and has one.
+/// Gives each agent without an affiliation that of the next agent with one.
 fn share(agents: &mut [Agent]) {
     let mut next: Vec<String> = Vec::new();
     for agent in agents.iter_mut().rev() {
@@ -77,7 +77,7 @@ fn share(agents: &mut [Agent]) {
     }
 }
 
-/// What is in brackets, without them, and what is not.
+/// The text inside brackets, without them, or outside.
 #[derive(Debug)]
 enum Piece<'a> {
     Names(&'a str),
@@ -85,7 +85,7 @@ enum Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// A list of affiliations by number: `(1) Here, (2) There`.
+    /// Returns a list of affiliations by number: `(1) Here, (2) There`.
     fn numbered(&self) -> Option<HashMap<&'a str, &'a str>> {
         let Piece::Bracket(text) = self else { return None };
         let mut found = HashMap::new();
@@ -104,7 +104,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Cuts a list at its outermost brackets. One that is not closed goes on to the end.
+/// Splits a list at its outermost brackets. An unclosed bracket extends to the last character.
 fn pieces(list: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut depth = 0_usize;
@@ -132,11 +132,11 @@ fn pieces(list: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The names between brackets.
+/// Returns the names between brackets.
 fn names_in(text: &str) -> impl Iterator<Item = &str> {
     let at_words = text.split([',', ';', ':']).flat_map(|part| part.split(" and ")).flat_map(|part| part.split(" & "));
     at_words.filter_map(|name| {
-        // A list may go on with `and` after a bracket.
+        // A list may continue with `and` after a bracket.
         let name = name.trim();
         let name = name.strip_prefix("and ").or(name.strip_prefix("& ")).unwrap_or(name).trim();
         let is_name = !matches!(name, "" | "and" | "&") && !name.to_ascii_lowercase().starts_with("et al");
@@ -144,7 +144,8 @@ fn names_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Numbers of affiliations, if the bracket holds nothing else and there is a list of them.
+/// Returns the affiliations of the numbers in a bracket, if it contains only numbers and the list has such
+/// affiliations.
 fn references<'a>(text: &str, numbered: &HashMap<&str, &'a str>) -> Option<Vec<&'a str>> {
     let words = text.split([',', '&', ';', ' ']).filter(|word| !matches!(*word, "" | "and"));
     let numbers: Option<Vec<&str>> = words.map(|word| is_number(word).then_some(word)).collect();
@@ -152,7 +153,7 @@ fn references<'a>(text: &str, numbered: &HashMap<&str, &'a str>) -> Option<Vec<&
     Some(numbers.into_iter().filter_map(|number| numbered.get(number).copied()).collect())
 }
 
-/// Somebody, and the group they speak for.
+/// Returns a person, and the group that the person represents.
 fn speaking_for(name: &str) -> (Option<&str>, Option<&str>) {
     for words in SPEAKING {
         if let Some((who, group)) = name.split_once(words)
@@ -178,7 +179,7 @@ fn is_suffix(word: &str) -> bool {
     SUFFIXES.contains(&word)
 }
 
-/// Initials apart: `A.B.Smith` is `A. B. Smith`. A point after a backslash is an accent.
+/// Separates initials: `A.B.Smith` is `A. B. Smith`. A point after a backslash is an accent.
 fn spaced(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     let mut characters = name.chars().peekable();
@@ -193,7 +194,7 @@ fn spaced(name: &str) -> String {
     out
 }
 
-/// One name, in the order in which it is spoken.
+/// Parses one name, in the order in which it is spoken.
 fn agent(name: &str) -> Agent {
     let words: Vec<&str> = name.split_ascii_whitespace().collect();
     let mut rest = words.as_slice();
@@ -206,7 +207,7 @@ fn agent(name: &str) -> Agent {
     }
     let mut first = rest.len().saturating_sub(1);
     let is_particle = |word: &str| PARTICLES.iter().any(|known| word.eq_ignore_ascii_case(known));
-    // A name does not begin with its family part, except for those who have only that.
+    // A name does not begin with its family name, unless it has only that.
     while first > 1 && is_particle(rest[first - 1]) {
         first -= 1;
     }
@@ -225,7 +226,7 @@ mod tests {
 
     use super::*;
 
-    /// Family, given, suffix and affiliations, for comparing.
+    /// Returns family, given, suffix and affiliations, for comparisons.
     fn told(list: &str) -> Vec<String> {
         let tell = |agent: Agent| {
             let mut told = agent.family;

@@ -1,8 +1,8 @@
-//! Where input is: files, folders and standard input, one file after the other.
+//! The input: files, directories and standard input, one file after the other.
 //!
-//! Folders are walked in byte order of names, so that two imports of the same folder meet the same entries in the same
-//! order; only the folders on the way down are held in memory. What is compressed is told by its name and read as a
-//! stream.
+//! Directories are read in byte order of names, so that two imports of the same directory read the same entries in the
+//! same order; only the directories on the current path are held in memory. The compression of a file is determined by
+//! its name, and the file is read as a stream.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -12,32 +12,32 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What stands for standard input.
+/// The path that represents standard input.
 pub(super) const STDIN: &str = "-";
 
-/// How much is read at once.
+/// The size of the read buffer.
 const PIECE: usize = 256 * 1024;
 
-/// How deep folders may be nested; deeper is not a folder of records but a mistake.
+/// The maximum depth of nested directories; deeper nesting is a mistake.
 const DEEPEST: usize = 64;
 
 /// All files of an input, in order.
 pub(super) struct Files {
     inputs: VecDeque<PathBuf>,
-    /// The folders on the way down: what is left of each, and which it is.
+    /// The open directories on the current path: the remaining entries of each, and its device and inode.
     open: Vec<(VecDeque<PathBuf>, (u64, u64))>,
-    /// How the names of files in folders end; a file that is named is taken whatever it is called.
+    /// The file name extensions in directories. A file that the user names is accepted with any name.
     extensions: &'static [&'static str],
     read: Arc<AtomicU64>,
     total: Option<u64>,
 }
 
 impl Files {
-    /// The files of these inputs; in folders only those whose names end like this, compressed or not.
+    /// Returns the files of these inputs; in directories only those with these extensions, compressed or not.
     pub(super) fn of(inputs: &[PathBuf], extensions: &'static [&'static str]) -> io::Result<Self> {
         let mut total = Some(0);
         for input in inputs {
-            // How much there is in a folder is known only when it has been walked.
+            // The total size of a directory is unknown until it has been read.
             let length = if is_stdin(input) {
                 None
             } else {
@@ -49,7 +49,7 @@ impl Files {
         Ok(Self { inputs: inputs.iter().cloned().collect(), open: Vec::new(), extensions, read: Arc::default(), total })
     }
 
-    /// The next file.
+    /// Returns the next file.
     pub(super) fn next(&mut self) -> io::Result<Option<PathBuf>> {
         loop {
             let (path, named) = match self.open.last_mut() {
@@ -69,7 +69,8 @@ impl Files {
                 return Ok(Some(path));
             }
             let metadata = match fs::metadata(&path) {
-                // A link to nowhere, or what was there a moment ago: not a file, and not an input that was asked for.
+                // A dangling symbolic link, or an entry that was just deleted: not a file, and not an input that the
+                // user named.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && !named => continue,
                 other => other.map_err(|error| about(&path, &error))?,
             };
@@ -82,7 +83,7 @@ impl Files {
     }
 
     fn enter(&mut self, folder: &Path, id: (u64, u64)) -> io::Result<()> {
-        // A link to a folder that is being walked would lead round in a circle.
+        // A symbolic link to a directory on the current path would be a loop.
         if self.open.iter().any(|(_, open)| *open == id) {
             return Ok(());
         }
@@ -92,7 +93,7 @@ impl Files {
         let mut names = Vec::new();
         for entry in fs::read_dir(folder).map_err(|error| about(folder, &error))? {
             let name = entry.map_err(|error| about(folder, &error))?.file_name();
-            // Editors and version control keep theirs beside what they are about.
+            // Hidden files: those of editors and version control systems.
             if !name.as_encoded_bytes().starts_with(b".") {
                 names.push(name);
             }
@@ -106,23 +107,23 @@ impl Files {
         fits(path, self.extensions)
     }
 
-    /// Opens a file that [`Files::next`] has told, decompressed.
+    /// Opens a file that [`Files::next`] has returned, decompressed.
     pub(super) fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
         open(path, self.read.clone())
     }
 
-    /// So much was read without [`Files::open`].
+    /// Adds bytes that were read without [`Files::open`].
     pub(super) fn advance(&self, bytes: u64) {
         self.read.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Bytes read of all of them, and how many there are if that is known.
+    /// Returns the number of bytes read of all files, and the total if it is known.
     pub(super) fn progress(&self) -> (u64, Option<u64>) {
         (self.read.load(Ordering::Relaxed), self.total)
     }
 }
 
-/// Opens a file or standard input, decompressed; what is read of the file itself is added to `read`.
+/// Opens a file or standard input, decompressed; the number of bytes read of the file itself is added to `read`.
 pub(super) fn open(path: &Path, read: Arc<AtomicU64>) -> io::Result<Box<dyn BufRead + Send>> {
     let raw: Box<dyn Read + Send> = if is_stdin(path) {
         let head = std::mem::take(&mut *LOOKED_AT.lock().unwrap_or_else(PoisonError::into_inner));
@@ -138,10 +139,11 @@ pub(super) fn open(path: &Path, read: Arc<AtomicU64>) -> io::Result<Box<dyn BufR
     })
 }
 
-/// What was read of standard input to see what it is: whoever opens it gets this first. As global as standard input is.
+/// The bytes of standard input that were read to detect its format: opening it returns them first. As global as
+/// standard input.
 static LOOKED_AT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// The first bytes of standard input, at most so many. They can still be read from it.
+/// Returns the first bytes of standard input, up to this number. They can still be read from it.
 pub(super) fn look_at_stdin(most: u64) -> io::Result<Vec<u8>> {
     let mut head = LOOKED_AT.lock().unwrap_or_else(PoisonError::into_inner);
     let left = most.saturating_sub(head.len() as u64);
@@ -149,7 +151,7 @@ pub(super) fn look_at_stdin(most: u64) -> io::Result<Vec<u8>> {
     Ok(head.clone())
 }
 
-/// Whether the path is that of standard input.
+/// Returns true if the path is that of standard input.
 pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
 }
@@ -160,7 +162,7 @@ pub(super) enum Compression {
     Zstd,
 }
 
-/// How a file is compressed, by its name.
+/// Returns the compression of a file, by its name.
 pub(super) fn compression(path: &Path) -> Option<Compression> {
     let is = |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
     match () {
@@ -170,24 +172,24 @@ pub(super) fn compression(path: &Path) -> Option<Compression> {
     }
 }
 
-/// The path without the ending that tells the compression.
+/// Returns the path without the extension of the compression.
 pub(super) fn without_compression(path: &Path) -> PathBuf {
     if compression(path).is_some() { path.with_extension("") } else { path.to_owned() }
 }
 
-/// Whether a name ends in one of these, before the ending that tells the compression.
+/// Returns true if a name has one of these extensions, before that of the compression.
 pub(super) fn fits(path: &Path, extensions: &[&str]) -> bool {
     let plain = without_compression(path);
     let extension = plain.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     extensions.iter().any(|known| known.eq_ignore_ascii_case(extension))
 }
 
-/// The error, with the name of what it is about.
+/// Adds the path to an error.
 pub(super) fn about(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Counts what is read.
+/// Counts the bytes that are read.
 struct Counted {
     raw: Box<dyn Read + Send>,
     read: Arc<AtomicU64>,
@@ -201,15 +203,15 @@ impl Read for Counted {
     }
 }
 
-/// Input that a parser reads to the end of something it cannot see: a quotation, an element. What never ends would be held
-/// in memory whole.
+/// Limits the input for a parser that reads until a quotation or an element ends. Without a limit, a missing end
+/// would fill the memory.
 pub(super) struct Guarded {
     file: Box<dyn BufRead + Send>,
     allowance: Allowance,
     what: &'static str,
 }
 
-/// What may still be read.
+/// The number of bytes that may still be read.
 #[derive(Clone)]
 pub(super) struct Allowance {
     left: Arc<AtomicU64>,
@@ -217,14 +219,15 @@ pub(super) struct Allowance {
 }
 
 impl Allowance {
-    /// Something has come to its end.
+    /// Restores the full limit, at the end of a quotation or an element.
     pub(super) fn renew(&self) {
         self.left.store(self.most, Ordering::Relaxed);
     }
 }
 
 impl Guarded {
-    /// Ends with an error, which says `what`, where more than `most` bytes are read without a renewal.
+    /// Creates an input that fails with an error, which contains `what`, if more than `most` bytes are read without a
+    /// renewal.
     pub(super) fn of(file: Box<dyn BufRead + Send>, most: usize, what: &'static str) -> (Self, Allowance) {
         let most = most as u64;
         let allowance = Allowance { left: Arc::new(AtomicU64::new(most)), most };

@@ -1,4 +1,4 @@
-//! Lines of JSON, each a record as [`crate::record`] has it.
+//! Lines of JSON, each a record in the form of [`crate::record`].
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ impl Reading for Jsonl {
     }
 }
 
-/// The identifier without white space around it, if there is one.
+/// Returns the identifier without surrounding whitespace, if it is valid.
 pub(super) fn legal(identifier: &str, field: &str) -> Result<String, Fault> {
     match identifier.trim() {
         "" => Err(Fault(format!("missing field `{field}`"))),
@@ -48,7 +48,7 @@ pub(super) fn legal(identifier: &str, field: &str) -> Result<String, Fault> {
     }
 }
 
-/// The text of a field of an object. Nothing that comes later is looked at.
+/// Returns the string value of a field of an object. The rest of the object is not parsed.
 pub(super) fn first_text(bytes: &[u8], field: &str) -> Result<String, Fault> {
     struct Seeker<'a> {
         field: &'a str,
@@ -67,7 +67,7 @@ pub(super) fn first_text(bytes: &[u8], field: &str) -> Result<String, Fault> {
                     let text = map.next_value::<Text<'de>>();
                     let text = text.map_err(|error| A::Error::custom(format_args!("field `{key}`: {error}")))?;
                     *self.found = Some(text.into_string());
-                    // There is no other way to stop here.
+                    // The parser cannot be stopped in any other way.
                     return Err(A::Error::custom("found"));
                 }
                 map.next_value::<IgnoredAny>()?;
@@ -84,7 +84,7 @@ pub(super) fn first_text(bytes: &[u8], field: &str) -> Result<String, Fault> {
     }
 }
 
-/// What the library says of broken JSON, and what it means to whoever wrote the line.
+/// The library's messages for invalid JSON, and the wording for the author of the line.
 const SAID: [(&str, &str); 10] = [
     ("invalid type: sequence, expected an object with the fields of a record", ARRAY),
     ("invalid type: sequence, expected an object with the fields of a paper", ARRAY),
@@ -101,7 +101,7 @@ const SAID: [(&str, &str); 10] = [
 const BREAKS_OFF: &str = "the line is truncated";
 const ARRAY: &str = "expected one object per line, not an array; convert the array with `jq -c '.[]'`";
 
-/// What is wrong with a line, and where in it.
+/// Returns the error in a line, and its position.
 pub(super) fn fault(error: &serde_json::Error, bytes: &[u8]) -> Fault {
     if let Err(error) = std::str::from_utf8(bytes) {
         return Fault(format!("column {}: invalid UTF-8", error.valid_up_to() + 1));
@@ -110,9 +110,9 @@ pub(super) fn fault(error: &serde_json::Error, bytes: &[u8]) -> Fault {
     let position = format!(" at line {} column {}", error.line(), error.column());
     match said.strip_suffix(&position) {
         Some(what) => {
-            // The library counts from 1, but says 0 of an array that begins the line.
+            // The library counts from 1, but reports 0 for an array that begins the line.
             let column = error.column().max(1);
-            // It stands behind the names of the fields it is about.
+            // The message follows the names of the fields that contain the error.
             let said = SAID.iter().find_map(|(theirs, ours)| Some(format!("{}{ours}", what.strip_suffix(theirs)?)));
             Fault(format!("column {column}: {}", said.as_deref().unwrap_or(what)))
         }

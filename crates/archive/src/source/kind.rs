@@ -1,4 +1,4 @@
-//! Which kinds of input there are, which one it is, and how each is opened.
+//! The kinds of input: detection, and opening.
 
 use std::fmt;
 use std::io::{self, Read as _};
@@ -11,17 +11,17 @@ use super::input::{self, Files};
 use super::{Options, Reading, Source};
 use super::{abs, arxiv, csv, jsonl, lines, static_repository, whole, xml};
 
-/// How much of a file is looked at to tell what it is.
+/// The number of bytes of a file that are read to detect its kind.
 const LOOK: u64 = 64 * 1024;
 
-/// How many files of a folder are looked at.
+/// The number of files of a directory that are examined.
 const FILES: usize = 20;
 
-/// What an input is.
+/// The kind of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Lines of JSON in the model of this archive.
+    /// Lines of JSON in modoai's record format.
     Jsonl,
     /// A table with a line of column names.
     Csv,
@@ -39,7 +39,7 @@ pub enum Kind {
 struct Row {
     kind: Kind,
     name: &'static str,
-    /// How its files are called.
+    /// The extensions of its files.
     extensions: Extensions,
     open: Open,
 }
@@ -47,7 +47,7 @@ struct Row {
 type Open = fn(&[PathBuf], &Options, Extensions) -> Result<Opened, OpenError>;
 type Extensions = &'static [&'static str];
 
-/// Every kind.
+/// All kinds.
 const KINDS: &[Row] = &[
     Row { kind: Kind::Jsonl, name: "jsonl", extensions: &["jsonl", "ndjson", "json"], open: open_jsonl },
     Row { kind: Kind::Csv, name: "csv", extensions: &["csv", "tsv"], open: open_csv },
@@ -57,40 +57,40 @@ const KINDS: &[Row] = &[
     Row { kind: Kind::Abs, name: "abs", extensions: &["abs"], open: open_abs },
 ];
 
-/// A source, and how its entries are read.
+/// A source, and the reader of its entries.
 pub type Opened = (Box<dyn Source>, Arc<dyn Reading>);
 
-/// Why there is nothing to read.
+/// The reason why an input cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It is not there, or must not be read.
+    /// The input is missing or not readable.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Nothing was named.
+    /// No input was given.
     #[error("no input given")]
     None,
-    /// Nothing tells what it is.
+    /// The kind of the input cannot be detected.
     #[error("{}: unknown input format; set it with --as: {}", .0.display(), names())]
     Unknown(PathBuf),
-    /// The files in its folders are of several kinds.
+    /// The files in its directories are of several kinds.
     #[error("the first file of the input is {kind}, but it also contains other files: {others}")]
     Mixed {
-        /// What it would be taken for.
+        /// The kind of the first file.
         kind: Kind,
-        /// What would be left out.
+        /// The files that would be left out.
         others: String,
     },
-    /// An option has no meaning.
+    /// An option has an invalid value.
     #[error("option `{option}`: {what}")]
     Option {
-        /// Which one.
+        /// The option.
         option: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
 }
 
-/// Opens inputs of a kind: files, folders, or `-` for standard input.
+/// Opens inputs of a kind: files, directories, or `-` for standard input.
 pub fn open(kind: Kind, inputs: &[PathBuf], options: &Options) -> Result<Opened, OpenError> {
     if inputs.is_empty() {
         return Err(OpenError::None);
@@ -109,17 +109,17 @@ pub fn open(kind: Kind, inputs: &[PathBuf], options: &Options) -> Result<Opened,
 }
 
 impl Kind {
-    /// All kinds, by name.
+    /// Returns all kinds, by name.
     pub fn all() -> impl Iterator<Item = Kind> {
         KINDS.iter().map(|row| row.kind)
     }
 
-    /// The kind of this name.
+    /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<Self> {
         KINDS.iter().find(|row| row.name == name).map(|row| row.kind)
     }
 
-    /// What it is called.
+    /// Returns the name of the kind.
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -128,8 +128,9 @@ impl Kind {
         KINDS.iter().find(|row| row.kind == self).expect("every kind has a row")
     }
 
-    /// What the inputs are, by their names and first bytes. Where folders hold files of other kinds as well, which of them
-    /// are meant is not for a guess: they would be left out, and what they told of before be taken for gone.
+    /// Detects the kind of the inputs, by their names and first bytes. If directories also contain files of other
+    /// kinds, modoai does not guess which are meant: the others would be left out, and documents that they had
+    /// contributed before would be deleted.
     pub fn guess(inputs: &[PathBuf]) -> Result<Self, OpenError> {
         let kind = Self::told_by_first(inputs)?;
         let others: Vec<String> = counted(inputs)?
@@ -140,7 +141,7 @@ impl Kind {
         if others.is_empty() { Ok(kind) } else { Err(OpenError::Mixed { kind, others: others.join("; ") }) }
     }
 
-    /// What the first file is that can be told.
+    /// Returns the kind of the first file whose kind can be detected.
     fn told_by_first(inputs: &[PathBuf]) -> Result<Self, OpenError> {
         let first = inputs.first().ok_or(OpenError::None)?;
         let mut files = Files::of(inputs, EXTENSIONS)?;
@@ -154,7 +155,7 @@ impl Kind {
             if let Some(kind) = told_by_content(&head) {
                 return Ok(kind);
             }
-            // In another encoding; a file of no bytes could be anything's.
+            // A file in another encoding; an empty file could be of any kind.
             if input::fits(&path, &["xml"]) && !head.is_empty() {
                 return Ok(Kind::Xml);
             }
@@ -169,17 +170,17 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How files of any kind are called.
+/// The extensions of files of all kinds.
 const EXTENSIONS: &[&str] = &["jsonl", "ndjson", "json", "csv", "tsv", "xml", "abs"];
 
-/// The first bytes of a file.
+/// Reads the first bytes of a file.
 fn look_at(files: &Files, path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     files.open(path)?.take(LOOK).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// The files of one kind in some folders, going by their names.
+/// The files of one kind in the input's directories, by their names.
 struct Counted {
     kind: Kind,
     first: PathBuf,
@@ -197,7 +198,7 @@ impl fmt::Display for Counted {
     }
 }
 
-/// What is in folders, going by names alone. Files that were named are taken whatever they are called.
+/// Counts the files in directories by kind, by their names alone. Files that the user names are accepted with any name.
 fn counted(inputs: &[PathBuf]) -> io::Result<Vec<Counted>> {
     let folders: Vec<PathBuf> = inputs.iter().filter(|input| input.is_dir()).cloned().collect();
     let mut files = Files::of(&folders, EXTENSIONS)?;
@@ -219,7 +220,7 @@ fn names() -> String {
     KINDS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Names that only one kind has.
+/// Returns the kind for names that only one kind has.
 fn told_by_name(path: &Path) -> Option<Kind> {
     let only = |extensions: &[&str]| input::fits(path, extensions);
     match () {
@@ -229,13 +230,13 @@ fn told_by_name(path: &Path) -> Option<Kind> {
     }
 }
 
-/// What the first bytes of a file tell.
+/// Detects the kind by the first bytes of a file.
 fn told_by_content(head: &[u8]) -> Option<Kind> {
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with('{') {
         let line = text.lines().next().unwrap_or_default();
-        // Fields that the snapshot has in every line, and no record of ours has.
+        // Fields that every line of the snapshot has, and no record in modoai's format.
         let is_arxiv =
             line.contains("\"authors_parsed\"") || (line.contains("\"id\"") && line.contains("\"update_date\""));
         return Some(if is_arxiv { Kind::Arxiv } else { Kind::Jsonl });
@@ -336,7 +337,7 @@ mod tests {
         std::fs::write(dir.path().join("a.csv"), "identifier\n1\n").expect("a file");
         let said = Kind::guess(&folder).expect_err("two kinds").to_string();
         assert!(said.contains("the first file of the input is csv") && said.contains("b.jsonl and 1 more)"), "{said}");
-        // Of files that are named, none is left out.
+        // Files that the user names are never left out.
         let named = [dir.path().join("b.jsonl"), dir.path().join("a.csv")];
         assert_eq!(Kind::guess(&named).ok(), Some(Kind::Jsonl));
         let both = [dir.path().join("readme.txt"), dir.path().join("b.jsonl"), dir.path().to_owned()];

@@ -9,10 +9,10 @@ use memchr::memchr;
 use super::input::{Files, about};
 use super::{Entry, Fault, Place, Source};
 
-/// The byte order mark that some programs put first.
+/// The byte order mark that some programs write at the start.
 pub(super) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Cuts files into lines.
+/// Splits files into lines.
 pub(super) struct Lines {
     files: Files,
     longest: usize,
@@ -26,7 +26,7 @@ struct Current {
 }
 
 impl Lines {
-    /// The lines of these files. A line that is longer than `longest` bytes is not held.
+    /// Returns the lines of these files. A line that is longer than `longest` bytes is not kept in memory.
     pub(super) fn of(files: Files, longest: usize) -> Self {
         Self { files, longest, current: None }
     }
@@ -54,10 +54,10 @@ impl Source for Lines {
 }
 
 impl Current {
-    /// The next line that is not empty.
+    /// Returns the next line that is not empty.
     fn next(&mut self, longest: usize) -> io::Result<Option<Entry>> {
         loop {
-            // One byte more than is allowed, and the line end, tell a line that is too long.
+            // One byte more than the limit, and the line end, identify a line that is too long.
             let mut bytes = Vec::new();
             let limit = longest as u64 + 2;
             if self.reader.by_ref().take(limit).read_until(b'\n', &mut bytes)? == 0 {
@@ -84,7 +84,7 @@ impl Current {
         }
     }
 
-    /// Goes on to the next line, without holding this one.
+    /// Skips the rest of the line, without keeping it in memory.
     fn skip_line(&mut self) -> io::Result<()> {
         loop {
             let held = self.reader.fill_buf()?;

@@ -1,8 +1,8 @@
-//! Where records come from.
+//! The sources of records.
 //!
-//! Reading is in two steps, because most of what a second import reads has not changed: a [`Source`] cuts its input
-//! into raw [`Entry`]s, one after the other; a [`Reading`] makes sense of one, on whatever thread. Of an entry whose
-//! bytes are as they were last time only the identifier is ever read.
+//! Reading has two steps, because most entries of a second import have not changed: a [`Source`] splits its input into
+//! raw [`Entry`]s, one after the other; a [`Reading`] parses one of them, on any thread. If the bytes of an entry are
+//! unchanged, only its identifier is parsed.
 
 mod abs;
 pub mod arxiv;
@@ -30,32 +30,32 @@ use crate::record::Record;
 pub use kind::{Kind, OpenError, Opened, open};
 pub use options::{DatestampFrom, Options, Paths};
 
-/// Input that is cut into entries, in order and in bounded memory.
+/// An input that is split into entries, in order and in bounded memory.
 pub trait Source: Send {
-    /// The next entry; `None` at the end. An error ends the reading: what comes later is unknown, so nothing that was
-    /// not met may be taken for gone. A part of the input that is no entry (too long a line, a file that cannot be
-    /// read) is not such an error but an entry with a [`Fault`].
+    /// Returns the next entry; `None` at the end. An error ends the reading: the rest of the input is unknown, so no
+    /// document may be deleted as missing. A bad part of the input (too long a line, an unreadable file) is not such an
+    /// error but an entry with a [`Fault`].
     fn next(&mut self) -> io::Result<Option<Entry>>;
 
-    /// How many bytes have been read, and how many there are, for the display of progress.
+    /// Returns the number of bytes that have been read, and the total, for the display of progress.
     fn progress(&self) -> (u64, Option<u64>);
 }
 
 /// A piece of input that should be one record.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Where it stands, for messages.
+    /// The position, for messages.
     pub place: Place,
-    /// Its bytes, or why there are none.
+    /// The bytes, or the reason why they are missing.
     pub bytes: Result<Vec<u8>, Fault>,
 }
 
-/// Where an entry stands.
+/// The position of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// In which file.
+    /// The file.
     pub file: Arc<PathBuf>,
-    /// From which line on, counted from 1; 0 if the whole file is the entry.
+    /// The first line, counted from 1; 0 if the whole file is the entry.
     pub line: u64,
 }
 
@@ -68,39 +68,38 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with an entry: a sentence for whoever has to mend it.
+/// An error in an entry: a sentence for the person who repairs it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Fault(pub String);
 
-/// How the entries of a source are read.
+/// A reader of the entries of a source.
 pub trait Reading: Send + Sync {
-    /// The identifier alone, as cheaply as can be: as it stands in the input, without the archive's prefix.
+    /// Returns only the identifier, as cheaply as possible: as in the input, without the archive's prefix.
     fn identifier(&self, bytes: &[u8], place: &Place) -> Result<String, Fault>;
 
-    /// The whole record.
+    /// Returns the whole record.
     fn read(&self, bytes: &[u8], place: &Place) -> Result<Content, Fault>;
 
-    /// Tells this way of reading from all others, options included: when it changes, every entry is read again.
+    /// Identifies this reader and its options: when the fingerprint changes, every entry is read again.
     fn fingerprint(&self) -> u64;
 }
 
-/// What an entry says.
+/// The content of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
     /// The record.
     pub record: Record,
-    /// Metadata that goes out as it came, by format. It takes the place of what a crosswalk of the same prefix would
-    /// make.
+    /// Metadata that is sent as received, by format. It replaces the output of a crosswalk with the same prefix.
     pub given: Vec<Given>,
 }
 
-/// Metadata in one format that goes out as it came.
+/// Metadata in one format that is sent as received.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
     /// The format.
     pub format: Arc<StoredFormat>,
-    /// One element that stands on its own: well-formed, with every namespace it uses declared, no XML declaration, no
-    /// DOCTYPE.
+    /// One element that is complete by itself: well-formed, with all its namespaces declared, without XML declaration
+    /// and DOCTYPE.
     pub xml: Vec<u8>,
 }

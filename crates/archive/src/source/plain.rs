@@ -1,11 +1,11 @@
-//! Texts as records have them: without line ends that only fit a page, and without TeX where it can be helped.
+//! Converts strings to the form of records: without line breaks for layout, and without TeX where possible.
 
 use std::borrow::Cow;
 
 use crate::record::{Agent, Record};
 use crate::tex;
 
-/// The text with every run of white space as one space, and none around it.
+/// Replaces every sequence of whitespace with one space, and removes it at the ends.
 pub(super) fn squeezed(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     let bytes = text.as_bytes();
@@ -26,7 +26,7 @@ pub(super) fn squeezed(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text as characters if `tex`, and as it is if not.
+/// Returns the text with TeX converted to characters if `tex` is true, otherwise unchanged.
 pub(super) fn text(text: Cow<'_, str>, tex: bool) -> String {
     match if tex { tex::to_unicode(&text) } else { Cow::Borrowed(&*text) } {
         Cow::Owned(converted) => converted,
@@ -34,7 +34,7 @@ pub(super) fn text(text: Cow<'_, str>, tex: bool) -> String {
     }
 }
 
-/// Makes characters of the TeX in a record's texts.
+/// Converts the TeX in a record's strings to characters.
 pub(super) fn record(record: &mut Record) {
     let texts = record.title.iter_mut().chain(&mut record.abstract_).chain(&mut record.subjects);
     texts.for_each(convert);

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::input::Files;
 use super::{Entry, Fault, Place, Source};
 
-/// Hands out whole files.
+/// Returns whole files as entries.
 pub(super) struct Whole {
     files: Files,
     longest: usize,
 }
 
 impl Whole {
-    /// These files. Of one that is longer than `longest` bytes nothing is held.
+    /// Returns these files. A file that is longer than `longest` bytes is not kept in memory.
     pub(super) fn of(files: Files, longest: usize) -> Self {
         Self { files, longest }
     }
@@ -26,7 +26,7 @@ impl Source for Whole {
         let limit = self.longest as u64 + 1;
         let read = self.files.open(&path).and_then(|file| file.take(limit).read_to_end(&mut bytes));
         let bytes = match read {
-            // The others can still be read, and this one has a name.
+            // The other files can still be read, and the path identifies this one.
             Err(error) => Err(Fault(format!("failed to read it: {error}"))),
             Ok(_) if bytes.len() > self.longest => {
                 Err(Fault(format!("the file is longer than {} bytes", self.longest)))

@@ -1,12 +1,12 @@
-//! TeX in plain text, as characters: `Schr\"odinger` is Schrödinger.
+//! Converts TeX in plain text to characters: `Schr\"odinger` is Schrödinger.
 //!
 //! Titles, names and abstracts in archives of preprints are written as their authors type. Accents, letters of other
-//! alphabets, escaped signs (`\&`) and a few symbols become the characters they stand for; everything else stays as it was written, because
-//! whoever reads on may know TeX. Mathematics (`$…$`, `\(…\)`, `\[…\]`) is left alone: it is not text, and those who
-//! display it want it whole. The conventions are arXiv's, which is where most such texts come from: one space after a
-//! command belongs to it, dashes and quotation marks stay as typed.
+//! alphabets, escaped signs (`\&`) and a few symbols become the characters that they represent. Everything else remains
+//! unchanged, because readers may know TeX. Mathematics (`$…$`, `\(…\)`, `\[…\]`) is not converted: it is not text, and
+//! programs that display it need it complete. The conventions are those of arXiv, the source of most such text: one
+//! space after a command belongs to it, dashes and quotation marks remain as typed.
 //!
-//! One pass, no recursion, never longer than before.
+//! The conversion is one pass without recursion, and its output is never longer than its input.
 
 #[cfg(test)]
 mod samples;
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-/// The text with accents and symbols as characters.
+/// Returns the text with accents and symbols as characters.
 ///
 /// ```
 /// use modoai_archive::tex;
@@ -25,17 +25,17 @@ use memchr::{memchr, memchr2};
 /// assert_eq!(tex::to_unicode(r"the \alpha-decay at $\alpha=1$"), r"the α-decay at $\alpha=1$");
 /// ```
 pub fn to_unicode(text: &str) -> Cow<'_, str> {
-    // Without a backslash there is nothing to do, and most texts have none.
+    // Without a backslash there is nothing to convert, and most strings have none.
     let Some(first) = memchr(b'\\', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     let mut unclosed = Unclosed::default();
     let mut at = 0;
-    // Before the first backslash, only mathematics and groups need a look.
+    // Before the first backslash, only mathematics and groups matter.
     if memchr2(b'$', b'{', &text.as_bytes()[..first]).is_none() {
         out.push_str(&text[..first]);
         at = first;
     }
-    // Whether a command that stays was the last thing: a plain letter behind it would become part of it.
+    // True directly after a command that is not converted: a plain letter after it would become part of its name.
     let mut after_command = false;
     while at < text.len() {
         let rest = &text[at..];
@@ -68,10 +68,10 @@ pub fn to_unicode(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Marks that one letter can have. Vietnamese has two; three leave room for transcriptions.
+/// The maximum number of marks on one letter. Vietnamese has two; three suffice for transcriptions.
 const MOST_MARKS: usize = 3;
 
-/// What a command becomes.
+/// The result of a command.
 #[derive(Clone, Copy)]
 enum Converted {
     One(char),
@@ -93,22 +93,23 @@ impl Converted {
         }
     }
 
-    /// Whether its first character could be part of a command's name.
+    /// Returns true if its first character could be part of a command's name.
     fn begins_plainly(self) -> bool {
         let (Self::One(first) | Self::Marked(first, _) | Self::Tied(first, _)) = self;
         first.is_ascii_alphabetic()
     }
 }
 
-/// Kinds of mathematics whose end was looked for in vain, and need not be looked for again.
+/// Kinds of mathematics whose end was not found, so that the search is not repeated.
 #[derive(Default)]
 struct Unclosed {
     round: bool,
     square: bool,
 }
 
-/// How much of what begins with `$` is to be left alone: up to the next `$` of the same paragraph, or only this one.
-/// Whoever writes of a price has one, and a paragraph that ends in mathematics has a mistake in it.
+/// Returns the length of the text that begins with `$` and is not converted: up to the next `$` of the same paragraph,
+/// or only this one. A text with a price has a single one, and a paragraph that ends inside mathematics contains a
+/// mistake.
 fn math(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let marks = if bytes.starts_with(b"$$") { 2 } else { 1 };
@@ -122,23 +123,23 @@ fn math(rest: &str) -> usize {
             _ => at += 1,
         }
     }
-    // No other `$` is in this paragraph, so this search is never made again over the same text.
+    // The paragraph has no other `$`, so this search never repeats for the same text.
     marks
 }
 
-/// The end of the character at this place, or of the text.
+/// Returns the end of the character at this position, or of the text.
 fn next_char(text: &str, at: usize) -> usize {
     at + text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
 }
 
-/// A group that holds one command and nothing else: `{\"o}`. The braces were only there to end the command.
+/// Parses a group that contains only one command: `{\"o}`. The braces only end the command.
 fn group(rest: &str) -> Option<(usize, Converted)> {
     let inner = rest.get(1..).filter(|inner| inner.starts_with('\\'))?;
     let (length, converted) = command(inner, false)?;
     inner[length..].starts_with('}').then_some((length + 2, converted))
 }
 
-/// A command that becomes a character, and its length. `in_path`: what comes before looks like that of a URL.
+/// Parses a command that becomes a character, and returns its length. `in_path`: the preceding text resembles a URL.
 fn command(rest: &str, in_path: bool) -> Option<(usize, Converted)> {
     let name = word(&rest[1..]);
     if !name.is_empty() {
@@ -160,12 +161,12 @@ fn command(rest: &str, in_path: bool) -> Option<(usize, Converted)> {
     accented(rest, 2, mark)
 }
 
-/// The letters that a command's name is made of.
+/// Returns the letters of a command's name.
 fn word(text: &str) -> &str {
     &text[..text.bytes().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len())]
 }
 
-/// What ends a command and is not text: a space, an empty group, or the backslash of `\ `.
+/// Returns the length of the text that only ends a command: a space, an empty group, or the backslash of `\ `.
 fn terminator(rest: &str) -> usize {
     match rest.as_bytes() {
         [b' ', ..] | [b'\\', b' ', ..] => 1,
@@ -174,16 +175,16 @@ fn terminator(rest: &str) -> usize {
     }
 }
 
-/// A letter under an accent: `o`, ` o`, `{o}`, `\i`, `{\i}`, `{\ae}`, or one under further accents: `\^o`, `{\^{o}}`. `rest`
-/// begins with the accent, which is `length` long.
+/// Parses a letter with an accent: `o`, ` o`, `{o}`, `\i`, `{\i}`, `{\ae}`, or one with further accents: `\^o`,
+/// `{\^{o}}`. `rest` begins with the accent, which has this `length`.
 fn accented(rest: &str, length: usize, mark: char) -> Option<(usize, Converted)> {
     let mut marks = [Some(mark), None, None];
     let mut level = 0;
-    // Of the accent at hand: where its name ends, and whether that is letters.
+    // The current accent: the end of its name, and true if the name consists of letters.
     let (mut at, mut by_name) = (length, rest.as_bytes()[1].is_ascii_alphabetic());
     let mut open = 0;
     let (letter, is_command) = loop {
-        // `\c c` needs the space; after `\'` one would be unusual enough to mean something else.
+        // `\c c` needs the space; after `\'` a space is unusual enough to mean something else.
         let spaces = if by_name { rest[at..].len() - rest[at..].trim_start_matches(' ').len() } else { 0 };
         at += spaces;
         let braces = rest[at..].bytes().take(2).take_while(|byte| *byte == b'{').count();
@@ -216,20 +217,20 @@ fn accented(rest: &str, length: usize, mark: char) -> Option<(usize, Converted)>
     if is_command && (open == 0 || rest[at..].starts_with(" }") || rest[at..].starts_with("{}")) {
         at += terminator(&rest[at..]);
     }
-    // A name goes on to the next thing that is no letter: `\v sx` is `š` and `x`, but `\'\imath` is something else.
+    // A name ends at the next character that is not a letter: `\v sx` is `š` and `x`, but `\'\imath` is something else.
     if rest[at..].bytes().take(open).filter(|byte| *byte == b'}').count() != open {
         return None;
     }
     Some((at + open, marked(letter, marks)))
 }
 
-/// A letter with marks, the innermost last; in one character as far as there is one.
+/// Combines a letter with marks, the innermost last; in one character if Unicode has it.
 fn marked(letter: char, marks: [Option<char>; MOST_MARKS]) -> Converted {
     let mut letter = letter;
     let mut left = [None; MOST_MARKS];
     let mut count = 0;
     for mark in marks.into_iter().rev().flatten() {
-        // After a mark that stayed, composing would change the order of the marks.
+        // After a mark that could not be combined, composing would change the order of the marks.
         match table::composed(mark, letter).filter(|_| count == 0) {
             Some(composed) => letter = composed,
             None => {
@@ -241,7 +242,7 @@ fn marked(letter: char, marks: [Option<char>; MOST_MARKS]) -> Converted {
     if count == 0 { Converted::One(letter) } else { Converted::Marked(letter, left) }
 }
 
-/// Two letters under a tie: `\t{oo}`.
+/// Parses two letters with a tie: `\t{oo}`.
 fn tied(rest: &str, length: usize) -> Option<(usize, Converted)> {
     match &rest.as_bytes()[length..] {
         [b'{', first, second, b'}', ..] if first.is_ascii_alphabetic() && second.is_ascii_alphabetic() => {
@@ -251,8 +252,8 @@ fn tied(rest: &str, length: usize) -> Option<(usize, Converted)> {
     }
 }
 
-/// How much of a command that stays is to be copied at once: its name, and a brace that would otherwise look like the
-/// start of a group; all of it if it is mathematics.
+/// Returns the length of an unknown command that is copied in one step: its name, and a brace that would otherwise be
+/// parsed as the start of a group; for mathematics the whole formula.
 fn unknown(rest: &str, unclosed: &mut Unclosed) -> usize {
     let (closing, in_vain) = match rest.as_bytes().get(1) {
         Some(b'(') => ("\\)", &mut unclosed.round),

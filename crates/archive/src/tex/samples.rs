@@ -1,4 +1,4 @@
-//! Hard samples, as authors write them: stacked accents, escaped signs, and what must stay as it is.
+//! Difficult samples, as authors write them: stacked accents, escaped signs, and text that must remain unchanged.
 
 use super::to_unicode;
 
@@ -26,7 +26,7 @@ fn samples() {
         (r"\d{\u a}, \u{\d a}", "ặ, ặ"),
         (r"\'{\u a}, \'{\u{a}}, \'\u a, \'\u{a}", "ắ, ắ, ắ, ắ"),
         (r"\~{\u{A}}", "Ẵ"),
-        // Other stacks that Unicode has in one character.
+        // Other combinations that Unicode has in one character.
         (r"\={\d l}, \={\d{r}}", "ḹ, ṝ"),
         (r#"\v{\"u}, \'{\"u}, \`{\"u}, \={\"u}"#, "ǚ, ǘ, ǜ, ǖ"),
         (r#"\'{\"\i}, \'{\"{\i}}"#, "ḯ, ḯ"),
@@ -43,12 +43,12 @@ fn samples() {
         (r"\'\i s, \'\i{}s", "ís, ís"),
         (r"\'{\alpha}", "α\u{301}"),
         (r"\'\imath, \^{\jmath}", r"\'\imath, \^{\jmath}"),
-        // Stacks that Unicode has not: the marks follow the letter, the innermost first.
+        // Combinations that Unicode does not have: the marks follow the letter, the innermost first.
         (r"\'{\v q}", "q\u{30c}\u{301}"),
         (r"\'{\^x}", "x\u{302}\u{301}"),
         (r"\v{\'{\^e}}", "ế\u{30c}"),
         (r"\b{\'q}", "q\u{301}\u{331}"),
-        // Signs that mean something to TeX.
+        // Signs with a meaning in TeX.
         (r"R\&D", "R&D"),
         (r"AT\&T Bell Labs", "AT&T Bell Labs"),
         (r"100\%", "100%"),
@@ -99,7 +99,7 @@ fn samples() {
         (r"\d{H}asan, \d Husayn, al-\d{T}\=us\={\i}", "Ḥasan, Ḥusayn, al-Ṭūsī"),
         (r"K\=alid\=asa, Ram\=anuja", "Kālidāsa, Ramānuja"),
         (r"\t{oo} and \t{ia}", "o\u{361}o and i\u{361}a"),
-        // What is not text, or not known, or not closed, stays.
+        // Mathematics, unknown commands and unclosed groups remain unchanged.
         (r"$\~{\^e}$ and \~{\^e}", r"$\~{\^e}$ and ễ"),
         (r"$$\'e\_$$ \'e", r"$$\'e\_$$ é"),
         (r"http://example.org/\~{}name", r"http://example.org/\~{}name"),

@@ -1,4 +1,4 @@
-//! Which command stands for which character. Only data, and how it is found.
+//! The characters of TeX commands. Only data, and lookups.
 
 /// Marks, by the sign after the backslash.
 const SIGNS: [(u8, char); 7] = [
@@ -26,8 +26,8 @@ const LETTERS: [(&str, char); 8] = [
 /// The mark that spans two letters.
 pub(super) const TIE: char = '\u{361}';
 
-/// Letters that Unicode has together with a mark: under each mark, the letters with it, each after the letter alone. Letters
-/// that have a mark already come last; of two marks, either may have been written first.
+/// Letters that Unicode has in combination with a mark: for each mark, pairs of the letter alone and the letter with
+/// it. Letters that already have a mark come last; of two marks, either may have been written first.
 const COMPOSED: [(char, &str); 15] = [
     ('\u{300}', "AÀEÈIÌNǸOÒUÙWẀYỲaàeèiìnǹoòuùwẁyỳÂẦÊỀÔỒÜǛâầêềôồüǜĂẰăằĒḔēḕŌṐōṑ"),
     (
@@ -49,8 +49,8 @@ const COMPOSED: [(char, &str); 15] = [
     ('\u{331}', "BḆDḎKḴLḺNṈRṞTṮZẔbḇdḏhẖkḵlḻnṉrṟtṯzẕ"),
 ];
 
-/// Letters and symbols, by the name of the command, in byte order. `\phi` and `\varphi` are as TeX draws them, not as Unicode
-/// names them.
+/// Letters and symbols, by the name of the command, in byte order. `\phi` and `\varphi` are as TeX draws them, which
+/// differs from Unicode's names.
 const SYMBOLS: &[(&str, char)] = &[
     ("AA", 'Å'),
     ("AE", 'Æ'),
@@ -168,17 +168,17 @@ const SYMBOLS: &[(&str, char)] = &[
     ("zeta", 'ζ'),
 ];
 
-/// The mark of `\'` and its like.
+/// Returns the mark of `\'` and similar commands.
 pub(super) fn sign_accent(sign: u8) -> Option<char> {
     SIGNS.iter().find(|(known, _)| *known == sign).map(|(_, mark)| *mark)
 }
 
-/// The mark of `\c` and its like.
+/// Returns the mark of `\c` and similar commands.
 pub(super) fn letter_accent(name: &str) -> Option<char> {
     LETTERS.iter().find(|(known, _)| *known == name).map(|(_, mark)| *mark)
 }
 
-/// The letter with the mark, if it is one character.
+/// Returns the letter with the mark, if it is one character.
 pub(super) fn composed(mark: char, letter: char) -> Option<char> {
     let (_, pairs) = COMPOSED.iter().find(|(known, _)| *known == mark)?;
     let mut characters = pairs.chars();
@@ -190,13 +190,13 @@ pub(super) fn composed(mark: char, letter: char) -> Option<char> {
     None
 }
 
-/// The character of a command whose name is a sign: those that mean something to TeX and are written so to mean themselves.
-/// Braces stay as they are, because they could be taken for those of a group.
+/// Returns the character of a command whose name is a sign: signs with a meaning in TeX, escaped. Braces are not
+/// converted, because they could be mistaken for those of a group.
 pub(super) fn sign(sign: u8) -> Option<char> {
     b"&%_#$".contains(&sign).then_some(char::from(sign))
 }
 
-/// The character of a command.
+/// Returns the character of a command.
 pub(super) fn symbol(name: &str) -> Option<char> {
     SYMBOLS.binary_search_by(|(known, _)| (*known).cmp(name)).ok().map(|at| SYMBOLS[at].1)
 }

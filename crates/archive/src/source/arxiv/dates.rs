@@ -1,4 +1,4 @@
-//! Days, from the dates that arXiv keeps of versions.
+//! Converts arXiv's dates of versions to days.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -7,7 +7,7 @@ use crate::source::Fault;
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// The day, in UTC, of `2007-04-02`, of what begins like this, or of `Mon, 2 Apr 2007 19:18:42 GMT`.
+/// Returns the day, in UTC, of `2007-04-02`, of a text that begins like this, or of `Mon, 2 Apr 2007 19:18:42 GMT`.
 pub fn day(text: &str) -> Result<String, Fault> {
     let text = text.trim();
     let found = iso(text).or_else(|| gmt(text)).or_else(|| with_zone(text));
@@ -17,14 +17,14 @@ pub fn day(text: &str) -> Result<String, Fault> {
 fn iso(text: &str) -> Option<String> {
     let day: jiff::civil::Date = text.get(..10)?.parse().ok()?;
     let rest = &text[10..];
-    // With a time in another zone the day may be another.
+    // With a time in another zone the day may differ.
     if rest.is_empty() || rest.ends_with('Z') {
         return Some(day.to_string());
     }
     text.parse::<Timestamp>().ok().map(of)
 }
 
-/// Nearly all dates are in GMT: those are taken apart where they stand.
+/// Parses dates in GMT, as nearly all are, without a library.
 fn gmt(text: &str) -> Option<String> {
     let mut words = text.split_ascii_whitespace().peekable();
     words.next_if(|word| word.ends_with(','));

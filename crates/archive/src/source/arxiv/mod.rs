@@ -1,6 +1,6 @@
 //! arXiv's public snapshot of its metadata: a line of JSON for every paper.
 //!
-//! Names of authors come split already; texts are as submitted, with TeX and with the line ends of the days of mail.
+//! The names of authors are already split; strings are as submitted, with TeX and with the line ends of emails.
 
 pub mod dates;
 pub mod taxonomy;
@@ -54,9 +54,9 @@ struct Paper<'a> {
     versions: Vec<PaperVersion<'a>>,
     update_date: Option<Text<'a>>,
     authors_parsed: Vec<Vec<Text<'a>>>,
-    /// Texts that are kept under names of their own.
+    /// Strings that are kept under other names.
     notes: Vec<(&'static str, Text<'a>)>,
-    /// What later snapshots may have.
+    /// Fields that later snapshots may have.
     further: Vec<(String, Value)>,
 }
 
@@ -68,7 +68,7 @@ struct PaperVersion<'a> {
     created: Text<'a>,
 }
 
-/// What texts are called in the snapshot, and in the record.
+/// The names of strings in the snapshot, and in the record.
 const NOTES: [(&str, &str); 9] = [
     ("submitter", "submitter"),
     ("authors", "authors"),
@@ -108,7 +108,7 @@ impl<'de> Paper<'de> {
     fn take<A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "id" if !self.id.is_empty() => return Err(A::Error::custom("it occurs twice")),
-            // As a number, 0704.0010 would have lost its zeros already.
+            // As a number, 0704.0010 would already have lost its zeros.
             "id" => self.id = map.next_value::<IdText<'de>>()?.0,
             "deleted" => self.deleted = map.next_value::<Option<bool>>()?.unwrap_or_default(),
             "title" => self.title = map.next_value()?,
@@ -137,7 +137,7 @@ impl<'de> Paper<'de> {
         let mut record =
             Record { identifier: jsonl::legal(&self.id, "id")?, deleted: self.deleted, ..Record::default() };
         record.title = self.title.and_then(line);
-        // Its line ends stay: an indented line begins a paragraph.
+        // Its line ends are kept: an indented line begins a paragraph.
         record.abstract_ = self.abstract_.and_then(|it| text(Text(Cow::Borrowed(it.0.trim()))));
         record.creators = self.authors_parsed.into_iter().filter_map(|parts| agent(parts, tex)).collect();
         record.licence = self.licence.map(|licence| licence.0.trim().to_owned()).filter(|licence| !licence.is_empty());
@@ -165,13 +165,13 @@ impl<'de> Paper<'de> {
     }
 }
 
-/// What a field of arXiv's is called that we do not know: as there, unless a record has something else of that name.
+/// Returns the name of an unknown arXiv field: unchanged, unless the record has another field with this name.
 pub(super) fn further_name(key: &str) -> String {
     let name = key.to_ascii_lowercase().replace('-', "_");
     if Record::FIELDS.contains(&name.as_str()) { format!("arxiv_{name}") } else { name }
 }
 
-/// A text that must be one.
+/// A value that must be a string.
 struct IdText<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for IdText<'de> {
@@ -182,7 +182,7 @@ impl<'de> Deserialize<'de> for IdText<'de> {
     }
 }
 
-/// Family name, given names, suffix, affiliations.
+/// Converts family name, given names, suffix, affiliations.
 fn agent(parts: Vec<Text<'_>>, tex: bool) -> Option<Agent> {
     let mut parts = parts.into_iter().map(|part| plain::text(plain::squeezed(&part.0), tex));
     let family = parts.next()?;
@@ -192,7 +192,7 @@ fn agent(parts: Vec<Text<'_>>, tex: bool) -> Option<Agent> {
     Some(Agent { family, given, suffix, affiliations, orcid: None }).filter(|agent| *agent != Agent::default())
 }
 
-/// What arXiv's identifiers and categories say of a paper: subjects by name, and where it can be had.
+/// Adds the information in arXiv's identifiers and categories: subjects by name, and links to the paper.
 pub(super) fn describe<'a>(record: &mut Record, categories: impl Iterator<Item = &'a str>) {
     let categories: Vec<&str> = categories.collect();
     for code in &categories {

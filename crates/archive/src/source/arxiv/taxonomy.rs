@@ -1,6 +1,6 @@
-//! arXiv's taxonomy: groups of archives, archives, and the subject classes in them. A long table, and how it is found in.
+//! arXiv's taxonomy: groups of archives, archives, and their subject classes. A long table, and lookups in it.
 //!
-//! The names of archives that have been closed are here as well: papers from before still carry them.
+//! The names of closed archives are included, because old papers still have them.
 
 /// Groups and their names.
 pub const GROUPS: &[(&str, &str)] = &[
@@ -56,7 +56,7 @@ pub const ARCHIVES: &[(&str, &str, &str)] = &[
     ("supr-con", "Superconductivity", "physics"),
 ];
 
-/// Categories that papers are in, and their names, in byte order: `archive.class`, or an archive without classes.
+/// The categories of papers, and their names, in byte order: `archive.class`, or an archive without classes.
 pub const CATEGORIES: &[(&str, &str)] = &[
     ("acc-phys", "Accelerator Physics"),
     ("adap-org", "Adaptation, Noise, and Self-Organizing Systems"),
@@ -236,17 +236,17 @@ pub const CATEGORIES: &[(&str, &str)] = &[
     ("supr-con", "Superconductivity"),
 ];
 
-/// The name of a category.
+/// Returns the name of a category.
 pub fn name_of(category: &str) -> Option<&'static str> {
     CATEGORIES.binary_search_by(|(code, _)| (*code).cmp(category)).ok().map(|at| CATEGORIES[at].1)
 }
 
-/// The archive that a category is in: what comes before the point.
+/// Returns the archive of a category: the part before the point.
 pub fn archive_of(category: &str) -> &str {
     category.split_once('.').map_or(category, |(archive, _)| archive)
 }
 
-/// The group that an archive is in.
+/// Returns the group of an archive.
 pub fn group_of(archive: &str) -> Option<&'static str> {
     ARCHIVES.binary_search_by(|(code, ..)| (*code).cmp(archive)).ok().map(|at| ARCHIVES[at].2)
 }

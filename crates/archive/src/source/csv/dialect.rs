@@ -1,27 +1,27 @@
-//! Detects how a table is written: its encoding, and the character between its columns.
+//! Detects the format of a table: its encoding, and the separator of its columns.
 //!
-//! Spreadsheets export what their system uses: windows-1252 or UTF-16, semicolons or tabs. The beginning of the file decides
-//! both, so that a stream can be read once; `encoding` and `separator` in `[source]` overrule it.
+//! Spreadsheets export in the format of their system: windows-1252 or UTF-16, semicolons or tabs. The beginning of the
+//! file determines both, so that a stream can be read once; `encoding` and `separator` in `[source]` override it.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use ::csv::{ByteRecord, ReaderBuilder};
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// How much of a file is examined.
+/// The number of bytes of a file that are examined.
 const HEAD: usize = 64 * 1024;
 
 /// Characters that separate columns, the usual one first.
 const SEPARATORS: [u8; 3] = *b",;\t";
 
-/// A table as UTF-8, and how it is written.
+/// A table as UTF-8, and its original format.
 pub(super) struct Opened {
     pub(super) file: Box<dyn BufRead + Send>,
     pub(super) encoding: &'static Encoding,
     pub(super) separator: u8,
 }
 
-/// What is known about a table before it is opened.
+/// The properties of a table that are known before it is opened.
 pub(super) struct Expected<'a> {
     pub(super) encoding: Option<&'static Encoding>,
     pub(super) separator: Option<u8>,
@@ -53,8 +53,8 @@ pub(super) fn open(mut file: Box<dyn BufRead + Send>, expected: &Expected<'_>) -
     Ok(Opened { file, encoding, separator })
 }
 
-/// The encoding of a file without a byte order mark. A file that has some character of several bytes in UTF-8 is UTF-8, even if
-/// other bytes of it are not.
+/// Returns the encoding of a file without a byte order mark. A file with any valid multi-byte character of UTF-8 is
+/// UTF-8, even if other bytes of it are not.
 fn encoding_of(head: &[u8]) -> &'static Encoding {
     let zeros = |from: usize| head.iter().skip(from).step_by(2).take(200).filter(|byte| **byte == 0).count();
     match (zeros(0), zeros(1)) {
@@ -62,36 +62,36 @@ fn encoding_of(head: &[u8]) -> &'static Encoding {
         (even, 0) if even > head.len().min(400) / 4 => return UTF_16BE,
         _ => {}
     }
-    // A character may be cut in two where the head ends.
+    // A character may be split at the end of the examined bytes.
     let whole = if head.len() == HEAD { &head[..HEAD - 3] } else { head };
     let is_utf8 = whole.utf8_chunks().all(|chunk| chunk.invalid().is_empty());
     let has_utf8 = || whole.utf8_chunks().any(|chunk| !chunk.valid().is_ascii());
     if is_utf8 || has_utf8() { UTF_8 } else { WINDOWS_1252 }
 }
 
-/// The separator with which the first row has all expected columns; if none has, that with the most columns.
+/// Returns the separator with which the first row has all expected columns; if none has, the one with the most columns.
 fn separator_of(start: &[u8], columns: &[String]) -> u8 {
     let first_row = |separator: u8| {
         let mut row = ByteRecord::new();
         let mut reader = ReaderBuilder::new().delimiter(separator).has_headers(false).from_reader(start);
-        // What is wrong with the row is reported when the table is read.
+        // Errors in the row are reported when the table is read.
         let _ = reader.read_byte_record(&mut row);
         row
     };
     let has_all =
         |row: &ByteRecord| columns.iter().all(|name| row.iter().any(|cell| cell.trim_ascii() == name.as_bytes()));
     let fitting = SEPARATORS.into_iter().find(|&separator| has_all(&first_row(separator)));
-    // The first of those that are equal, so a table of one column has commas.
+    // The first of equal ones, so a table of one column has commas.
     let widest = || SEPARATORS.into_iter().rev().max_by_key(|&separator| first_row(separator).len());
     fitting.or_else(widest).unwrap_or(SEPARATORS[0])
 }
 
-/// Text in another encoding, as UTF-8.
+/// Text in another encoding, converted to UTF-8.
 struct Decoded<R> {
     raw: R,
     decoder: Decoder,
     encoding: &'static Encoding,
-    /// Text that has been decoded, and how much of it has been read.
+    /// Decoded text, and the number of its bytes that have been read.
     text: Vec<u8>,
     read: usize,
     /// The end of the file has been decoded; the decoder must not be used again.

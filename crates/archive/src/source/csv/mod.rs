@@ -1,7 +1,8 @@
 //! Tables with a line of column names.
 //!
-//! A row goes on as the names and texts of its cells, so that it can be read, and compared with what it was, without its
-//! table. A file whose columns are not as they were configured ends the reading: it would be wrong row by row.
+//! A row is passed on as the names and strings of its cells, so that it can be read, and compared with its former
+//! content, without its table. A file whose columns differ from the configured ones ends the reading: every row of it
+//! would be wrong.
 
 mod dialect;
 mod rows;
@@ -18,15 +19,15 @@ use crate::record::{Agent, File, Link, Record};
 
 pub(super) use rows::Rows;
 
-/// What is between several values in one cell.
+/// The separator of several values in one cell.
 const LIST_SEPARATOR: &str = ";";
 
-/// Further fields that are lists wherever they are known.
+/// Further fields that are always lists.
 const LISTS: [&str; 1] = ["categories"];
 
 /// Reads rows.
 pub(super) struct Table {
-    /// The fields that a column holds, if they are called otherwise.
+    /// The fields for a column, if their names differ from the column's.
     fields: BTreeMap<String, Vec<String>>,
     lists: Vec<String>,
     list_separator: String,
@@ -55,10 +56,10 @@ impl Table {
         mapped.into_iter().flatten().map(String::as_str).chain(own)
     }
 
-    /// The values in a cell.
+    /// Returns the values in a cell.
     fn split<'a>(&'a self, cell: &'a str) -> impl Iterator<Item = &'a str> {
         let separator = self.list_separator.as_str();
-        // An empty separator would be found between any two characters.
+        // An empty separator would match between any two characters.
         let (whole, parts) =
             if separator.is_empty() { (Some(cell), None) } else { (None, Some(cell.split(separator))) };
         whole.into_iter().chain(parts.into_iter().flatten()).map(str::trim).filter(|value| !value.is_empty())

@@ -1,4 +1,4 @@
-//! Cuts tables into rows.
+//! Splits tables into rows.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -13,22 +13,22 @@ use crate::source::input::{self, Allowance, Files, Guarded, about};
 use crate::source::kind::OpenError;
 use crate::source::{Entry, Fault, Options, Place, Source};
 
-/// A row is read in pieces of a few kilobytes, and its beginning comes with the end of the one before.
+/// A row is read in pieces of a few kilobytes, and its beginning is read with the end of the previous one.
 const PIECES: usize = 64 * 1024;
 
-/// What is read after the end of a file: a line end, and a row of one byte. The parser takes a file that ends inside of
-/// quotation marks for whole; but then the last row swallows this, and otherwise it comes by itself.
+/// Bytes that are read after the end of a file: a line end, and a row of one byte. The parser accepts a file that ends
+/// inside quotation marks; but then the last row includes these bytes, and otherwise they are a separate row.
 const END: &[u8] = b"\n\0";
 
-/// Cuts tables into rows.
+/// Splits tables into rows.
 pub(in crate::source) struct Rows {
     files: Files,
     longest: usize,
     encoding: Option<&'static Encoding>,
     separator: Option<u8>,
-    /// Columns that must be there.
+    /// The required columns.
     required: Vec<String>,
-    /// Columns whose names are those of fields that are somewhere else, or nowhere in a table.
+    /// Columns whose names are those of fields that another column contains, or that a table cannot contain.
     refused: Vec<String>,
     current: Option<Current>,
 }
@@ -37,7 +37,7 @@ struct Current {
     file: Arc<PathBuf>,
     reader: Reader<Counting>,
     columns: Vec<String>,
-    /// What may still be read for this row.
+    /// The number of bytes that may still be read for this row.
     allowance: Allowance,
 }
 
@@ -119,7 +119,7 @@ impl Rows {
 }
 
 impl Current {
-    /// The next row, and the line in which it begins.
+    /// Returns the next row, and the line in which it begins.
     fn row(&mut self) -> io::Result<Option<(ByteRecord, u64)>> {
         self.allowance.renew();
         let mut row = ByteRecord::new();
@@ -152,7 +152,7 @@ impl Source for Rows {
                 self.current = None;
                 continue;
             };
-            // A line without anything is no row.
+            // An empty line is not a row.
             if row.iter().all(|cell| cell.trim_ascii().is_empty()) {
                 continue;
             }
@@ -166,20 +166,20 @@ impl Source for Rows {
     }
 }
 
-/// A file with [`END`] behind it, and where line ends are in what has been read. The parser's own count is behind by the
-/// empty lines before a row, and by one in files from Windows.
+/// A file followed by [`END`], with the positions of the line ends that have been read. The parser's own count does not
+/// include the empty lines before a row, and is one too low in files from Windows.
 struct Counting {
     guarded: Guarded,
     read: u64,
-    /// What has not been read of the end.
+    /// The rest of the end that has not been read.
     end: &'static [u8],
-    /// Line ends that have not been passed.
+    /// The line ends that have not been passed.
     ahead: VecDeque<u64>,
     passed: u64,
 }
 
 impl Counting {
-    /// The line in which a row begins that ends at this place.
+    /// Returns the line in which a row begins that ends at this position.
     fn first_line(&mut self, row: &ByteRecord, end: u64) -> u64 {
         let mut last = None;
         while let Some(&at) = self.ahead.front().filter(|at| **at < end) {
@@ -192,7 +192,7 @@ impl Counting {
         (self.passed + 1).saturating_sub(inside as u64 + own_end)
     }
 
-    /// Whether a row that ends at this place is the last, and has taken all of the end.
+    /// Returns true if a row that ends at this position is the last, and includes all of the end.
     fn is_over(&self, end: u64) -> bool {
         self.end.is_empty() && end == self.read
     }
@@ -210,7 +210,7 @@ impl Read for Counting {
     }
 }
 
-/// A row as the names and texts of its cells.
+/// Returns a row as the names and strings of its cells.
 fn packed(row: &ByteRecord, columns: &[String]) -> Result<Vec<u8>, Fault> {
     if row.len() != columns.len() {
         return Err(Fault(format!("the row has {} cells, but there are {} columns", row.len(), columns.len())));

@@ -2,7 +2,7 @@ use super::*;
 use crate::source::Source as _;
 use crate::source::input::Files;
 
-/// Lines, and what was in them.
+/// Lines, and their records.
 type Met = Vec<(u64, Result<Record, String>)>;
 
 fn read(name: &str, text: &[u8], options: &Options) -> Result<Met, String> {

@@ -1,4 +1,4 @@
-//! Where everything stands in a static repository: the first reading.
+//! An index of a static repository, built in the first reading: the positions of all records.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,19 +15,19 @@ use serde::{Deserialize, Serialize};
 use crate::source::input::Guarded;
 use crate::source::jsonl::legal;
 
-/// Namespace of the file's own elements.
+/// The namespace of the file's own elements.
 const STATIC_NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/static-repository";
 
-/// Bytes of a namespace. Every record inherits it.
+/// The maximum length of a namespace, in bytes. Every record inherits it.
 const LONGEST_NAMESPACE: usize = 1024;
 
-/// Elements of the protocol's own are not deeper, and those of others are only counted.
+/// The maximum depth of the protocol's own elements. Foreign elements are only counted.
 const DEPTH: usize = 5;
 
-/// A text of the protocol's own is not longer.
+/// The maximum length of text in the protocol's own elements.
 const LONGEST_TEXT: usize = 64 * 1024;
 
-/// No item has more formats, and each is compared with all others of its item.
+/// The maximum number of formats of an item. Each is compared with all others of its item.
 const MOST_FORMATS: usize = 64;
 
 /// A format of the repository.
@@ -38,17 +38,17 @@ pub(super) struct Format {
     pub(super) namespace: String,
 }
 
-/// Where an item's records stand.
+/// An item, and the positions of its records.
 pub(super) struct Item {
-    /// Empty if it cannot be told.
+    /// Empty if it is unknown.
     pub(super) identifier: String,
     pub(super) line: u64,
     pub(super) records: Vec<Slice>,
-    /// Why it cannot be imported.
+    /// The reason why it cannot be imported.
     pub(super) fault: Option<String>,
 }
 
-/// Where a record's metadata stand.
+/// The position of a record's metadata.
 pub(super) struct Slice {
     pub(super) prefix: Arc<str>,
     pub(super) datestamp: String,
@@ -57,37 +57,37 @@ pub(super) struct Slice {
     pub(super) scope: Scope,
 }
 
-/// The declarations in force: prefixes, empty for the default, and URIs.
+/// The declarations in scope: prefixes, empty for the default, and URIs.
 pub(super) type Scope = Arc<Vec<(String, String)>>;
 
-/// What a first reading finds.
+/// The results of the first reading.
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) base_url: String,
     pub(super) formats: Vec<Format>,
     pub(super) items: Vec<Item>,
-    /// Where in `items` an item is, by its identifier.
+    /// The index of an item in `items`, by its identifier.
     places: HashMap<String, usize>,
-    /// The names of open elements, if they are of the repository's own; those of others are empty.
+    /// The names of open elements of the repository; for others an empty name.
     path: Vec<String>,
-    /// Text of the innermost element.
+    /// The text of the innermost element.
     text: String,
     format: Format,
     prefix: Option<Arc<str>>,
     identifier: String,
     datestamp: String,
     scope: Scope,
-    /// Where the element in `metadata` begins.
+    /// The start of the element in `metadata`.
     start: Option<u64>,
     slice: Option<(u64, u64)>,
-    /// What is wrong with the record.
+    /// The error in the record.
     fault: Option<String>,
     line: u64,
     record_line: u64,
 }
 
 impl Index {
-    /// Reads the file once. What is wrong with the repository as a whole is an error.
+    /// Reads the file once. An error in the repository as a whole fails the reading.
     pub(super) fn of(data: File, longest: usize) -> io::Result<Self> {
         let what = "text or a tag is too long";
         let (guarded, allowance) = Guarded::of(Box::new(BufReader::new(data)), longest.max(1024 * 1024), what);
@@ -169,7 +169,7 @@ impl Index {
         Ok(())
     }
 
-    /// Remembers the declarations in force; most records share them.
+    /// Stores the declarations in scope; most records share them.
     fn inherit<R>(&mut self, reader: &NsReader<R>) -> Result<(), String> {
         let mut scope = Vec::new();
         for (declaration, uri) in reader.resolver().bindings() {
@@ -191,7 +191,7 @@ impl Index {
     }
 
     fn more(&mut self, text: &str) {
-        // Inside metadata nobody asks for it.
+        // Text inside metadata is not needed here.
         if self.path.len() <= DEPTH && self.text.len() + text.len() <= LONGEST_TEXT {
             self.text.push_str(text);
         }
@@ -227,7 +227,7 @@ impl Index {
         Ok(())
     }
 
-    /// Adds the record to its item. What is wrong with it is wrong with the item, and with no other.
+    /// Adds the record to its item. An error in the record rejects its item, and no other.
     fn finish_record(&mut self) {
         let (identifier, unnamed) = match legal(&self.identifier, "identifier") {
             Ok(identifier) => (identifier, None),

@@ -1,8 +1,8 @@
-//! OAI static repositories: one XML file that holds all a small repository would answer.
+//! OAI static repositories: one XML file with all responses of a small repository.
 //!
-//! The file is ordered by format, and an item has its records far apart. It is read twice: first for where everything
-//! stands, which is little; then item by item, in order of first appearance. A file that can be read only once is copied
-//! aside before.
+//! The file is ordered by format, so the records of an item are far apart. The file is read twice: first for the
+//! positions of all records, which need little memory; then item by item, in order of first appearance. A file that can
+//! be read only once is copied first.
 
 mod index;
 #[cfg(test)]
@@ -27,7 +27,7 @@ use super::xml::Formats;
 use super::{Content, Entry, Fault, Given, Kind, Options, Place, Reading, Source, plain};
 use crate::record::{Provenance, Record};
 
-/// Cuts static repositories into items.
+/// Splits static repositories into items.
 pub(super) struct Items {
     files: Files,
     longest: usize,
@@ -43,7 +43,7 @@ struct Current {
 }
 
 impl Items {
-    /// The items of these files. A record that is longer than `longest` bytes is not held.
+    /// Returns the items of these files. A record that is longer than `longest` bytes is not kept in memory.
     pub(super) fn of(files: Files, longest: usize) -> Self {
         Self { files, longest, current: None }
     }
@@ -90,11 +90,12 @@ impl Source for Items {
     }
 }
 
-/// An item as it is handed on.
+/// An item in the form that is passed on.
 #[derive(Serialize, Deserialize)]
 struct Packed {
     identifier: String,
-    /// Why it cannot be imported. It travels with the identifier, so that it is known whose fault it is.
+    /// The reason why it cannot be imported. It accompanies the identifier, so that the error can be assigned to a
+    /// document.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
     base_url: String,
@@ -145,7 +146,7 @@ impl Current {
     }
 }
 
-/// The element with the declarations it inherits and may need.
+/// Returns the element with the inherited declarations that it may need.
 fn standing_alone(element: &str, scope: &[(String, String)]) -> String {
     let tag = &element[..element.find('>').unwrap_or(element.len())];
     let name = tag.find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or(tag.len()).max(1);
@@ -164,7 +165,7 @@ fn standing_alone(element: &str, scope: &[(String, String)]) -> String {
     out
 }
 
-/// Whether any element has no prefix.
+/// Returns true if any element has no prefix.
 fn has_bare_names(element: &str) -> bool {
     element.split('<').skip(1).any(|rest| {
         let name = rest.split([' ', '\t', '\r', '\n', '/', '>']).next().unwrap_or_default();
@@ -199,7 +200,7 @@ impl Reading for StaticRepository {
         let mut record = Record { identifier: packed.identifier.clone(), ..Record::default() };
         let mut given = Vec::new();
         for PackedRecord { format, datestamp, xml } in packed.records {
-            // Each format adds what those before it did not say.
+            // Each format adds fields that the previous ones lack.
             let mut said = Record::default();
             let document =
                 self.formats.read(&xml, &mut said).map_err(|fault| Fault(format!("`{}`: {fault}", format.prefix)))?;
@@ -235,7 +236,7 @@ impl Reading for StaticRepository {
     }
 }
 
-/// Fills what is still empty.
+/// Fills the fields that are still empty.
 fn complete(record: &mut Record, said: Record) {
     fn list<T>(field: &mut Vec<T>, said: Vec<T>) {
         if field.is_empty() {
@@ -257,7 +258,8 @@ fn complete(record: &mut Record, said: Record) {
     }
 }
 
-/// When the file was written: the best that is known of when it was got. The same file always tells the same.
+/// Returns the modification time of the file: the best estimate of the harvest date. The same file always yields the
+/// same date.
 fn written(place: &Place) -> String {
     let modified = std::fs::metadata(&*place.file).and_then(|metadata| metadata.modified());
     let time = Timestamp::try_from(modified.unwrap_or_else(|_| SystemTime::now())).unwrap_or_default();

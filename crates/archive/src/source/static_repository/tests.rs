@@ -2,7 +2,7 @@ use super::*;
 
 const INPUT: &str = include_str!("../../../tests/input/static.xml");
 
-/// Lines, and what was in them.
+/// Lines, and their content.
 type Met = Vec<(u64, Result<Content, String>)>;
 
 fn entries(text: &str) -> Result<Vec<Entry>, String> {
@@ -91,10 +91,10 @@ fn a_bad_record_is_the_fault_of_its_item_alone() {
         let met = read(&INPUT.replacen(from, to, 1)).expect(said);
         assert!(met[0].1.is_ok(), "{met:?}");
         assert_eq!(met[1].1, Err(said.to_owned()));
-        // What is named is kept as it was; what is not may be any item.
+        // An item with an identifier is kept unchanged; one without could be any item.
         assert_eq!(entries(&INPUT.replacen(from, to, 1)).expect(said)[1].bytes.is_ok(), is_named, "{said}");
     }
-    // The other way round: the second record in a format is in the item that has the first.
+    // The opposite order: the second record in a format belongs to the item that has the first.
     let start = INPUT.find("<ListRecords metadataPrefix=\"oai_rfc1807\">").expect("a list");
     let list = &INPUT[start..INPUT.find("</Repository>").expect("the end")];
     let met = read(&INPUT.replacen(list, &list.repeat(2), 1)).expect("legal");

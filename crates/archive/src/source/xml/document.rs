@@ -1,8 +1,8 @@
-//! One XML document that could stand in an answer of ours.
+//! Checks an XML document that could be part of an OAI-PMH response.
 //!
-//! What goes out as it came must be XML beyond doubt, because one bad byte would make a whole page unreadable. The parser
-//! leaves some of that to its users: names, prefixes, references, characters. All of it is looked at here, in the same
-//! pass that finds what the document says.
+//! A document that is sent as received must be well-formed, because one bad byte would make a whole page unreadable.
+//! The parser leaves some checks to its users: names, prefixes, references, characters. All of them are made here, in
+//! the same pass that reports the document's content.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,45 +14,45 @@ use quick_xml::reader::NsReader;
 
 use crate::source::Fault;
 
-/// Elements open at once. Real metadata stays below a few dozen.
+/// The maximum number of open elements. Real metadata has at most a few dozen.
 const DEEPEST: usize = 1024;
 
-/// Bytes of a namespace. It is looked at again for every name in it.
+/// The maximum length of a namespace, in bytes. It is compared again for every name in it.
 const LONGEST_NAMESPACE: usize = 1024;
 
-/// Namespaces that have their prefixes from the beginning.
+/// Namespaces with predefined prefixes.
 const RESERVED: [&str; 2] = ["http://www.w3.org/XML/1998/namespace", "http://www.w3.org/2000/xmlns/"];
 
-/// A document, found good.
+/// A document that was checked.
 pub(in crate::source) struct Document<'a> {
-    /// The root element, with all in it.
+    /// The root element, with its content.
     pub(in crate::source) root: &'a str,
     /// Its name without prefix.
     pub(in crate::source) name: String,
     /// Its namespace.
     pub(in crate::source) namespace: String,
-    /// Where it says that the schema of its namespace is.
+    /// The URL of the schema, as the document declares it for its namespace.
     pub(in crate::source) schema: Option<String>,
 }
 
-/// What a document says, in order.
+/// A part of the document's content, in order.
 pub(in crate::source) enum Node<'a> {
-    /// An element begins.
+    /// The start of an element.
     Start {
-        /// Its namespace.
+        /// The namespace.
         namespace: &'a str,
-        /// Its name without prefix.
+        /// The name without prefix.
         name: &'a str,
         /// Names without prefix, and values.
         attributes: &'a [(String, String)],
     },
     /// More text in the innermost open element.
     Text(&'a str),
-    /// The innermost open element ends.
+    /// The end of the innermost open element.
     End,
 }
 
-/// Reads a document, and tells what is in it.
+/// Checks a document, and reports its content.
 pub(in crate::source) fn read<'a>(text: &'a str, sink: &mut dyn FnMut(Node<'_>)) -> Result<Document<'a>, Fault> {
     if let Some(at) = text.char_indices().find(|(_, character)| !is_legal(*character)).map(|(at, _)| at) {
         return Err(fault(text, at, "character that XML does not allow"));
@@ -80,7 +80,7 @@ pub(in crate::source) fn read<'a>(text: &'a str, sink: &mut dyn FnMut(Node<'_>))
                 walk.open(&tag, sink).map_err(wrong)?;
             }
             Event::End(tag) => {
-                // Between the name and the `>` there may be white space only, which the parser leaves to the name.
+                // Only whitespace is allowed between the name and the `>`, which the parser includes in the name.
                 if !is_qualified(tag.name().as_ref().trim_end()) {
                     return Err(wrong("an end tag contains more than a name".to_owned()));
                 }
@@ -110,7 +110,7 @@ pub(in crate::source) fn read<'a>(text: &'a str, sink: &mut dyn FnMut(Node<'_>))
             Event::CData(_) | Event::GeneralRef(_) => {
                 return Err(wrong("text outside the root element".to_owned()));
             }
-            // What it declares may be used anywhere, and may be without end.
+            // Its declarations may be used anywhere, and may expand without end.
             Event::DocType(_) => return Err(wrong("a DOCTYPE, which cannot be part of a response".to_owned())),
             Event::Decl(_) if at > 0 => {
                 return Err(wrong("an XML declaration that is not at the beginning".to_owned()));
@@ -134,7 +134,7 @@ pub(in crate::source) fn read<'a>(text: &'a str, sink: &mut dyn FnMut(Node<'_>))
 
 struct Walk<'a> {
     reader: NsReader<&'a [u8]>,
-    /// Of the element that begins.
+    /// The attributes of the element that begins.
     attributes: Vec<(String, String)>,
     depth: usize,
     /// Name, namespace and schema of the root.
@@ -176,7 +176,7 @@ impl Walk<'_> {
                 schemas = Some(value.clone().into_owned());
             }
             self.attributes.push((local.clone(), value.into_owned()));
-            // Those without a namespace the parser has compared.
+            // The parser has compared those without a namespace.
             if !space.is_empty() && !expanded.insert((space, local)) {
                 return Err(format!("the attribute `{key}` occurs twice"));
             }
@@ -195,7 +195,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Namespace and local name of a name that is legal and whose prefix is declared.
+    /// Returns namespace and local name of a valid name whose prefix is declared.
     fn resolved(&self, name: QName<'_>, is_element: bool) -> Result<(String, String), String> {
         let text = name.as_ref();
         if !is_qualified(text) {
@@ -218,7 +218,7 @@ fn position(reader: &NsReader<&[u8]>) -> usize {
     usize::try_from(reader.buffer_position()).expect("it is a place in a slice")
 }
 
-/// The character that a reference stands for.
+/// Returns the character that a reference represents.
 fn character(reference: &quick_xml::events::BytesRef<'_>) -> Option<char> {
     if reference.is_char_ref() {
         return reference.resolve_char_ref().ok().flatten().filter(|character| is_legal(*character));
@@ -226,13 +226,13 @@ fn character(reference: &quick_xml::events::BytesRef<'_>) -> Option<char> {
     quick_xml::escape::resolve_predefined_entity(reference)?.chars().next()
 }
 
-/// An attribute's value as text.
+/// Returns an attribute's value, unescaped.
 fn unescaped(value: &str) -> Result<Cow<'_, str>, String> {
     let text = quick_xml::escape::unescape(value).map_err(|error| error.to_string())?;
     if text.chars().all(is_legal) { Ok(text) } else { Err("character that XML does not allow".to_owned()) }
 }
 
-/// Whether every value is followed by a space, or by nothing.
+/// Returns true if every value is followed by whitespace, or by nothing.
 fn are_apart(attributes: &str) -> bool {
     let mut quote = None;
     let mut bytes = attributes.bytes().peekable();
@@ -251,7 +251,7 @@ fn are_apart(attributes: &str) -> bool {
     true
 }
 
-/// The schema of a namespace, in pairs of both.
+/// Returns the schema of a namespace from pairs of both.
 fn location(pairs: &str, namespace: &str) -> Option<String> {
     let mut words = pairs.split_ascii_whitespace();
     while let (Some(known), Some(schema)) = (words.next(), words.next()) {
@@ -262,12 +262,12 @@ fn location(pairs: &str, namespace: &str) -> Option<String> {
     None
 }
 
-/// Whether this is a name with at most one prefix.
+/// Returns true if this is a name with at most one prefix.
 fn is_qualified(name: &str) -> bool {
     name.splitn(2, ':').all(is_plain_name)
 }
 
-/// Whether this is a name without a colon, by the rules of XML.
+/// Returns true if this is a name without a colon, by the rules of XML.
 fn is_plain_name(name: &str) -> bool {
     let starts = |c: char| {
         matches!(c, 'A'..='Z' | 'a'..='z' | '_' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'
@@ -281,7 +281,7 @@ fn is_plain_name(name: &str) -> bool {
     name.starts_with(starts) && name.chars().all(goes_on)
 }
 
-/// What is wrong, with the line it is in.
+/// Returns an error with its line.
 fn fault(text: &str, at: usize, what: &str) -> Fault {
     let before = &text.as_bytes()[..at.min(text.len())];
     let line = memchr::memchr_iter(b'\n', before).count() + 1;

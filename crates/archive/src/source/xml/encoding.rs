@@ -1,4 +1,4 @@
-//! XML files in whatever encoding they declare, as text.
+//! Decodes XML files by the encoding that they declare.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::source::Fault;
 
-/// A declaration is not longer.
+/// The maximum length of a declaration.
 const DECLARATION: usize = 1024;
 
-/// The text of a file.
+/// Returns the text of a file.
 pub(in crate::source) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Fault> {
     let (encoding, mark) = match Encoding::for_bom(bytes) {
         Some(found) => found,
@@ -19,7 +19,7 @@ pub(in crate::source) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, Fault> {
     text.ok_or_else(|| Fault(format!("it is not valid {}, the encoding that applies to it", encoding.name())))
 }
 
-/// The encoding that a file without a byte order mark is in.
+/// Returns the encoding of a file without a byte order mark.
 fn declared(bytes: &[u8]) -> Result<&'static Encoding, Fault> {
     match bytes {
         [b'<', 0, ..] => return Ok(UTF_16LE),
@@ -35,7 +35,7 @@ fn declared(bytes: &[u8]) -> Result<&'static Encoding, Fault> {
     let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''));
     let label = quote.and_then(|quote| value[1..].split_once(quote)).map(|(label, _)| label).unwrap_or_default();
     match Encoding::for_label(label.as_bytes()) {
-        // Whoever could read the declaration has seen that it is not that.
+        // The declaration was readable, so the encoding cannot be UTF-16.
         Some(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => Ok(UTF_8),
         Some(encoding) => Ok(encoding),
         None => Err(Fault(format!("unknown encoding {label:?}"))),

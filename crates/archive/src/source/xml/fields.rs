@@ -1,4 +1,4 @@
-//! Fields of a record, found in an XML document by the paths of its elements.
+//! Extracts the fields of a record from an XML document, by the paths of its elements.
 
 use std::collections::HashSet;
 
@@ -10,19 +10,19 @@ use crate::crosswalk::dates::Date;
 use crate::record::{Agent, Link, Record};
 use crate::source::plain::squeezed;
 
-/// Paths are counted in the bits of one number.
+/// The maximum number of paths: they are the bits of one number.
 pub(super) const MOST: usize = 64;
 
-/// Texts longer than this are no fields of a record.
+/// The maximum length of a field's text.
 const LONGEST: usize = 1024 * 1024;
 
-/// Further fields of which one is enough, and formats expect only one.
+/// Further fields for which one value is enough, and formats expect only one.
 const SINGLE: [&str; 4] = ["doi", "language", "publisher", "type"];
 
-/// Fields that library catalogues end with the punctuation that leads to the next one.
+/// Fields that library catalogues end with the punctuation before the next field.
 const PUNCTUATED: [&str; 5] = ["title", "creators", "contributors", "publisher", "dates"];
 
-/// What was found: which place, in which element's children, and the text.
+/// A value that was found: the index of its path, the number of the parent element, and the text.
 #[derive(Debug)]
 pub(super) struct Found {
     place: usize,
@@ -30,19 +30,19 @@ pub(super) struct Found {
     text: String,
 }
 
-/// Listens to a document and keeps what stands at the places.
+/// Processes a document, and collects the values at the paths.
 pub(super) struct Finder<'a> {
     places: &'a [Place],
-    /// For each open element: the paths that lead to it, as bits, and its number.
+    /// For each open element: the matching paths, as bits, and its number.
     open: Vec<(u64, u64)>,
     elements: u64,
-    /// Texts of elements that are being read: how deep they are, and what was found.
+    /// The text of elements that are being read, with their depth.
     reading: Vec<(usize, Found)>,
     pub(super) found: Vec<Found>,
 }
 
 impl<'a> Finder<'a> {
-    /// At most [`MOST`] places.
+    /// Creates a finder for at most [`MOST`] paths.
     pub(super) fn new(places: &'a [Place]) -> Self {
         Self { places, open: Vec::new(), elements: 0, reading: Vec::new(), found: Vec::new() }
     }
@@ -96,11 +96,11 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Puts what was found into a record.
+/// Writes the values into a record.
 pub(super) fn fill(record: &mut Record, places: &[Place], found: &[Found]) {
-    // In which element the last part of a title, or of an agent, was found.
+    // The element in which the last part of a title, or of an agent, was found.
     let mut last: Vec<(&str, u64)> = Vec::new();
-    // What is in lists that hold everything once.
+    // The values of lists without duplicates.
     let mut seen: HashSet<(&str, String)> = HashSet::new();
     for Found { place, parent, text } in found {
         let field = places[*place].field.as_str();
@@ -146,13 +146,13 @@ pub(super) fn fill(record: &mut Record, places: &[Place], found: &[Found]) {
             _ => put_further(record, field, text),
         }
     }
-    // Who has no other home is at least found by a DOI.
+    // A record without a link has at least that of its DOI.
     if let (true, Some(Value::String(doi))) = (record.links.is_empty(), record.further.get("doi")) {
         record.links.push(Link { url: format!("https://doi.org/{doi}"), ..Link::default() });
     }
 }
 
-/// The first counts, and what stands beside it in the same element.
+/// Keeps the first value, and appends further ones of the same element.
 fn put_text(field: &mut Option<String>, text: &str, goes_on: bool) {
     match field {
         None => *field = Some(text.to_owned()),
@@ -175,7 +175,7 @@ fn put_agent(agents: &mut Vec<Agent>, part: &str, text: &str, goes_on: bool) {
         "suffix" => agent.suffix = Some(text.to_owned()),
         "affiliation" => agent.affiliations.push(text.to_owned()),
         "orcid" => agent.orcid = Some(text.to_owned()),
-        // A second whole name in the same element belongs to somebody else.
+        // A second whole name in the same element belongs to another person.
         _ if !agent.family.is_empty() => agents.push(Agent::named(text)),
         _ => {
             let Agent { family, given, .. } = Agent::named(text);
@@ -185,7 +185,7 @@ fn put_agent(agents: &mut Vec<Agent>, part: &str, text: &str, goes_on: bool) {
     }
 }
 
-/// One value is a text, several are a list.
+/// Adds a value: one value is a string, several are a list.
 fn put_further(record: &mut Record, field: &str, text: &str) {
     let text = Value::String(text.to_owned());
     match record.further.get_mut(field) {
@@ -198,7 +198,7 @@ fn put_further(record: &mut Record, field: &str, text: &str) {
     }
 }
 
-/// A date, or the year in what librarians write of one: `c1921.`. The rest of what they write goes out as it came.
+/// Returns a date, or the year in a librarian's form of one: `c1921.`. The complete form is sent as received.
 fn date(text: &str) -> Option<String> {
     let is_year = |bytes: &[u8]| bytes.len() >= 4 && bytes[..4].iter().all(u8::is_ascii_digit);
     let whole = text.trim_end_matches('.');
@@ -209,7 +209,7 @@ fn date(text: &str) -> Option<String> {
     text.get(at..at + 4).map(str::to_owned)
 }
 
-/// A DOI without what is put before it.
+/// Returns a DOI without its prefix.
 fn doi(text: &str) -> Option<&str> {
     let prefixes = ["doi:", "DOI:", "https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/"];
     let bare = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix)).unwrap_or(text).trim();

@@ -1,14 +1,15 @@
-//! Formats of XML metadata that are well known: what they are called, and where in them a record's fields are.
+//! Well-known formats of XML metadata: their names, and the paths of a record's fields in them.
 //!
-//! Only data. A path is made of local names from the root's children down; `[a=b]` wants an attribute of that value, `[!a]`
-//! none of that name. A field `creators.family` belongs to the creator whose element holds it.
+//! Only data. A path consists of local names from the root's children down; `[a=b]` requires an attribute with that
+//! value, `[!a]` the absence of an attribute. A field `creators.family` belongs to the creator whose element contains
+//! it.
 
 /// A well-known format.
 pub(super) struct WellKnown {
     pub(super) namespace: &'static str,
     pub(super) prefix: &'static str,
     pub(super) schema: &'static str,
-    /// Fields and paths.
+    /// The fields and their paths.
     pub(super) fields: &'static [(&'static str, &'static str)],
 }
 

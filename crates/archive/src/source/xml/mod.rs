@@ -1,13 +1,13 @@
-//! Folders of XML metadata files, whose format goes out as it came.
+//! Directories of XML metadata files, whose format is sent as received.
 //!
-//! | file | what it knows |
+//! | file | content |
 //! |---|---|
-//! | `encoding` | what a file's bytes mean |
-//! | `document` | whether it is XML beyond doubt, and what is in it |
+//! | `encoding` | decoding of a file |
+//! | `document` | checks of a document, and its content |
 //! | `formats` | well-known formats |
-//! | `naming` | what formats are called |
-//! | `paths` | where a field is written |
-//! | `fields` | what a record can learn from a document |
+//! | `naming` | the names of formats |
+//! | `paths` | the paths of fields |
+//! | `fields` | the fields of a record in a document |
 
 pub(super) mod document;
 mod encoding;
@@ -32,13 +32,13 @@ use super::kind::OpenError;
 use super::{Content, DatestampFrom, Fault, Given, Kind, Options, Place, Reading, plain};
 use crate::record::Record;
 
-/// What the elements of a format mean, and what it is called.
+/// The paths of fields in each format, and the names of formats.
 pub(super) struct Formats {
-    /// What they are called.
+    /// The names of formats.
     pub(super) names: Names,
-    /// The places of fields that were chosen.
+    /// The configured paths of fields.
     chosen: Vec<FieldPlace>,
-    /// Those that are well known, by namespace.
+    /// The paths of well-known formats, by namespace.
     known: HashMap<&'static str, Vec<FieldPlace>>,
 }
 
@@ -65,12 +65,11 @@ impl Formats {
         Ok(Self { names: Names::new(options)?, chosen, known: known.collect() })
     }
 
-    /// Reads a document, and puts what it says into a record. Paths that were chosen take the place of those that are well
-    /// known.
+    /// Reads a document, and writes its fields into a record. Configured paths replace the well-known ones.
     pub(super) fn read<'a>(&self, text: &'a str, record: &mut Record) -> Result<Document<'a>, Fault> {
         let mut finder = None;
         let document = document::read(text, &mut |node| {
-            // The root comes first, and tells which paths count.
+            // The root comes first, and determines the paths.
             if let (None, Node::Start { namespace, .. }) = (&finder, &node) {
                 finder = Some(Finder::new(self.places(namespace)));
             }
@@ -94,11 +93,11 @@ impl Formats {
 /// Reads XML files.
 pub(super) struct Xml {
     formats: Formats,
-    /// Where the identifier is, if it is in the files.
+    /// The path of the identifier, if it is in the files.
     identifier: Option<Vec<FieldPlace>>,
-    /// The folders that names are below of.
+    /// The directories to which names are relative.
     roots: Vec<PathBuf>,
-    /// Whether a file of no bytes tells of a deletion.
+    /// True if an empty file means a deletion.
     empty_is_deleted: bool,
     datestamp: Option<DatestampFrom>,
     tex: bool,
@@ -128,7 +127,7 @@ impl Xml {
         })
     }
 
-    /// The file's path below its folder, without its extension.
+    /// Returns the file's path below its directory, without its extension.
     fn named_by(&self, place: &Place) -> Result<String, Fault> {
         if is_stdin(&place.file) {
             let what = "standard input has no file name to use as identifier; set the option `identifier`";
@@ -163,8 +162,8 @@ impl Reading for Xml {
     fn read(&self, bytes: &[u8], place: &Place) -> Result<Content, Fault> {
         let mut record = Record { identifier: self.identifier(bytes, place)?, ..Record::default() };
         if bytes.is_empty() {
-            // A full disk leaves empty files behind, and so does whoever is about to write. Only those who chose to are
-            // taken to mean it.
+            // A full disk leaves empty files, and so does a program that is about to write. They are deletions only if
+            // the user has configured this.
             record.deleted = self.empty_is_deleted;
             return if record.deleted { Ok(Content { record, given: Vec::new() }) } else { Err(empty()) };
         }

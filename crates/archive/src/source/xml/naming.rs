@@ -1,8 +1,8 @@
-//! What formats are called that go out as they came.
+//! The names of formats that are sent as received.
 //!
-//! The catalogue knows a format by its prefix, so two formats must never have the same one, and a format must not be
-//! called differently from one import to the next. Files are read on many threads, and those that did not change are not
-//! read at all: so nothing is remembered from one file to another, and a name follows from the file alone.
+//! The catalogue identifies a format by its prefix, so two formats must never have the same one, and the prefix of a
+//! format must not change between imports. Files are read on many threads, and unchanged files are not read at all.
+//! Therefore no state is shared between files, and a name is derived from the file alone.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::crosswalk;
 use crate::source::Options;
 use crate::source::kind::OpenError;
 
-/// Names of formats.
+/// The names of formats.
 pub(in crate::source) struct Names {
-    /// What is called the same everywhere, by namespace.
+    /// Formats with well-known names, by namespace.
     known: HashMap<String, Arc<StoredFormat>>,
-    /// The format that the options tell of.
+    /// The format that the options describe.
     chosen: Option<Chosen>,
 }
 
@@ -38,7 +38,8 @@ impl Names {
             schema: format.schema.to_owned(),
             namespace: format.namespace.to_owned(),
         });
-        // Those of our own crosswalks come last and count, so that what came and what is made stand side by side.
+        // The formats of shipped crosswalks come last and replace others, so that received and generated records are in
+        // the same format.
         let made = crosswalk::shipped_prefixes().filter_map(crosswalk::shipped).map(|shipped| shipped.format());
         let known = listed.chain(made).map(|format| (format.namespace.clone(), Arc::new(format))).collect();
         let mut names = Self { known, chosen: None };
@@ -64,7 +65,7 @@ impl Names {
         Ok(names)
     }
 
-    /// The format of a file.
+    /// Returns the format of a file.
     pub(super) fn of(&self, document: &Document<'_>) -> Arc<StoredFormat> {
         let namespace = &document.namespace;
         let known = self.known.get(namespace);
@@ -78,32 +79,32 @@ impl Names {
         let schema = schema.or(known.map(|known| &known.schema)).or(document.schema.as_ref());
         Arc::new(StoredFormat {
             prefix: prefix.unwrap_or_else(|| told_apart(&legal(&document.name), namespace)),
-            // Something has to stand there, and some serve a schema at the namespace.
+            // The element must not be empty, and some servers publish a schema at the namespace.
             schema: schema.unwrap_or(namespace).clone(),
             namespace: namespace.clone(),
         })
     }
 
-    /// What a format is called whose repository calls it by this prefix: the same, unless another is called so
-    /// everywhere.
+    /// Returns the prefix for a format that has this prefix in its repository: the same, unless it is the well-known
+    /// prefix of another format.
     pub(in crate::source) fn apart(&self, prefix: String, namespace: &str) -> String {
         if self.taken(&prefix, namespace).is_some() { told_apart(&prefix, namespace) } else { prefix }
     }
 
-    /// The other format that has this prefix, if there is one.
+    /// Returns another format that has this prefix.
     fn taken(&self, prefix: &str, namespace: &str) -> Option<&StoredFormat> {
         let mut known = self.known.values();
         known.find(|known| known.prefix == prefix && known.namespace != namespace).map(Arc::as_ref)
     }
 }
 
-/// A prefix that no format of another namespace has.
+/// Returns a prefix that no format of another namespace has.
 fn told_apart(name: &str, namespace: &str) -> String {
-    // Half of the hash is still one in four thousand million.
+    // With half of the hash, a collision still has a probability of one in four thousand million.
     format!("{name}.{:08x}", xxh3_64(namespace.as_bytes()) >> 32)
 }
 
-/// An element's name, as a prefix can be.
+/// Converts an element's name to a valid prefix.
 fn legal(name: &str) -> String {
     let legal = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     name.chars().map(legal).collect()

@@ -1,11 +1,11 @@
-//! Paths of elements, as `[source.fields]` and the table of well-known formats have them.
+//! Paths of elements, as written in `[source.fields]` and in the table of well-known formats.
 
-/// A field, and the path of the elements that hold it.
+/// A field, and the path of the elements that contain it.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) field: String,
     pub(super) steps: Vec<Step>,
-    /// The attribute of the last element, if it is not its text.
+    /// The attribute of the last element, if the value is not its text.
     pub(super) attribute: Option<String>,
 }
 
@@ -22,7 +22,7 @@ enum Condition {
 }
 
 impl Place {
-    /// A field and its path.
+    /// Parses the path of a field.
     pub(super) fn parse(field: &str, path: &str) -> Result<Self, String> {
         let wrong =
             || format!("invalid path {path:?}; expected a path such as `name/namePart[type=given]` or `rights/@uri`");

@@ -10,7 +10,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/input/xml")
 }
 
-/// All files of the folder, by the names that their identifiers have.
+/// Reads all files of the directory, in the order of their names.
 fn read(options: &Options) -> Vec<Result<Content, String>> {
     let inputs = [folder()];
     let mut files = Whole::of(Files::of(&inputs, &["xml"]).expect("it is there"), 100_000);
