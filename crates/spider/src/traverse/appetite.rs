@@ -1,4 +1,5 @@
-//! How many documents a task may have. Counted are those that were read; while one is being read, a place is kept for it.
+//! Limits the number of documents that each task reads. A document counts once it was read; a document that is being
+//! read reserves a place.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +14,13 @@ use crate::extract::Form;
 use crate::task::Task;
 use crate::verdict::{Outcome, Reason};
 
-/// Documents of a task for which nobody has set a limit.
+/// The limit of documents for a task without a configured limit.
 pub(crate) const MOST: u64 = 100_000;
 
-/// When to look again whether a place that is kept was needed.
+/// The delay before checking again whether a reserved place was used.
 const SOON: Duration = Duration::from_millis(20);
 
-/// What a task has, and how much more it may have.
+/// The documents that a task has read, and its limit.
 pub(super) struct Appetite {
     limit: Option<u64>,
     read: u64,
@@ -27,7 +28,7 @@ pub(super) struct Appetite {
 }
 
 impl Appetite {
-    /// Of a task that has nothing yet.
+    /// Creates the count of a task that has read nothing yet.
     pub(super) fn new(task: &Task, options: &Options) -> Self {
         let limit = match (task.max_pages, options.max_pages) {
             (Some(own), Some(general)) if general > 0 => Some(own.min(general)),
@@ -37,7 +38,7 @@ impl Appetite {
         Self { limit, read: 0, kept: 0 }
     }
 
-    /// The limit, if there is one.
+    /// Returns the limit of documents, if one is set.
     pub(super) fn limit(&self) -> Option<u64> {
         self.limit
     }
@@ -52,16 +53,17 @@ impl Appetite {
 }
 
 impl Traversal {
-    /// Keeps a place for a document with every task that has it and is not full; tasks that are full do not have it any more. If
-    /// it cannot be read now, it gets another turn: as a leaf if all are full, or later if places may become free.
+    /// Reserves a place for a document in every task that contains it and is not full, and removes it from tasks that
+    /// are full. If it cannot be read now, it is queued again: as a leaf if all tasks are full, or later if places may
+    /// become free.
     pub(super) fn is_served(&mut self, number: u32, turn: Turn) -> bool {
         let node = *self.web.node(number);
-        // What is read for its anchors only is nobody's document.
+        // A document that is read only for its anchors counts for no task.
         if node.reach.is_empty() {
             return true;
         }
         if node.is_foreign && node.attempts == 0 && !self.strangers.admit(node.host) {
-            // It is tested like any other link of the outside.
+            // It is tested like any other external link.
             let node = self.web.node_mut(number);
             (node.scope, node.reach) = (SetId::EMPTY, SetId::EMPTY);
             let host = node.host;
@@ -85,7 +87,7 @@ impl Traversal {
             self.frontier.push_later(number, node.host, turn, Instant::now() + SOON);
             return false;
         }
-        // A document that is asked for again has been counted.
+        // A document that is requested again has been counted.
         if node.attempts == 0
             && let Ok(url) = Url::parse(self.web.names.name(number))
             && !self.similar.admit(&url)
@@ -102,7 +104,7 @@ impl Traversal {
         true
     }
 
-    /// A visit is over: what was read is counted, and places that were kept are free again.
+    /// Counts the document that a visit has read, and releases the places that were reserved for it.
     pub(super) fn give_back(&mut self, visited: &Visited) {
         let node = self.web.node(visited.node);
         if node.turn != Turn::Document {

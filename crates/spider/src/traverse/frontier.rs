@@ -1,19 +1,16 @@
-//! What is still to be tested, by host: every host at its own pace, and none in the way of another.
-//!
-//! Documents come first. A URL of the webs themselves that looks like a leaf waits until no document is left: some document
-//! may still refer to it as one, and then one request does for both.
+//! The queue of URLs to test, per host, so that a slow or limited host does not delay the others.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-/// When a URL's turn comes.
+/// The order in which URLs are tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// To be read: as soon as its host has a place.
+    /// A URL to be read, as soon as its host has a place.
     Document,
-    /// A leaf that no task could ever want to read: likewise.
+    /// A leaf that no task can ever read: as soon as its host has a place.
     Outside,
-    /// A leaf for now.
+    /// A leaf that may still turn out to be a document: after all documents.
     Last,
 }
 
@@ -23,10 +20,10 @@ struct Host {
     outside: VecDeque<u32>,
     last: VecDeque<u32>,
     under_way: usize,
-    /// Whether it stands in the ring.
+    /// True if the host is in the ring.
     in_ring: bool,
     not_before: Option<Instant>,
-    /// The least time between two requests, if the host asks for one; then there is one at a time.
+    /// The minimum interval between two requests, if the host specifies one. Such a host gets one request at a time.
     pause: Option<Duration>,
 }
 
@@ -44,16 +41,16 @@ impl Host {
     }
 }
 
-/// The frontier.
+/// The URLs that are still to be tested.
 pub(crate) struct Frontier {
     hosts: Vec<Host>,
-    /// Hosts that have something to do, in the order in which they are served.
+    /// Hosts with queued URLs, in the order in which they are served.
     ring: VecDeque<u32>,
     per_host: usize,
     waiting: usize,
-    /// Documents that wait or are under way: while there are any, leaves of the webs wait.
+    /// The number of documents that are queued or in progress: while it is not 0, leaves of the webs wait.
     documents: usize,
-    /// What is to be asked for again, and when.
+    /// URLs to request again, by the time of the next attempt.
     later: BTreeMap<(Instant, u32), (u32, Turn)>,
 }
 
@@ -69,7 +66,7 @@ impl Frontier {
         }
     }
 
-    /// Something to be tested.
+    /// Queues a URL.
     pub(crate) fn push(&mut self, node: u32, host: u32, turn: Turn) {
         let index = host as usize;
         if self.hosts.len() <= index {
@@ -84,28 +81,29 @@ impl Frontier {
         }
     }
 
-    /// Something to be asked for again, but not before then.
+    /// Queues a URL that is to be requested again, but not before `at`.
     pub(crate) fn push_later(&mut self, node: u32, host: u32, turn: Turn, at: Instant) {
         self.documents += usize::from(turn == Turn::Document);
         self.waiting += 1;
         self.later.insert((at, node), (host, turn));
     }
 
-    /// Nothing is asked of this host before then.
+    /// Sends no requests to a host before `until`.
     pub(crate) fn hold(&mut self, host: u32, until: Instant) {
         if let Some(host) = self.hosts.get_mut(host as usize) {
             host.not_before = host.not_before.max(Some(until));
         }
     }
 
-    /// Requests to this host are so far apart from now on.
+    /// Sets the minimum interval between requests to a host.
     pub(crate) fn pace(&mut self, host: u32, pause: Duration) {
         if let Some(host) = self.hosts.get_mut(host as usize) {
             host.pause = host.pause.max(Some(pause));
         }
     }
 
-    /// What may be asked for now, if anything: its number and its turn. [`done`](Self::done) must follow.
+    /// Returns the number and turn of a URL that may be requested now. The caller must call [`done`](Self::done)
+    /// afterwards.
     pub(crate) fn next(&mut self, now: Instant) -> Option<(u32, Turn)> {
         while let Some(due) = self.later.first_entry().filter(|entry| entry.key().0 <= now) {
             let ((_, node), (host, turn)) = due.remove_entry();
@@ -148,24 +146,24 @@ impl Frontier {
         None
     }
 
-    /// One that was under way is over.
+    /// Marks a URL that was in progress as finished.
     pub(crate) fn done(&mut self, host: u32, turn: Turn) {
         let host = &mut self.hosts[host as usize];
         host.under_way -= 1;
         self.documents -= usize::from(turn == Turn::Document);
     }
 
-    /// How many wait.
+    /// Returns the number of queued URLs.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Whether no document waits or is under way.
+    /// Returns true if no document is queued or in progress.
     pub(crate) fn is_out_of_documents(&self) -> bool {
         self.documents == 0
     }
 
-    /// When to look again if nothing may be asked for now and nothing is under way.
+    /// Returns the time of the next check if no URL may be requested now and none is in progress.
     pub(crate) fn wake(&self, now: Instant) -> Option<Instant> {
         let held = self.ring.iter().filter_map(|host| self.hosts[*host as usize].not_before);
         let held = held.filter(|until| *until > now);

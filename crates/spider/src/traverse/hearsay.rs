@@ -1,8 +1,9 @@
-//! HEAD that says "not there": whether it is to be believed.
+//! Decides whether a "not found" response to HEAD is reliable or must be confirmed with GET.
 //!
-//! Some servers answer HEAD with 404 for what GET would give, so GET decides; but a second question for every broken link is a
-//! lot to ask of a server whose HEAD is as honest as its GET. Such links are put off until everything else is tested. By then
-//! the host has shown what its answers to HEAD are worth, and most need no second question.
+//! Some servers respond to HEAD with 404 for resources that GET returns, so GET is authoritative. Confirming every
+//! broken link would double the load on servers whose HEAD responses are correct. Such links are therefore deferred
+//! until all others have been tested. By then, the host's other responses show how reliable its HEAD is, and most links
+//! need no GET.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,31 +14,32 @@ use super::Traversal;
 use super::visit::{Look, Visited};
 use super::web::Stage;
 
-/// How many good answers to HEAD, for names of the same ending, make a bad one believable, if that looks just like what GET
-/// gives for what is not there.
+/// The number of successful HEAD responses, for names with the same extension, after which a failed one is accepted
+/// without GET. It must also look like the host's responses to GET for missing resources.
 const ENOUGH_ALIKE: u32 = 5;
-/// How many for names of any ending.
+/// The same number for names with any extension.
 const ENOUGH_OF_ANY: u32 = 100;
 
-/// What is known of hosts and HEAD.
+/// The HEAD responses of each host.
 #[derive(Default)]
 pub(super) struct Hearsay {
-    /// Good answers to HEAD, by host and ending of the name.
+    /// The number of successful HEAD responses by host and extension of the name.
     good: HashMap<(u32, Box<str>), u32>,
-    /// Good answers to HEAD, by host.
+    /// The number of successful HEAD responses by host.
     good_of_any: HashMap<u32, u32>,
-    /// What the answer looks like when GET finds nothing, by host.
+    /// Hashes of the headers with which a host responds to GET for a missing resource.
     misses: HashSet<(u32, u64)>,
-    /// Hosts that said by HEAD that something is not there, and by GET that it is.
+    /// Hosts whose HEAD response was "not found" for a resource that GET returned.
     liars: HashSet<u32>,
-    /// What waits for better knowledge, or has it, and what the answer to HEAD looked like.
+    /// Nodes whose HEAD response was "not found", with the hash of its headers.
     doubted: HashMap<u32, u64>,
-    /// What HEAD was believed about, by host; until the host is caught lying.
+    /// Nodes whose HEAD response was accepted without GET, by host. They are tested again if the host's HEAD proves
+    /// unreliable.
     believed: HashMap<u32, Vec<u32>>,
 }
 
 impl Traversal {
-    /// Whether an answer to HEAD is not believed, as yet. If so, GET is asked, after everything else.
+    /// Returns true if a HEAD response must be confirmed with GET. It then queues that request after all others.
     pub(super) fn is_doubted(&mut self, visited: &Visited) -> bool {
         let number = visited.node;
         self.hearsay.doubted.insert(number, look_of(&visited.headers));
@@ -56,7 +58,8 @@ impl Traversal {
         self.frontier.push(number, host, turn);
     }
 
-    /// Whether what HEAD said of a node has become believable. Of nodes that HEAD said nothing bad of, it has not.
+    /// Returns true if the "not found" response to HEAD for a node can be accepted. Nodes without such a response
+    /// return false.
     pub(super) fn is_head_believed(&self, number: u32) -> bool {
         let Hearsay { good, good_of_any, misses, liars, doubted, .. } = &self.hearsay;
         let Some(look) = doubted.get(&number) else { return false };
@@ -68,10 +71,10 @@ impl Traversal {
             && (has(good.get(&kind), ENOUGH_ALIKE) || has(good_of_any.get(&host), ENOUGH_OF_ANY))
     }
 
-    /// What an answer says about the host's answers.
+    /// Updates the record of a host's HEAD from a response.
     pub(super) fn learn_of_head(&mut self, visited: &Visited) {
         let node = *self.web.node(visited.node);
-        // What was only heard is not learnt from.
+        // A HEAD response that was accepted without GET proves nothing.
         if visited.is_hearsay {
             self.hearsay.believed.entry(node.host).or_default().push(visited.node);
             return;
@@ -95,18 +98,18 @@ impl Traversal {
         }
     }
 
-    /// The host, and the ending of the name: what is served by the same hand.
+    /// Returns the host and the extension of the name: URLs that are probably served by the same program.
     fn kind_of_name(&self, number: u32) -> (u32, Box<str>) {
         let path = self.web.names.name(number).split('?').next().unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default();
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        // Endings are foreign text; of those that are none, there may be a million.
+        // Extensions are untrusted input; without this limit, there might be a million of them.
         let ending = if ending.len() > 8 { "" } else { ending };
         (self.web.node(number).host, ending.to_ascii_lowercase().into())
     }
 }
 
-/// What an answer looks like: its kind and its length.
+/// Returns a hash of a response's media type and length.
 fn look_of(headers: &HeaderMap) -> u64 {
     let value = |name| headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
     xxh3_64(&[value("content-type"), b"\n", value("content-length")].concat())

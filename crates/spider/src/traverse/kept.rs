@@ -1,4 +1,4 @@
-//! What is already known: the references of documents that have not changed, and what an interrupted run has tested before.
+//! Reuses stored results: the references of unchanged documents, and the URLs that an interrupted run has tested.
 
 use modoai_fetch::Url;
 
@@ -12,7 +12,7 @@ use crate::table::{TableError, Test};
 use crate::verdict::Outcome;
 
 impl Traversal {
-    /// A document has not changed: goes on to the references that were kept.
+    /// Processes an unchanged document: follows its stored references.
     pub(super) fn go_on_with_kept(&mut self, number: u32) -> Result<(), TableError> {
         if self.web.node(number).look != Look::Read {
             return Ok(());
@@ -29,7 +29,7 @@ impl Traversal {
         self.follow_kept(number)
     }
 
-    /// Goes on to the references that the table has of a document.
+    /// Follows the references of a document that are stored in the table.
     pub(super) fn follow_kept(&mut self, number: u32) -> Result<(), TableError> {
         self.web.node_mut(number).is_nobodys = false;
         let Some(packed) = self.table.references(number)? else { return Ok(()) };
@@ -47,7 +47,7 @@ impl Traversal {
         Ok(())
     }
 
-    /// What this very run has tested before it was interrupted is not tested again.
+    /// Reuses the result of a URL that this run had tested before it was interrupted.
     pub(super) fn recall(&mut self, number: u32) -> Result<(), TableError> {
         let look = self.look(number);
         let node = *self.web.node(number);
@@ -83,14 +83,15 @@ impl Traversal {
         }
     }
 
-    /// Whether a document was tested and not read, or by another version of the reader: then it must come whole.
+    /// Returns true if a document was tested but not read, or read by another version of the extraction: it must then
+    /// be fetched completely.
     pub(super) fn is_unread(&self, number: u32, test: &Test) -> Result<bool, TableError> {
         let media_type = test.media_type.as_deref().map(|text| text.split(';').next().unwrap_or(text).trim());
         let media_type = media_type.map(str::to_ascii_lowercase);
         let url = Url::parse(self.web.names.name(number));
         let may_be_read =
             self.web.node(number).is_sitemap || url.is_ok_and(|url| extract::is_read(media_type.as_deref(), &url));
-        // Without a digest, the validators are those of an answer that nobody read.
+        // Without a digest, the validators belong to a response that was not read.
         Ok(may_be_read && (test.digest.is_none() || !self.table.has_page(number, READER)?))
     }
 }

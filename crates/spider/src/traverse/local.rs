@@ -1,5 +1,5 @@
-//! A site that is read from a folder instead of from its server. Its URLs are answered as a server would answer them, with the
-//! headers of a GET, so that everything else is the same: conditions, verdicts, reports.
+//! Serves a site from a directory instead of from its server. URLs get the response of a server, with the headers of a
+//! GET, so that conditional requests, verdicts and reports work unchanged.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -8,13 +8,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use modoai_fetch::{HeaderMap, HeaderName, HeaderValue, Url};
 
-/// A folder of files, as a server would send them.
+/// A directory of files, with the responses of a server.
 pub trait Folder: Send + Sync {
-    /// Returns what is at a path: percent-encoded, relative to the folder, beginning with a slash.
+    /// Returns the entry at a path: percent-encoded, relative to the directory, beginning with a slash.
     fn find(&self, path: &str) -> io::Result<Found>;
 }
 
-/// What is at a path.
+/// The entry at a path.
 pub enum Found {
     /// A file.
     File {
@@ -23,42 +23,42 @@ pub enum Found {
         /// Its bytes.
         content: Box<dyn Read + Send>,
     },
-    /// A folder, whose URL ends with a slash.
+    /// A directory, whose URL ends with a slash.
     Folder,
-    /// Nothing.
+    /// Nothing at this path.
     Missing,
 }
 
-/// A site in a folder.
+/// A site in a directory.
 #[derive(Clone)]
 pub struct LocalSite {
-    /// The URL that the folder is served as.
+    /// The URL under which the directory is served.
     pub base: Url,
-    /// The folder.
+    /// The directory.
     pub folder: Arc<dyn Folder>,
     /// The documents where the traversal begins, as paths relative to the base.
     pub documents: Vec<String>,
 }
 
-/// A response made of a file.
+/// A response created from a file.
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
     pub(super) is_whole: bool,
-    /// The new address, if there is one.
+    /// The target of a redirect.
     pub(super) location: Option<Url>,
 }
 
 impl LocalSite {
-    /// Returns true if a URL is one of the folder's: at or below the base, by http or https.
+    /// Returns true if a URL belongs to the directory: at or below the base, by http or https.
     pub(super) fn has(&self, url: &Url) -> bool {
         let is_same = url.host_str() == self.base.host_str() && url.port() == self.base.port();
         is_same && matches!(url.scheme(), "http" | "https") && url.path().starts_with(self.base.path())
     }
 
-    /// Answers a request for a URL of the folder. `etag` is that of the last response; at most `limit` bytes of a body are read,
-    /// and none without a limit.
+    /// Responds to a request for a URL of the directory. `etag` is that of the last response. At most `limit` bytes of
+    /// the body are read, and none without a limit.
     pub(super) fn answer(&self, url: &Url, etag: Option<&str>, limit: Option<usize>) -> io::Result<Answer> {
         let without = |status, location| Answer {
             status,

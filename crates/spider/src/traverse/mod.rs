@@ -1,24 +1,24 @@
-//! The traversal: all tasks at once, every URL at most once.
+//! The traversal: tests the URLs of all tasks in one pass, each URL at most once.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `mod` | the loop: what is next, what came of it, when it ends |
-//! | `refer` | coming upon a URL: whose is it, how is it looked at, when is its turn |
-//! | `settle` | what came of a visit: into the table, and on to its references |
-//! | `record` | the same beside what was known: since when, whether changed |
-//! | `kept` | what is known already: unchanged documents, and the first part of an interrupted run |
-//! | `visit` | one URL, tested |
-//! | `local` | a site that is read from a folder |
-//! | `observe` | who looks over its shoulder, for the resources themselves |
-//! | `outcome` | what an answer says about a URL |
-//! | `appetite` | how many documents a task may have |
-//! | `similar` | how many documents of URLs that look alike are read |
-//! | `hearsay` | whether HEAD is to be believed |
-//! | `strangers` | how many documents of hosts that nobody named are read for owners |
-//! | `web` | the URLs in memory, and what tasks have of them |
-//! | `frontier` | what waits, by host |
-//! | `names`, `sets` | a million URLs, and sets of tasks, in little memory |
-//! | `opaque` | names that promise no document |
+//! | `mod` | the main loop: starts visits, settles their results, ends the run |
+//! | `refer` | classifies and schedules a newly discovered URL |
+//! | `settle` | stores the result of a visit and schedules its references |
+//! | `record` | compares a result with the previous one: since when, whether changed |
+//! | `kept` | reuses stored results: unchanged documents, and the first part of an interrupted run |
+//! | `visit` | tests one URL |
+//! | `local` | serves a site from a directory |
+//! | `observe` | passes the resources themselves to an observer |
+//! | `outcome` | derives the outcome of a URL from a response |
+//! | `appetite` | limits the documents of a task |
+//! | `similar` | limits the documents with similar URLs |
+//! | `hearsay` | decides whether HEAD is reliable |
+//! | `strangers` | limits the documents read on other hosts to find their owners |
+//! | `web` | the URLs in memory, and the tasks that contain them |
+//! | `frontier` | the queue of URLs, by host |
+//! | `names`, `sets` | compact storage of a million URLs, and of sets of tasks |
+//! | `opaque` | recognises URLs that are probably no documents |
 
 mod appetite;
 mod frontier;
@@ -66,20 +66,21 @@ use strangers::Strangers;
 use visit::{Visited, Visitor};
 use web::Web;
 
-/// How long robots.txt may be used without asking again, by RFC 9309.
+/// The time for which robots.txt may be used without fetching it again, by RFC 9309.
 pub(crate) const ROBOTS_LIVE: SignedDuration = SignedDuration::from_hours(24);
 
-/// However many are asked for, more requests at once gain nothing from one host, and each takes memory.
+/// The maximum number of concurrent requests to one host, regardless of the configured number: more gain nothing, and
+/// each takes memory.
 const MOST_PER_HOST: usize = 128;
 
-/// A traversal under way.
+/// A traversal in progress.
 pub struct Traversal {
     pub(crate) plan: Plan,
     pub(crate) options: Options,
     pub(crate) table: Table,
     pub(crate) web: Web,
     pub(crate) begun: Begun,
-    /// Which fragments of which URLs somebody refers to.
+    /// The fragments that documents refer to, with the URLs of their targets.
     pub(crate) wanted: HashSet<(u32, Fragment)>,
     pub(crate) remarks: Vec<String>,
     frontier: Frontier,
@@ -88,27 +89,27 @@ pub struct Traversal {
     pub(crate) owners: Owners,
     hosts: HashMap<String, u32>,
     visitor: Arc<Visitor>,
-    /// How many documents each task has, and how many more are being read for it.
+    /// The number of documents of each task, and of places reserved for it.
     appetites: Vec<Appetite>,
     progress: Progress,
     pub(crate) is_cut_by_depth: bool,
-    /// How many documents there were when depths were measured last.
+    /// The number of documents when depths were last measured.
     measured: u64,
     pub(crate) is_cut_by_pages: bool,
     similar: Similar,
     strangers: Strangers,
     hearsay: Hearsay,
-    /// How often hosts were asked in vain, one time after the other, and why.
+    /// The number of consecutive failed requests per host, and the reason for the last failure.
     silences: HashMap<u32, (u32, Reason)>,
-    /// Hosts whose site maps are known, and to which tasks.
+    /// Hosts whose sitemaps are known, and the tasks that read them.
     mapped: HashMap<u32, SetId>,
-    /// What this run has tested before it was interrupted, and is come upon again.
+    /// URLs that this run had tested before it was interrupted, and has found again.
     recalled: VecDeque<u32>,
     observer: Option<Box<dyn Observer>>,
     dice: fastrand::Rng,
 }
 
-/// Why a traversal cannot begin.
+/// The reason why a traversal cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginError {
     /// The table cannot be used.
@@ -117,28 +118,28 @@ pub enum BeginError {
     /// The client cannot be restricted to public addresses.
     #[error(transparent)]
     Client(#[from] FetchError),
-    /// A pattern of owners makes no sense.
+    /// A pattern of the owner rules is invalid.
     #[error("invalid owner rules")]
     Owners(#[from] OwnersError),
 }
 
-/// How far a traversal has come.
+/// The progress of a traversal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Documents read, or known to be unchanged.
     pub pages: u64,
     /// URLs tested.
     pub tested: u64,
-    /// URLs that wait.
+    /// URLs that are queued.
     pub waiting: u64,
     /// Broken ones among those tested.
     pub broken: u64,
-    /// What was sent and received.
+    /// The traffic sent and received.
     pub traffic: Traffic,
 }
 
 impl Traversal {
-    /// Begins, or goes on where an interrupted run with the same plan ended.
+    /// Starts a run, or resumes an interrupted one with the same plan.
     pub fn begin(
         plan: Plan,
         options: Options,
@@ -158,7 +159,8 @@ impl Traversal {
             node.is_recent = run == begun.number && settle::is_settled(&outcome);
             (node.code, node.status, node.form) = (outcome.to_code().0, status, form);
         })?;
-        // Numbers are given in order. If one is missing, somebody has taken it away, and no reference fits any more.
+        // Numbers are assigned in order. If one is missing, a row was deleted from the table, and references no longer
+        // match.
         if is_damaged {
             return Err(table.damaged().into());
         }
@@ -199,17 +201,17 @@ impl Traversal {
         })
     }
 
-    /// What was sent and received.
+    /// Returns the traffic sent and received.
     pub fn traffic(&self) -> Traffic {
         self.visitor.client.traffic()
     }
 
-    /// The run that has begun.
+    /// Returns the run in progress.
     pub fn begun(&self) -> Begun {
         self.begun
     }
 
-    /// Goes until everything is tested or `stop` is ready. Tells why it ended early, if it did.
+    /// Runs until everything is tested or `stop` is ready. Returns the reason if it ended early.
     pub async fn run(
         &mut self,
         stop: impl Future<Output = String>,
@@ -264,7 +266,7 @@ impl Traversal {
                         Err(error) => (error.id(), None),
                     };
                     let Some(node) = under_way.remove(&id) else { continue };
-                    // A visit that panics is our failure, and says nothing of the URL.
+                    // A visit that panics is an internal error and does not indicate a problem of the URL.
                     let failed = || Visited::not_asked(node, Reason::Garbled("internal error".into()));
                     self.settle(visited.unwrap_or_else(failed))?;
                 }
@@ -273,7 +275,7 @@ impl Traversal {
         }
     }
 
-    /// Keeps what was learnt of hosts for the next run: robots.txt, and which starts are public.
+    /// Stores host data for the next run: robots.txt, and which start URLs are public.
     fn keep_hosts(&self) -> Result<(), TableError> {
         self.visitor.client.public_starts().iter().try_for_each(|host| self.table.keep_public(host))?;
         let news = self.visitor.gate.as_ref().map(Gate::news).unwrap_or_default();
@@ -304,7 +306,7 @@ fn restricted(client: Client, plan: &Plan, options: &Options, table: &Table) -> 
         return Ok(client);
     }
     let mut starts = Vec::with_capacity(plan.tasks.len());
-    // A folder is no reason to trust the host that it is served from.
+    // Serving a directory under the name of a host does not mean that the host may be trusted.
     for task in plan.tasks.iter().filter(|_| options.local.is_none()) {
         let was_public = table.was_public(task.top.host_str().unwrap_or_default())?;
         starts.push(Start { url: task.top.clone(), was_public });
@@ -312,7 +314,7 @@ fn restricted(client: Client, plan: &Plan, options: &Options, table: &Table) -> 
     Ok(client.restricted_to(starts)?)
 }
 
-/// What a run is to do, as a number: only the same can be resumed.
+/// Returns a hash of the plan and its limits: only a run with the same hash can be resumed.
 fn fingerprint(plan: &Plan, options: &Options) -> u64 {
     let tasks: Vec<_> = plan
         .tasks

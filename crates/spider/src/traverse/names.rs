@@ -1,19 +1,19 @@
-//! Every URL of the web, once: numbers for names and names for numbers, in little more memory than the names themselves.
+//! The table of all URLs: maps URLs to numbers and numbers to URLs, in little more memory than the URLs themselves.
 
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The URLs.
+/// The table of URLs.
 #[derive(Default)]
 pub(crate) struct Names {
     text: String,
-    /// Where each ends.
+    /// The position in `text` where each URL ends.
     ends: Vec<u64>,
     numbers: HashTable<u32>,
 }
 
 impl Names {
-    /// The number of a URL, and whether it is new. Numbers are given in order, from 0.
+    /// Returns the number of a URL, and true if it is new. Numbers are assigned in order, from 0.
     pub(crate) fn number(&mut self, url: &str) -> (u32, bool) {
         let (text, ends) = (&self.text, &self.ends);
         let hash = xxh3_64(url.as_bytes());
@@ -31,13 +31,13 @@ impl Names {
         }
     }
 
-    /// The number of a URL that is known.
+    /// Returns the number of a known URL.
     pub(crate) fn find(&self, url: &str) -> Option<u32> {
         let (text, ends) = (&self.text, &self.ends);
         self.numbers.find(xxh3_64(url.as_bytes()), |number| name_of(text, ends, *number) == url).copied()
     }
 
-    /// The URL of a number.
+    /// Returns the URL of a number.
     pub(crate) fn name(&self, number: u32) -> &str {
         name_of(&self.text, &self.ends, number)
     }

@@ -1,7 +1,9 @@
-//! Who looks over the traversal's shoulder: whoever wants the resources themselves, and not only what is wrong with links.
+//! The observer interface of the traversal, for code that needs the resources themselves and not only the state of
+//! links.
 //!
-//! What must never be mistaken for a disappearance decides what is told. A document that cannot be read now is gone on from by
-//! what it said before, so that whatever it led to is still come upon; and if nobody knows what it said, that is told, too.
+//! An observer must never mistake an unreadable document for a deleted one. If a document cannot be read, the traversal
+//! follows its stored references, so that resources linked from it are still found. If none are stored, the observer is
+//! informed (`is_blind`).
 
 use jiff::SignedDuration;
 use modoai_fetch::HeaderMap;
@@ -12,63 +14,64 @@ use super::visit::{Look, Visited};
 use crate::table::TableError;
 use crate::verdict::{Fault, Outcome, Reason};
 
-/// How long a document that nobody has ever read can be thought to lead to others.
+/// The time for which a document that was never read may be assumed to link to others.
 const BLIND_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Looks over the shoulder of a traversal at the resources of its tasks. Called on the traversal's own thread.
+/// Receives the resources of a traversal's tasks. Called on the traversal's own thread.
 pub trait Observer: Send {
-    /// Whether what this URL returned when it was last seen is at hand: then it is asked for only if it has changed.
+    /// Returns true if the last content of this URL is stored. The URL is then requested only if it has changed.
     fn has(&mut self, url: &str) -> bool;
 
-    /// A URL was come upon, and this is what came of it. A URL may be told twice; the last word counts.
+    /// Receives the result of a URL. It may be called twice for a URL; the last call counts.
     fn saw(&mut self, url: &str, sight: Sight<'_>);
 }
 
-/// What came of a URL, for whoever wants the resource.
+/// The result of a URL, as reported to an observer.
 #[derive(Clone, Copy, Debug)]
 pub enum Sight<'a> {
-    /// It was sent.
+    /// The server sent it.
     Came {
-        /// The headers of the answer.
+        /// The headers of the response.
         headers: &'a HeaderMap,
         /// The body, decoded.
         body: &'a [u8],
-        /// Whether that is all of it.
+        /// True if the body is complete.
         is_whole: bool,
     },
-    /// It is what it was when it was last seen.
+    /// It has not changed since the last visit.
     Same,
-    /// Its server says that it is not there, or is somewhere else for good.
+    /// The server reports it as missing or permanently moved.
     Gone,
-    /// Nobody knows.
+    /// Unknown, because it could not be tested.
     Untested {
-        /// Whether it may refer to others, and nobody knows to which: what was not come upon may still be there.
+        /// True if it may link to others, but its references are unknown: resources that were not found may still
+        /// exist.
         is_blind: bool,
     },
 }
 
 impl Traversal {
-    /// The same traversal, with somebody looking on. [`Options::bodies`](super::Options::bodies) says how much they get.
+    /// Adds an observer to a traversal. [`Options::bodies`](super::Options::bodies) limits the bytes that it receives.
     #[must_use]
     pub fn observed_by(mut self, observer: Box<dyn Observer>) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// Whether some limit kept documents from being read, so that not everything was come upon.
+    /// Returns true if a limit kept documents from being read, so that resources may be missing.
     pub fn is_cut(&self) -> bool {
         self.is_cut_by_depth || self.is_cut_by_pages || self.similar.is_used_up()
     }
 
-    /// Whether a URL may be asked for on condition that it has changed.
+    /// Returns true if a conditional request may be sent for a URL.
     pub(super) fn may_be_same(&mut self, number: u32) -> bool {
         let is_home = self.web.node(number).is_home();
         let url = self.web.names.name(number);
         self.observer.as_mut().is_none_or(|observer| !is_home || observer.has(url))
     }
 
-    /// Tells the observer what came of a URL; nothing but its outcome is known if it was tested before the run was
-    /// interrupted. Whether to go on from what it said before.
+    /// Reports the result of a URL to the observer. If the URL was tested before the run was interrupted, only its
+    /// outcome is available. Returns true if the stored references of the document are to be followed.
     pub(super) fn show(
         &mut self,
         number: u32,
@@ -96,7 +99,7 @@ impl Traversal {
         Ok(goes_on)
     }
 
-    /// Whether nobody knows what a document refers to, and somebody will before long.
+    /// Returns true if the references of a document are unknown, and a later visit may find them.
     fn is_blind(&self, number: u32, outcome: &Outcome) -> Result<bool, TableError> {
         let is_for_good = matches!(
             outcome,

@@ -1,6 +1,7 @@
-//! Names that promise no document: asked for by HEAD, unless the answer says that it is one after all.
+//! Recognises URLs whose extension indicates that they are not documents. They are requested with HEAD first, and read
+//! only if the response says that they are documents.
 
-/// Endings of names, in order. What is not here is asked for as a document, and merely costs more if it is none.
+/// Extensions of such names, sorted. A URL with another extension is requested as a document, which only costs more.
 const ENDINGS: &[&str] = &[
     "7z", "aac", "apk", "avi", "avif", "bin", "bmp", "bz2", "csv", "deb", "dmg", "doc", "docx", "eot", "eps", "epub",
     "exe", "flac", "gif", "gz", "ico", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "mjs", "mkv", "mobi", "mov",
@@ -9,11 +10,11 @@ const ENDINGS: &[&str] = &[
     "woff", "woff2", "xls", "xlsx", "xz", "zip", "zst",
 ];
 
-/// Whether the name of a URL promises no document.
+/// Returns true if the name of a URL indicates that it is not a document.
 pub(crate) fn is_opaque(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     let name = path.rsplit('/').next().unwrap_or(path);
-    // A path of its own, or the host is all there is.
+    // The URL needs a path; otherwise the ending is that of the host.
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };
     if stem.is_empty() || ending.len() > 5 || path.matches('/').count() < 3 {
         return false;
@@ -21,7 +22,7 @@ pub(crate) fn is_opaque(url: &str) -> bool {
     ENDINGS.binary_search(&ending.to_ascii_lowercase().as_str()).is_ok()
 }
 
-/// Returns true if the name of a URL is that of an SVG file, whose elements fragments can name.
+/// Returns true if a URL has the extension of an SVG file, whose elements can be targets of fragments.
 pub(crate) fn is_svg(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     path.len() > 4 && path.as_bytes()[path.len() - 4..].eq_ignore_ascii_case(b".svg")

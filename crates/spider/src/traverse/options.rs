@@ -1,40 +1,42 @@
-//! How a web is traversed, beyond what its tasks say.
+//! Options of a traversal that apply to all tasks.
 
 use super::LocalSite;
 
-/// How a web is traversed.
+/// The options of a traversal.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many requests are under way at once, over all hosts. 64: more gains nothing that a polite spider should have.
+    /// The maximum number of concurrent requests, over all hosts. 64: a polite spider gains nothing from more.
     pub connections: usize,
-    /// How many of them at one host. 4: what a browser of old would do, and no server minds.
+    /// The maximum number of concurrent requests to one host. 4: the number that older browsers used, which servers
+    /// accept.
     pub per_host: usize,
-    /// Whether what lies outside of all tasks is tested too.
+    /// True if URLs outside all tasks are tested too.
     pub external: bool,
-    /// Whether documents outside are read for the sake of fragments that refer to them.
+    /// True if external documents are read to check fragments that refer to them.
     pub external_fragments: bool,
-    /// How many links from a top are followed. 20, as in 1994: endless calendars end.
+    /// The maximum number of links between a top and a document. 20, as in MOMspider (1994): this ends endless
+    /// calendars.
     pub max_depth: u16,
-    /// Most documents to read for a task that sets no limit of its own; 0 is no limit. 100,000 if none is given: more than almost
-    /// every site has, and a web without an end does not fill the disk.
+    /// The maximum number of documents for a task that sets no limit itself; 0 means no limit. Default 100,000: more
+    /// than almost every site has, and few enough that an endless web does not fill the disk.
     pub max_pages: Option<u64>,
-    /// Most documents to read of URLs that look alike; 0 is no limit. 10,000 if none is given, and 200 where paths have a
-    /// segment three times.
+    /// The maximum number of documents with similar URLs; 0 means no limit. Default 10,000, and 200 where paths contain
+    /// a segment three times.
     pub max_similar: Option<u64>,
-    /// How much of a document is read. 32 MB: beyond that, no human maintains it.
+    /// The maximum number of bytes read of a document. 32 MB: larger documents are not maintained by hand.
     pub page_limit: usize,
-    /// How often something that failed is asked for, in all.
+    /// The maximum number of attempts for a URL whose request fails.
     pub attempts: u32,
-    /// Whether robots.txt is asked for and obeyed. Only whoever owns all the hosts may say no.
+    /// True if robots.txt is fetched and obeyed. Only the owner of all hosts may disable it.
     pub robots: bool,
-    /// Whether the site maps that robots.txt names lead on. Not if it matters what links lead to.
+    /// True if sitemaps listed in robots.txt are read. False if only documents that are reachable by links count.
     pub sitemaps: bool,
-    /// Whether an [`Observer`](super::Observer) gets the resources of all tasks: leaves are then asked for by GET, and so many
-    /// bytes of each are read at most.
+    /// The maximum number of bytes read of each resource for an [`Observer`](super::Observer). If set, leaves of the
+    /// tasks are requested with GET.
     pub bodies: Option<usize>,
-    /// A site that is read from a folder instead of from its server.
+    /// The site that is read from a directory instead of from its server.
     pub local: Option<LocalSite>,
-    /// Connect to private addresses, too. Otherwise only the hosts of the tops may have one.
+    /// True if connections to private addresses are allowed. Otherwise only the hosts of the tops may have one.
     pub allow_private: bool,
 }
 

@@ -1,10 +1,10 @@
-//! What an answer, or the lack of one, says about a URL. Where in doubt, nothing: not tested.
+//! Derives the outcome of a URL from a response or a failed request. In case of doubt, the URL counts as not tested.
 
 use modoai_fetch::{FetchError, Fetched, HeaderMap, Kind};
 
 use crate::verdict::{Fault, Outcome, Reason};
 
-/// What is concluded, and whether asking again may lead to another conclusion.
+/// The outcome of a request, and whether it is final or a retry may change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Conclusion {
     pub(crate) outcome: Outcome,
@@ -21,8 +21,8 @@ impl Conclusion {
     }
 }
 
-/// What a status says. `is_home` tells whether the URL is one of the webs that are maintained: there, a refusal is a defect;
-/// elsewhere it may be meant for programs only. `is_action` is for what takes what is sent to it.
+/// Returns the conclusion for a status. `is_home` is true for URLs of the sites that are maintained: there, a refusal
+/// is a defect; elsewhere it may apply only to programs. `is_action` is true for URLs that only forms send data to.
 pub(crate) fn of_answer(answer: &Fetched, is_home: bool, is_action: bool) -> Conclusion {
     match answer.location() {
         Some(Ok(to)) => {
@@ -42,20 +42,20 @@ fn of_status(status: u16, headers: &HeaderMap, is_home: bool, is_action: bool) -
         _ if is_challenge(headers) => Conclusion::certain(Outcome::NotTested(Reason::Refused(status))),
         401 | 407 => Conclusion::certain(Outcome::NotTested(Reason::Login(status))),
         403 | 451 if !is_home => Conclusion::certain(Outcome::NotTested(Reason::Refused(status))),
-        // What only takes POST is there; and what misses its parameters is there as well.
+        // A URL that only accepts POST, or that requires parameters, exists.
         400 | 405 | 411 | 415 | 422 if is_action => Conclusion::certain(Outcome::Good),
         404 | 410 if is_action => Conclusion::certain(Outcome::NotTested(Reason::OnlyPost(status))),
         408 | 425 => Conclusion::doubtful(Reason::TimedOut),
         429 => Conclusion::doubtful(Reason::Busy(status)),
         503 if headers.contains_key("retry-after") => Conclusion::doubtful(Reason::Busy(status)),
-        // A status of a server's own making, as bot walls like to send.
+        // A non-standard status, as bot protection sends it.
         900.. => Conclusion::certain(Outcome::NotTested(Reason::Refused(status))),
-        // A page that always fails is as broken as one that is gone, but only after having been asked for again.
+        // A page that always fails is as broken as a missing one, but only if a retry fails too.
         500 | 501 | 505 | 506 | 508 if is_home => {
             Conclusion { outcome: Outcome::Broken(Fault::Status(status)), is_final: false }
         }
         500..=899 => Conclusion::doubtful(Reason::ServerTrouble(status)),
-        // Of others, one believes what is said of the address, and not what is said of the one who asks.
+        // For other sites, a status about the URL is accepted; a status about the client is not.
         _ if !is_home && !matches!(status, 400 | 404 | 405 | 410 | 414) && (400..500).contains(&status) => {
             Conclusion::certain(Outcome::NotTested(Reason::Refused(status)))
         }
@@ -64,22 +64,22 @@ fn of_status(status: u16, headers: &HeaderMap, is_home: bool, is_action: bool) -
     }
 }
 
-/// Whether somebody wants proof that we are no program.
+/// Returns true if the server demands a challenge that only a browser can pass.
 fn is_challenge(headers: &HeaderMap) -> bool {
     headers.get("cf-mitigated").is_some_and(|value| value.as_bytes() == b"challenge")
         || headers.contains_key("x-amzn-waf-action")
 }
 
-/// What a failure says.
+/// Returns the conclusion for an error.
 pub(crate) fn of_error(error: &FetchError) -> Conclusion {
     of_kind(error.kind(), cause(error))
 }
 
-/// What a failure of this sort says.
+/// Returns the conclusion for a kind of error.
 pub(crate) fn of_kind(kind: Kind, told: String) -> Conclusion {
     let told = told.into_boxed_str();
     match kind {
-        // The resolver may be mistaken for a moment, so it is asked again.
+        // The resolver may fail temporarily, so the request is retried.
         Kind::NoSuchHost => Conclusion { outcome: Outcome::Broken(Fault::NoSuchHost), is_final: false },
         Kind::NotAskable => Conclusion::certain(Outcome::Broken(Fault::NoSuchHost)),
         Kind::RedirectLoop => Conclusion::certain(Outcome::Broken(Fault::RedirectLoop)),
@@ -95,7 +95,7 @@ pub(crate) fn of_kind(kind: Kind, told: String) -> Conclusion {
     }
 }
 
-/// The innermost cause: the outer ones name the URL, which whoever reads this has before them.
+/// Returns the innermost cause: the outer ones contain the URL, which the report shows anyway.
 fn cause(error: &dyn std::error::Error) -> String {
     let mut inner = error;
     while let Some(source) = inner.source() {

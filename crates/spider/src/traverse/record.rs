@@ -1,4 +1,5 @@
-//! What came of a visit, beside what was known: since when, whether it has changed, and when silence becomes an answer.
+//! Compares a result with the previous one: since when it applies, whether the document has changed, and when a host
+//! without responses counts as broken.
 
 use jiff::{SignedDuration, Timestamp};
 use modoai_fetch::HeaderMap;
@@ -9,12 +10,14 @@ use crate::extract::Form;
 use crate::table::{TableError, Test};
 use crate::verdict::{Fault, Outcome, Reason};
 
-/// When silence becomes a verdict: so many runs in a row, over so long a time.
+/// The number of consecutive runs without a response, and the time that they must span, after which a URL counts as
+/// broken.
 const MISSED_RUNS: u32 = 3;
 const MISSED_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 impl Traversal {
-    /// Writes the test into the table, beside what was known. Returns the outcome, which may have become one by long silence.
+    /// Writes the test into the table, combined with the previous one. Returns the outcome, which is changed to broken
+    /// after a long time without responses.
     pub(super) fn record(&mut self, visited: &Visited) -> Result<Outcome, TableError> {
         let now = Timestamp::now();
         let known = self.web.node(visited.node).is_known;
@@ -32,7 +35,7 @@ impl Traversal {
         );
         test.missed = if is_missed { old.as_ref().map_or(0, |old| old.missed) + 1 } else { 0 };
         test.since = match &old {
-            // Silence counts from its beginning, whatever kept us from testing before.
+            // The period counts from the first missing response, even if the reasons differ.
             Some(old) if is_missed && old.missed > 0 => old.since,
             Some(old) if !is_missed && class(&old.outcome) == class(&test.outcome) => old.since,
             _ => now,
@@ -57,7 +60,7 @@ impl Traversal {
         let digest = visited.read.as_ref().map(|read| read.digest);
         let is_changed = old.is_some_and(|old| match (old.digest, digest) {
             (Some(before), Some(now)) => before != now,
-            // A document that was read, and is only asked for now, or the other way round: nothing can be compared.
+            // One of the two tests read the document and the other did not: nothing can be compared.
             (Some(_), None) | (None, Some(_)) => false,
             (None, None) => {
                 old.outcome == Outcome::Good
@@ -87,7 +90,7 @@ impl Traversal {
     }
 }
 
-/// What stays the same as long as "since" does.
+/// Returns the class of an outcome; "since" changes only with the class.
 fn class(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Good => 0,
@@ -97,13 +100,13 @@ fn class(outcome: &Outcome) -> u8 {
     }
 }
 
-/// A header, as far as it is text.
+/// Returns the value of a header, if it is valid text.
 pub(super) fn text(headers: &HeaderMap, name: &'static str) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// When a document expires by its header. Most of those only say how long a copy may be kept: such as come with Cache-Control,
-/// and those within half a day.
+/// Returns the date when a document expires by its header. Most `Expires` headers only limit caching and are ignored:
+/// those next to `Cache-Control`, and those within half a day.
 fn expiry(headers: &HeaderMap) -> Option<Timestamp> {
     if headers.contains_key("cache-control") {
         return None;
@@ -113,7 +116,7 @@ fn expiry(headers: &HeaderMap) -> Option<Timestamp> {
     (expires.duration_since(sent).abs() >= SignedDuration::from_hours(12)).then_some(expires)
 }
 
-/// A date as HTTP writes it, or as people do in documents.
+/// Parses a date in the format of HTTP, or in the formats that people use in documents.
 fn date(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     httpdate::parse_http_date(text)

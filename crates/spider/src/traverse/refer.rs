@@ -1,4 +1,4 @@
-//! Coming upon a URL: whose it is, how it is looked at, and when its turn is.
+//! Classifies and schedules a newly discovered URL: the tasks that contain it, the method of testing it, and its turn.
 
 use modoai_fetch::{HeaderValue, Url};
 
@@ -14,23 +14,23 @@ use crate::table::TableError;
 use crate::task::{Action, Scope, Scoping};
 use crate::verdict::{Fault, Outcome, Reason};
 
-/// How one comes upon a URL.
+/// The reference by which a URL was found.
 #[derive(Clone, Copy)]
 pub(super) struct Way {
-    /// From which document.
+    /// The document that contains the reference.
     pub(super) from: u32,
-    /// By what kind of reference.
+    /// The kind of reference.
     pub(super) leads: Leads,
-    /// The tasks that have the document.
+    /// The tasks that contain the document.
     pub(super) tasks: SetId,
-    /// How many links from the nearest top.
+    /// The number of links from the nearest top.
     pub(super) depth: u16,
-    /// Whether some part of it is referred to.
+    /// True if the reference has a fragment.
     pub(super) has_fragment: bool,
 }
 
 impl Traversal {
-    /// The top of a task.
+    /// Queues the top of a task.
     pub(super) fn begin_task(&mut self, task: usize) -> Result<(), TableError> {
         let mut top = self.plan.tasks[task].top.clone();
         top.set_fragment(None);
@@ -41,7 +41,7 @@ impl Traversal {
         Ok(())
     }
 
-    /// All documents of a folder, for all tasks.
+    /// Queues all documents of a directory, for all tasks.
     pub(super) fn begin_folder(&mut self, local: &LocalSite) -> Result<(), TableError> {
         let tasks = self.web.sets.of(0..self.plan.tasks.len());
         let way = Way { from: NONE, leads: Leads::ToDocument, tasks, depth: 0, has_fragment: false };
@@ -52,7 +52,7 @@ impl Traversal {
         Ok(())
     }
 
-    /// The number of a URL; the table learns of new ones.
+    /// Returns the number of a URL, and adds new URLs to the table.
     pub(super) fn number(&mut self, url: &str) -> Result<u32, TableError> {
         let (number, is_new) = self.web.number(url);
         if is_new {
@@ -61,18 +61,18 @@ impl Traversal {
         Ok(number)
     }
 
-    /// One comes upon a URL, perhaps again.
+    /// Processes a reference to a URL, which may be known already.
     pub(super) fn come_upon(&mut self, number: u32, way: Way) {
         if self.web.node(number).host == NONE {
             self.prepare(number);
         }
         if self.web.node(number).host == NONE {
-            // Every name was a URL once; one that is none any more comes from a table that somebody has edited.
+            // Every name was a URL when it was stored. A name that cannot be parsed means that the table was edited.
             let node = self.web.node_mut(number);
             (node.stage, node.code) = (Stage::Done, Outcome::Broken(Fault::NoSuchHost).to_code().0);
             return;
         }
-        // The parts of a drawing are looked up in it, by whatever it is referred to.
+        // Fragments of a drawing are checked in the drawing, regardless of the kind of reference.
         let is_wanted = way.leads.is_read() || way.has_fragment && is_svg(self.web.names.name(number));
         let mut tasks = SetId::EMPTY;
         if is_wanted {
@@ -95,7 +95,7 @@ impl Traversal {
                 node.referer = way.from;
                 self.enqueue(number);
             }
-            // What looked like a leaf may turn out to be a document.
+            // A URL that was treated as a leaf may turn out to be a document.
             Stage::Waiting | Stage::Done
                 if node.look != Look::Read && (node.stage == Stage::Waiting || node.is_good()) =>
             {
@@ -107,7 +107,7 @@ impl Traversal {
         }
     }
 
-    /// Finds out whose a URL would be, and on which host it is.
+    /// Determines the tasks and the host of a URL.
     pub(super) fn prepare(&mut self, number: u32) {
         let Ok(url) = Url::parse(self.web.names.name(number)) else { return };
         let origin = url.origin().ascii_serialization();
@@ -117,7 +117,7 @@ impl Traversal {
         let mut tasks = Vec::new();
         let mut is_foreign = true;
         for (task, scoper) in self.scopers.iter().enumerate() {
-            // Whatever its name or its owner, the top of a task is part of it.
+            // The top of a task belongs to it, regardless of its name or owner.
             let scoping = match scoper.scoping(&url, owner) {
                 _ if self.is_top_of(task, url.as_str()) => Scoping::Inside,
                 scoping => scoping,
@@ -136,7 +136,7 @@ impl Traversal {
         self.plan.tasks[task].top.as_str().split('#').next() == Some(url)
     }
 
-    /// The owner of a document is known: tasks by owner keep it or do not.
+    /// Applies the owner of a document: tasks by owner keep the document or drop it.
     pub(super) fn settle_owner(&mut self, number: u32, url: &Url, owner: Option<&str>) {
         let node = *self.web.node(number);
         let kept: Vec<usize> = self
@@ -158,14 +158,14 @@ impl Traversal {
         (node.scope, node.reach) = (scope, reach);
     }
 
-    /// How a URL is looked at, by all that is known of it.
+    /// Returns the method of testing a URL, by what is known of it so far.
     pub(super) fn look(&self, number: u32) -> Look {
         let node = self.web.node(number);
         let url = self.web.names.name(number);
         let is_leaf = self.restrictions.action(url, self.begun.began) == Some(Action::Leaf);
         let is_home = node.is_home();
         let is_read_outside = self.options.external_fragments && node.is_quoted && !is_home;
-        // Whoever wants the resources themselves is not served by their headers.
+        // An observer of the resources needs more than their headers.
         let is_kept = self.options.bodies.is_some() && is_home && !node.is_action;
         if is_kept && (is_leaf || !node.is_wanted) || node.is_ornament && is_home && !is_leaf {
             Look::Get
@@ -181,7 +181,7 @@ impl Traversal {
         }
     }
 
-    /// Gives a URL its turn, unless nothing is to be asked.
+    /// Queues a URL, unless no request is allowed.
     pub(super) fn enqueue(&mut self, number: u32) {
         if self.web.node(number).is_recent {
             self.web.node_mut(number).stage = Stage::Waiting;
@@ -200,7 +200,7 @@ impl Traversal {
             None
         };
         if let Some(reason) = skipped {
-            // What an earlier run has read there is nothing of this one.
+            // What an earlier run has read there does not apply to this one.
             (node.stage, node.code, node.status) = (Stage::Done, Outcome::NotTested(reason).to_code().0, 0);
             node.form = Form::Other;
             return;
@@ -211,7 +211,7 @@ impl Traversal {
         self.frontier.push(number, host, turn);
     }
 
-    /// What is to be done about a URL whose turn has come; nothing, if it has got another turn meanwhile.
+    /// Returns the job for a URL whose turn has arrived, or `None` if its turn has changed in the meantime.
     pub(super) fn errand(&mut self, number: u32, turn: Turn) -> Result<Option<Errand>, TableError> {
         let node = *self.web.node(number);
         if node.stage != Stage::Waiting || node.turn != turn {
@@ -230,7 +230,7 @@ impl Traversal {
         if turn == Turn::Document && !self.is_served(number, turn) {
             return Ok(None);
         }
-        // In the meantime, the host may have shown that its answers to HEAD can be believed.
+        // In the meantime, the host may have shown that its HEAD responses are reliable.
         if node.look == Look::Get && self.is_head_believed(number) {
             let said = Visited::by_head(number, node.status);
             self.settle(said)?;
@@ -246,7 +246,7 @@ impl Traversal {
             (etag, modified) = (test.etag, test.modified);
         }
         let referer = (node.referer != NONE).then(|| self.web.names.name(node.referer));
-        // What is told in confidence is not repeated in the open.
+        // The URL of an https document is not sent over http.
         let referer = referer.filter(|from| !(from.starts_with("https:") && url.scheme() == "http"));
         let referer = referer.and_then(|url| HeaderValue::from_str(url).ok());
         let node = self.web.node_mut(number);
@@ -265,7 +265,7 @@ impl Traversal {
         }))
     }
 
-    /// Passes on what documents have learnt since their references were followed.
+    /// Propagates tasks and depths that documents have received since their references were followed.
     pub(super) fn pass_on(&mut self) -> Result<(), TableError> {
         while let Some(from) = self.web.next_stirred() {
             let node = *self.web.node(from);
@@ -273,7 +273,7 @@ impl Traversal {
                 self.follow_kept(from)?;
                 continue;
             }
-            // A redirect is no step away from the top.
+            // A redirect does not count as a step from the top.
             let step = u16::from(node.redirect == NONE);
             for target in self.web.edges(from) {
                 let way = Way {
@@ -289,8 +289,8 @@ impl Traversal {
         Ok(())
     }
 
-    /// Measures anew how far documents are from the top, if some were left out for that. Answers come in any order, so a longer
-    /// way may have been found before a shorter one.
+    /// Measures the depths of documents again, if some were left out because of their depth. Responses arrive in any
+    /// order, so a longer path may have been found before a shorter one.
     pub(super) fn measure_depth(&mut self) {
         if !self.is_cut_by_depth || self.measured == self.progress.pages {
             return;
@@ -303,7 +303,7 @@ impl Traversal {
         let mut depth = 0;
         while !level.is_empty() {
             let mut next = Vec::new();
-            // A redirect is no step away from the top, so what it leads to is still of this level.
+            // A redirect does not count as a step from the top, so its target belongs to the same level.
             while let Some(from) = level.pop() {
                 if std::mem::replace(&mut is_seen[from as usize], true) {
                     continue;
@@ -323,7 +323,7 @@ impl Traversal {
     }
 }
 
-/// When it is the turn of what is looked at in this way.
+/// Returns the turn for a method of testing.
 fn turn_of(look: Look, is_outside: bool) -> Turn {
     match (look, is_outside) {
         (Look::Read, _) => Turn::Document,

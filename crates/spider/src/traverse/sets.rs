@@ -1,13 +1,14 @@
-//! Sets of tasks, as small numbers. A web of a million URLs has few different ones, whatever the number of tasks.
+//! Sets of tasks, stored as small numbers. A web of a million URLs has few different sets, regardless of the number of
+//! tasks.
 
 use std::collections::HashMap;
 
-/// A set of tasks. The same set has always the same number.
+/// The number of a set of tasks. Equal sets have the same number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct SetId(u32);
 
 impl SetId {
-    /// Of no task.
+    /// The empty set.
     pub(crate) const EMPTY: Self = Self(0);
 
     pub(crate) fn is_empty(self) -> bool {
@@ -15,7 +16,7 @@ impl SetId {
     }
 }
 
-/// All sets that occur.
+/// All sets in use.
 pub(crate) struct Sets {
     members: Vec<Box<[u32]>>,
     numbers: HashMap<Box<[u32]>, SetId>,
@@ -32,7 +33,7 @@ impl Default for Sets {
 }
 
 impl Sets {
-    /// The set of these tasks.
+    /// Returns the set of these tasks.
     pub(crate) fn of(&mut self, tasks: impl IntoIterator<Item = usize>) -> SetId {
         let mut tasks: Vec<u32> = tasks.into_iter().map(|task| task as u32).collect();
         tasks.sort_unstable();
@@ -40,7 +41,7 @@ impl Sets {
         self.number(tasks.into())
     }
 
-    /// Its tasks, in order.
+    /// Returns the tasks of a set, in order.
     pub(crate) fn tasks(&self, set: SetId) -> impl Iterator<Item = usize> {
         self.members[set.0 as usize].iter().map(|task| *task as usize)
     }
@@ -49,7 +50,7 @@ impl Sets {
         self.members[set.0 as usize].binary_search(&(task as u32)).is_ok()
     }
 
-    /// What is in either.
+    /// Returns the union of two sets.
     pub(crate) fn union(&mut self, a: SetId, b: SetId) -> SetId {
         if a == b || b.is_empty() {
             return a;
@@ -67,7 +68,7 @@ impl Sets {
         union
     }
 
-    /// What is in both.
+    /// Returns the intersection of two sets.
     pub(crate) fn meet(&mut self, a: SetId, b: SetId) -> SetId {
         if a == b {
             return a;

@@ -1,4 +1,4 @@
-//! What came of a visit: into the table, and on to its references.
+//! Stores the result of a visit and schedules its references.
 
 use std::time::{Duration, Instant};
 
@@ -19,12 +19,13 @@ use crate::table::codec::Packer;
 use crate::task::{Owners, Scope, Scoper};
 use crate::verdict::{Fault, Outcome, Reason};
 
-/// The version of the extraction. Whoever changes what is found in documents adds one, and pages are read again.
+/// The version of the extraction. If you change what is extracted from documents, increase it, and pages are read
+/// again.
 pub(super) const READER: u32 = 2;
-/// How many more attempts a server gets that says when to come back.
+/// The number of additional attempts for a server that sends `Retry-After`.
 const MORE_ATTEMPTS_WHEN_BUSY: u32 = 3;
 
-/// Whether a result needs no second look when an interrupted run goes on.
+/// Returns true if a resumed run need not test a URL with this outcome again.
 pub(super) fn is_settled(outcome: &Outcome) -> bool {
     !matches!(
         outcome,
@@ -41,7 +42,7 @@ pub(super) fn is_settled(outcome: &Outcome) -> bool {
 }
 
 impl Traversal {
-    /// Settles what came of a visit, or has it made again later.
+    /// Stores the result of a visit, or schedules another attempt.
     pub(super) fn settle(&mut self, visited: Visited) -> Result<(), TableError> {
         let number = visited.node;
         let node = *self.web.node(number);
@@ -86,8 +87,8 @@ impl Traversal {
         self.go_on_with(number, &visited.headers, read)
     }
 
-    /// What robots.txt asks for beside permission: a pace, and to read its site maps. Those are read for every task that has a
-    /// URL of the host.
+    /// Applies the crawl delay of robots.txt and queues the sitemaps that it lists. They are read for every task that
+    /// has a URL of the host.
     fn heed(&mut self, number: u32, robots: &Robots) -> Result<(), TableError> {
         let node = *self.web.node(number);
         if let Some(pause) = robots.crawl_delay() {
@@ -104,7 +105,7 @@ impl Traversal {
         self.mapped.insert(node.host, tasks);
         let way = Way { from: number, leads: Leads::ToSitemap, tasks, depth: 1, has_fragment: false };
         for mut sitemap in robots.sitemaps().iter().filter_map(|text| Url::parse(text).ok()) {
-            // A user in it is nobody's business; whatever has one can be without.
+            // Credentials must not appear in reports. Removing them cannot fail in a URL that has them.
             let _ = (sitemap.set_username(""), sitemap.set_password(None));
             let sitemap = self.number(sitemap.as_str())?;
             self.admit_sitemap(sitemap, tasks);
@@ -113,7 +114,7 @@ impl Traversal {
         Ok(())
     }
 
-    /// Lets tasks read a sitemap wherever it is: a tree may have pages in a sitemap that is not in the tree.
+    /// Allows tasks to read a sitemap regardless of its location: a tree may have pages in a sitemap outside the tree.
     fn admit_sitemap(&mut self, number: u32, tasks: SetId) {
         if self.web.node(number).host == NONE {
             self.prepare(number);
@@ -122,7 +123,7 @@ impl Traversal {
         self.web.node_mut(number).scope = scope;
     }
 
-    /// Hosts that do not answer are not asked for ever.
+    /// Counts missing responses per host: requests to a host that does not respond must end.
     fn learn_of_silence(&mut self, visited: &Visited) {
         let node = self.web.node(visited.node);
         match &visited.conclusion.outcome {
@@ -137,14 +138,14 @@ impl Traversal {
         }
     }
 
-    /// Whether a host has been asked in vain often enough: more often if it is one of those that are maintained.
+    /// Returns true if the requests to a host have failed too often. Hosts that are maintained have a higher limit.
     pub(super) fn is_given_up(&self, number: u32) -> bool {
         let node = self.web.node(number);
         let enough = if node.is_home() { 12 } else { 3 };
         self.silences.get(&node.host).is_some_and(|(times, _)| *times >= enough)
     }
 
-    /// Whether a doubtful answer is asked for again, later.
+    /// Schedules a retry after a result that is not final. Returns true if it did.
     fn is_put_off(&mut self, visited: &Visited) -> Result<bool, TableError> {
         let node = *self.web.node(visited.node);
         let is_busy = matches!(visited.conclusion.outcome, Outcome::NotTested(Reason::Busy(_)));
@@ -153,7 +154,7 @@ impl Traversal {
         match patience.next(node.attempts.into(), visited.wait, &mut self.dice) {
             Next::Wait(wait) => {
                 let at = Instant::now() + wait;
-                // 429 is about the one who asks; 503 may be about this page alone.
+                // 429 concerns the client; 503 may concern this page only.
                 if matches!(visited.status, Some(429)) {
                     self.frontier.hold(node.host, at);
                 }
@@ -174,7 +175,7 @@ impl Traversal {
         }
     }
 
-    /// A redirect: its target is a URL of its own.
+    /// Processes a redirect: its target is a separate URL.
     pub(super) fn follow_redirect(&mut self, number: u32, to: &str) -> Result<(), TableError> {
         let (to, part) = to.split_once('#').unwrap_or((to, ""));
         let target = self.number(to)?;
@@ -205,7 +206,8 @@ impl Traversal {
         Ok(())
     }
 
-    /// Where the top of a task has moved, the task goes along: whoever asks for example.org means www.example.org, too.
+    /// Moves a task if its top has moved permanently or within the same site: a task for example.org includes
+    /// www.example.org.
     fn move_top(&mut self, number: u32, target: u32) {
         let node = *self.web.node(number);
         let tasks: Vec<usize> = self.web.sets.tasks(node.reach).collect();
@@ -226,11 +228,11 @@ impl Traversal {
         if !is_moved {
             return;
         }
-        // Paths of owners hold where tasks begin. They made sense before, so they do now.
+        // Paths of owner rules are relative to the tops. The rules were valid before, so they still are.
         if let Ok(owners) = Owners::new(&self.plan) {
             self.owners = owners;
         }
-        // Whose a URL is has changed with that; few are known as yet.
+        // The move may change which tasks contain a URL; few URLs are known at this time.
         for node in 0..self.web.nodes.len() as u32 {
             if self.web.node(node).host != NONE {
                 self.prepare(node);
@@ -238,8 +240,8 @@ impl Traversal {
         }
     }
 
-    /// A leaf was tested; if it turns out to be a document of some task, or has come to be referred to as one meanwhile, it is
-    /// read after all.
+    /// Reads a tested leaf if it is a document of a task after all, or if a document reference to it was found in the
+    /// meantime.
     fn look_again(&mut self, number: u32, headers: &HeaderMap) {
         let node = self.web.node_mut(number);
         if node.look == Look::Read || !node.is_good() {
@@ -251,11 +253,11 @@ impl Traversal {
         }
     }
 
-    /// A document was read: keeps what it says, and goes on to its references.
+    /// Stores the contents of a document that was read, and follows its references.
     fn go_on_with(&mut self, number: u32, headers: &HeaderMap, read: Read) -> Result<(), TableError> {
         let url = Url::parse(self.web.names.name(number)).ok();
         if let Some(url) = &url {
-            // Whoever keeps the map of owners knows better than a template that every page was made from.
+            // The owner rules override the page, since the owner in a page often originates in a template.
             let said = text(headers, "owner");
             let owner = self.owners.of(url).or(said.as_deref()).or(read.page.owner.as_deref());
             let owner = owner.map(str::to_owned);
@@ -278,13 +280,13 @@ impl Traversal {
             packer.push(reference, target);
         }
         self.web.keep_edges(number, edges);
-        // Compression into memory fails for want of memory only; such a page is read again next time.
+        // Compression into memory fails only if memory is exhausted; such a page is read again in the next run.
         let refs = packer.finish().unwrap_or_default();
         self.table.keep_page(number, READER, !read.is_whole || left_out > 0, &refs, &anchors.to_bytes())
     }
 
-    /// Whether the references of a document are followed: not if it turns out to be nobody's, or was read for its anchors
-    /// only. A task that comes upon it later makes up for that.
+    /// Returns true if the references of a document are followed. They are not if no task contains it, or if it was
+    /// read only for its anchors. If a task reaches it later, its stored references are followed then.
     pub(super) fn is_followed(&mut self, number: u32) -> bool {
         let node = self.web.node_mut(number);
         node.is_nobodys = node.reach.is_empty();
@@ -301,7 +303,7 @@ impl Traversal {
         if let Some(fragment) = fragment {
             self.wanted.insert((to, Fragment::new(fragment)));
         }
-        // The sitemaps of an index are as good as the index.
+        // The sitemaps of an index have the permissions of the index.
         if leads == Leads::ToSitemap && self.web.node(way.from).is_sitemap {
             self.admit_sitemap(to, way.tasks);
         }
@@ -312,8 +314,8 @@ impl Traversal {
     }
 }
 
-/// Whether a task goes along when its top moves: for good, or to where the same site is meant. But a tree never becomes a larger
-/// one, and a redirect to a log-in page makes no new site.
+/// Returns true if a task moves with its top: if the redirect is permanent, or if the target is on the same site. A
+/// tree never becomes larger, and a redirect to a login page does not create a new site.
 fn may_move(from: &Url, to: &Url, scope: Scope, is_permanent: bool) -> bool {
     let host = |url: &Url| {
         let host = url.host_str().unwrap_or_default();

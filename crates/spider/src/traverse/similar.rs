@@ -1,29 +1,30 @@
-//! A budget of documents for URLs that look alike, so that traps end: calendars that branch, folders that contain themselves,
-//! filters that combine.
+//! Limits the number of documents with similar URLs, so that traps end: calendars that branch, directories that contain
+//! themselves, filters that combine.
 //!
-//! URLs look alike if they differ only in segments with numbers and in the values of their queries. Sites with ten thousand numbered
-//! articles exist, so that many are read. A path with the same segment three times is hardly ever meant, so few of those are.
+//! URLs are similar if they differ only in segments with numbers and in the values of their queries. Sites with ten
+//! thousand numbered articles exist, so the limit is high. A path with the same segment three times is rarely intended,
+//! so its limit is low.
 
 use std::collections::HashMap;
 
 use url::Url;
 
-/// Documents that are read of URLs that look alike. More than almost every site has; a trap reaches it in seconds.
+/// The maximum number of documents with similar URLs. Almost every site has fewer; a trap reaches it in seconds.
 const MOST: u64 = 10_000;
-/// The same for URLs whose paths have a segment three times.
+/// The same for URLs whose paths contain a segment three times.
 const MOST_REPEATING: u64 = 200;
 
-/// Documents that were admitted, by the pattern of their URLs.
+/// The number of documents admitted, by the pattern of their URLs.
 #[derive(Default)]
 pub(super) struct Similar {
     limit: Option<u64>,
     admitted: HashMap<Box<str>, u64>,
-    /// The patterns whose budget is used up, with the number of documents that were left out.
+    /// The patterns whose limit is reached, with the number of documents that were left out.
     left_out: HashMap<Box<str>, u64>,
 }
 
 impl Similar {
-    /// With a limit for every pattern instead of the defaults; 0 is no limit.
+    /// Creates the counts with a limit for every pattern instead of the defaults; 0 means no limit.
     pub(super) fn new(limit: Option<u64>) -> Self {
         Self { limit, ..Self::default() }
     }
@@ -32,7 +33,7 @@ impl Similar {
     pub(super) fn admit(&mut self, url: &Url) -> bool {
         let (pattern, is_repeating) = pattern(url);
         if pattern == url.as_str() {
-            // Nothing else looks like it.
+            // No other URL has this pattern.
             return true;
         }
         let most = self.limit.unwrap_or(if is_repeating { MOST_REPEATING } else { MOST });
@@ -46,7 +47,7 @@ impl Similar {
         true
     }
 
-    /// One sentence for each pattern whose budget is used up.
+    /// Returns one sentence for each pattern whose limit is reached.
     pub(super) fn remarks(&self) -> Vec<String> {
         let mut left_out: Vec<(&str, u64)> =
             self.left_out.iter().map(|(pattern, count)| (&**pattern, *count)).collect();
@@ -66,14 +67,14 @@ impl Similar {
     }
 }
 
-/// Returns what URLs that look alike have in common, and true if a segment of the path occurs three times.
+/// Returns the common pattern of similar URLs, and true if a segment of the path occurs three times.
 fn pattern(url: &Url) -> (String, bool) {
     let mut pattern = url.origin().ascii_serialization();
     let segments: Vec<&str> = url.path().split('/').skip(1).collect();
     let is_often = |segment: &&str| {
         !segment.is_empty() && !has_digit(segment) && segments.iter().filter(|other| *other == segment).count() > 2
     };
-    // Names in any order are one pattern; the first tells where the trap is.
+    // Segments in any order are one pattern; the first shows where the trap is.
     let is_repeating = segments.iter().any(is_often);
     let shown = if is_repeating { &segments[..1] } else { &segments[..] };
     let mut numbers = 0;

@@ -1,16 +1,16 @@
-//! Hosts that nobody named, and on which an owner may have documents: how many of their documents are read to find out.
+//! Limits the number of documents that are read on hosts outside the tasks to find those of an owner.
 //!
-//! Only a document itself tells whose it is, so every document that an owner's pages link to is read once. A host with none of
-//! the owner's documents among the first few hardly has more; on a host that has some, there is a limit.
+//! Only a document itself names its owner, so every document that an owner's pages link to is read once. A host with
+//! none of the owner's documents among the first few hardly has more; on a host that has some, a limit applies.
 
 use std::collections::HashMap;
 
-/// Documents of a host that are read while none of them belongs to an owner.
+/// The number of documents that are read on a host while none of them belongs to an owner.
 const TRIAL: u32 = 20;
-/// Documents of a host that are read in all.
+/// The maximum number of documents that are read on a host.
 const MOST: u32 = 1_000;
 
-/// What is known of each host, by its number in the frontier.
+/// The documents read on each host, by the host's number in the frontier.
 #[derive(Default)]
 pub(super) struct Strangers {
     hosts: HashMap<u32, Host>,
@@ -34,12 +34,12 @@ impl Strangers {
         is_admitted
     }
 
-    /// A document of a host belongs to an owner.
+    /// Records that a document of a host belongs to an owner.
     pub(super) fn owned(&mut self, host: u32) {
         self.hosts.entry(host).or_default().owned += 1;
     }
 
-    /// A remark if documents of an owner may have been left out.
+    /// Returns a remark if documents of an owner may have been left out.
     pub(super) fn remark(&self) -> Option<String> {
         let hosts = self.hosts.values().filter(|host| host.is_cut).count();
         (hosts > 0).then(|| {

@@ -1,4 +1,4 @@
-//! One URL, tested: robots.txt, HEAD or GET, and what the document says.
+//! Tests one URL: applies robots.txt, sends HEAD or GET, and extracts the references of a document.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,34 +16,34 @@ use super::{LocalSite, Options, local};
 use crate::extract::{self, Page, Source};
 use crate::verdict::{Fault, Outcome, Reason};
 
-/// How many bodies are read at once, whatever the number of connections; the others wait on the line. And what each may have
-/// in memory: larger ones wait for one of a few large places. So five hundred connections cannot fill the memory.
+/// The number of bodies that are read concurrently, regardless of the number of connections, and the memory for each.
+/// Larger bodies wait for one of a few large places. Five hundred connections therefore cannot exhaust the memory.
 const READ_AT_ONCE: usize = 64;
 const SMALL: usize = 64 * 1024;
 const LARGE_AT_ONCE: usize = 4;
-/// How long a body may take to come in all, and what must come in a second of one that has a large place: whoever trickles
-/// must not keep the others from being read.
+/// The maximum time for a complete body, and the minimum bytes per second for a body in a large place: a slow server
+/// must not block the others.
 const LONGEST_BODY: Duration = Duration::from_secs(300);
 const LEAST_RATE: f64 = 10_000.0;
-/// After what time that is looked at.
+/// The time after which the rate is checked.
 const SETTLED: Duration = Duration::from_secs(10);
-/// How long a pause a host may ask for that is outside of all tasks. Beyond that, a link or two would take hours.
+/// The maximum crawl delay of a host outside all tasks. With a longer one, a link or two would take hours.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// How much of a document that is not read is taken off the line for the sake of its connection.
+/// The maximum number of bytes that are read of a body that is not needed, so that its connection can be reused.
 const WORTH_READING: usize = 256 * 1024;
 
-/// How a URL is looked at.
+/// The method of testing a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// HEAD; GET if that is not answered well.
+    /// HEAD; then GET if HEAD does not succeed.
     Head,
-    /// GET, and what it says.
+    /// GET, and extraction of the body.
     Read,
-    /// GET, but not to read it.
+    /// GET without extraction.
     Get,
 }
 
-/// What is to be done.
+/// A request to be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Errand {
     pub(crate) node: u32,
@@ -57,7 +57,7 @@ pub(crate) struct Errand {
     pub(crate) is_sitemap: bool,
 }
 
-/// What came of it.
+/// The result of a visit.
 #[derive(Debug)]
 pub(crate) struct Visited {
     pub(crate) node: u32,
@@ -65,35 +65,35 @@ pub(crate) struct Visited {
     pub(crate) status: Option<u16>,
     pub(crate) headers: HeaderMap,
     pub(crate) read: Option<Read>,
-    /// The body, if somebody wants it.
+    /// The body, if an observer wants it.
     pub(crate) kept: Option<Taken>,
     pub(crate) wait: Option<Duration>,
-    /// Whether HEAD said that it is not there, which GET might not.
+    /// True if HEAD reported it as missing, which GET might not.
     pub(crate) is_hearsay: bool,
-    /// What the host's robots.txt says, which may name site maps.
+    /// The host's robots.txt, which may list sitemaps.
     pub(crate) robots: Option<Arc<Robots>>,
 }
 
-/// What was read of a document.
+/// The contents of a document that was read.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) page: Page,
     pub(crate) digest: u64,
     pub(crate) bytes: u64,
     pub(crate) is_whole: bool,
-    /// The large place, which is free again when all that was read has been kept.
+    /// The large place, which is released when the contents have been stored.
     _place: Option<OwnedSemaphorePermit>,
 }
 
-/// Who goes on errands.
+/// Sends the requests of a traversal.
 pub(crate) struct Visitor {
     pub(crate) client: Client,
-    /// Who knows robots.txt; none if nobody is asked.
+    /// The cache of robots.txt; `None` if robots.txt is ignored.
     pub(crate) gate: Option<Gate>,
-    /// The site that is read from a folder, if there is one.
+    /// The site that is read from a directory, if any.
     local: Option<LocalSite>,
     page_limit: usize,
-    /// How much of a leaf is read, if somebody wants it.
+    /// The maximum number of bytes read of a leaf, if an observer wants it.
     bodies: Option<usize>,
     readers: Semaphore,
     large: Arc<Semaphore>,
@@ -108,7 +108,7 @@ impl Visitor {
         Self { client, gate, local, page_limit, bodies, readers, large }
     }
 
-    /// Goes, and comes back with an answer whatever happens.
+    /// Tests a URL, and returns a result in any case.
     pub(crate) async fn go(self: Arc<Self>, errand: Errand) -> Visited {
         let node = errand.node;
         if let Some(local) = self.local.as_ref().filter(|local| local.has(&errand.url)) {
@@ -138,11 +138,11 @@ impl Visitor {
             let answer = self.client.get(errand.ask(Ask::head(errand.url.clone()))).await;
             match answer {
                 Ok(answer) if is_believed(answer.status) => return Ok(errand.visited(answer, None)),
-                // Whether that is the truth, the host's other answers will tell.
+                // The host's other responses decide whether this one is reliable.
                 Ok(answer) if matches!(answer.status, 404 | 410) => {
                     return Ok(Visited { is_hearsay: true, ..errand.visited(answer, None) });
                 }
-                // Some answer HEAD with an error, with nonsense, or never: only GET knows.
+                // Some servers respond to HEAD with an error, with nonsense, or never: only GET is reliable.
                 Ok(answer) => tracing::debug!(url = %errand.url, status = answer.status, "HEAD may lie: asking by GET"),
                 Err(error @ (FetchError::Resolve { .. } | FetchError::Connect { .. } | FetchError::Held { .. })) => {
                     return Err(error);
@@ -157,7 +157,7 @@ impl Visitor {
         self.read(&errand, answer).await
     }
 
-    /// Reads a document and what it says.
+    /// Reads a document and extracts its contents.
     async fn read(&self, errand: &Errand, mut answer: Fetched) -> Result<Visited, FetchError> {
         let charset = answer.charset().map(str::to_owned);
         let media_type = answer.content_type().map(str::to_ascii_lowercase);
@@ -165,11 +165,11 @@ impl Visitor {
             return self.unread(errand, answer).await;
         }
         let links: Vec<String> = text_headers(&answer.headers, "link");
-        // Held until the document is read, since until then its bytes are in memory.
+        // Held until the document is processed, since its bytes stay in memory until then.
         let _reader = self.readers.acquire().await.ok();
         let Taken { bytes: body, is_whole, mut place } = self.body(&mut answer, self.page_limit).await?;
         if errand.is_sitemap && place.is_none() {
-            // It may be much larger when it is decompressed.
+            // A compressed sitemap may be much larger when it is decompressed.
             place = Arc::clone(&self.large).acquire_owned().await.ok();
         }
         let kept = self.bodies.map(|_| Taken { bytes: body.clone(), is_whole, place: None });
@@ -181,12 +181,13 @@ impl Visitor {
             let source = Source { url: &url, media_type, charset, links: &links, body: &body };
             extracted(&source, is_sitemap, limit)
         };
-        // Documents of a few kilobytes are read faster than another thread is woken.
+        // Extracting a document of a few kilobytes takes less time than waking another thread.
         let (page, is_unpacked, digest) = if bytes < SMALL as u64 && !is_sitemap {
             work()
         } else {
             let Ok(read) = tokio::task::spawn_blocking(work).await else {
-                // The reader does not panic; if it did, that is our failure and says nothing of the document.
+                // The extraction does not panic; if it did, that would be an internal error and not a problem of the
+                // document.
                 let reason = Reason::Garbled("internal error".into());
                 return Ok(Visited::without_answer(errand.node, Conclusion::certain(Outcome::NotTested(reason))));
             };
@@ -198,7 +199,7 @@ impl Visitor {
 
     /// Reads a file of the local site.
     async fn read_local(&self, local: LocalSite, errand: Errand) -> Visited {
-        // Files are read a few at a time, since each may be as large as a page may be.
+        // Few files are read at a time, since each may have the maximum size of a page.
         let place = Arc::clone(&self.large).acquire_owned().await.ok();
         let (node, limit) = (errand.node, self.page_limit);
         let work = move || -> std::io::Result<Visited> {
@@ -217,7 +218,8 @@ impl Visitor {
             let is_read = is_read && answer.status == 200 && extract::is_read(media_type.as_deref(), &errand.url);
             let read = is_read.then(|| {
                 let (url, body) = (&errand.url, &answer.body);
-                // The server that will send it may name another charset, or none; what the document says holds for both.
+                // The server that will send it may declare another charset, or none; the document's own declaration
+                // applies to both.
                 let source = Source { url, media_type: media_type.as_deref(), charset: None, links: &[], body };
                 let (page, is_unpacked, digest) = extracted(&source, errand.is_sitemap, limit);
                 let is_whole = answer.is_whole && is_unpacked;
@@ -236,7 +238,7 @@ impl Visitor {
         }
     }
 
-    /// An answer that says nothing of links. Its body is taken off the line if it is short, or wanted for itself.
+    /// Processes a response whose body is not extracted. The body is read if it is short, or if an observer wants it.
     async fn unread(&self, errand: &Errand, mut answer: Fetched) -> Result<Visited, FetchError> {
         let kept = match self.bodies {
             Some(most) if errand.is_home && matches!(answer.status, 200 | 203) => {
@@ -247,7 +249,7 @@ impl Visitor {
         Ok(Visited { kept, ..errand.visited_unread(answer).await })
     }
 
-    /// The body, up to a limit.
+    /// Reads the body, up to a limit.
     async fn body(&self, answer: &mut Fetched, limit: usize) -> Result<Taken, FetchError> {
         let mut all = Vec::new();
         let mut first = Bytes::new();
@@ -282,12 +284,12 @@ impl Visitor {
     }
 }
 
-/// A body that was taken in.
+/// A body, or the beginning of one.
 #[derive(Debug)]
 pub(crate) struct Taken {
     pub(crate) bytes: Bytes,
     pub(crate) is_whole: bool,
-    /// Held for as long as it is in memory.
+    /// Held while the body is in memory.
     place: Option<OwnedSemaphorePermit>,
 }
 
@@ -307,12 +309,12 @@ impl Visited {
         }
     }
 
-    /// What was not asked for, for this reason.
+    /// Returns a result for a URL that was not requested, with the reason.
     pub(crate) fn not_asked(node: u32, reason: Reason) -> Self {
         Self::without_answer(node, Conclusion::certain(Outcome::NotTested(reason)))
     }
 
-    /// What HEAD said, and can be believed.
+    /// Returns a result for a "not found" response to HEAD that was accepted.
     pub(crate) fn by_head(node: u32, status: u16) -> Self {
         let conclusion = Conclusion::certain(Outcome::Broken(Fault::Status(status)));
         Self { status: Some(status), is_hearsay: true, ..Self::without_answer(node, conclusion) }
@@ -327,7 +329,7 @@ impl Visited {
     }
 }
 
-/// Why robots.txt keeps us away, if it does.
+/// Returns a conclusion if robots.txt forbids the request or is unavailable.
 async fn refusal(robots: &Robots, errand: &Errand) -> Option<Conclusion> {
     let not_tested = |reason| Some(Conclusion::certain(Outcome::NotTested(reason)));
     match robots.allows_url(&errand.url) {
@@ -339,11 +341,12 @@ async fn refusal(robots: &Robots, errand: &Errand) -> Option<Conclusion> {
         Permission::Unknown(Unknown::Failed(Kind::NoSuchHost)) if !has_address(&errand.url).await => {
             Some(Conclusion { outcome: Outcome::Broken(Fault::NoSuchHost), is_final: false })
         }
-        // That of a redirect may be missing, too, and says nothing of this one.
+        // The missing host may be the target of a redirect of robots.txt, so it does not indicate a problem of this
+        // URL.
         Permission::Unknown(Unknown::Status(_) | Unknown::Failed(Kind::NoSuchHost)) => {
             not_tested(Reason::RobotsUnknown)
         }
-        // Nobody answers there, whatever one asks for; that says as much of the URL as of robots.txt.
+        // The host does not respond to any request, so the result applies to the URL as well as to robots.txt.
         Permission::Unknown(Unknown::Failed(kind)) => {
             let Conclusion { outcome, .. } = outcome::of_kind(kind, "robots.txt is unreachable".to_owned());
             Some(Conclusion::certain(outcome))
@@ -351,7 +354,7 @@ async fn refusal(robots: &Robots, errand: &Errand) -> Option<Conclusion> {
     }
 }
 
-/// Whether the host of a URL has an address.
+/// Returns true if the host of a URL has an address.
 async fn has_address(url: &Url) -> bool {
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
     tokio::net::lookup_host((host, port)).await.is_ok_and(|mut addresses| addresses.next().is_some())
@@ -389,7 +392,7 @@ impl Errand {
         }
     }
 
-    /// An answer whose body does not matter: taken off the line if it is short.
+    /// Processes a response whose body is not needed: reads the body if it is short.
     async fn visited_unread(&self, mut answer: Fetched) -> Visited {
         let mut left = WORTH_READING;
         while let Ok(Some(piece)) = answer.body.chunk().await {
@@ -400,19 +403,19 @@ impl Errand {
     }
 }
 
-/// Extracts a document. Returns true if all of it was read, and the hash of its bytes.
+/// Extracts a document. Returns the page, true if all of it was read, and the hash of its bytes.
 fn extracted(source: &Source<'_>, is_sitemap: bool, limit: usize) -> (Page, bool, u64) {
     let (page, is_whole) =
         if is_sitemap { extract::extract_sitemap(source, limit) } else { (extract::extract(source), true) };
     (page, is_whole, xxh3_64(source.body))
 }
 
-/// Whether an answer to HEAD is that of GET: good news, redirects, and requests to go away.
+/// Returns true if GET would have the same status as HEAD: success, redirects, and refusals of the client.
 fn is_believed(status: u16) -> bool {
     matches!(status, 200..=399 | 401 | 407 | 429)
 }
 
-/// The values of a header, as far as they are text.
+/// Returns the values of a header that are valid text.
 fn text_headers(headers: &HeaderMap, name: &'static str) -> Vec<String> {
     headers.get_all(name).iter().filter_map(|value| value.to_str().ok().map(str::to_owned)).collect()
 }

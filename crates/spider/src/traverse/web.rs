@@ -1,8 +1,8 @@
-//! The web in memory: every URL once, which tasks have it, how far from a top it is, and what became of it.
+//! The web in memory: every URL once, with the tasks that contain it, its distance from a top, and its result.
 //!
-//! A document is requested once, however many tasks have it. That a task has it is passed on along its references: to the
-//! targets that are in the scope of the same task. References between documents are therefore kept here, packed; a document
-//! that another task comes upon later passes that on without being asked for, or read, again.
+//! A document is requested once, regardless of the number of tasks that contain it. Membership in a task is propagated
+//! along references, to the targets in the scope of the same task. References between documents are therefore kept
+//! here, compressed: if another task reaches a document later, its membership is propagated without another request.
 
 use std::collections::HashMap;
 
@@ -13,77 +13,77 @@ pub(crate) use super::visit::Look;
 use crate::extract::Form;
 use crate::table::codec::{push_number, take_number};
 
-/// No node.
+/// The number that means "no node".
 pub(crate) const NONE: u32 = u32::MAX;
-/// One redirect after the other: more than any browser follows.
+/// The maximum number of consecutive redirects: more than any browser follows.
 pub(crate) const MOST_HOPS: u8 = 20;
 
-/// How far a URL has come.
+/// The stage of a URL in this run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Known from an earlier run, and not come upon in this one.
+    /// Known from an earlier run, and not found in this one.
     Past,
-    /// To be tested.
+    /// Queued.
     Waiting,
-    /// Being tested.
+    /// In progress.
     UnderWay,
-    /// Tested, or known not to be.
+    /// Tested, or excluded from testing.
     Done,
 }
 
-/// One URL.
+/// A URL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    /// The tasks that would have it.
+    /// The tasks whose scope includes it.
     pub(crate) scope: SetId,
-    /// The tasks that have it.
+    /// The tasks that contain it.
     pub(crate) reach: SetId,
-    /// The document that led to it first.
+    /// The document in which it was first found.
     pub(crate) referer: u32,
-    /// Where it redirects to.
+    /// The target of its redirect.
     pub(crate) redirect: u32,
     /// The host in the frontier.
     pub(crate) host: u32,
-    /// How many links from the nearest top.
+    /// The number of links from the nearest top.
     pub(crate) depth: u16,
-    /// The status of its answer; 0 for none.
+    /// The status of its response; 0 without a response.
     pub(crate) status: u16,
-    /// The number of its outcome.
+    /// The code of its outcome.
     pub(crate) code: u8,
     pub(crate) form: Form,
     pub(crate) stage: Stage,
     pub(crate) look: Look,
-    /// When its turn is, or was.
+    /// Its present or last turn in the frontier.
     pub(crate) turn: Turn,
     pub(crate) attempts: u8,
-    /// True if its host is one that nobody named, and an Owner task has to ask whose it is.
+    /// True if no task names its host, and an Owner task must read it to find its owner.
     pub(crate) is_foreign: bool,
-    /// Whether something refers to it as a document, or as something that is read.
+    /// True if something refers to it as a document, or as another resource that is read.
     pub(crate) is_wanted: bool,
     /// True if something refers to it as a sitemap.
     pub(crate) is_sitemap: bool,
-    /// Whether a style sheet needs it, and nobody else refers to it.
+    /// True if only style sheets refer to it.
     pub(crate) is_ornament: bool,
-    /// Whether all that refers to it wants to send something to it.
+    /// True if all references to it send data to it.
     pub(crate) is_action: bool,
-    /// Whether somebody refers to a part of it.
+    /// True if a reference to it has a fragment.
     pub(crate) is_quoted: bool,
-    /// Whether it is a document after all, whatever its name says.
+    /// True if its response shows that it is a document, contrary to its extension.
     pub(crate) is_promising: bool,
-    /// Whether the table has a test of it.
+    /// True if the table has a test of it.
     pub(crate) is_known: bool,
-    /// Whether that test is of this very run, which was interrupted.
+    /// True if that test belongs to this run, which was interrupted.
     pub(crate) is_recent: bool,
-    /// Whether its references were left alone, because no task has it.
+    /// True if its references were not followed, because no task contains it.
     pub(crate) is_nobodys: bool,
-    /// Whether it sets a cookie while it redirects.
+    /// True if its redirect sets a cookie.
     pub(crate) sets_cookie: bool,
-    /// How many redirects led to it, one after the other.
+    /// The number of consecutive redirects before it.
     pub(crate) hops: u8,
 }
 
 impl Node {
-    /// As nobody knows it.
+    /// Creates a node that has not been tested.
     pub(crate) fn unknown() -> Self {
         Self {
             scope: SetId::EMPTY,
@@ -114,43 +114,44 @@ impl Node {
         }
     }
 
-    /// Returns true if it is on a site that is maintained, and not a document of another host that may belong to an owner.
+    /// Returns true if it is on a site that is maintained, and not a document of another host that may belong to an
+    /// owner.
     pub(crate) fn is_home(&self) -> bool {
         !self.scope.is_empty() && !self.is_foreign
     }
 
-    /// Whether it is there.
+    /// Returns true if the test succeeded.
     pub(crate) fn is_good(&self) -> bool {
         self.stage == Stage::Done && self.code == 0
     }
 
-    /// Whether it was to be tested, and could not be.
+    /// Returns true if it was to be tested, and could not be.
     pub(crate) fn is_untested(&self) -> bool {
         self.stage == Stage::Done && self.code >= 40
     }
 
-    /// Whether that was for a reason that may be another tomorrow.
+    /// Returns true if it could not be tested for a temporary reason.
     pub(crate) fn is_troubled(&self) -> bool {
         self.stage == Stage::Done && matches!(self.code, 41 | 46..=48 | 51 | 53 | 54)
     }
 
-    /// Whether it is a document that readers go to.
+    /// Returns true if it is a document that users read.
     pub(crate) fn is_document(&self) -> bool {
         self.stage == Stage::Done && matches!(self.form, Form::Html | Form::Markdown) && !self.reach.is_empty()
     }
 }
 
-/// The web.
+/// The web of all URLs.
 #[derive(Default)]
 pub(crate) struct Web {
     pub(crate) names: Names,
     pub(crate) nodes: Vec<Node>,
     pub(crate) sets: Sets,
-    /// For each document, the documents that it refers to, packed.
+    /// The documents that each document refers to, compressed.
     edges: HashMap<u32, Box<[u8]>>,
-    /// The fragments that redirects lead to, which count more than those of links.
+    /// The fragments in the targets of redirects, which override those of links.
     pub(crate) redirected_to: HashMap<u32, Box<str>>,
-    /// Documents that have something to pass on.
+    /// Documents with tasks or depths to propagate.
     stirred: Vec<u32>,
 }
 
@@ -163,7 +164,7 @@ impl Web {
         &mut self.nodes[number as usize]
     }
 
-    /// The URL's number, and whether it is new to the table too.
+    /// Returns the URL's number, and true if it is new to the table too.
     pub(crate) fn number(&mut self, url: &str) -> (u32, bool) {
         let (number, is_new) = self.names.number(url);
         if is_new {
@@ -172,12 +173,12 @@ impl Web {
         (number, is_new)
     }
 
-    /// The number of a URL that is known.
+    /// Returns the number of a known URL.
     pub(crate) fn find(&self, url: &str) -> Option<u32> {
         self.names.find(url)
     }
 
-    /// Keeps the documents that a document refers to.
+    /// Stores the documents that a document refers to.
     pub(crate) fn keep_edges(&mut self, from: u32, mut to: Vec<u32>) {
         to.sort_unstable();
         to.dedup();
@@ -190,7 +191,7 @@ impl Web {
         self.edges.insert(from, bytes.into());
     }
 
-    /// The documents that a document refers to.
+    /// Returns the documents that a document refers to.
     pub(crate) fn edges(&self, from: u32) -> Vec<u32> {
         let mut rest: &[u8] = self.edges.get(&from).map_or(&[], |bytes| bytes);
         let mut before = 0;
@@ -201,7 +202,7 @@ impl Web {
         .collect()
     }
 
-    /// More tasks have a node, or it is nearer to a top than was known. Tells whether anything is new.
+    /// Adds tasks to a node, or reduces its depth. Returns true if anything has changed.
     pub(crate) fn grow(&mut self, number: u32, tasks: SetId, depth: u16) -> bool {
         let node = self.nodes[number as usize];
         let reach = self.sets.union(node.reach, tasks);
@@ -217,12 +218,12 @@ impl Web {
         true
     }
 
-    /// A document that has something to pass on.
+    /// Returns a document with tasks or depths to propagate.
     pub(crate) fn next_stirred(&mut self) -> Option<u32> {
         self.stirred.pop()
     }
 
-    /// Whether a circle of redirects sets cookies on its way round.
+    /// Returns true if a redirect in a loop sets cookies.
     pub(crate) fn is_cookie_circle(&self, number: u32) -> bool {
         let mut at = number;
         for _ in 0..MOST_HOPS {
@@ -238,7 +239,7 @@ impl Web {
         false
     }
 
-    /// Where a node leads at last, and whether all the way is for good. A circle leads nowhere.
+    /// Returns the end of a chain of redirects, and notes whether all of them are permanent. Returns `None` for a loop.
     pub(crate) fn end_of(&self, number: u32) -> Option<End> {
         let mut end = End { node: number, replacement: None, hops: 0, part_by: None };
         let mut is_permanent = true;
@@ -263,14 +264,14 @@ impl Web {
     }
 }
 
-/// Where redirects end.
+/// The end of a chain of redirects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) node: u32,
-    /// The address that links should have: as far as moves are for good.
+    /// The URL that links should have: the target of the permanent redirects at the beginning of the chain.
     pub(crate) replacement: Option<u32>,
     pub(crate) hops: u32,
-    /// The redirect that says which part of it is meant, if one does.
+    /// The redirect whose target has the fragment that applies, if any.
     pub(crate) part_by: Option<u32>,
 }
 
