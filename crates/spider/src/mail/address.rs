@@ -1,11 +1,11 @@
-//! Addresses: what is written in a task file, as far as a message can be sent to it.
+//! Checks email addresses of a task file.
 
 use lettre::Address;
 use lettre::message::Mailbox;
 
 use crate::foreign::{is_joiner, one_line};
 
-/// An address, with or without a name, if a message can be sent to it.
+/// Parses an address, with or without a name. Returns an error if no message can be sent to it.
 pub(super) fn mailbox(written: &str) -> Result<Mailbox, String> {
     if written.len() > 500
         || written.contains(|c: char| c.is_control() || is_joiner(c))
@@ -14,21 +14,21 @@ pub(super) fn mailbox(written: &str) -> Result<Mailbox, String> {
         return Err("invalid email address: too long, or invalid characters".to_owned());
     }
     let mut mailbox: Mailbox = written.trim().parse().map_err(|error| format!("invalid email address: {error}"))?;
-    // Every server knows the ASCII form of a foreign domain; only some know the other.
+    // Every server supports the ASCII form of an internationalised domain; only some support the other.
     if !mailbox.email.domain().is_ascii()
         && let Ok(domain) = url::Host::parse(mailbox.email.domain())
     {
         mailbox.email = Address::new(mailbox.email.user(), domain.to_string()).map_err(|error| error.to_string())?;
     }
     let local = mailbox.email.user();
-    // Legal within quotes, but programs on the way have been seen to take them for the start of something else.
+    // Legal within quotes, but some mail programs misinterpret these characters.
     if local.contains(['<', '>', ',', ';', '\\', '"', ' ']) || local.starts_with('-') {
         return Err("unsafe email address".to_owned());
     }
     Ok(mailbox)
 }
 
-/// An address as the ledger knows it: domains have no case.
+/// Returns an address in the form of the ledger: domains are case-insensitive.
 pub(super) fn ledger_name(mailbox: &Mailbox) -> String {
     format!("{}@{}", mailbox.email.user(), mailbox.email.domain().to_lowercase())
 }

@@ -1,7 +1,8 @@
-//! Messages out of what is owed: one for each owner, with a section for each infostructure, as plain text and as HTML.
+//! Creates the messages from the gathered findings: one for each owner, with a section for each infostructure, as plain
+//! text and as HTML.
 //!
-//! Addresses that are owed exactly the same get one message between them. The bodies are templates
-//! (`templates/mail.{txt,html}`); what goes into them is decided in `view.rs`, the headers here.
+//! Addresses with exactly the same findings share one message. The bodies are templates (`templates/mail.{txt,html}`);
+//! `view.rs` creates their content, and this module the headers.
 
 use jiff::Timestamp;
 use lettre::Message;
@@ -18,10 +19,11 @@ use crate::foreign::one_line;
 use crate::report::words;
 use crate::results::{Infostructure, ReportError, Results};
 
-/// How many characters of findings one message holds, however few they are: URLs can be long, and servers refuse large messages.
+/// The maximum number of characters of findings in one message, regardless of the number of findings: URLs can be long,
+/// and servers refuse large messages.
 const MOST_TEXT: usize = 200_000;
 
-/// How many addresses one message has; RFC 5321 has every server take a hundred.
+/// The maximum number of addresses of one message; RFC 5321 requires every server to accept a hundred.
 const MOST_ADDRESSES: usize = 50;
 
 /// A message, ready to be sent.
@@ -29,21 +31,21 @@ const MOST_ADDRESSES: usize = 50;
 pub struct Letter {
     /// The message.
     pub message: Message,
-    /// Whom it is to.
+    /// The addresses of its recipients.
     pub to: Vec<Mailbox>,
-    /// What it is called.
+    /// The subject.
     pub subject: String,
-    /// Its identifier: the same if the same message has to be made again.
+    /// The Message-ID: the same if the same message has to be created again.
     pub id: String,
-    /// How many findings are news in it.
+    /// The number of new findings in it.
     pub news: u64,
-    /// Their places among the addressees.
+    /// The positions of its recipients among the addressees.
     pub(super) places: Vec<usize>,
-    /// What has been told once this is sent.
+    /// The ledger's keys of its findings, to be recorded once it is sent.
     pub(super) keys: Vec<u64>,
 }
 
-/// Makes the messages. Those who are owed nothing are noted as such.
+/// Creates the messages. Addressees without findings to report are recorded as such.
 pub(super) fn compose(
     results: &dyn Results,
     gathered: &mut Gathered,
@@ -84,7 +86,7 @@ fn why_quiet(silent: &[Section]) -> String {
     }
 }
 
-/// Shares the room of a message among its sections: none is crowded out by a larger one.
+/// Divides the space of a message among its sections, so that a large one cannot displace the others.
 fn fit(sections: &mut [Section]) {
     let mut order: Vec<usize> = (0..sections.len()).collect();
     order.sort_by_key(|place| sections[*place].listed.len());
@@ -99,7 +101,7 @@ fn fit(sections: &mut [Section]) {
             used += item.url.len() + item.to.as_ref().map_or(0, String::len) + pages;
             used <= most_text
         });
-        // At least one is listed, or the message would say nothing.
+        // At least one is listed, since the message would otherwise contain nothing.
         let keep = fits.count().max(1);
         for item in section.listed.drain(keep.min(section.listed.len())..) {
             section.beyond.items += 1;
@@ -127,7 +129,7 @@ fn letter(
     let mut keys: Vec<u64> = Vec::new();
     for section in sections {
         keys.extend(section.listed.iter().flat_map(|item| &item.keys));
-        // What is only counted can be looked up in the index. Without one, it is left for the next message.
+        // Findings that are only counted are shown in the index. Without an index, they are left for the next message.
         if infostructures[section.of].task.index_url.is_some() {
             keys.extend(&section.beyond.keys);
         }
@@ -140,7 +142,7 @@ fn letter(
     places.iter().for_each(|place| hash.update(format!(" {}", addressees[*place].address).as_bytes()));
     keys.iter().for_each(|key| hash.update(&key.to_le_bytes()));
     let id = format!("<modoai.{}.{:032x}@{domain}>", run.number, hash.digest128());
-    // Nobody has ever sent the message that these belong to; that is enough for readers to keep them together.
+    // No message with these identifiers exists; mail readers still use them to group the messages.
     let mut roots: Vec<_> =
         sections.iter().map(|section| root(&infostructures[section.of].task.name, &domain)).collect();
     roots.dedup();
@@ -153,7 +155,7 @@ fn letter(
         .message_id(Some(id.clone()))
         .in_reply_to(roots[0].clone())
         .references(roots.join(" "))
-        // RFC 3834: so that nobody's holiday answers it.
+        // RFC 3834: automatic replies, such as vacation notices, are not sent to this message.
         .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()));
     for mailbox in &to {
         message = message.to(mailbox.clone());
@@ -169,7 +171,7 @@ fn letter(
     Ok(Letter { message, to, subject, id, news, places: places.to_vec(), keys })
 }
 
-/// What a message is called: how many of what, and where.
+/// Returns the subject: the counts of findings, and the infostructure.
 fn subject(sections: &[Section], infostructures: &[Infostructure]) -> String {
     let mut tally = Tally::default();
     for section in sections {
@@ -192,7 +194,7 @@ fn subject(sections: &[Section], infostructures: &[Infostructure]) -> String {
     format!("{} in {}{none_new}", enumerated(&counts), enumerated(&titles))
 }
 
-/// Counts in words, of what is news (0) or was told before (1); the first is called `first` besides.
+/// Returns counts in words, of new findings (0) or those reported before (1). `first` is inserted into the first count.
 pub(super) fn counted(tally: &Tally, which: usize, mut first: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (kind, numbers) in KINDS.into_iter().zip(tally) {
@@ -204,12 +206,12 @@ pub(super) fn counted(tally: &Tally, which: usize, mut first: &str) -> Vec<Strin
     words
 }
 
-/// The message that all messages about one infostructure answer.
+/// Returns the Message-ID that all messages about one infostructure refer to.
 fn root(task: &str, domain: &str) -> String {
     format!("<modoai.web.{:016x}@{domain}>", xxh3_64(task.as_bytes()))
 }
 
-/// The sender's domain as identifiers need it.
+/// Returns the sender's domain in the form that identifiers require.
 fn domain(sender: &Mailbox) -> String {
     url::Host::parse(sender.email.domain()).map_or_else(|_| "modoai.invalid".to_owned(), |host| host.to_string())
 }

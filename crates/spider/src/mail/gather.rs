@@ -1,8 +1,10 @@
-//! Who is owed which findings: one pass over every infostructure, each finding offered to those who asked for it.
+//! Selects the findings for each recipient: one pass over every infostructure, which offers each finding to the
+//! recipients concerned.
 //!
-//! Owners of a task are told what the task says. Owners of single pages, who are named by the pages and found in the list of
-//! people, are told the same of their pages alone; if the task asks for no mail at all, what they can repair. A page can name
-//! an owner, never an address: otherwise any page could have us write to anybody.
+//! Owners of a task receive the findings that the task selects. Owners of single pages, who are named by the pages and
+//! listed under `people`, receive the same kinds of findings for their pages only; if the task sends no mail, they
+//! receive what they can repair. A page can name an owner but never an address: otherwise any page could cause mail to
+//! any address.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -20,30 +22,31 @@ use crate::targets::subject;
 use crate::task::{Tell, folded_owner};
 use crate::verdict::Verdict;
 
-/// The number of targets and documents that one message lists: as many as can be read in a minute. An index has all of them.
+/// The maximum number of targets and documents that one message lists: as many as can be read in a minute. An index has
+/// all of them.
 pub(super) const MOST: usize = 50;
 
-/// How many targets or documents of each of [`KINDS`]: news first, then what was told before.
+/// The numbers of targets or documents of each of [`KINDS`]: new ones first, then those reported before.
 pub(super) type Tally = [[u64; 2]; KINDS.len()];
 
-/// What one address is told of one infostructure.
+/// The findings of one infostructure for one address.
 #[derive(Debug, PartialEq)]
 pub(super) struct Section {
     /// The number of the infostructure.
     pub(super) of: usize,
-    /// The owner whose pages these are; none if it is the whole infostructure.
+    /// The owner whose pages these are; `None` if the section covers the whole infostructure.
     pub(super) pages_of: Option<Rc<str>>,
-    /// What is listed.
+    /// The listed targets and documents.
     pub(super) listed: Vec<MailItem>,
-    /// What is only counted: its number, and the ledger's keys.
+    /// The findings that are only counted: their number, and the ledger's keys.
     pub(super) beyond: Beyond,
-    /// All that was found, listed or not.
+    /// The counts of all findings, listed or not.
     pub(super) tally: Tally,
-    /// What was found, by its subject.
+    /// The targets and documents found, by their subject.
     known: HashMap<u64, Known>,
 }
 
-/// What a message has no room for.
+/// The findings that do not fit into a message.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Beyond {
     pub(super) items: u64,
@@ -53,33 +56,33 @@ pub(super) struct Beyond {
 /// A target or a document that was found.
 #[derive(Debug, PartialEq)]
 struct Known {
-    /// Its place among those listed.
+    /// Its position among those listed.
     place: Option<usize>,
     is_new: bool,
     is_beyond: bool,
 }
 
 impl Section {
-    /// How much of it is news.
+    /// Returns the number of new targets and documents.
     pub(super) fn news(&self) -> u64 {
         self.tally.iter().map(|[new, _]| new).sum()
     }
 }
 
-/// Somebody to write to.
+/// A recipient of a message.
 #[derive(Debug)]
 pub(super) struct Addressee {
     pub(super) mailbox: Mailbox,
-    /// As the ledger knows it.
+    /// The address in the form of the ledger.
     pub(super) address: String,
     pub(super) sections: Vec<Section>,
-    /// Everything that was found for this address, told or not.
+    /// The keys of all findings for this address, reported or not.
     pub(super) found: HashSet<u64>,
-    /// What may still be so: the target could not be tested this time.
+    /// The keys of links that could not be tested this time, and may still be broken.
     pub(super) unsure: HashSet<u64>,
 }
 
-/// What a pass has gathered.
+/// The result of a pass.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     pub(super) addressees: Vec<Addressee>,
@@ -87,7 +90,7 @@ pub(super) struct Gathered {
     pub(super) failed: Vec<Failed>,
 }
 
-/// Goes through the results once.
+/// Reads the results once, and gathers the findings of every recipient.
 pub(super) fn gather(
     results: &dyn Results,
     people: &[(String, Vec<String>)],
@@ -128,7 +131,7 @@ pub(super) fn gather(
 }
 
 impl Gathered {
-    /// The addressees of these addresses, each once. What is no address has failed before anything was sent.
+    /// Returns the addressees of these addresses, each once. Invalid addresses were recorded as failed before.
     fn addressees_of(&mut self, addresses: &[String]) -> Vec<usize> {
         let mut known = Vec::new();
         for written in addresses {
@@ -156,12 +159,12 @@ impl Gathered {
     }
 }
 
-/// One infostructure's turn.
+/// The pass over one infostructure.
 struct Round<'g> {
     of: usize,
-    /// Who is told of the whole infostructure.
+    /// The addressees that receive the findings of the whole infostructure.
     everything: Vec<usize>,
-    /// Who is told of which pages.
+    /// The addressees that receive the findings of single pages, by owner.
     owners: &'g HashMap<String, (Rc<str>, Vec<usize>)>,
     tell: Tell,
     ledger: &'g dyn Ledger,
@@ -179,7 +182,7 @@ impl Round<'_> {
                     self.leave_open(finding);
                     return Ok(());
                 }
-                // Changes and expiries are looked up in the documents, by the days that mail asks for.
+                // Changes and expiries are derived from the documents, by the number of days configured for mail.
                 _ => return Ok(()),
             }
             let fragment = finding.fragment.as_deref();
@@ -194,12 +197,12 @@ impl Round<'_> {
         })
     }
 
-    /// What was found on pages that were not read this time is neither fixed nor news.
+    /// Findings of pages that were not read this time count neither as fixed nor as new.
     fn leave_unchecked(&mut self, results: &dyn Results) -> Result<(), ReportError> {
         results.earlier(Some(self.of), &mut |Earlier { page, target, fragment, verdict, state, .. }| {
             if *state == State::Unchecked {
                 let key = key(page, target, fragment.as_deref(), *verdict);
-                // The owner of the page is unknown; the ledger keeps only what an address was told of.
+                // The owner of the page is unknown; the ledger keeps only keys that it has for an address.
                 for addressee in &mut self.gathered.addressees {
                     addressee.unsure.insert(key);
                 }
@@ -208,7 +211,7 @@ impl Round<'_> {
         })
     }
 
-    /// What could not be tested is neither fixed nor news: whoever was told of it has still been told.
+    /// A link that could not be tested counts neither as fixed nor as new: the ledger's entries about it are kept.
     fn leave_open(&mut self, finding: &Finding) {
         let (fragment, owner) = (finding.fragment.as_deref(), finding.owner.as_deref());
         for verdict in [Verdict::Broken, Verdict::Fragment, Verdict::Moved] {
@@ -234,7 +237,7 @@ impl Round<'_> {
                 self.offer(&found, &|| MailItem::of_moment(verdict, url, when)).map_err(unreadable)
             };
             let is_recent = |when: &Timestamp| changed_after.is_some_and(|after| *when >= after);
-            // What was seen to change is worth more than what a server says of itself.
+            // An observed change is more reliable than the server's `Last-Modified`.
             if let Some(when) = document.changed.or(document.last_modified).filter(is_recent) {
                 offer(Verdict::Changed, &document.url, when, From::Itself(document))?;
             }
@@ -242,7 +245,7 @@ impl Round<'_> {
             if let Some(when) = document.expires.filter(is_near) {
                 offer(Verdict::Expiring, &document.url, when, From::Itself(document))?;
             }
-            // Documents inside have a turn of their own.
+            // Documents inside the infostructure are offered by themselves.
             for reference in references.iter().filter(|reference| !reference.is_inside) {
                 if let Some(when) = reference.last_modified.filter(is_recent) {
                     offer(Verdict::Changed, &reference.target, when, From::Link(document, reference))?;
@@ -252,7 +255,8 @@ impl Round<'_> {
         })
     }
 
-    /// Who is told of a page with that owner, and as whose page.
+    /// Returns the addressees that receive findings of a page with this owner, and the owner if they receive only that
+    /// owner's pages.
     fn concerned(&self, owner: Option<&str>) -> Vec<(usize, Option<Rc<str>>)> {
         let mut all: Vec<_> = self.everything.iter().map(|place| (*place, None)).collect();
         if let Some((name, places)) = owner.and_then(|owner| self.owners.get(&folded_owner(owner))) {
@@ -262,7 +266,7 @@ impl Round<'_> {
         all
     }
 
-    /// Offers a finding to whom it concerns. An item is made of it only if somebody's list has room for it.
+    /// Offers a finding to the addressees concerned. An item is created only if a list has space for it.
     fn offer(&mut self, found: &Found<'_>, item: &dyn Fn() -> MailItem) -> Result<(), LedgerError> {
         for (place, pages_of) in self.concerned(found.owner) {
             let addressee = &mut self.gathered.addressees[place];
@@ -279,9 +283,9 @@ impl Round<'_> {
 
 /// A finding that is offered.
 struct Found<'a> {
-    /// By which the ledger knows it.
+    /// Its key in the ledger.
     key: u64,
-    /// By which the same target is found on other pages.
+    /// The key that it shares with the same target on other pages.
     subject: u64,
     verdict: Verdict,
     /// The owner of the page.
@@ -290,7 +294,7 @@ struct Found<'a> {
 }
 
 impl Section {
-    /// Counts a finding, and lists it if it is wanted and there is room. A target is news if any of its links is.
+    /// Counts a finding, and lists it if it is wanted and there is space. A target is new if any of its links is.
     fn add(&mut self, found: &Found<'_>, is_new: bool, is_wanted: bool, item: &dyn Fn() -> MailItem) {
         let tally = &mut self.tally[place_of(found.verdict)];
         let known = self.known.entry(found.subject).or_insert_with(|| {
@@ -337,7 +341,7 @@ fn asks_nothing(tell: &Tell) -> bool {
     !tell.broken && !tell.redirected && tell.changed.is_none() && tell.expired.is_none()
 }
 
-/// A moment some days away, or the end of time.
+/// Returns a time some days before or after another, or the end of the range.
 fn moved(moment: Timestamp, days: i64) -> Timestamp {
     let end = if days < 0 { Timestamp::MIN } else { Timestamp::MAX };
     moment.checked_add(SignedDuration::from_hours(days * 24)).unwrap_or(end)

@@ -1,4 +1,5 @@
-//! What a message lists: a target or a document, once, with the first pages that link to it. Foreign text is cleaned here.
+//! The entries of a message: a target or a document, once, with the first pages that link to it. Untrusted text is
+//! sanitised here.
 
 use jiff::Timestamp;
 
@@ -8,14 +9,14 @@ use crate::foreign::one_line;
 use crate::results::{Document, Finding, Referenced};
 use crate::verdict::Verdict;
 
-/// What is told, in the order of messages; the number of each is its place in a tally.
+/// The verdicts that messages report, in the order of messages; the position of each is its index in a tally.
 pub(super) const KINDS: [Verdict; 5] =
     [Verdict::Broken, Verdict::Fragment, Verdict::Moved, Verdict::Changed, Verdict::Expiring];
 
-/// The number of pages that a message lists for a target.
+/// The maximum number of pages that a message lists for a target.
 const PLACES: usize = 3;
 
-/// The place of a verdict in a tally.
+/// Returns the index of a verdict in a tally.
 pub(super) fn place_of(verdict: Verdict) -> usize {
     KINDS.iter().position(|kind| *kind == verdict).expect("only these are offered to anybody")
 }
@@ -24,17 +25,17 @@ pub(super) fn place_of(verdict: Verdict) -> usize {
 #[derive(Debug, PartialEq)]
 pub(super) struct MailItem {
     pub(super) verdict: Verdict,
-    /// The URL, with its fragment if that is what is missing.
+    /// The URL, with its fragment if only the fragment is missing.
     pub(super) url: String,
     pub(super) reason: String,
     pub(super) since: Option<Timestamp>,
     pub(super) to: Option<String>,
     pub(super) permanent: bool,
-    /// The first pages that link to it; none for a document that changed or expires.
+    /// The first pages that link to it; empty for a document that changed or expires.
     pub(super) places: Vec<Place>,
     /// The number of pages that link to it.
     pub(super) pages: u64,
-    /// The number of these that the address was not told of.
+    /// The number of these pages that are not in the ledger for the address.
     pub(super) new_pages: u64,
     /// The ledger's keys of all these links.
     pub(super) keys: Vec<u64>,
@@ -67,7 +68,7 @@ impl MailItem {
         }
     }
 
-    /// A document, or a target, that changed or expires at that moment.
+    /// Creates the item of a document, or of a target, that changed or expires at that time.
     pub(super) fn of_moment(verdict: Verdict, url: &str, when: Timestamp) -> Self {
         Self::new(verdict, address_of(url), Some(when))
     }
@@ -88,7 +89,7 @@ impl MailItem {
         }
     }
 
-    /// Adds a link. Links come page by page.
+    /// Adds a link. Links must be added page by page.
     pub(super) fn add(&mut self, key: u64, place: &From<'_>, is_new: bool) {
         self.keys.push(key);
         if self.last.as_deref() == Some(place.page()) {
@@ -103,7 +104,7 @@ impl MailItem {
     }
 }
 
-/// Where something is found, before it is known whether a message has room for it.
+/// The origin of a finding, from which an item is created only if a message has space for it.
 pub(super) enum From<'a> {
     Finding(&'a Finding),
     Link(&'a Document, &'a Referenced),
@@ -135,8 +136,8 @@ impl From<'_> {
     }
 }
 
-/// The key of a change or an expiry has its moment in it, because the next one is news; and no page, because it is the same
-/// news whoever links to it.
+/// Returns the key of a change or an expiry. It contains the time, because the next change is new; and no page, because
+/// it is the same event for all pages that link to the document.
 pub(super) fn moment_key(url: &str, when: Timestamp, verdict: Verdict) -> u64 {
     key("", url, Some(&when.to_string()), verdict)
 }

@@ -1,7 +1,9 @@
-//! Who has been told what. Without it an owner would get the same list every night, and stop reading.
+//! Records the findings that each address has received. Without it, an owner would get the same list every night, and
+//! stop reading.
 //!
-//! A finding is entered only after a server has taken the message that tells of it: after a crash in between, a message may
-//! go out twice, and none is lost. What is no longer found is struck out, so that it is told again if it comes back.
+//! A finding is recorded only after a server has accepted the message that contains it: after a crash in between, a
+//! message may be sent twice, and none is lost. A finding that no longer exists is removed, so that it is reported
+//! again if it reappears.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -22,22 +24,22 @@ impl From<rusqlite::Error> for LedgerError {
     }
 }
 
-/// Who has been told what, by the [`key`] of a finding.
+/// The record of reported findings, by their [`key`].
 pub trait Ledger {
-    /// Whether that address has been told.
+    /// Returns true if the finding was reported to that address.
     fn told(&self, address: &str, key: u64) -> Result<bool, LedgerError>;
 
-    /// Enters that it has: all of the keys, or none.
+    /// Records that findings were reported to an address: all of the keys, or none.
     fn tell(&mut self, address: &str, keys: &[u64]) -> Result<(), LedgerError>;
 
-    /// Strikes out all of an address's keys but these: what is not found any more is news when it comes back.
+    /// Removes all of an address's keys except these: a finding that reappears is new.
     fn keep_only(&mut self, address: &str, found: &HashSet<u64>) -> Result<(), LedgerError>;
 }
 
-/// The key of a finding: the same in every run and in every version.
+/// Returns the key of a finding: the same in every run and in every version.
 pub fn key(page: &str, target: &str, fragment: Option<&str>, verdict: Verdict) -> u64 {
     let mut hash = Xxh3::new();
-    // No URL has a NUL in it, so nothing can be moved from one part to the next.
+    // No URL contains a NUL, so different parts cannot have the same concatenation.
     for part in [page, target, fragment.map_or("", |_| "#"), fragment.unwrap_or_default(), verdict.name()] {
         hash.update(part.as_bytes());
         hash.update(&[0]);
@@ -45,16 +47,16 @@ pub fn key(page: &str, target: &str, fragment: Option<&str>, verdict: Verdict) -
     hash.digest()
 }
 
-/// A ledger in tables of its own, in whatever database the connection has open.
+/// A ledger in separate tables of the database that the connection has open.
 #[derive(Debug)]
 pub struct SqliteLedger<'c> {
     connection: &'c Connection,
-    /// What each address that was asked about has been told: eight bytes a finding, and no question to the database for each.
+    /// The keys of each address that was queried: eight bytes per finding, and no database query for each.
     known: RefCell<HashMap<String, HashSet<u64>>>,
 }
 
 impl<'c> SqliteLedger<'c> {
-    /// The ledger, made if there is none.
+    /// Opens the ledger, and creates it if it is missing.
     pub fn open(connection: &'c Connection) -> Result<Self, LedgerError> {
         connection.execute_batch(
             "CREATE TABLE IF NOT EXISTS mail_address (id INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE);

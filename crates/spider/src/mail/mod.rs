@@ -1,11 +1,11 @@
-//! Messages to owners: what is broken, moved, changed or about to expire, told to whoever can do something about it. One
-//! message for each owner and run, and none if there is nothing new.
+//! Sends messages to owners about their broken, moved, changed or expiring documents and links. One message for each
+//! owner and run, and none if nothing is new.
 //!
 //! ```text
-//! results ── gather (who is owed what; the ledger knows what was told) ── compose ── route ── ledger
+//! results ── gather (findings per recipient; the ledger has those reported before) ── compose ── route ── ledger
 //! ```
 //!
-//! The ledger is written only after a message was accepted, so a message that failed is made again by the next run.
+//! The ledger is written only after a message was accepted, so a message that failed is created again by the next run.
 
 mod address;
 mod compose;
@@ -25,57 +25,57 @@ pub use route::{Route, RouteError};
 
 use crate::results::{ReportError, Results};
 
-/// After so many failures in a row that were the route's own, nobody else is tried: a thousand owners would mean a thousand
-/// times to wait for a server that is away, or a thousand wrong passwords.
+/// The number of consecutive failures of the route itself after which delivery stops: a thousand owners would otherwise
+/// mean a thousand timeouts of an unavailable server, or a thousand wrong passwords.
 const ENOUGH: u32 = 3;
 
-/// What became of a run's messages.
+/// The result of sending a run's messages.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
     /// The messages that were accepted.
     pub written: Vec<Written>,
-    /// Those who should have been written to, and were not.
+    /// The failed deliveries.
     pub failed: Vec<Failed>,
-    /// Those who did not need to be written to.
+    /// The recipients without a message to send.
     pub quiet: Vec<Quiet>,
 }
 
 /// A message that was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// By whom it will be read.
+    /// The addresses of its recipients.
     pub addresses: Vec<String>,
-    /// What it is called.
+    /// The subject.
     pub subject: String,
-    /// Its identifier.
+    /// The Message-ID.
     pub id: String,
-    /// How many findings are news in it.
+    /// The number of new findings in it.
     pub news: u64,
 }
 
-/// Somebody who should have been written to.
+/// A failed delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// The address.
     pub address: String,
-    /// The server or program that was to take the message; empty if none was asked.
+    /// The server or program that was to accept the message; empty if delivery was not attempted.
     pub route: String,
-    /// What went wrong.
+    /// The error.
     pub what: String,
 }
 
-/// Somebody who did not need to be written to.
+/// A recipient without a message to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quiet {
     /// The address.
     pub address: String,
-    /// Why not.
+    /// The reason.
     pub why: String,
 }
 
-/// Writes to everybody whom a run concerns: the owners of tasks, and the owners of pages, whose addresses are in `people`
-/// (owner, addresses). Fails only if results or ledger cannot be read, and then before anything is sent; a message that
-/// cannot be delivered stops no other.
+/// Sends messages to all recipients of a run: the owners of tasks, and the owners of pages, whose addresses are in
+/// `people` (owner, addresses). Fails only if results or ledger cannot be read, and then before anything is sent. A
+/// message that cannot be delivered does not stop the others.
 pub fn deliver(
     results: &dyn Results,
     people: &[(String, Vec<String>)],
@@ -112,7 +112,7 @@ pub fn deliver(
                 delivery.fail(address, route, what.clone());
                 continue;
             }
-            // The message is out; if that cannot be entered, it will go out again, and that is worth knowing.
+            // The message was sent. If that cannot be recorded, it will be sent again, which must be reported.
             if !route.is_rehearsal()
                 && let Err(error) = ledger.tell(&addressees[*place].address, &letter.keys)
             {
@@ -129,7 +129,7 @@ pub fn deliver(
         }
     }
 
-    // A run that did not see everything cannot know what is no more.
+    // An incomplete run cannot determine which findings are fixed.
     if results.run().cut_short.is_none() && !route.is_rehearsal() {
         for addressee in &addressees {
             let found = addressee.found.union(&addressee.unsure).copied().collect();

@@ -1,17 +1,17 @@
-//! The lines of a message: addresses that have no end but their own, prose of a width that every reader shows, days, lists.
+//! Formats the text of a message: URLs with a clear end, paragraphs of limited width, dates, lists.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::foreign::{is_invisible, is_joiner};
 
-/// How wide plain text is: what every reader shows without breaking it, quoted once.
+/// The width of plain text: mail readers show it without breaking lines, even quoted once.
 pub(super) const WIDTH: usize = 78;
 
-/// The longest URL that is told whole. What is longer leads nowhere that a person could check.
+/// The length at which a URL is cut. A user cannot check a longer one.
 const LONGEST_URL: usize = 2_000;
 
-/// A URL that can be shown and followed: what does not belong into one is escaped, so that it has no end but its own.
+/// Returns a URL that can be shown and followed: invalid characters are escaped, so that mail readers find its end.
 pub(super) fn address_of(url: &str) -> String {
     let mut clean = String::with_capacity(url.len().min(LONGEST_URL));
     for character in url.chars() {
@@ -32,7 +32,8 @@ pub(super) fn address_of(url: &str) -> String {
     clean
 }
 
-/// Prose in lines of at most [`WIDTH`], the first after `first`, the others after `indent`. A word is never broken.
+/// Wraps text into lines of at most [`WIDTH`], the first after `first`, the others after `indent`. A word is never
+/// broken.
 pub(super) fn wrap(prose: &str, first: &str, indent: &str) -> String {
     let mut lines = String::from(first);
     let mut column = first.chars().count();
@@ -54,12 +55,12 @@ pub(super) fn wrap(prose: &str, first: &str, indent: &str) -> String {
     lines
 }
 
-/// A day, as people say it everywhere: no order of numbers to guess.
+/// Formats a date with the month in words, which is unambiguous in all countries.
 pub(super) fn day(moment: Timestamp) -> String {
     moment.to_zoned(TimeZone::UTC).strftime("%-d %B %Y").to_string()
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Formats a list: `a`, `a and b`, `a, b and c`.
 pub(super) fn enumerated(parts: &[String]) -> String {
     match parts {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! What a message says, sentence by sentence: the words that the templates put into place.
+//! Creates the content of a message: the sentences that the templates insert.
 
 use std::cmp::Reverse;
 
@@ -53,7 +53,7 @@ struct ItemView {
     reason: String,
     to: Option<String>,
     can_follow_to: bool,
-    /// On how many pages, if that is not said by listing them.
+    /// The number of pages with this link, unless all of them are listed.
     spread: Option<String>,
     places: Vec<PlaceView>,
 }
@@ -84,7 +84,7 @@ impl Bodies {
         Ok(Self { templates })
     }
 
-    /// Plain text, and HTML that says the same.
+    /// Returns the message as plain text, and as HTML with the same content.
     pub(super) fn write(
         &self,
         results: &dyn Results,
@@ -120,7 +120,7 @@ impl Bodies {
     }
 }
 
-/// What an infostructure is called.
+/// Returns the title of an infostructure.
 pub(super) fn title_of(infostructure: &Infostructure) -> &str {
     let task = &infostructure.task;
     task.index_title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&task.name)
@@ -129,7 +129,7 @@ pub(super) fn title_of(infostructure: &Infostructure) -> &str {
 fn section_view(section: &Section, infostructure: &Infostructure, results: &dyn Results) -> SectionView {
     let title = one_line(title_of(infostructure), 120);
     let task = &infostructure.task;
-    // By verdict, then those on most pages first.
+    // By verdict, then by the number of pages.
     let mut listed: Vec<&MailItem> = section.listed.iter().collect();
     listed.sort_by_key(|item| (KINDS.iter().position(|kind| *kind == item.verdict), Reverse(item.pages)));
     let items = listed.into_iter().map(|item| item_view(item, infostructure.summary.pages)).collect();
@@ -155,7 +155,7 @@ fn section_view(section: &Section, infostructure: &Infostructure, results: &dyn 
     }
 }
 
-/// What there is to know before any detail.
+/// Returns the summary that precedes the details.
 fn summary(section: &Section, infostructure: &Infostructure, results: &dyn Results) -> String {
     let (run, tested) = (results.run(), &infostructure.summary);
     let mut sentences = vec![match section.pages_of {
@@ -173,7 +173,7 @@ fn summary(section: &Section, infostructure: &Infostructure, results: &dyn Resul
     if !known.is_empty() {
         sentences.push(format!("Reported before and not fixed: {}.", enumerated(&known)));
     }
-    // A run that ended early cannot know what is fixed.
+    // An incomplete run cannot determine what is fixed.
     if section.pages_of.is_none() && run.cut_short.is_none() {
         for (count, word) in [(tested.fixed, "Fixed"), (tested.removed, "Removed")] {
             if count > 0 {
@@ -214,9 +214,9 @@ fn item_view(item: &MailItem, documents: u64) -> ItemView {
     }
 }
 
-/// What is the matter, since when, and whether that is news.
+/// Returns the problem, the date since when it exists, and whether it is new.
 fn reason(item: &MailItem, word: &str) -> String {
-    // Said already.
+    // The word already contains the cause.
     let cause = if item.reason.eq_ignore_ascii_case(word) { "" } else { &item.reason };
     let when = item.since.map(|since| match item.verdict {
         Verdict::Changed | Verdict::Expiring => format!("on {}", day(since)),
@@ -232,7 +232,7 @@ fn reason(item: &MailItem, word: &str) -> String {
     format!("{} {news}", parts.join(", ")).trim_start().to_owned()
 }
 
-/// A page, and where on it the link is: what a reader sees of it, the element, the line.
+/// Returns a page, and the position of the link on it: its text, the element, the line.
 fn place_view(place: &Place) -> PlaceView {
     let mut parts = Vec::new();
     if !place.text.is_empty() {
@@ -250,7 +250,7 @@ fn place_view(place: &Place) -> PlaceView {
     PlaceView { url: place.page.clone(), can_follow: can_follow(&place.page), link: parts.join(", ") }
 }
 
-/// Why somebody gets this, in a sentence for each reason.
+/// Returns the reasons why the recipient gets this message, in a sentence each.
 fn why(sections: &[Section], infostructures: &[Infostructure]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for section in sections {
@@ -268,12 +268,12 @@ fn why(sections: &[Section], infostructures: &[Infostructure]) -> Vec<String> {
             reasons.push(reason);
         }
     }
-    // Ten webs need no ten sentences.
+    // More sentences would not help a recipient with many tasks.
     reasons.truncate(5);
     reasons
 }
 
-/// Whether it may be made a link: nothing but the web is.
+/// Returns true if a URL may be made a link: only web URLs may.
 fn can_follow(url: &str) -> bool {
     is_web(url) && !url.ends_with('…')
 }

@@ -1,5 +1,5 @@
-//! Messages into a folder, to see what would be sent: a file each, that any mail reader opens. Nobody has been told then,
-//! so the ledger stays as it is.
+//! Writes messages into a directory, to preview what would be sent: one file each, in the format of mail readers. No
+//! message is delivered, so the ledger is not changed.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use lettre::message::Mailbox;
 use super::{Refused, Route, RouteError};
 use crate::mail::compose::Letter;
 
-/// A folder.
+/// A directory for messages.
 #[derive(Debug)]
 pub struct Dry {
     folder: PathBuf,
@@ -17,7 +17,7 @@ pub struct Dry {
 }
 
 impl Dry {
-    /// That folder; it is made when the first message comes.
+    /// Creates the route. The directory is created with the first message.
     pub fn new(folder: &Path, sender: Mailbox) -> Self {
         Self { folder: folder.to_owned(), sender, written: 0 }
     }
@@ -46,7 +46,7 @@ impl Route for Dry {
     }
 }
 
-/// The first address, as far as a file can be called so: no path can be made of it.
+/// Returns a file name from the first address. Characters that could form a path are replaced.
 fn file_name(to: &[Mailbox]) -> String {
     let address = to.first().map(|mailbox| mailbox.email.to_string()).unwrap_or_default();
     let is_plain =

@@ -1,4 +1,4 @@
-//! How messages leave: through an SMTP server, through a local program, or, to try things out, into a folder.
+//! The ways to send messages: through an SMTP server, through a local program, or, for a preview, into a directory.
 
 mod dry;
 mod sendmail;
@@ -17,97 +17,97 @@ use super::address::mailbox;
 use super::compose::Letter;
 use crate::task::MailRoute;
 
-/// The variable of the environment that holds the password, for whoever reads the environment.
+/// The environment variable with the password, for callers that read the environment.
 pub const PASSWORD_VARIABLE: &str = "MODOAI_SMTP_PASSWORD";
 
-/// An address that was refused, and why.
+/// An address that was refused, and the reason.
 pub type Refused = (String, String);
 
-/// A way out for messages.
+/// A way to send messages.
 pub trait Route {
-    /// Who messages are from.
+    /// Returns the sender of the messages.
     fn sender(&self) -> &Mailbox;
 
-    /// What a person calls it: the server, the program, the folder. Never holds a password.
+    /// Returns a name for reports: the server, the program, the directory. It never contains a password.
     fn name(&self) -> String;
 
-    /// Hands a message over. When this returns, whoever took it is responsible for it, but for those addresses that were
-    /// refused; on an error, nobody has taken it.
+    /// Sends a message. When this returns, the receiving server or program is responsible for it, except for the
+    /// refused addresses that are returned. On an error, the message was not accepted for any address.
     fn send(&mut self, letter: &Letter) -> Result<Vec<Refused>, RouteError>;
 
-    /// Whether nobody will get what is sent, so that nobody has been told.
+    /// Returns true if messages are not delivered, so that they must not be recorded as sent.
     fn is_rehearsal(&self) -> bool {
         false
     }
 }
 
-/// Why a message, or none at all, can leave.
+/// The reason why a message, or every message, cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum RouteError {
-    /// The sender is no address.
+    /// The sender is not an address.
     #[error("invalid sender {sender:?}: {what}")]
     Sender {
-        /// As written.
+        /// The configured value.
         sender: String,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
-    /// The route is not one.
+    /// The URL is not that of a mail server.
     #[error("invalid mail server {url}: {what}")]
     Url {
-        /// As written.
+        /// The configured value.
         url: String,
-        /// What is wrong, and what to do.
+        /// The problem, and its solution.
         what: &'static str,
     },
     /// A file that belongs to the route cannot be used.
     #[error("failed to read {}", path.display())]
     File {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The SMTP server cannot be talked to: no connection, no TLS, no login.
+    /// The connection to the SMTP server failed: no connection, no TLS, no login.
     #[error("failed to connect to {server}")]
     Connect {
-        /// Which.
+        /// The server.
         server: String,
-        /// Why, in the server's words if it had any.
+        /// The cause, with the server's response if it sent one.
         #[source]
         source: lettre::transport::smtp::Error,
     },
-    /// The SMTP server does not take the message.
+    /// The SMTP server refused the message.
     #[error("{server} did not accept the message")]
     Smtp {
-        /// Which.
+        /// The server.
         server: String,
-        /// Why, in the server's words if it had any.
+        /// The cause, with the server's response if it sent one.
         #[source]
         source: lettre::transport::smtp::Error,
     },
-    /// The program.
+    /// The program failed.
     #[error("failed to send the message with {}: {what}", program.display())]
     Program {
-        /// Which.
+        /// The path of the program.
         program: PathBuf,
-        /// How it ended and what it said.
+        /// Its exit status and error output.
         what: String,
     },
-    /// The folder.
+    /// The message could not be written to the directory.
     #[error("failed to write {}", path.display())]
     Write {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
 }
 
 impl RouteError {
-    /// Whether any other message would fare the same, as far as one can know.
+    /// Returns true if other messages would probably fail in the same way.
     pub(super) fn is_of_the_route(&self) -> bool {
         match self {
             Self::Smtp { source, .. } => source.status().is_none(),
@@ -117,15 +117,15 @@ impl RouteError {
     }
 }
 
-/// What a route needs besides what the task file says.
+/// The settings of a route that are not in the task file.
 #[derive(Clone)]
 pub struct Means {
     /// The password, if it was not in a file ([`PASSWORD_VARIABLE`]).
     pub password: Option<String>,
-    /// A file of certificates that are believed besides those of the system.
+    /// A file of certificates to trust in addition to those of the system.
     pub authority: Option<PathBuf>,
-    /// How long a server or a program may be silent. Longer than any greylisting server lets one wait for an answer, and
-    /// shorter than an administrator's patience.
+    /// The timeout for a server or a program. Longer than the response time of greylisting servers, and short enough
+    /// for an administrator to wait.
     pub patience: Duration,
 }
 
@@ -135,7 +135,7 @@ impl Default for Means {
     }
 }
 
-/// The route that a plan asks for. Nobody is asked anything yet.
+/// Creates the route of a plan. It makes no connection yet.
 pub fn open(route: &MailRoute, means: Means) -> Result<Box<dyn Route>, RouteError> {
     Ok(match route {
         MailRoute::Smtp { url, user, password_file, from } => {
@@ -147,7 +147,7 @@ pub fn open(route: &MailRoute, means: Means) -> Result<Box<dyn Route>, RouteErro
     })
 }
 
-/// Who messages of that route are from.
+/// Returns the sender of a route's messages.
 pub fn sender_of(route: &MailRoute) -> Result<Mailbox, RouteError> {
     let (MailRoute::Smtp { from, .. } | MailRoute::Sendmail { from, .. }) = route;
     sender(from)
@@ -157,20 +157,20 @@ fn sender(from: &str) -> Result<Mailbox, RouteError> {
     mailbox(from).map_err(|what| RouteError::Sender { sender: from.to_owned(), what })
 }
 
-/// The first line of the file: editors end it, and passwords do not.
+/// Returns the first line of the file: editors end it with a newline that is not part of the password.
 fn read_password(path: &Path) -> Result<String, RouteError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| RouteError::File { path: path.to_owned(), source: Box::new(source) })?;
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// An error with all that is behind it, on one line.
+/// Formats an error with all its causes on one line.
 pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
         let more = cause.to_string();
-        // Some say what their causes say.
+        // Some errors already contain the text of their causes.
         if !text.contains(&more) {
             text.push_str(": ");
             text.push_str(&more);

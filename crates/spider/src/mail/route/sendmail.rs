@@ -1,5 +1,4 @@
-//! Messages through a local program that speaks as `sendmail -t` does. Every mail server that has ever been installed on a
-//! Unix brings one.
+//! Sends messages through a local program with the interface of `sendmail -t`. Every mail server for Unix provides one.
 
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,10 +12,10 @@ use super::{Refused, Route, RouteError};
 use crate::foreign::one_line;
 use crate::mail::compose::Letter;
 
-/// How much of what a program complains about is kept.
+/// The maximum number of bytes of a program's error output to keep.
 const COMPLAINTS: u64 = 4_096;
 
-/// How often a program is asked whether it has ended.
+/// The interval at which the program is checked for its exit.
 const GLANCE: Duration = Duration::from_millis(10);
 
 /// A local program.
@@ -28,7 +27,7 @@ pub struct Sendmail {
 }
 
 impl Sendmail {
-    /// That program.
+    /// Creates the route.
     pub fn new(program: &Path, patience: Duration, sender: Mailbox) -> Self {
         Self { program: program.to_owned(), patience, sender }
     }
@@ -37,9 +36,9 @@ impl Sendmail {
         RouteError::Program { program: self.program.clone(), what: what.into() }
     }
 
-    /// Runs the program on a message, and gives back how it ended and what it said.
+    /// Runs the program on a message. Returns its exit status and error output.
     fn run(&self, message: Vec<u8>) -> Result<(ExitStatus, String), String> {
-        // -t: the addresses are those of the header, so none is ever an argument. -i: a lone dot is text.
+        // -t: the program reads the addresses from the header, so none is ever an argument. -i: a lone dot is text.
         let mut child = Command::new(&self.program)
             .args(["-t", "-i"])
             .stdin(Stdio::piped())
@@ -47,14 +46,14 @@ impl Sendmail {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("cannot be run: {error}"))?;
-        // Both on threads of their own: a program that does not read, or says too much, must not make us wait for ever.
+        // Both on separate threads: a program that does not read, or writes too much, must not block this process.
         let mut input = child.stdin.take().expect("a pipe was asked for");
         let output = child.stderr.take().expect("a pipe was asked for");
         let writer = thread::spawn(move || input.write_all(&message));
         let reader = thread::spawn(move || {
             let mut said = Vec::new();
             let mut output = output.take(COMPLAINTS);
-            // What cannot be read is not worth more than what was.
+            // On a read error, the output so far is enough.
             let _ = output.read_to_end(&mut said);
             let _ = std::io::copy(&mut output.into_inner(), &mut std::io::sink());
             said
@@ -67,7 +66,7 @@ impl Sendmail {
                 outcome => {
                     let _ = child.kill();
                     let _ = child.wait();
-                    // The threads end with the pipes; a grandchild that holds them keeps nothing but itself waiting.
+                    // The threads end when the pipes are closed; a grandchild that keeps them open delays only them.
                     return Err(match outcome {
                         Err(error) => format!("failed to wait for it: {error}"),
                         Ok(_) => format!("timed out after {} seconds", self.patience.as_secs()),
@@ -79,7 +78,7 @@ impl Sendmail {
             let said = reader.join().unwrap_or_default();
             return Ok((status, one_line(&String::from_utf8_lossy(&said), 500)));
         }
-        // A program that does not read the message to its end cannot have taken it.
+        // A program that does not read the message completely cannot have accepted it.
         match writer.join() {
             Ok(Ok(())) => Ok((status, String::new())),
             Ok(Err(error)) => Err(format!("did not read the message: {error}")),
@@ -98,7 +97,7 @@ impl Route for Sendmail {
     }
 
     fn send(&mut self, letter: &Letter) -> Result<Vec<Refused>, RouteError> {
-        // Programs of this kind want lines as the system ends them.
+        // Programs of this kind expect the line endings of the system.
         let message = unix_lines(&letter.message.formatted());
         match self.run(message).map_err(|what| self.failed(what))? {
             (status, _) if status.success() => Ok(Vec::new()),

@@ -1,7 +1,8 @@
-//! Messages through an SMTP server: one connection for all of them, and an address that is refused harms no other.
+//! Sends messages through an SMTP server: one connection for all of them, and a refused address does not affect the
+//! others.
 //!
-//! lettre speaks; the order of commands is ours, because its own ends a message at the first address that is refused.
-//! Its `tracing` feature must stay off: it writes down what is said, passwords included.
+//! lettre implements the protocol. This module sends the commands itself, because lettre ends a message at the first
+//! address that is refused. lettre's `tracing` feature must stay off: it logs the dialogue, including passwords.
 
 use std::fmt;
 use std::io;
@@ -26,28 +27,28 @@ pub struct Smtp {
     host: String,
     port: u16,
     safety: Safety,
-    /// The certificates of the file, in DER: a server that presents one of them is the one that is meant.
+    /// The certificates of the file, in DER: a server that presents one of them is trusted.
     known: Vec<Vec<u8>>,
     credentials: Option<Credentials>,
     patience: Duration,
     sender: Mailbox,
-    /// As people call it.
+    /// The name for reports.
     name: String,
     connection: Option<SmtpConnection>,
 }
 
-/// What is between us and the server.
+/// The protection of the connection.
 enum Safety {
-    /// Nothing: `smtp://`.
+    /// None: `smtp://`.
     None,
-    /// TLS after a greeting in the clear: `smtp+starttls://`.
+    /// TLS after an unencrypted greeting: `smtp+starttls://`.
     Upgraded(TlsParameters),
     /// TLS from the first byte: `smtps://`.
     Wrapped(TlsParameters),
 }
 
 impl Smtp {
-    /// The server at that URL. Credentials are a user and, if one was found, a password.
+    /// Creates the route to the server at a URL. Credentials are a user and, if one was found, a password.
     pub fn new(
         url: &Url,
         credentials: Option<(String, Option<String>)>,
@@ -59,7 +60,7 @@ impl Smtp {
         if url.password().is_some() {
             return Err(wrong("the URL must not contain a password; use password_file or MODOAI_SMTP_PASSWORD"));
         }
-        // The scheme is not one that the URL standard knows, so an IP address is still text.
+        // The URL standard does not know the scheme, so an IP address is still text.
         let host = match url.host_str().map(Host::parse) {
             Some(Ok(Host::Domain(name))) => name,
             Some(Ok(Host::Ipv4(address))) => address.to_string(),
@@ -101,7 +102,7 @@ impl Smtp {
         Ok(connection)
     }
 
-    /// Connects, with TLS if it is to be, and sends nothing but a greeting.
+    /// Connects, with TLS if configured, and sends only a greeting.
     fn greet(&self, safety: &Safety) -> Result<SmtpConnection, Error> {
         let wrapped = if let Safety::Wrapped(tls) = safety { Some(tls) } else { None };
         let server = (self.host.as_str(), self.port);
@@ -113,9 +114,9 @@ impl Smtp {
         Ok(connection)
     }
 
-    /// Connects to a server that presents a certificate of the file as its own. Most self-signed certificates are authorities,
-    /// which verifiers refuse as those of servers, and many have no name that verifiers read. The handshake still proves that
-    /// the server has the key.
+    /// Connects to a server that presents a certificate of the file as its own. Most self-signed certificates are
+    /// authorities, which verifiers refuse as server certificates, and many have no name that verifiers read. The
+    /// handshake still proves that the server has the key.
     fn greet_known(&self) -> Option<SmtpConnection> {
         let any = || {
             let any = TlsParameters::builder(self.host.clone());
@@ -129,7 +130,7 @@ impl Smtp {
         connection.ok().filter(|connection| connection.peer_certificate().is_ok_and(|it| self.known.contains(&it)))
     }
 
-    /// One message over one connection; fails if nobody gets it.
+    /// Sends one message over one connection. Fails if all addresses are refused.
     fn hand_over(connection: &mut SmtpConnection, letter: &Letter) -> Result<Vec<Refused>, Error> {
         let envelope = letter.message.envelope();
         let bytes = letter.message.formatted();
@@ -147,7 +148,7 @@ impl Smtp {
         for address in envelope.to() {
             match connection.command(Rcpt::new(address.clone(), Vec::new())) {
                 Ok(_) => {}
-                // It answered, so there is somebody to go on with.
+                // The server responded, so the other addresses can be tried.
                 Err(error) if error.status().is_some() => {
                     refused.push((address.to_string(), causes(&error)));
                     last = Some(error);
@@ -156,7 +157,7 @@ impl Smtp {
             }
         }
         if let Some(error) = last.filter(|_| refused.len() == envelope.to().len()) {
-            // There is more to say to this server, if it still listens.
+            // The connection is used again for other messages.
             connection.command(Rset)?;
             return if refused.len() == 1 { Err(error) } else { Ok(refused) };
         }
@@ -177,14 +178,14 @@ impl Route for Smtp {
 
     fn send(&mut self, letter: &Letter) -> Result<Vec<Refused>, RouteError> {
         let server = self.name.clone();
-        // Servers close what has been idle, and some after so many messages.
+        // Servers close idle connections, and some close them after a number of messages.
         let kept = self.connection.take().and_then(|mut kept| kept.test_connected().then_some(kept));
         let mut connection = match kept {
             Some(connection) => connection,
             None => self.connect().map_err(|source| RouteError::Connect { server: server.clone(), source })?,
         };
         let outcome = Self::hand_over(&mut connection, letter);
-        // After an answer, even a bad one, the next message can follow; RSET makes sure of a clean start.
+        // If the server responded, even with an error, the next message can follow; RSET resets the session.
         let is_usable = match &outcome {
             Ok(_) => true,
             Err(error) => error.status().is_some() && connection.command(Rset).is_ok(),
@@ -197,7 +198,7 @@ impl Route for Smtp {
 impl Drop for Smtp {
     fn drop(&mut self) {
         if let Some(connection) = &mut self.connection {
-            // Out of courtesy: everything has been accepted before.
+            // Not required: all messages have been accepted before.
             let _ = connection.quit();
         }
     }
@@ -209,7 +210,7 @@ impl fmt::Debug for Smtp {
     }
 }
 
-/// TLS with the certificates of the system, and those of the file.
+/// Creates TLS parameters with the certificates of the system, and those of the file.
 fn tls(host: &str, authority: Option<&Path>, server: &str) -> Result<TlsParameters, RouteError> {
     let mut parameters = TlsParameters::builder(host.to_owned());
     if let Some(path) = authority {
@@ -228,7 +229,7 @@ fn is_refusal(error: &Error) -> bool {
     error.is_tls() || source.is_some_and(|source| source.kind() == io::ErrorKind::InvalidData)
 }
 
-/// The certificates of a PEM file, in DER.
+/// Returns the certificates of a PEM file, in DER.
 fn certificates(pem: &[u8]) -> Vec<Vec<u8>> {
     let pem = String::from_utf8_lossy(pem);
     let blocks = pem.split("-----BEGIN CERTIFICATE-----").skip(1).filter_map(|rest| rest.split("-----END").next());
@@ -236,15 +237,15 @@ fn certificates(pem: &[u8]) -> Vec<Vec<u8>> {
     decoded.filter_map(Result::ok).collect()
 }
 
-/// A URL that can be shown.
+/// Formats a URL without its password.
 fn without_password(url: &Url) -> String {
     let mut shown = url.clone();
-    // Fails only where there is no place for one.
+    // Fails only in URLs that cannot have a password.
     let _ = shown.set_password(None);
     shown.to_string()
 }
 
-/// Whether what is sent in the clear stays on this machine.
+/// Returns true if a connection without TLS stays on this machine.
 fn is_loopback(host: &str) -> bool {
     host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
