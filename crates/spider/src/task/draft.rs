@@ -1,4 +1,4 @@
-//! What a task file says, before the files that it names have been read: what both syntaxes are parsed into.
+//! The contents of a task file before the files that it includes have been read: both syntaxes are parsed into it.
 
 use std::path::PathBuf;
 
@@ -9,18 +9,18 @@ use super::error::Note;
 use super::restrictions::Lined;
 use super::{Plan, Scope, Task, Tell, values};
 
-/// A task file as it was written.
+/// A parsed task file.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    /// What it says itself. Paths are as written.
+    /// The contents of the file itself. Paths are as written.
     pub(super) plan: Plan,
-    /// The line of each task, and whether it asks in so many words that somebody be told.
+    /// The line of each task, and true if the task requests mail explicitly.
     pub(super) tasks: Vec<(usize, bool)>,
-    /// What it avoids or leafs itself.
+    /// The prefixes to avoid or leaf in the file itself.
     pub(super) restrictions: Lined,
-    /// The files that it names.
+    /// The files that it includes.
     pub(super) includes: Vec<Include>,
-    /// What is odd about it.
+    /// Remarks about unusual contents.
     pub(super) remarks: Vec<Note>,
 }
 
@@ -31,28 +31,28 @@ impl Draft {
     }
 }
 
-/// A file that a task file names.
+/// A file that a task file includes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Include {
     pub(super) path: PathBuf,
     pub(super) line: usize,
     pub(super) content: Content,
-    /// Whether it may be missing: MOMspider made its files itself.
+    /// True if it may be missing: MOMspider created its files itself.
     pub(super) may_lack: bool,
 }
 
-/// What is in such a file.
+/// The kind of contents of an included file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// What to avoid or to leaf.
+    /// Prefixes to avoid or to leaf.
     Restrictions,
-    /// Which sites have been asked for robots.txt.
+    /// Sites whose robots.txt was fetched.
     Sites,
-    /// Who owns what.
+    /// Owners of paths.
     Owners,
 }
 
-/// A task as it was written.
+/// A parsed task.
 #[derive(Debug, Default)]
 pub(super) struct TaskDraft {
     pub(super) line: usize,
@@ -67,13 +67,13 @@ pub(super) struct TaskDraft {
     pub(super) asks_to_tell: bool,
     pub(super) change_window: Option<u32>,
     pub(super) expire_window: Option<u32>,
-    /// Each with its line: what it is relative to may come later.
+    /// Each with its line: the URL that they are relative to may follow later.
     pub(super) exclude: Vec<(usize, String)>,
     pub(super) max_pages: Option<u64>,
 }
 
 impl Draft {
-    /// Takes a task in, if nothing is missing; `words` are the syntax's names for its name and its top.
+    /// Adds a task, if nothing is missing; `words` are the syntax's names for its name and its top.
     pub(super) fn add(&mut self, task: TaskDraft, words: [&str; 2]) -> Result<(), Note> {
         let [name_word, top_word] = words;
         let missing = |word: &str| Note::new(task.line, format!("this task has no {word}"));

@@ -1,4 +1,4 @@
-//! What is wrong, or only odd, in a task file: always with its file and line, and with what to do where that is known.
+//! Errors and remarks about task files: each with its file and line, and with the solution if it is known.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,42 +6,42 @@ use std::path::PathBuf;
 use super::owners::OwnersError;
 use crate::foreign::{Printable, cut};
 
-/// Why there is no plan.
+/// The reason why a plan cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// A file could not be read.
     #[error("failed to read {}{}", .file.display(), naming(.named_in))]
     Read {
-        /// Which one.
+        /// The path of the file.
         file: PathBuf,
-        /// The task file that names it, and the line, unless it is the task file itself.
+        /// The task file that includes it, and the line, unless it is the task file itself.
         named_in: Option<(PathBuf, usize)>,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// Something in a file cannot be meant.
+    /// Something in a file is invalid.
     #[error("{}:{line}: {what}", .file.display())]
     Wrong {
-        /// In which one.
+        /// The path of the file.
         file: PathBuf,
-        /// On which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What it is, and what to do.
+        /// The problem, and its solution.
         what: String,
     },
-    /// There is nothing to do.
+    /// The file has no tasks.
     #[error("{} contains no tasks; a task is [[task]] with a name and site = \"URL\", or a block from <Site to >", .file.display())]
     Empty {
-        /// Which file.
+        /// The path of the file.
         file: PathBuf,
     },
-    /// The rules about owners cannot be used.
+    /// The owner rules cannot be used.
     #[error("{}: invalid owner rules", .file.display())]
     Owners {
         /// The task file.
         file: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: OwnersError,
     },
@@ -51,7 +51,7 @@ fn naming(place: &Option<(PathBuf, usize)>) -> String {
     place.as_ref().map(|(file, line)| format!(", included from {}:{line}", file.display())).unwrap_or_default()
 }
 
-/// A line, and what there is to say about it: an error, or a remark.
+/// A line, and a message about it: an error, or a remark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Note {
     pub(super) line: usize,
@@ -64,7 +64,7 @@ impl Note {
     }
 }
 
-/// That a word is none of those there are, and which one was probably meant.
+/// Returns the message about an unknown word, with the word that was probably meant.
 pub(super) fn unknown(word: &str, known: &[&str]) -> String {
     let scored = known.iter().map(|known| {
         (strsim::normalized_damerau_levenshtein(&word.to_ascii_lowercase(), &known.to_ascii_lowercase()), known)
@@ -76,7 +76,7 @@ pub(super) fn unknown(word: &str, known: &[&str]) -> String {
     }
 }
 
-/// What somebody wrote, as a message can hold it: not too long, and nothing that a terminal would obey.
+/// Returns a text from a file in the form for messages: shortened, and without control characters.
 pub(super) fn shown(text: &str) -> String {
     const LONGEST: usize = 80;
     Printable(&cut(text, LONGEST)).to_string()

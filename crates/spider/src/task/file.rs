@@ -1,4 +1,4 @@
-//! From a task file to a plan: which syntax it is, the files that it names, and whether it all goes together.
+//! Creates a plan from a task file: detects the syntax, reads the included files, and checks the whole.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,17 +13,18 @@ use super::owners::{OwnersFile, parse_owners};
 use super::restrictions::{current, parse_avoid, parse_sites};
 use super::{MailRoute, Owners, Plan, Scope, momspider, toml};
 
-/// No task file of people has this length, and no program that writes one should.
+/// The maximum length of a task file. No task file that is written by hand or by a program should exceed it.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
 impl Plan {
-    /// Reads a task file, and the files that it names. Their paths, like all paths in it, are relative to it. Which syntax it
-    /// is in is told by what is in it, never by its name.
+    /// Reads a task file, and the files that it includes. All paths in it are relative to it. The syntax is detected
+    /// from the contents, never from the name.
     pub fn read(path: &Path) -> Result<Self, TaskError> {
         Self::read_with(path, Timestamp::now(), &mut read_file)
     }
 
-    /// The same at another time, which decides what has expired, and with another way to come by files.
+    /// Reads a task file for a given time, which determines the expired entries, and with a given function to read
+    /// files.
     pub fn read_with(
         path: &Path,
         now: Timestamp,
@@ -39,7 +40,7 @@ impl Plan {
     }
 }
 
-/// A plan that is being put together.
+/// A plan in construction.
 struct Reading<'a> {
     file: &'a Path,
     now: Timestamp,
@@ -50,7 +51,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn complete(mut self, draft: Draft) -> Result<Plan, TaskError> {
         let Draft { plan, tasks, restrictions, includes, remarks } = draft;
-        // What was remarked about the bytes stays in front.
+        // Remarks about the bytes stay first.
         let remarked = std::mem::replace(&mut self.plan, plan).remarks;
         self.plan.remarks = remarked;
         if self.plan.tasks.is_empty() {
@@ -70,7 +71,7 @@ impl Reading<'_> {
         Ok(self.plan)
     }
 
-    /// Reads a file that the task file names.
+    /// Reads a file that the task file includes.
     fn include(&mut self, include: &Include) -> Result<(), TaskError> {
         let file = self.beside(&include.path);
         let bytes = match (self.open)(&file) {
@@ -105,7 +106,7 @@ impl Reading<'_> {
                 let OwnersFile { rules, people, remarks } = parse_owners(&text);
                 self.plan.owners.extend(rules);
                 for (owner, addresses) in people {
-                    // What the task file says of somebody, or a file before, is not added to.
+                    // Addresses from the task file, or from a previous file, are not extended.
                     if self.plan.addresses_of(&owner).is_empty() {
                         self.plan.people.push((owner, addresses));
                     }
@@ -116,20 +117,20 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Paths are relative to the task file, so that it means the same from wherever the command is run.
+    /// Resolves paths relative to the task file, so that they do not depend on the working directory.
     fn settle_paths(&mut self) {
         let file = self.file;
         let settle = |path: &mut PathBuf| *path = beside(file, path);
         self.plan.tasks.iter_mut().filter_map(|task| task.index_file.as_mut()).for_each(settle);
         match &mut self.plan.mail {
             Some(MailRoute::Smtp { password_file: Some(path), .. }) => settle(path),
-            // A program without a folder is looked for where programs are.
+            // A program without a directory is searched in PATH.
             Some(MailRoute::Sendmail { program, .. }) if program.components().count() > 1 => settle(program),
             _ => {}
         }
     }
 
-    /// An owner whose address is known need not be given it again.
+    /// Sets the address of Owner tasks whose owner has a known address.
     fn settle_addresses(&mut self, written: &[(usize, bool)]) {
         let mut nobody = Vec::new();
         let mut tasks = std::mem::take(&mut self.plan.tasks);
@@ -145,7 +146,7 @@ impl Reading<'_> {
         self.remark(self.file, nobody);
     }
 
-    /// Two tasks must not write one index; with one name they could not be told apart.
+    /// Refuses tasks that write the same index, or that have the same name, which reports could not distinguish.
     fn check_tasks(&mut self, written: &[(usize, bool)]) -> Result<(), TaskError> {
         let (mut names, mut indexes) = (HashMap::new(), HashMap::new());
         let mut twins = Vec::new();
@@ -168,7 +169,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Bytes as text. In 1994 nobody wrote UTF-8.
+    /// Decodes bytes as text. Files from 1994 are not UTF-8.
     fn decode(&mut self, file: &Path, bytes: Vec<u8>) -> String {
         match String::from_utf8(bytes) {
             Ok(text) => text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text),
@@ -191,7 +192,7 @@ impl Reading<'_> {
     }
 }
 
-/// A path as a file says it.
+/// Resolves a path relative to a file.
 fn beside(file: &Path, path: &Path) -> PathBuf {
     file.parent().unwrap_or(Path::new("")).join(path)
 }
@@ -200,8 +201,8 @@ fn wrong(file: &Path, Note { line, what }: Note) -> TaskError {
     TaskError::Wrong { file: file.to_owned(), line, what }
 }
 
-/// Whether a text is TOML, by the first line that says something: a table in brackets, or a key and `=`. What MOMspider reads
-/// begins with a directive and a blank, or with `<`.
+/// Returns true if a text is TOML, by its first significant line: a table in brackets, or a key and `=`. A MOMspider
+/// file begins with a directive and a blank, or with `<`.
 fn is_toml(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let Some(first) = lines.next() else { return true };

@@ -1,5 +1,4 @@
-//! What the guide says about task files is true: its tables are those of the parsers, its examples are the examples, and all
-//! that it shows can be read.
+//! Tests the guide page about task files: its tables match those of the parsers, and all its examples can be read.
 
 use std::path::Path;
 
@@ -16,14 +15,14 @@ fn page() -> String {
     read("docs/guide/spider-tasks.md")
 }
 
-/// The fenced blocks of this kind.
+/// Returns the code blocks of this kind.
 fn blocks(kind: &str) -> Vec<String> {
     let (page, opening) = (page(), format!("\n```{kind}\n"));
     let rest = page.split(&opening).skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
     rest.map(str::to_owned).collect()
 }
 
-/// What the rows of the tables below a heading are about, up to the next heading.
+/// Returns the first cells of the tables below a heading, up to the next heading.
 fn rows(heading: &str) -> Vec<String> {
     let page = page();
     let (_, section) = page.split_once(&format!("\n{heading}\n")).expect("the guide has the heading");

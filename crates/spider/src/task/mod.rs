@@ -1,8 +1,9 @@
-//! Tasks: whose webs are traversed, how far, and who is told what; and the files that say so.
+//! Tasks: the sites to traverse, the limits, and the recipients of mail; and the files that define them.
 //!
-//! [`Plan::read`] is the way in. It takes two syntaxes, which differ in nothing but their words: TOML, and that of MOMspider
-//! (1994). Each is parsed into the same draft, without touching a disk; the files that a draft names are read, and all of it
-//! is checked, in one place for both. Whatever is wrong is told with its file and line; what is only odd becomes a remark.
+//! [`Plan::read`] is the entry point. It reads two syntaxes, which differ only in their words: TOML, and that of
+//! MOMspider (1994). Each is parsed into the same draft without access to the disk. One place for both then reads the
+//! files that a draft includes, and checks everything. Errors are reported with file and line; unusual contents become
+//! remarks.
 
 mod draft;
 mod error;
@@ -30,33 +31,33 @@ pub use scope::{Scoper, Scoping};
 pub(crate) use owners::folded_owner;
 use owners::same_owner;
 
-/// Everything one run is to do: the tasks of all owners, and what holds for all of them.
+/// The definition of a run: the tasks of all owners, and the settings for all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// In which words it was written.
+    /// The syntax in which it was written.
     pub syntax: Syntax,
-    /// The tasks, in the order in which they were written.
+    /// The tasks, in the order of the file.
     pub tasks: Vec<Task>,
-    /// What is avoided or leafed, whoever's task it is.
+    /// The prefixes to avoid or to leaf in all tasks.
     pub restrictions: Vec<Restriction>,
-    /// Who owns what, by path. [`Owners`] says which rule wins.
+    /// The owners by path. [`Owners`] decides which rule wins.
     pub owners: Vec<OwnerRule>,
-    /// Who is written to in an owner's stead: each owner once, with at least one address.
+    /// The addresses of owners: each owner once, with at least one address.
     pub people: Vec<(String, Vec<String>)>,
-    /// Who is told to servers as the one to write to (`ReplyTo`).
+    /// The contact that is sent to servers (`ReplyTo`).
     pub contact: Option<String>,
-    /// How many links from a top are followed (`MaxDepth`). 20 unless said otherwise, as in 1994.
+    /// The maximum number of links from a top (`MaxDepth`). Default 20, as in 1994.
     pub max_depth: Option<u32>,
     /// The age after which robots.txt is requested again (`SitesCheck`). A day at most, by RFC 9309.
     pub robots_age: Option<jiff::SignedDuration>,
-    /// How messages go out, if it says so.
+    /// The way in which messages are sent, if configured.
     pub mail: Option<MailRoute>,
-    /// What was odd about the file and is worth telling: directives that mean something else today, days that are too many.
+    /// Remarks about the file: directives with a different meaning today, numbers that are too large.
     pub remarks: Vec<String>,
 }
 
 impl Plan {
-    /// The contact that servers are given: that of the plan, or else the first address that is written to.
+    /// Returns the contact that is sent to servers: that of the plan, or else the first address of a task.
     pub fn contact(&self) -> Option<String> {
         let bare = |address: &String| {
             let inner = address.rsplit_once('<').and_then(|(_, rest)| rest.split_once('>'));
@@ -65,22 +66,22 @@ impl Plan {
         self.contact.clone().or_else(|| self.tasks.iter().flat_map(|task| &task.addresses).next().map(bare))
     }
 
-    /// Where an owner is written to; empty if nobody has said so. Only who is named here is ever written to: an address that
-    /// stands in a document is no reason to send anything there.
+    /// Returns the addresses of an owner; empty if none are configured. Mail is sent only to addresses that are
+    /// configured here, never to an address from a document.
     pub fn addresses_of(&self, owner: &str) -> &[String] {
         let person = self.people.iter().find(|(known, _)| same_owner(known, owner));
         person.map(|(_, addresses)| addresses.as_slice()).unwrap_or_default()
     }
 }
 
-/// In which words a plan was written. They say the same, but for what they have no words for: how messages go out, in those
-/// of 1994.
+/// The syntax of a plan. Both have the same meaning, except that the syntax of 1994 cannot define how messages are
+/// sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Syntax {
-    /// Those of today.
+    /// The syntax of modoai.
     #[default]
     Toml,
-    /// MOMspider's.
+    /// The syntax of MOMspider.
     Momspider,
 }
 
@@ -89,34 +90,34 @@ pub enum Syntax {
 pub struct Task {
     /// One word; in an Owner task, the owner.
     pub name: String,
-    /// How far it goes.
+    /// The extent of the task.
     pub scope: Scope,
-    /// Where it begins.
+    /// The URL where it starts.
     pub top: Url,
-    /// Where the index document is written. A folder is made for its parts if it is large.
+    /// The path of the index document. If it is large, a directory is created for its parts.
     pub index_file: Option<PathBuf>,
-    /// The URL under which it can be read, for mail.
+    /// The URL of the index, for mail.
     pub index_url: Option<Url>,
     /// The title of the index and of mail.
     pub index_title: Option<String>,
-    /// Whom to write to.
+    /// The addresses to which mail is sent.
     pub addresses: Vec<String>,
-    /// What they are told of.
+    /// The findings to which mail refers.
     pub tell: Tell,
-    /// Documents changed within so many days are marked in the index (`ChangeWindow`).
+    /// The number of days within which changed documents are marked in the index (`ChangeWindow`).
     pub change_window: Option<u32>,
-    /// Documents that expire within so many days are marked in the index (`ExpireWindow`).
+    /// The number of days within which expiring documents are marked in the index (`ExpireWindow`).
     pub expire_window: Option<u32>,
     /// Prefixes that are leaves for this task only, as normalised URLs.
     pub exclude: Vec<String>,
-    /// How many documents at most.
+    /// The maximum number of documents.
     pub max_pages: Option<u64>,
     /// In an Owner task: documents on other hosts belong to it if they name the owner.
     pub any_host: bool,
 }
 
 impl Task {
-    /// A task that tells nobody anything, and writes nothing.
+    /// Creates a task without mail and without an index.
     pub fn new(name: impl Into<String>, scope: Scope, top: Url) -> Self {
         Self {
             name: name.into(),
@@ -136,46 +137,46 @@ impl Task {
     }
 }
 
-/// How far a task goes.
+/// The extent of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The host and port of the top.
     Site,
-    /// What is at or below the path of the top: its folder.
+    /// URLs at or below the directory of the top.
     Tree,
     /// Documents that name the task as their owner, on any host.
     Owner,
 }
 
-/// What the owner of a task is told of by mail.
+/// The findings that the owner of a task receives by mail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tell {
-    /// Broken links, and fragments that lead nowhere (`EmailBroken`).
+    /// Broken links, and missing fragments (`EmailBroken`).
     pub broken: bool,
     /// Links whose targets have moved (`EmailRedirected`).
     pub redirected: bool,
-    /// Documents and targets changed within so many days (`EmailChanged`).
+    /// Documents and targets changed within this number of days (`EmailChanged`).
     pub changed: Option<u32>,
-    /// Documents that expire within so many days (`EmailExpired`).
+    /// Documents that expire within this number of days (`EmailExpired`).
     pub expired: Option<u32>,
-    /// Everything each time, and not only what is new.
+    /// All findings each time, and not only new ones.
     pub always: bool,
 }
 
-/// A prefix of URLs that is treated with caution.
+/// A prefix of URLs with restricted access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restriction {
-    /// What is done.
+    /// The restriction.
     pub action: Action,
     /// The prefix, as a normalised URL.
     pub prefix: String,
-    /// Until when; for ever if none.
+    /// The expiry; `None` if it is permanent.
     pub until: Option<jiff::Timestamp>,
-    /// Where it is set: a file and its line, or an option.
+    /// The place of its definition: a file and its line, or an option.
     pub origin: String,
 }
 
-/// What is done about a prefix.
+/// The restriction of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// No request at all.
@@ -184,19 +185,19 @@ pub enum Action {
     Leaf,
 }
 
-/// Who owns what lies below a path.
+/// The owner of the documents below a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerRule {
     /// The pattern: a URL prefix (`https://example.org/physics/`), a path prefix (`/physics/`), or a pattern as in CODEOWNERS
     /// (`*.css`, `/docs/**/figures/`).
     pub pattern: String,
-    /// The owner's name; none if a line of a file says that it is nobody's.
+    /// The owner's name; `None` if a line of a file assigns no owner.
     pub owner: Option<String>,
-    /// Where it was said, which decides between rules that fit the same URL.
+    /// The kind of definition, which decides between rules that match the same URL.
     pub said_in: SaidIn,
 }
 
-/// Where a rule about owners was said.
+/// The kind of definition of an owner rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SaidIn {
     /// In the table of the task file, where the longest wins.
@@ -205,25 +206,25 @@ pub enum SaidIn {
     File,
 }
 
-/// How messages go out.
+/// The way in which messages are sent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MailRoute {
     /// Through an SMTP server.
     Smtp {
         /// `smtp://`, `smtps://` or `smtp+starttls://`, with host and port, without a password.
         url: Url,
-        /// The user, if one must log in. The password comes from the environment or a file.
+        /// The user, if a login is required. The password is read from the environment or a file.
         user: Option<String>,
-        /// The file that holds the password.
+        /// The file with the password.
         password_file: Option<PathBuf>,
-        /// Who the messages are from.
+        /// The sender of the messages.
         from: String,
     },
     /// Through a local program that reads a message (`sendmail -t`).
     Sendmail {
         /// The program.
         program: PathBuf,
-        /// Who the messages are from.
+        /// The sender of the messages.
         from: String,
     },
 }

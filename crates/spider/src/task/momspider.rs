@@ -1,6 +1,6 @@
-//! The instruction file of MOMspider, as published in 1994: what holds for all tasks flush left, then blocks that `<Site`,
-//! `<Tree` or `<Owner` open and a lone `>` closes. One directive a line, case matters, nothing is continued, and lines that
-//! are blank or begin with `#` are ignored.
+//! Parses the instruction file of MOMspider, as published in 1994: directives for all tasks without indentation, then
+//! blocks that `<Site`, `<Tree` or `<Owner` open and a lone `>` closes. One directive per line, names are
+//! case-sensitive, lines are never continued, and lines that are blank or begin with `#` are ignored.
 //!
 //! A directive is one row of [`GLOBALS`] or [`OF_TASKS`].
 
@@ -10,14 +10,14 @@ use super::draft::{Content, Draft, Include, TaskDraft};
 use super::error::{Note, shown, unknown};
 use super::{Scope, Syntax, values};
 
-/// A directive about a `T`.
+/// A directive that sets a value of a `T`.
 pub(super) struct Directive<T> {
     pub(super) name: &'static str,
     takes: Takes,
     set: fn(&mut T, usize, &str) -> Result<(), String>,
 }
 
-/// What follows the name of a directive, and how often it may be given.
+/// The arguments of a directive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     /// Nothing.
@@ -28,7 +28,7 @@ enum Takes {
     More,
 }
 
-/// What holds for the whole file.
+/// The directives for the whole file.
 pub(super) const GLOBALS: &[Directive<Draft>] = &[
     Directive {
         name: "SystemAvoid",
@@ -75,7 +75,7 @@ pub(super) const GLOBALS: &[Directive<Draft>] = &[
     },
 ];
 
-/// What holds for one task.
+/// The directives for one task.
 pub(super) const OF_TASKS: &[Directive<TaskDraft>] = &[
     Directive {
         name: "Name",
@@ -219,7 +219,7 @@ pub(super) fn parse(text: &str) -> Result<Draft, Note> {
     }
 }
 
-/// Which directives were given, and where.
+/// The directives that were given, with their lines.
 type Given = Vec<(&'static str, usize)>;
 
 fn apply<T>(
@@ -267,7 +267,7 @@ fn opening(line: &str) -> Result<Scope, String> {
     Err(unknown(word, &OPENINGS.map(|(word, _)| word)))
 }
 
-/// A directive that is known, only not here, is told apart from one that is not known at all.
+/// Extends the message about a directive that is known, but not allowed inside a task.
 fn in_a_task(line: &str, what: String) -> String {
     let word = word_of(line);
     if GLOBALS.iter().any(|directive| directive.name == word) {

@@ -1,16 +1,16 @@
-//! Who owns what, by its address: the table of a task file, and files in the manner of CODEOWNERS.
+//! Assigns owners to URLs: by the table of a task file, and by files in the format of CODEOWNERS.
 //!
-//! Documents that name their owner are rare; De Bra said so in 1994 already. A site usually knows by folder whose pages
-//! they are, so that can be said once, in one of two ways, each with the rule that people expect of it:
+//! Documents that name their owner are rare, as De Bra noted in 1994. A site usually assigns directories to owners, so
+//! owners can be defined in one of two ways, each with the precedence that users expect:
 //!
-//! - In the **table**, an entry is a path (`/physics/`) or a URL (`https://example.org/physics/`) and stands for all that is at or
-//!   below it. The *longest* path that fits wins; of equals, the one that names its host.
-//! - In a **file**, a line is a pattern as Git hosts read it (`*.css`, `/docs/`, `apps/**/figures/`), or a URL. The *last* line
-//!   that fits wins, also if it names nobody.
+//! - In the **table**, an entry is a path (`/physics/`) or a URL (`https://example.org/physics/`) and applies to all
+//!   URLs at or below it. The *longest* path that matches wins; among equals, the one that names its host.
+//! - In a **file**, a line is a pattern with the syntax of Git hosts (`*.css`, `/docs/`, `apps/**/figures/`), or a URL.
+//!   The *last* line that matches wins, even if it assigns no owner.
 //!
-//! The table is asked first: it stands in the task file, nearer to what is to be done. Whatever has no host in it holds for the
-//! sites on which tasks begin, and nowhere else, or a task for `physics` would set out into every other web that has
-//! a folder of this name.
+//! The table takes precedence, since it is part of the task file. A rule without a host applies only to the sites on
+//! which tasks begin. Otherwise a task for `physics` would extend to every other site that has a directory of this
+//! name.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -28,7 +28,7 @@ use super::{OwnerRule, Plan, SaidIn, values};
 #[error("too many or too long owner patterns")]
 pub struct OwnersError(#[from] globset::Error);
 
-/// Who owns what, ready to be asked about every document.
+/// The owner rules of a plan, prepared for a lookup of every document.
 #[derive(Clone, Debug, Default)]
 pub struct Owners {
     rules: Vec<Ranked>,
@@ -36,30 +36,30 @@ pub struct Owners {
     urls: Prefixes<usize>,
     /// Rules that are plain paths.
     paths: Prefixes<usize>,
-    /// Patterns, and which rule each belongs to.
+    /// Patterns, and the rule of each in `globbed`.
     globs: GlobSet,
     globbed: Vec<usize>,
-    /// Where rules without a host hold: `host[:port]`.
+    /// The sites to which rules without a host apply: `host[:port]`.
     sites: HashSet<Box<str>>,
 }
 
-/// A rule, with what makes it win over others.
+/// A rule, with its precedence.
 #[derive(Clone, Debug)]
 struct Ranked {
     owner: Option<Box<str>>,
     rank: Rank,
 }
 
-/// The greatest wins.
+/// The precedence of a rule; the greatest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     /// The number of the line.
     File(usize),
-    /// The length of the path, and whether there is a host.
+    /// The length of the path, and true if the rule has a host.
     Table(usize, bool),
 }
 
-/// What a pattern is, after a look at it.
+/// The parsed form of a pattern.
 enum Form {
     Url(String),
     Path(String),
@@ -107,7 +107,7 @@ impl Owners {
         })
     }
 
-    /// Who owns a URL; none if nobody is known to.
+    /// Returns the owner of a URL, if one is known.
     pub fn of(&self, url: &Url) -> Option<&str> {
         if self.rules.is_empty() {
             return None;
@@ -132,12 +132,12 @@ impl Owners {
     }
 }
 
-/// Whether two names mean the same owner: `@Physics` is physics.
+/// Returns true if two names mean the same owner: `@Physics` is physics.
 pub(super) fn same_owner(one: &str, other: &str) -> bool {
     folded_owner(one) == folded_owner(other)
 }
 
-/// The name of an owner as names are compared: whatever its case, with `@` or without.
+/// Returns the name of an owner in the form for comparisons: without case, and without `@`.
 pub(crate) fn folded_owner(name: &str) -> String {
     name.trim().trim_start_matches('@').to_lowercase()
 }
@@ -146,7 +146,7 @@ fn host_of(key: &str) -> &str {
     key.split('/').next().unwrap_or_default()
 }
 
-/// The rules for places that `text` is at or below: `/physics` has `/physics/a`, and not `/physics2`.
+/// Returns the rules for places that `text` is at or below: `/physics` matches `/physics/a`, and not `/physics2`.
 fn at_or_below<'a>(prefixes: &'a Prefixes<usize>, text: &'a str) -> impl Iterator<Item = usize> + 'a {
     let ends_there = move |prefix: &str| match text.as_bytes().get(prefix.len()) {
         Some(next) => prefix.ends_with('/') || b"/?".contains(next),
@@ -155,7 +155,7 @@ fn at_or_below<'a>(prefixes: &'a Prefixes<usize>, text: &'a str) -> impl Iterato
     prefixes.of(text).filter(move |(prefix, _)| ends_there(prefix)).map(|(_, index)| *index)
 }
 
-/// Takes a pattern apart. What is not a URL is as Git hosts read it.
+/// Parses a pattern. A pattern that is not a URL has the syntax of Git hosts.
 fn form(pattern: &str) -> Result<Form, globset::Error> {
     if pattern.starts_with("http://") || pattern.starts_with("https://") {
         return Ok(Form::Url(key(pattern).map_or_else(|| pattern.to_owned(), Cow::into_owned)));
@@ -168,7 +168,7 @@ fn form(pattern: &str) -> Result<Form, globset::Error> {
         return Ok(Form::Path(plain(url.path()).into_owned()));
     }
     let anywhere = if is_anchored { "" } else { "**/" };
-    // Brackets and braces mean themselves to Git hosts, or nothing at all.
+    // Git hosts treat brackets and braces as literal characters, or do not support them.
     let escaped: String =
         body.chars().flat_map(|c| "[]{}\\".contains(c).then_some('\\').into_iter().chain([c])).collect();
     let glob = |text: String| GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
@@ -177,12 +177,12 @@ fn form(pattern: &str) -> Result<Form, globset::Error> {
         return Ok(Form::Globs(vec![below]));
     }
     let itself = glob(format!("{anywhere}{escaped}"))?;
-    // `docs/*` is what is in docs, and not what is in folders of docs.
+    // `docs/*` matches entries of docs, and not those of its subdirectories.
     let only_itself = is_anchored && body.ends_with("/*");
     Ok(Form::Globs(if only_itself { vec![itself] } else { vec![itself, below] }))
 }
 
-/// What an owners file says.
+/// The contents of an owners file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct OwnersFile {
     pub(super) rules: Vec<OwnerRule>,
@@ -190,8 +190,8 @@ pub(super) struct OwnersFile {
     pub(super) remarks: Vec<Note>,
 }
 
-/// Reads a file in the manner of CODEOWNERS. It may have been made for something else, so a line that makes no sense here
-/// is remarked, and left out.
+/// Parses a file in the format of CODEOWNERS. It may have been written for another program, so an invalid line is
+/// reported in a remark and ignored.
 pub(super) fn parse_owners(text: &str) -> OwnersFile {
     let mut file = OwnersFile::default();
     let mut has_more_owners = false;
@@ -219,7 +219,7 @@ pub(super) fn parse_owners(text: &str) -> OwnersFile {
             let is_address = !word.starts_with('@') && word.contains('@');
             if is_address { addresses.push(word) } else { owners.push(word) }
         }
-        // Who is named by an address only is called by it.
+        // An owner with only an address has the address as its name.
         let owner = owners.first().or(addresses.first()).map(|word| values::owner(word));
         let owner = match owner.transpose() {
             Ok(owner) => owner,
@@ -246,7 +246,7 @@ pub(super) fn parse_owners(text: &str) -> OwnersFile {
     file
 }
 
-/// Adds addresses of somebody who may be known already.
+/// Adds addresses of an owner, who may have some already.
 fn add_person(people: &mut Vec<(String, Vec<String>)>, owner: &str, addresses: impl Iterator<Item = String>) {
     for address in addresses {
         match people.iter_mut().find(|(known, _)| same_owner(known, owner)) {
@@ -257,7 +257,7 @@ fn add_person(people: &mut Vec<(String, Vec<String>)>, owner: &str, addresses: i
     }
 }
 
-/// The words of a line; a blank after a backslash is part of its word.
+/// Splits a line into words; a blank after a backslash is part of its word.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_escaped = false;
@@ -265,7 +265,7 @@ fn words(line: &str) -> Vec<String> {
         let word = words.last_mut().expect("there is always one");
         match c {
             c if is_escaped => {
-                // Before anything but a blank, a backslash is a character like others.
+                // Before anything but a blank, a backslash is an ordinary character.
                 word.extend(Some('\\').filter(|_| !c.is_whitespace()));
                 word.push(c);
                 is_escaped = false;
@@ -279,7 +279,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// A pattern of a file, if it can be used.
+/// Returns a pattern of a file, if it is valid.
 fn pattern(text: String) -> Result<String, String> {
     const LONGEST: usize = 1000;
     let pattern = match text.starts_with("http://") || text.starts_with("https://") {

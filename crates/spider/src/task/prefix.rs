@@ -1,11 +1,11 @@
-//! Prefixes of URLs, as what is avoided, leafed, excluded or owned is written; and finding those that a URL begins with.
+//! Prefixes of URLs, as used for restrictions, exclusions and owners; and a search for those that match a URL.
 //!
-//! URLs are compared by their [`key`]: without scheme, user and fragment, and with escapes that mean nothing undone. So
-//! `http://h:80/~a/` and `https://h/%7Ea/` are one place: nobody who asks that a place be left alone means one spelling of it.
+//! URLs are compared by their [`key`]: without scheme, user and fragment, and with unnecessary escapes decoded. So
+//! `http://h:80/~a/` and `https://h/%7Ea/` are equal: a restriction applies to all spellings of a URL.
 
 use std::borrow::Cow;
 
-/// `host[:port]/path[?query]` of an http or https URL as `Url` writes it; none for any other.
+/// Returns `host[:port]/path[?query]` of an http or https URL as `Url` writes it; `None` for other URLs.
 pub(super) fn key(url: &str) -> Option<Cow<'_, str>> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let rest = rest.split('#').next().unwrap_or_default();
@@ -14,12 +14,12 @@ pub(super) fn key(url: &str) -> Option<Cow<'_, str>> {
     Some(plain(&rest[user..]))
 }
 
-/// The path and query of a key.
+/// Returns the path and query of a key.
 pub(super) fn path_of(key: &str) -> &str {
     key.find('/').map_or("/", |slash| &key[slash..])
 }
 
-/// Undoes escapes of characters that need none, and writes the others in capitals (RFC 3986, 6.2.2).
+/// Decodes escapes of characters that need none, and writes the others in capitals (RFC 3986, 6.2.2).
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
@@ -43,8 +43,8 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Prefixes, each with a value, ready to be searched: the cost of a search grows with how deeply they are nested, and hardly
-/// with how many they are.
+/// Prefixes, each with a value, prepared for searches: the cost of a search grows with the depth of their nesting, and
+/// hardly with their number.
 #[derive(Clone, Debug)]
 pub(super) struct Prefixes<T> {
     /// In byte order, so that each follows those it begins with.
@@ -84,10 +84,10 @@ impl<T> Prefixes<T> {
         self.entries.is_empty()
     }
 
-    /// Those that a text begins with, the longest first.
+    /// Returns the prefixes of a text, the longest first.
     pub(super) fn of<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (&'a str, &'a T)> {
-        // Whatever lies between a prefix of the text and the text itself begins with that prefix. So all prefixes are among the
-        // nearest entry before the text and its parents, and once one fits, its parents do.
+        // Every string that sorts between a prefix of the text and the text itself begins with that prefix. So all
+        // prefixes are among the nearest entry before the text and its parents, and once one matches, its parents do.
         let before = self.entries.partition_point(|entry| &*entry.prefix <= text).checked_sub(1);
         let chain = std::iter::successors(before, |at| self.entries[*at].parent).map(|at| &self.entries[at]);
         chain.skip_while(|entry| !text.starts_with(&*entry.prefix)).map(|entry| (&*entry.prefix, &entry.value))

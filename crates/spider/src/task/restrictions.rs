@@ -1,7 +1,7 @@
-//! What is avoided (no request at all) or leafed (HEAD only): the avoid file, and finding out whether a URL is one of them.
+//! URLs to avoid (no request at all) or to leaf (HEAD only): parses the avoid file, and finds the restriction of a URL.
 //!
-//! MOMspider kept a pair of files: what to avoid, and which sites had been asked for their rules about robots. The first is
-//! what it was. The second is only read: what robots.txt says is kept in the table of URLs, and for no longer than a day.
+//! MOMspider had a pair of files: the URLs to avoid, and the sites whose robots.txt it had fetched. The avoid file has
+//! the same meaning here. The sites file is only read: robots.txt is stored in the table of URLs, for a day at most.
 
 use std::path::Path;
 
@@ -12,21 +12,21 @@ use super::error::{Note, shown, unknown};
 use super::prefix::{Prefixes, key};
 use super::{Action, Restriction, values};
 
-/// Restrictions, ready to be asked about every link.
+/// Restrictions, prepared for a lookup of every link.
 #[derive(Clone, Debug, Default)]
 pub struct Restrictions {
     prefixes: Prefixes<(Action, Option<Timestamp>)>,
 }
 
 impl Restrictions {
-    /// Prepares them.
+    /// Prepares restrictions.
     pub fn new(restrictions: &[Restriction]) -> Self {
         let keyed = |it: &Restriction| Some((key(&it.prefix)?.into_owned(), (it.action, it.until)));
         Self { prefixes: Prefixes::new(restrictions.iter().filter_map(keyed)) }
     }
 
-    /// What is to be done about a URL, which is as `Url` writes it. Of several, what forbids more: a part of what is to be
-    /// avoided cannot be had by calling it a leaf.
+    /// Returns the restriction of a URL, which is as `Url` writes it. If several match, the strictest applies:
+    /// declaring a part of an avoided prefix a leaf does not allow requests to it.
     pub fn action(&self, url: &str, now: Timestamp) -> Option<Action> {
         if self.prefixes.is_empty() {
             return None;
@@ -40,8 +40,8 @@ impl Restrictions {
 /// Restrictions, each with its line.
 pub(super) type Lined = Vec<(usize, Restriction)>;
 
-/// What an avoid file says, each with its line, and what is odd about it: a line is `Avoid` or `Leaf`, a prefix of URLs, and
-/// perhaps until when, in brackets: `[*]` or `[date]`.
+/// Parses an avoid file into restrictions and remarks: a line is `Avoid` or `Leaf`, a prefix of URLs, and optionally an
+/// expiry in brackets: `[*]` or `[date]`.
 pub(super) fn parse_avoid(text: &str) -> Result<(Lined, Vec<Note>), Note> {
     let (mut restrictions, mut remarks) = (Vec::new(), Vec::new());
     for (number, line) in significant(text) {
@@ -51,7 +51,7 @@ pub(super) fn parse_avoid(text: &str) -> Result<(Lined, Vec<Note>), Note> {
             "Leaf" => Action::Leaf,
             other => return Err(Note::new(number, unknown(other, &["Avoid", "Leaf"]))),
         };
-        // News groups and gophers were avoided, too.
+        // Files of 1994 also avoid news and gopher URLs.
         if Url::parse(what).is_ok_and(|url| !matches!(url.scheme(), "http" | "https")) {
             let what = format!("'{}' is neither http nor https, and never requested", shown(what));
             remarks.push(Note::new(number, what));
@@ -63,7 +63,7 @@ pub(super) fn parse_avoid(text: &str) -> Result<(Lined, Vec<Note>), Note> {
     Ok((restrictions, remarks))
 }
 
-/// Those of a file that have not expired, and a remark if some have.
+/// Returns the restrictions of a file that have not expired, and a remark if some have.
 pub(super) fn current(file: &Path, all: Lined, now: Timestamp) -> (Vec<Restriction>, Option<Note>) {
     let (valid, expired): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|(_, restriction)| restriction.until.is_none_or(|until| now < until));
@@ -76,17 +76,17 @@ pub(super) fn current(file: &Path, all: Lined, now: Timestamp) -> (Vec<Restricti
     (valid.collect(), remark)
 }
 
-/// A site that was asked for its rules about robots.
+/// A site whose robots.txt was fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CheckedSite {
     pub(super) line: usize,
     pub(super) host: String,
     pub(super) port: u16,
-    /// Until when it need not be asked again; none is never again.
+    /// The time until which it need not be fetched again; `None` means never again.
     pub(super) until: Option<Timestamp>,
 }
 
-/// What a sites file says: a line is `Site`, a host and its port, and perhaps until when.
+/// Parses a sites file: a line is `Site`, a host and its port, and optionally an expiry.
 pub(super) fn parse_sites(text: &str) -> Result<Vec<CheckedSite>, Note> {
     let mut sites = Vec::new();
     for (number, line) in significant(text) {
@@ -94,7 +94,7 @@ pub(super) fn parse_sites(text: &str) -> Result<Vec<CheckedSite>, Note> {
         if entry.kind != "Site" {
             return Err(Note::new(number, unknown(entry.kind, &["Site"])));
         }
-        // The port is written even where it is the usual one; read as a URL, the host is checked, too.
+        // The port is written even if it is the default one; parsing the text as a URL checks the host, too.
         let url = Url::parse(&format!("http://{}/", entry.what)).ok();
         let host = url.as_ref().filter(|url| url.path() == "/" && url.query().is_none()).and_then(Url::host_str);
         let Some((host, port)) = host.zip(url.as_ref().and_then(Url::port_or_known_default)) else {
@@ -107,7 +107,7 @@ pub(super) fn parse_sites(text: &str) -> Result<Vec<CheckedSite>, Note> {
     Ok(sites)
 }
 
-/// Lines that say something, from 1.
+/// Returns the significant lines, numbered from 1.
 fn significant(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
     numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))

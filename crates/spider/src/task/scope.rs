@@ -1,4 +1,5 @@
-//! Whether a document belongs to a task. Asked for every link of every page, so what can be known beforehand is.
+//! Decides whether a document belongs to a task. It runs for every link of every page, so everything possible is
+//! computed once.
 
 use url::Url;
 
@@ -6,27 +7,27 @@ use super::owners::same_owner;
 use super::prefix::{Prefixes, key};
 use super::{Scope, Task};
 
-/// Whether a document belongs to a task.
+/// The relation of a document to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scoping {
-    /// It does: it is read, and its links are followed.
+    /// Inside: it is read, and its links are followed.
     Inside,
-    /// It does not: it is tested, and no more.
+    /// Outside: it is tested, and its links are not followed.
     Outside,
-    /// That depends on who owns it, which only the document can tell.
+    /// Unknown: it depends on the owner, which only the document itself names.
     Ask,
-    /// The same, on a host that nobody named.
+    /// The same, on a host that no task names.
     AskElsewhere,
 }
 
-/// The bounds of one task, ready to be asked about every link.
+/// The bounds of one task, prepared for a lookup of every link.
 #[derive(Clone, Debug)]
 pub struct Scoper {
-    /// The top, which always belongs.
+    /// The top, which always belongs to the task.
     top: Box<str>,
-    /// What a URL begins with if it is within bounds: the site, or the folder of the top.
+    /// The prefix of URLs within bounds: the site, or the directory of the top.
     within: Box<str>,
-    /// Whose documents, if only those of one owner.
+    /// The owner, if only documents of one owner belong to the task.
     owner: Option<Box<str>>,
     /// True if documents on other hosts may be the owner's.
     any_host: bool,
@@ -34,12 +35,12 @@ pub struct Scoper {
 }
 
 impl Scoper {
-    /// The bounds of a task.
+    /// Prepares the bounds of a task.
     pub fn new(task: &Task) -> Self {
         let top = key(task.top.as_str()).unwrap_or_default();
         let end = match task.scope {
             Scope::Site | Scope::Owner => top.find('/'),
-            // What follows the path may have slashes of its own.
+            // A query after the path may contain slashes, too.
             Scope::Tree => top.split('?').next().and_then(|path| path.rfind('/')),
         };
         let within = &top[..end.map_or(top.len(), |slash| slash + 1)];
@@ -53,8 +54,8 @@ impl Scoper {
         }
     }
 
-    /// Whether a document belongs to the task; `owner` is who owns it, if that is known. http and https at their usual ports
-    /// are one site.
+    /// Returns the relation of a document to the task; `owner` is its owner, if known. http and https on their default
+    /// ports are one site.
     pub fn scoping(&self, url: &Url, owner: Option<&str>) -> Scoping {
         let Some(key) = key(url.as_str()) else { return Scoping::Outside };
         if *key == *self.top {

@@ -1,5 +1,5 @@
-//! Task files in TOML. A key is one row of [`TOP`], [`OF_TASKS`], [`OF_MAIL`] or [`OF_RESTRICTIONS`]; what is not a row is refused, with
-//! the nearest key that is.
+//! Parses task files in TOML. A key is one row of [`TOP`], [`OF_TASKS`], [`OF_MAIL`] or [`OF_RESTRICTIONS`]. Other keys
+//! are refused, with a suggestion of the nearest key.
 
 use std::path::PathBuf;
 
@@ -12,13 +12,13 @@ use super::error::{Note, shown, unknown};
 use super::owners::same_owner;
 use super::{Action, MailRoute, OwnerRule, Restriction, SaidIn, Scope, Tell, values};
 
-/// A key of a table that fills a `T`.
+/// A key of a table that sets a value of a `T`.
 pub(super) struct Key<T> {
     pub(super) name: &'static str,
     set: fn(&mut T, &At<'_>) -> Result<(), Note>,
 }
 
-/// The file itself.
+/// The keys of the file itself.
 pub(super) const TOP: &[Key<Draft>] = &[
     Key { name: "contact", set: |draft, at| at.parse(values::contact).map(|it| draft.plan.contact = Some(it)) },
     Key { name: "depth", set: |draft, at| at.number(0).map(|it| draft.plan.max_depth = Some(it)) },
@@ -33,7 +33,7 @@ pub(super) const TOP: &[Key<Draft>] = &[
     Key { name: "mail", set: |draft, at| route(at).map(|it| draft.plan.mail = Some(it)) },
 ];
 
-/// `[[task]]`
+/// The keys of `[[task]]`.
 pub(super) const OF_TASKS: &[Key<TaskDraft>] = &[
     Key { name: "name", set: |task, at| at.parse(values::name).map(|it| task.name = Some(it)) },
     Key { name: "site", set: |task, at| begin(task, at, Scope::Site) },
@@ -78,7 +78,7 @@ pub(super) const OF_TASKS: &[Key<TaskDraft>] = &[
     Key { name: "max_pages", set: |task, at| at.number(1).map(|it| task.max_pages = Some(it)) },
 ];
 
-/// `[mail]`
+/// The keys of `[mail]`.
 pub(super) const OF_MAIL: &[Key<MailDraft>] = &[
     Key { name: "smtp", set: |mail, at| at.parse(smtp_url).map(|it| mail.smtp = Some(it)) },
     Key { name: "sendmail", set: |mail, at| at.path().map(|it| mail.sendmail = Some(it)) },
@@ -87,7 +87,7 @@ pub(super) const OF_MAIL: &[Key<MailDraft>] = &[
     Key { name: "password_file", set: |mail, at| at.path().map(|it| mail.password_file = Some(it)) },
 ];
 
-/// `[[avoid]]` and `[[leaf]]`
+/// The keys of `[[avoid]]` and `[[leaf]]`.
 pub(super) const OF_RESTRICTIONS: &[Key<Restriction>] = &[
     Key { name: "url", set: |restriction, at| at.parse(values::prefix).map(|it| restriction.prefix = it) },
     Key {
@@ -114,7 +114,7 @@ pub(super) fn parse(text: &str) -> Result<Draft, Note> {
     Ok(draft)
 }
 
-/// Puts what a table says into `target`, in the order of the file, so that what is told is the first thing that is wrong.
+/// Sets the values of a table in `target`, in the order of the file, so that the first error is reported.
 fn fill<T>(table: &DeTable<'_>, keys: &[Key<T>], target: &mut T, lines: &Lines) -> Result<(), Note> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -129,7 +129,7 @@ fn fill<T>(table: &DeTable<'_>, keys: &[Key<T>], target: &mut T, lines: &Lines) 
     Ok(())
 }
 
-/// What to say about a key that is not known in a table. Two mistakes are so easily made that they have answers of their own.
+/// Returns the message about an unknown key in a table. Two common mistakes have separate messages.
 fn stranger(name: &str, known: &[&str]) -> String {
     if TOP.iter().any(|row| row.name == name) {
         return format!("'{name}' applies to the whole file; move it above the first line with brackets");
@@ -156,7 +156,7 @@ impl<'a> At<'a> {
         Note::new(self.line(), format!("'{}' {problem}", self.key))
     }
 
-    /// A text that is not empty.
+    /// Returns a text that is not empty.
     fn text(&self) -> Result<&'a str, Note> {
         let text = self.value.get_ref().as_str().map(str::trim).filter(|text| !text.is_empty());
         text.ok_or_else(|| self.wrong("needs text in quotes"))
@@ -177,7 +177,7 @@ impl<'a> At<'a> {
         fitting.ok_or_else(|| self.wrong(&format!("needs a whole number of at least {least}")))
     }
 
-    /// The value itself, or those of a list.
+    /// Returns the value itself, or those of a list.
     fn items(&self) -> impl Iterator<Item = At<'a>> {
         let Self { key, value, lines } = *self;
         let items = value.get_ref().as_array().map_or(std::slice::from_ref(value), |array| array.as_ref());
@@ -192,7 +192,7 @@ impl<'a> At<'a> {
         self.items().map(table).collect()
     }
 
-    /// The entries of a table with keys of all kinds, in the order of the file.
+    /// Returns the entries of a table with keys of all kinds, in the order of the file.
     fn entries(&self) -> Result<Vec<At<'a>>, Note> {
         let table =
             self.value.get_ref().as_table().ok_or_else(|| self.wrong(&format!("must begin with [{}]", self.key)))?;
@@ -204,7 +204,7 @@ impl<'a> At<'a> {
 }
 
 fn add_task(draft: &mut Draft, (line, table, lines): (usize, &DeTable<'_>, &Lines)) -> Result<(), Note> {
-    // Who has an address and says no more wants to know what has to be repaired.
+    // The default for a task with an address: the findings that need repair.
     let tell = Tell { broken: true, redirected: true, ..Tell::default() };
     let mut task = TaskDraft { line, tell, ..TaskDraft::default() };
     fill(table, OF_TASKS, &mut task, lines)?;
@@ -261,7 +261,7 @@ fn include(draft: &mut Draft, at: &At<'_>, content: Content) -> Result<(), Note>
     Ok(())
 }
 
-/// `[owners]`: a path or a URL, and who owns what is at or below it.
+/// Reads `[owners]`: a path or a URL, and the owner of the documents at or below it.
 fn own(draft: &mut Draft, at: &At<'_>) -> Result<(), Note> {
     for entry in at.entries()? {
         let pattern = if entry.key.starts_with('/') && !entry.key.contains(['*', '?']) {
@@ -281,7 +281,7 @@ fn own(draft: &mut Draft, at: &At<'_>) -> Result<(), Note> {
     Ok(())
 }
 
-/// `[people]`: an owner, and who is written to.
+/// Reads `[people]`: an owner and its addresses.
 fn know(draft: &mut Draft, at: &At<'_>) -> Result<(), Note> {
     for entry in at.entries()? {
         let owner = values::owner(entry.key).map_err(|problem| entry.wrong(&problem))?;
@@ -297,7 +297,7 @@ fn know(draft: &mut Draft, at: &At<'_>) -> Result<(), Note> {
     Ok(())
 }
 
-/// `[mail]` as it was written.
+/// The parsed table `[mail]`.
 #[derive(Default)]
 pub(super) struct MailDraft {
     smtp: Option<Url>,
@@ -335,7 +335,7 @@ fn smtp_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Where the lines of a text begin.
+/// The ends of the lines of a text.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -343,7 +343,7 @@ impl Lines {
         Self(text.match_indices('\n').map(|(at, _)| at).collect())
     }
 
-    /// The line of an offset, from 1.
+    /// Returns the line of an offset, from 1.
     fn line(&self, offset: usize) -> usize {
         self.0.partition_point(|end| *end < offset) + 1
     }

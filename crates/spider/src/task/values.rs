@@ -1,5 +1,5 @@
-//! Values as both syntaxes take them. Each function says what it needs when it does not get it, in words that follow the
-//! name of a key or directive: "'site' needs …".
+//! Parses values that both syntaxes have. Each function returns what it needs if the value is invalid, in words that
+//! follow the name of a key or directive: "'site' needs …".
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -8,7 +8,7 @@ use url::Url;
 
 use super::error::shown;
 
-/// The name of a task or an owner: one word.
+/// Parses the name of a task or an owner: one word.
 pub(super) fn name(text: &str) -> Result<String, String> {
     const LONGEST: usize = 200;
     let text = text.trim();
@@ -19,25 +19,25 @@ pub(super) fn name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// An owner, who may be written as in CODEOWNERS: `@physics` is physics.
+/// Parses the name of an owner, which may be written as in CODEOWNERS: `@physics` is physics.
 pub(super) fn owner(text: &str) -> Result<String, String> {
     name(text.trim().trim_start_matches('@'))
 }
 
-/// Where a task begins.
+/// Parses the URL where a task starts.
 pub(super) fn top(text: &str) -> Result<Url, String> {
     let mut url = web_url(text)?;
     url.set_fragment(None);
     Ok(url)
 }
 
-/// A prefix of URLs, normalised.
+/// Parses a prefix of URLs, and normalises it.
 pub(super) fn prefix(text: &str) -> Result<String, String> {
     let url = web_url(text)?;
     without_fragment(url, text)
 }
 
-/// A prefix that may also be a path on the site of a task.
+/// Parses a prefix that may also be a path on the site of a task.
 pub(super) fn prefix_on(top: &Url, text: &str) -> Result<String, String> {
     if !text.starts_with('/') || text.starts_with("//") {
         return prefix(text);
@@ -53,7 +53,7 @@ fn without_fragment(url: Url, text: &str) -> Result<String, String> {
     Ok(url.into())
 }
 
-/// A URL that can be asked for.
+/// Parses a URL that can be requested.
 fn web_url(text: &str) -> Result<Url, String> {
     let url = absolute_url(text)?;
     if !matches!(url.scheme(), "http" | "https") {
@@ -65,7 +65,7 @@ fn web_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Any whole URL.
+/// Parses an absolute URL.
 pub(super) fn absolute_url(text: &str) -> Result<Url, String> {
     let text = text.trim();
     let problem =
@@ -76,7 +76,7 @@ pub(super) fn absolute_url(text: &str) -> Result<Url, String> {
     Url::parse(text).map_err(|error| problem(&error.to_string()))
 }
 
-/// An address for mail: `alice@example.org` or `Alice <alice@example.org>`.
+/// Parses an email address: `alice@example.org` or `Alice <alice@example.org>`.
 pub(super) fn address(text: &str) -> Result<String, String> {
     let text = text.trim();
     let bare = match text.split_once('<') {
@@ -84,7 +84,7 @@ pub(super) fn address(text: &str) -> Result<String, String> {
         None => text,
     };
     let is_odd = |c: char| c.is_whitespace() || c.is_control() || "<>,;\"()\\".contains(c);
-    // What begins with a minus sign, some program on the way takes for an option.
+    // Some mail programs interpret an address that begins with a minus sign as an option.
     let is_local = |local: &str| !local.is_empty() && !local.starts_with('-');
     let parts = bare.rsplit_once('@').filter(|(local, domain)| is_local(local) && !domain.is_empty());
     if parts.is_none() || bare.contains(is_odd) || text.contains(char::is_control) {
@@ -93,7 +93,7 @@ pub(super) fn address(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Whom servers may write to: an address without a name, or a page about it. It goes into headers.
+/// Parses the contact for servers: an address without a name, or the URL of a page about it. It is sent in headers.
 pub(super) fn contact(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.starts_with("http://") || text.starts_with("https://") {
@@ -105,7 +105,7 @@ pub(super) fn contact(text: &str) -> Result<String, String> {
     })
 }
 
-/// Until when something holds; none is for ever, which is written `*`. A day by itself is meant to its end, in UTC.
+/// Parses an expiry; `None` is permanent, which is written `*`. A date without a time includes the whole day, in UTC.
 pub(super) fn until(text: &str) -> Result<Option<Timestamp>, String> {
     let text = text.trim();
     if text == "*" {
@@ -125,7 +125,7 @@ pub(super) fn until(text: &str) -> Result<Option<Timestamp>, String> {
     })
 }
 
-/// A whole number: days, or links to follow.
+/// Parses a whole number: days, or links to follow.
 pub(super) fn number(text: &str) -> Result<u32, String> {
     text.trim().parse().map_err(|_| format!("needs a whole number, not '{}'", shown(text.trim())))
 }
