@@ -1,19 +1,19 @@
-//! Which attributes refer to something, by element: one table. What depends on more than the name of element and
-//! attribute (the relation of a `link`, the name of a `meta`) has a table of its own below.
+//! The attributes that contain references, by element: one table. Attributes that depend on more than the names of
+//! element and attribute (the relation of a `link`, the name of a `meta`) have separate tables below.
 
 use crate::reference::Kind;
 
 macro_rules! attributes {
     ($($attribute:ident $name:literal),+ $(,)?) => {
-        /// An attribute that says something; all others are passed over as they are read.
+        /// An attribute that the extraction uses; all others are skipped while they are read.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Attribute { $($attribute),+ }
 
         impl Attribute {
-            /// The attribute of this name, in lower case.
+            /// Returns the attribute of this name, in lower case.
             pub(super) fn of(name: &[u8]) -> Option<Self> {
                 const NAMES: &[(&[u8], Attribute)] = &[$(($name.as_bytes(), Attribute::$attribute)),+];
-                // The most frequent one of all says nothing.
+                // The most frequent attribute contains no reference.
                 if name == b"class" {
                     return None;
                 }
@@ -31,18 +31,18 @@ attributes! {
     IsPermaLink "ispermalink", XmlBase "xml:base", Uri "uri", Method "method",
 }
 
-/// How a value names its targets.
+/// The syntax of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
-    /// It is one URL.
+    /// One URL.
     Url,
-    /// It is a list of images with descriptors.
+    /// A list of images with descriptors.
     Srcset,
-    /// It is several URLs with white space between them.
+    /// URLs separated by whitespace.
     List,
 }
 
-/// Element, attribute, how, and what kind of reference that is. The most frequent come first.
+/// Element, attribute, syntax of the value, and kind of the reference. The most frequent come first.
 const REFERENCES: &[(&str, Attribute, How, Kind)] = &[
     ("a", Attribute::Href, How::Url, Kind::Anchor),
     ("img", Attribute::Src, How::Url, Kind::Image),
@@ -69,7 +69,7 @@ const REFERENCES: &[(&str, Attribute, How, Kind)] = &[
     ("html", Attribute::Manifest, How::Url, Kind::Background),
     ("iframe", Attribute::LongDesc, How::Url, Kind::LongDescription),
     ("iframe", Attribute::Src, How::Url, Kind::Frame),
-    // SVG's element, and what a browser takes for `img` outside of SVG.
+    // The element of SVG; outside SVG, browsers treat it as `img`.
     ("image", Attribute::Href, How::Url, Kind::SvgImage),
     ("image", Attribute::Src, How::Url, Kind::Image),
     ("image", Attribute::XlinkHref, How::Url, Kind::SvgImage),
@@ -96,7 +96,7 @@ const REFERENCES: &[(&str, Attribute, How, Kind)] = &[
     ("video", Attribute::Src, How::Url, Kind::Video),
 ];
 
-/// What this attribute of this element refers to, if anything.
+/// Returns the reference that this attribute of this element contains, if any.
 pub(super) fn reference(element: &[u8], attribute: Attribute) -> Option<(How, Kind)> {
     REFERENCES
         .iter()
@@ -104,8 +104,8 @@ pub(super) fn reference(element: &[u8], attribute: Attribute) -> Option<(How, Ki
         .map(|(.., how, kind)| (*how, *kind))
 }
 
-/// The relations that decide what a link leads to; the first row that is among them counts. No kind: nothing is there to
-/// be had, only a hint of what may be needed soon.
+/// The kinds of references by link relation; the first matching row counts. Relations without a kind are only hints for
+/// later requests, without a resource to test.
 const RELATIONS: &[(&str, Option<Kind>)] = &[
     ("stylesheet", Some(Kind::Stylesheet)),
     ("manifest", Some(Kind::Manifest)),
@@ -133,7 +133,7 @@ const RELATIONS: &[(&str, Option<Kind>)] = &[
 /// The media types of feeds.
 const FEEDS: &[&str] = &["application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"];
 
-/// What a link of this relation and type leads to; none if to nothing that can be tested.
+/// Returns the kind of reference of a link with this relation and type; `None` if it cannot be tested.
 pub(super) fn relation(rel: &str, media_type: &str) -> Option<Kind> {
     let has = |name: &str| rel.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(name));
     if let Some((_, kind)) = RELATIONS.iter().find(|(name, _)| has(name)) {
@@ -172,7 +172,7 @@ const META: &[(&str, Kind)] = &[
     ("thumbnail", Kind::LinkPart),
 ];
 
-/// What the content of a `meta` of this name refers to, if it is a URL.
+/// Returns the kind of reference in the content of a `meta` of this name, if it is a URL.
 pub(super) fn meta(name: &str) -> Option<Kind> {
     META.iter().find(|(there, _)| there.eq_ignore_ascii_case(name)).map(|(_, kind)| *kind)
 }

@@ -1,21 +1,22 @@
-//! From bytes to text, by the order of the standards: a byte order mark, then the server's word, then the document's own,
-//! then a default.
+//! Decodes bytes into text. The standards define the order of precedence: a byte order mark, then the charset of the
+//! response, then that of the document itself, then a default.
 
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use memchr::{memchr, memmem};
 
-/// How much of a page is searched for what it says of itself.
+/// The number of bytes at the beginning of a page that are searched for a declaration of its encoding.
 const SEARCHED: usize = 1024;
 
-/// A page in HTML. If nobody says anything, it is UTF-8 if it can be, and else what the Web was first written in.
+/// Decodes a page in HTML. Without a declaration, it is UTF-8 if valid, and otherwise Windows-1252, the original
+/// charset of the Web.
 pub(super) fn html<'b>(body: &'b [u8], declared: Option<&str>) -> (Cow<'b, str>, &'static Encoding) {
     let fallback = || if std::str::from_utf8(body).is_ok() { UTF_8 } else { WINDOWS_1252 };
     decode(body, declared, || meta(&body[..body.len().min(SEARCHED)]).unwrap_or_else(fallback))
 }
 
-/// XML, which may have an encoding declaration.
+/// Decodes XML, which may have an encoding declaration.
 pub(super) fn xml<'b>(body: &'b [u8], declared: Option<&str>) -> (Cow<'b, str>, &'static Encoding) {
     decode(body, declared, || {
         let head = &body[..body.len().min(SEARCHED)];
@@ -26,7 +27,7 @@ pub(super) fn xml<'b>(body: &'b [u8], declared: Option<&str>) -> (Cow<'b, str>, 
     })
 }
 
-/// A style sheet, which may begin with `@charset "…";`.
+/// Decodes a style sheet, which may begin with `@charset "…";`.
 pub(super) fn css<'b>(body: &'b [u8], declared: Option<&str>) -> Cow<'b, str> {
     let own = || {
         let rest = body.strip_prefix(b"@charset \"")?;
@@ -36,7 +37,7 @@ pub(super) fn css<'b>(body: &'b [u8], declared: Option<&str>) -> Cow<'b, str> {
     decode(body, declared, || own().unwrap_or(UTF_8)).0
 }
 
-/// Any other text.
+/// Decodes any other text.
 pub(super) fn plain<'b>(body: &'b [u8], declared: Option<&str>) -> Cow<'b, str> {
     decode(body, declared, || UTF_8).0
 }
@@ -56,7 +57,7 @@ fn decode<'b>(
     (encoding.decode_without_bom_handling(text).0, encoding)
 }
 
-/// What could be read to see the declaration cannot be UTF-16.
+/// Replaces UTF-16: a declaration that could be read as ASCII is not UTF-16.
 fn as_written(encoding: &'static Encoding) -> &'static Encoding {
     match encoding {
         _ if encoding == UTF_16LE || encoding == UTF_16BE => UTF_8,
@@ -65,13 +66,14 @@ fn as_written(encoding: &'static Encoding) -> &'static Encoding {
     }
 }
 
-/// What a page says of itself: the standard's search for `<meta charset>` and `<meta http-equiv=content-type>`.
+/// Returns the encoding that a page declares: the standard's search for `<meta charset>` and `<meta
+/// http-equiv=content-type>`.
 fn meta(head: &[u8]) -> Option<&'static Encoding> {
     let mut rest = head;
     while let Some(tag) = memchr(b'<', rest) {
         rest = &rest[tag..];
         if rest.starts_with(b"<!--") {
-            // The dashes that open a comment may close it, too.
+            // The dashes that open a comment may also close it.
             rest = &rest[2 + memmem::find(&rest[2..], b"-->")? + 3..];
         } else if rest.len() > 5
             && rest[..5].eq_ignore_ascii_case(b"<meta")
@@ -115,7 +117,7 @@ fn meta_attributes(rest: &mut &[u8]) -> Option<&'static Encoding> {
     encoding.filter(|_| needs_pragma.is_some_and(|needed| !needed || is_pragma))
 }
 
-/// The next attribute of a tag, its name in lower case; none at its end.
+/// Returns the next attribute of a tag, its name in lower case; `None` at the end of the tag.
 fn attribute(rest: &mut &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     *rest = rest.trim_ascii_start();
     while let [b'/', beyond @ ..] = rest {
@@ -142,7 +144,7 @@ fn attribute(rest: &mut &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((name, value.to_vec()))
 }
 
-/// The value after `name=` within a text, quoted or not.
+/// Returns the value after `name=` within a text, quoted or not.
 fn named<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
     let mut rest = text;
     loop {

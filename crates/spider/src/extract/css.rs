@@ -1,8 +1,8 @@
-//! The references of style sheets, `<style>` elements and `style` attributes: `url()`, `@import` and the strings of
-//! `image-set()`.
+//! Extracts the references of style sheets, `<style>` elements and `style` attributes: `url()`, `@import` and the
+//! strings of `image-set()`.
 //!
-//! A tokenizer as far as CSS Syntax is needed to tell a reference from a comment, a string or a part of a name. What leads
-//! within the document (`url(#…)`), holds its data itself (`data:`) or names a namespace is no reference.
+//! It implements the parts of CSS Syntax that are needed to distinguish a reference from a comment, a string or a part
+//! of a name. URLs within the document (`url(#…)`), embedded data (`data:`) and names of namespaces are not references.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use memchr::memmem;
 use super::resolve::starts_with;
 use crate::reference::Kind;
 
-/// Tells each reference of a style sheet: its kind, where it is, and the URL.
+/// Reports each reference of a style sheet: its kind, its position, and the URL.
 pub(super) fn read(css: &str, mut found: impl FnMut(Kind, usize, &str)) {
     let mut scanner = Scanner { css, at: 0 };
     let mut rule = Rule::Other;
@@ -79,7 +79,7 @@ pub(super) fn read(css: &str, mut found: impl FnMut(Kind, usize, &str)) {
             }
             _ => scanner.at += 1,
         }
-        // Only what comes first after `@import` is imported; a namespace may come second, after its prefix.
+        // Only the first value after `@import` is imported; a namespace may be the second one, after its prefix.
         if rule == Rule::Import || matches!(byte, b';' | b'{' | b'}') {
             rule = Rule::Other;
         }
@@ -122,11 +122,11 @@ impl<'a> Scanner<'a> {
         self.collect(|byte| if is_name(byte) { Step::Take } else { Step::Stop })
     }
 
-    /// A string, whose opening quote is next.
+    /// Reads a string, whose opening quote is next.
     fn string(&mut self, quote: u8) -> Cow<'a, str> {
         self.at += 1;
         let string = self.collect(|byte| match byte {
-            // A string never goes beyond its line, unless the end of the line is escaped.
+            // A string ends at the end of its line, unless that is escaped.
             b'\n' | b'\r' | b'\x0c' => Step::Stop,
             _ if byte == quote => Step::Stop,
             _ => Step::Take,
@@ -137,7 +137,7 @@ impl<'a> Scanner<'a> {
         string
     }
 
-    /// The rest of `url(`; none if it is spoilt.
+    /// Reads the rest of `url(`; `None` if it is invalid.
     fn url(&mut self, depth: &mut usize) -> Option<Cow<'a, str>> {
         self.skip_space();
         if let Some(quote @ (b'"' | b'\'')) = self.peek(0) {
@@ -160,7 +160,7 @@ impl<'a> Scanner<'a> {
         Some(url)
     }
 
-    /// Takes characters as long as they are wanted; escaped ones always are.
+    /// Collects characters until `want` stops; escaped ones are always included.
     fn collect(&mut self, want: impl Fn(u8) -> Step) -> Cow<'a, str> {
         let mut start = self.at;
         let mut unescaped = None::<String>;
@@ -173,7 +173,7 @@ impl<'a> Scanner<'a> {
             } else if want(byte) == Step::Stop {
                 break;
             } else {
-                // The bytes that end anything are ASCII, so a longer character is always taken as a whole.
+                // The bytes that end anything are ASCII, so a multi-byte character is always read completely.
                 self.at += 1;
             }
         }
@@ -184,7 +184,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The character that is escaped here; none if it is the end of a line.
+    /// Returns the character that is escaped here; `None` if it is the end of a line.
     fn escaped(&mut self) -> Option<char> {
         self.at += 1;
         let rest = &self.css[self.at..];

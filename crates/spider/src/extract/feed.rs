@@ -1,4 +1,5 @@
-//! Feeds: RSS of all ages, Atom, and JSON Feed. What the entries say in HTML is not read: their pages say it.
+//! Extracts the references of feeds: all versions of RSS, Atom, and JSON Feed. HTML content of entries is skipped,
+//! since the pages contain it too.
 
 use serde_json::Value;
 
@@ -9,10 +10,10 @@ use super::resolve::{Resolver, starts_with};
 use super::tokens::{self, Content, Dialect, Tag, Visitor, legible};
 use crate::reference::Kind;
 
-/// How many bytes of one URL or title are read.
+/// The maximum number of bytes read of one URL or title.
 const MOST_TEXT: usize = 64 * 1024;
 
-/// How many bytes of a JSON Feed are read: as a tree it is many times as large.
+/// The maximum number of bytes read of a JSON Feed: its tree is many times as large.
 const MOST_JSON: usize = 8 << 20;
 
 /// Reads a feed in XML.
@@ -33,7 +34,7 @@ pub(super) fn read(text: &str, resolver: &Resolver, gathered: &mut Gathered) {
     tokens::read(text, Dialect::Xml, &mut feed);
 }
 
-/// Reads a JSON Feed; false if it is none. JSON keeps no lines.
+/// Reads a JSON Feed; returns false if it is not one. JSON has no line numbers.
 pub(super) fn read_json(text: &str, resolver: &Resolver, gathered: &mut Gathered) -> bool {
     let feed = text.get(..text.len().min(MOST_JSON)).and_then(|text| serde_json::from_str::<Value>(text).ok());
     let Some(feed) =
@@ -78,16 +79,16 @@ struct Feed<'t, 'g> {
     lines: Lines<'t>,
     has_root: bool,
     is_in_entry: bool,
-    /// In the picture of a channel, which has a title and a link of its own.
+    /// True in the image of a channel, which has a separate title and link.
     is_in_image: bool,
-    /// What the text at hand is, and its line.
+    /// The kind of the current text, and its line.
     open: Option<(Text, u32)>,
-    /// The name of its element, which may have others within it.
+    /// The name of its element, which may contain others.
     name: Vec<u8>,
     text: Vec<u8>,
     /// The title of the entry.
     title: String,
-    /// The references of the entry, which are told its title at its end.
+    /// The references of the entry, which get its title when it ends.
     links: Vec<usize>,
 }
 
@@ -95,7 +96,7 @@ struct Feed<'t, 'g> {
 enum Text {
     Title,
     Url(Kind),
-    /// An identifier that is a URL if it looks like one.
+    /// An identifier that may be a URL.
     Identifier,
 }
 
@@ -118,7 +119,7 @@ impl Feed<'_, '_> {
         self.title.clear();
     }
 
-    /// Attributes that are URLs.
+    /// Adds the references in attributes.
     fn references(&mut self, tag: &Tag<'_>) {
         let (attribute, kind) = match tag.name {
             b"link" | b"atom:link" | b"atom10:link" => (Attribute::Href, relation(tag)),
@@ -140,7 +141,7 @@ impl Feed<'_, '_> {
     }
 }
 
-/// What a link of Atom leads to.
+/// Returns the kind of reference of an Atom link.
 fn relation(tag: &Tag<'_>) -> Option<Kind> {
     match tag.value(Attribute::Rel).unwrap_or("alternate") {
         "self" | "first" | "last" | "next" | "previous" | "prev-archive" | "next-archive" | "current" => {
@@ -160,7 +161,7 @@ impl Visitor for Feed<'_, '_> {
                 self.is_in_entry = true;
             }
             b"image" => self.is_in_image = true,
-            // That of the root. Those further in are rare, and not followed.
+            // The base of the root element. Bases of inner elements are rare, and ignored.
             b"feed" | b"atom:feed" | b"rss" if !self.has_root => {
                 self.has_root = true;
                 if let Some(base) = tag.value(Attribute::XmlBase).and_then(|base| self.resolver.rebased(base)) {

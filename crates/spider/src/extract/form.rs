@@ -1,38 +1,38 @@
-//! In which form a document is read. The server's word counts; where it says nothing, or only that there are bytes or that
-//! there is text, the name and the first bytes are asked. Plain text is never read as HTML: no browser would.
+//! Determines the format of a document. The media type of the response decides. If it is missing or generic (bytes,
+//! text), the name and the first bytes decide. Plain text is never read as HTML, as in browsers.
 
 use url::Url;
 
-/// How a document is read.
+/// The parser for a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// As HTML.
+    /// HTML.
     Html,
-    /// As HTML by the rules of XML.
+    /// HTML by the rules of XML.
     Xhtml,
-    /// As SVG.
+    /// SVG.
     Svg,
-    /// As Markdown.
+    /// Markdown.
     Markdown,
-    /// As a style sheet.
+    /// A style sheet.
     Css,
-    /// As a web manifest.
+    /// A web manifest.
     Manifest,
-    /// As a feed in JSON.
+    /// A feed in JSON.
     JsonFeed,
-    /// As a feed in XML.
+    /// A feed in XML.
     Feed,
-    /// As a site map.
+    /// A sitemap.
     Sitemap,
-    /// As a list of URLs.
+    /// A list of URLs.
     PlainSitemap,
-    /// As XML, whose root says what it is.
+    /// XML, whose root element determines the format.
     Xml,
-    /// Not at all.
+    /// Not parsed.
     Nothing,
 }
 
-/// Media types that say it all.
+/// Media types that determine the format.
 const TYPES: &[(&str, Reading)] = &[
     ("text/html", Reading::Html),
     ("application/xhtml+xml", Reading::Xhtml),
@@ -46,7 +46,7 @@ const TYPES: &[(&str, Reading)] = &[
     ("application/atom+xml", Reading::Feed),
 ];
 
-/// Names that say it where the media type does not.
+/// Extensions that determine the format if the media type does not.
 const NAMES: &[(&str, Reading)] = &[
     (".md", Reading::Markdown),
     (".markdown", Reading::Markdown),
@@ -62,7 +62,7 @@ const NAMES: &[(&str, Reading)] = &[
     (".xhtml", Reading::Xhtml),
 ];
 
-/// How a document of this media type, name and beginning is read.
+/// Returns the parser for a document with this media type, name and beginning.
 pub(super) fn of(media_type: Option<&str>, url: &Url, body: &[u8]) -> Reading {
     let name = url.path().rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
     match media_type.unwrap_or_default() {
@@ -87,7 +87,7 @@ pub(super) fn of(media_type: Option<&str>, url: &Url, body: &[u8]) -> Reading {
     }
 }
 
-/// How a document is read that something refers to as a sitemap.
+/// Returns the parser for a document to which something refers as a sitemap.
 pub(super) fn of_sitemap(media_type: Option<&str>, url: &Url, body: &[u8]) -> Reading {
     match of(media_type, url, body) {
         reading @ (Reading::Html | Reading::Xhtml | Reading::Xml | Reading::Feed) => reading,
@@ -115,7 +115,7 @@ fn by_beginning(body: &[u8]) -> Option<Reading> {
     starts_with("<?xml").then_some(Reading::Xml)
 }
 
-/// How XML with this beginning is read.
+/// Returns the parser for XML with this beginning.
 pub(super) fn of_xml(text: &str) -> Reading {
     let name = root(text).unwrap_or_default();
     let local = name.rsplit(':').next().unwrap_or_default();
@@ -128,7 +128,7 @@ pub(super) fn of_xml(text: &str) -> Reading {
     }
 }
 
-/// The name of the first element.
+/// Returns the name of the first element.
 fn root(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {

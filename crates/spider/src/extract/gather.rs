@@ -1,33 +1,33 @@
-//! What has been found in a document so far, within limits: a page of a few megabytes can name a million targets, and a
-//! long base makes each of them long.
+//! Collects the contents of a document, within limits: a page of a few megabytes can contain a million references, and
+//! a long base makes each of them long.
 
 use super::resolve::Resolver;
 use super::{Form, Page};
 use crate::anchors::{self, Anchors};
 use crate::reference::{Kind, Reference, Target};
 
-/// How many references of a page are kept. The largest real pages have some ten thousand.
+/// The maximum number of references of a page. The largest real pages have some ten thousand.
 pub(super) const MOST_REFERENCES: usize = 200_000;
 
-/// How many bytes of URLs and texts are kept of a page.
+/// The maximum number of bytes of URLs and text of a page.
 const MOST_BYTES: usize = 32 << 20;
 
-/// The length of what a reader sees of a reference, in characters.
+/// The maximum length of the text of a reference, in characters.
 const MOST_TEXT: usize = 80;
 
-/// The length of a title, of an owner, of a date.
+/// The maximum length of a title, of an owner, of a date.
 const MOST_FACT: usize = 200;
 
-/// What was found.
+/// The contents found so far.
 #[derive(Default)]
 pub(super) struct Gathered {
-    /// What is known of the page.
+    /// The page with everything but its anchors.
     pub page: Page,
     anchors: Vec<u64>,
     bytes: usize,
 }
 
-/// How much there was at some time.
+/// A position in the contents, to return to.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     references: usize,
@@ -37,7 +37,7 @@ pub(super) struct Mark {
 }
 
 impl Gathered {
-    /// Adds a reference. Its place among the references comes back, if there was room for it.
+    /// Adds a reference. Returns its position among the references, unless a limit is reached.
     pub(super) fn add(&mut self, to: &Resolver, kind: Kind, line: u32, text: &str, raw: &str) -> Option<usize> {
         if self.page.references.len() >= MOST_REFERENCES || self.bytes >= MOST_BYTES {
             self.page.left_out += 1;
@@ -51,7 +51,7 @@ impl Gathered {
         Some(place)
     }
 
-    /// Adds a reference whose fragment names a thing and no part of a page.
+    /// Adds a reference whose fragment identifies a thing, not a part of a page.
     pub(super) fn add_thing(&mut self, to: &Resolver, kind: Kind, line: u32, raw: &str) {
         if let Some(place) = self.add(to, kind, line, "", raw)
             && let Target::Web { fragment, .. } = &mut self.page.references[place].target
@@ -60,7 +60,7 @@ impl Gathered {
         }
     }
 
-    /// Says what a reader sees of a reference that was added.
+    /// Sets the text of a reference that was added.
     pub(super) fn describe(&mut self, place: usize, text: &str) {
         if let Some(reference) = self.page.references.get_mut(place) {
             reference.text = folded(text, MOST_TEXT);
@@ -75,13 +75,13 @@ impl Gathered {
         }
     }
 
-    /// How much there is now.
+    /// Returns the current position.
     pub(super) fn mark(&self) -> Mark {
         let Page { references, left_out, .. } = &self.page;
         Mark { references: references.len(), anchors: self.anchors.len(), bytes: self.bytes, left_out: *left_out }
     }
 
-    /// Forgets the references and anchors that were added since.
+    /// Removes the references and anchors that were added since.
     pub(super) fn back_to(&mut self, mark: Mark) {
         self.page.references.truncate(mark.references);
         self.anchors.truncate(mark.anchors);
@@ -89,30 +89,30 @@ impl Gathered {
         self.page.left_out = mark.left_out;
     }
 
-    /// Whether references were added since.
+    /// Returns true if references were added since.
     pub(super) fn has_more_than(&self, mark: Mark) -> bool {
         self.page.references.len() > mark.references
     }
 
-    /// Forgets the anchors that were added since.
+    /// Removes the anchors that were added since.
     pub(super) fn without_anchors_since(&mut self, mark: Mark) {
         self.anchors.truncate(mark.anchors);
     }
 
-    /// The page, which was read in this form.
+    /// Returns the page, which was read in this format.
     pub(super) fn into_page(self, form: Form) -> Page {
         Page { form, anchors: Anchors::from_hashes(self.anchors), ..self.page }
     }
 }
 
-/// A fact of a page, unless it is empty.
+/// Returns a title, owner or date of a page, unless it is empty.
 pub(super) fn fact(text: &str) -> Option<Box<str>> {
     Some(folded(text, MOST_FACT)).filter(|fact| !fact.is_empty())
 }
 
-/// Text with its white space folded, cut to so many characters.
+/// Folds the whitespace of a text, and cuts it to a number of characters.
 fn folded(text: &str, most: usize) -> Box<str> {
-    // Most texts are short, plain and folded already.
+    // Most strings are short, ASCII, and need no folding.
     let bytes = text.as_bytes();
     let is_folded = bytes.len() <= most
         && bytes.first() != Some(&b' ')

@@ -1,7 +1,8 @@
-//! Pages in HTML and XHTML, and SVG by itself or within them.
+//! Extracts the contents of pages in HTML and XHTML, and of SVG by itself or within them.
 //!
-//! What refers to something by its name alone is in the [table](super::attributes); here is what needs more than that: the
-//! base, `link`, `meta`, style sheets, JSON-LD, documents within the document, and the text of links.
+//! Attributes that are references by their name alone are in the [table](super::attributes). This module contains the
+//! cases that need more: the base, `link`, `meta`, style sheets, JSON-LD, documents within the document, and the text
+//! of links.
 
 use super::attributes::{self, Attribute, How};
 use super::gather::{Gathered, Mark, fact};
@@ -11,65 +12,65 @@ use super::tokens::{self, Content, Dialect, Tag, Visitor, legible, local};
 use super::{css, jsonld, refresh, srcset};
 use crate::reference::{Kind, Leads};
 
-/// How deep documents stand within documents (`srcdoc`) and are still read.
+/// The maximum depth of documents within documents (`srcdoc`) that are read.
 const MOST_WITHIN: u8 = 3;
 
-/// How many bytes of the text of a link are looked at. Far more than is kept, as white space is folded.
+/// The maximum number of bytes read of the text of a link. Far more than is kept, because whitespace is folded.
 const MOST_LINK_TEXT: usize = 2_000;
 
-/// How many bytes of JSON-LD are read: as a tree it is many times as large.
+/// The maximum number of bytes read of JSON-LD: its tree is many times as large.
 const MOST_JSON: usize = 4 << 20;
 
-/// Reads a page whose references are resolved by `resolver` until it names another base.
+/// Reads a page. Its references are resolved by `resolver` until it declares another base.
 pub(super) fn read(text: &str, dialect: Dialect, resolver: &Resolver, gathered: &mut Gathered) {
     Page::new(Lines::from(1, text), resolver, gathered).read(text, dialect);
 }
 
-/// Reads a drawing in SVG.
+/// Reads an SVG image.
 pub(super) fn read_svg(text: &str, resolver: &Resolver, gathered: &mut Gathered) {
     Page { title_depth: 1, ..Page::new(Lines::from(1, text), resolver, gathered) }.read(text, Dialect::Xml);
 }
 
-/// Reads a piece of HTML within another text, which begins on this line.
+/// Reads HTML within another text, which begins on this line.
 pub(super) fn read_within(text: &str, line: u32, resolver: &Resolver, gathered: &mut Gathered) {
     let page = Page::new(Lines::from(line, text), resolver, gathered);
     Page { within: MOST_WITHIN, ..page }.read(text, Dialect::Html);
 }
 
-/// A page that is being read.
+/// The state of the extraction of a page.
 struct Page<'t, 'g> {
     gathered: &'g mut Gathered,
     begin: Mark,
     lines: Lines<'t>,
     resolver: Resolver,
-    /// The base that the page is known to name further on, if it is read for the second time.
+    /// The base that a later part of the page declares, if it is read for the second time.
     later: Option<Resolver>,
     has_base: bool,
-    /// Whether references stood before the base.
+    /// True if references precede the base.
     is_base_late: bool,
-    /// In how many other documents it is.
+    /// The number of enclosing documents.
     within: u8,
-    /// In how many `svg` the title of the page is: drawings within a page have titles of their own.
+    /// The number of `svg` elements around the title of the page: images within a page have separate titles.
     title_depth: usize,
-    /// The link that is open, by its place among the references.
+    /// The open link, by its position among the references.
     link: Option<usize>,
     link_text: Vec<u8>,
-    /// What stands for the image within it.
+    /// The alternative text of the image within the link.
     link_image: String,
-    /// Text that is not for readers.
+    /// The kind of the current text, if it is not visible.
     other: Other,
     other_text: Vec<u8>,
     other_line: u32,
 }
 
-/// What text is when it is not for readers, or is not a part of the page.
+/// The kinds of text that is not visible, or is not part of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     None,
     Title,
     Style,
     JsonLd,
-    /// A script, the words of a text field.
+    /// A script, or the content of a text field.
     Nothing,
 }
 
@@ -99,7 +100,7 @@ impl<'t, 'g> Page<'t, 'g> {
         tokens::read(text, dialect, &mut self);
         self.end();
         if self.is_base_late {
-            // Rare enough to read it all again, now that the base is known.
+            // A late base is rare, so the whole page can be read again with the known base.
             self.gathered.back_to(self.begin);
             self.lines = self.lines.again();
             self.later = Some(std::mem::replace(&mut self.resolver, first));
@@ -109,7 +110,7 @@ impl<'t, 'g> Page<'t, 'g> {
         }
     }
 
-    /// Ends what is left open at the end of the text.
+    /// Ends open elements at the end of the text.
     fn end(&mut self) {
         self.end_link();
         self.end_other();
@@ -118,7 +119,8 @@ impl<'t, 'g> Page<'t, 'g> {
     /// Adds a reference.
     fn add(&mut self, kind: Kind, place: usize, text: &str, raw: &str) -> Option<usize> {
         let line = self.lines.at(place);
-        // What a browser fetches at once is resolved at once; where a reader goes, when the page is there.
+        // A browser resolves resources that it fetches immediately with the base known so far; links, when the user
+        // follows them.
         let is_at_once = matches!(kind.leads(), Leads::ToPart | Leads::ToOrnament | Leads::ToSource | Leads::ToSitemap)
             || matches!(kind, Kind::Frame | Kind::Refresh);
         let resolver = match &self.later {
@@ -135,7 +137,7 @@ impl<'t, 'g> Page<'t, 'g> {
         });
     }
 
-    /// What the table knows of this tag.
+    /// Adds the references of a tag that are in the table.
     fn references(&mut self, tag: &Tag<'_>) {
         let element = tag.local_name();
         for (attribute, value) in tag.attributes() {
@@ -206,7 +208,7 @@ impl<'t, 'g> Page<'t, 'g> {
     }
 
     fn meta(&mut self, tag: &Tag<'_>) {
-        // `value` is that of 1994: <meta header name="Owner" value="…">.
+        // `value` is the syntax of 1994: <meta header name="Owner" value="…">.
         let content = tag.value(Attribute::Content).or_else(|| tag.value(Attribute::Value)).unwrap_or_default();
         if let Some(header) = tag.value(Attribute::HttpEquiv) {
             if header.eq_ignore_ascii_case("refresh") {
@@ -245,7 +247,7 @@ impl<'t, 'g> Page<'t, 'g> {
         }
     }
 
-    /// A document within the document: of its own as far as anchors go, but read with this page's base.
+    /// Reads a document within the document: its anchors are separate, but it has the base of this page.
     fn document_within(&mut self, tag: &Tag<'_>) {
         if let Some(text) = tag.value(Attribute::SrcDoc)
             && self.within < MOST_WITHIN
@@ -296,7 +298,7 @@ impl<'t, 'g> Page<'t, 'g> {
                 return;
             }
         }
-        // The room is used again.
+        // The allocation is reused.
         self.other_text = text;
     }
 }
@@ -345,8 +347,8 @@ impl Visitor for Page<'_, '_> {
                 self.begin_other(Other::Nothing, tag);
                 return Content::Raw;
             }
-            // What stands there is for those who cannot have the rest, and must be right for them: `noscript` and
-            // `noframes` are read on. These two are what the text of a page may show as it is.
+            // The content of `noscript` and `noframes` is for clients that cannot show the alternative, and its links
+            // must work, so it is read. The content of these two is shown as text.
             b"xmp" | b"noembed" => {
                 self.begin_other(Other::Nothing, tag);
                 return Content::Raw;
@@ -378,7 +380,7 @@ impl Visitor for Page<'_, '_> {
     }
 }
 
-/// Adds text as long as there is room.
+/// Appends text, up to a limit.
 fn extend(kept: &mut Vec<u8>, text: &[u8], most: usize) {
     let room = most.saturating_sub(kept.len());
     kept.extend_from_slice(&text[..text.len().min(room)]);

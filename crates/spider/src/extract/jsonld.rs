@@ -1,13 +1,13 @@
-//! URLs in JSON-LD: what a page tells search engines of itself is read by nobody else, and breaks unseen.
+//! Extracts URLs from JSON-LD. Only search engines read it, so its broken links would not be noticed.
 //!
-//! Nothing is expanded by its context. The properties of schema.org whose values are URLs are known by name; of those that
-//! may also be plain words, only what can be nothing else than a URL is believed.
+//! Contexts are not expanded. The properties of schema.org whose values are URLs are known by name; for those that may
+//! also be plain words, only an unambiguous URL is accepted.
 
 use serde_json::Value;
 
 use super::resolve::starts_with;
 
-/// Properties that hold URLs.
+/// Properties that contain URLs.
 const URLS: &[&str] = &[
     "url",
     "image",
@@ -27,7 +27,7 @@ const URLS: &[&str] = &[
     "codeRepository",
 ];
 
-/// Properties that hold URLs, or names, or things.
+/// Properties that contain URLs, names, or things.
 const PERHAPS: &[&str] = &[
     "@id",
     "item",
@@ -47,7 +47,7 @@ const PERHAPS: &[&str] = &[
     "thumbnail",
 ];
 
-/// Tells each URL of a piece of JSON-LD. What is not JSON has none. The depth is bounded by that of the JSON parser.
+/// Reports each URL of a piece of JSON-LD. Invalid JSON has none. The JSON parser limits the depth.
 pub(super) fn read(text: &str, mut found: impl FnMut(&str)) {
     if let Ok(value) = serde_json::from_str::<Value>(text.trim()) {
         walk(&value, &mut found);
@@ -59,7 +59,7 @@ fn walk(value: &Value, found: &mut impl FnMut(&str)) {
         Value::Array(values) => values.iter().for_each(|value| walk(value, found)),
         Value::Object(properties) => {
             for (name, value) in properties {
-                // Contexts are vocabularies: nobody need fetch them.
+                // Contexts are vocabularies, which clients need not fetch.
                 if name != "@context" {
                     let is_url = URLS.contains(&name.as_str());
                     if is_url || PERHAPS.contains(&name.as_str()) {
@@ -84,7 +84,7 @@ fn tell(value: &Value, is_url: bool, found: &mut impl FnMut(&str)) {
 }
 
 fn is_reference(text: &str, is_url: bool) -> bool {
-    // A template is filled in before it is followed; a blank node and a fragment name things of this very text.
+    // A template is filled in before use; a blank node and a fragment name things of this text.
     if text.is_empty() || text.contains(['{', ' ', '\n']) || text.starts_with("_:") || text.starts_with('#') {
         return false;
     }

@@ -1,8 +1,9 @@
-//! On which line a place of a text is, counted once from the beginning to the end.
+//! Converts positions in a text to line numbers, in one pass over the text.
 
 use memchr::memchr_iter;
 
-/// Counts the lines of a text. Places are asked for in their order; one before the last is on the line of the last.
+/// Counts the lines of a text. Positions must be requested in order; a position before the last one has the line of the
+/// last one.
 pub(super) struct Lines<'a> {
     text: &'a [u8],
     counted: usize,
@@ -11,22 +12,22 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Of a text whose first line is this one of the document.
+    /// Creates the count for a text whose first line has this number in the document.
     pub(super) fn from(first: u32, text: &'a str) -> Self {
         Self { text: text.as_bytes(), counted: 0, line: first, first }
     }
 
-    /// Of a text that stands on one line of the document, however many it seems to have.
+    /// Creates the count for a text that is on one line of the document, even if it contains line breaks.
     pub(super) fn all_on(line: u32) -> Self {
         Self { text: &[], counted: 0, line, first: line }
     }
 
-    /// Of the same text once more, whose first line was this one. Lines that are all one line stay so.
+    /// Creates the count for the same text again, with the same first line.
     pub(super) fn again(&self) -> Self {
         Self { text: self.text, counted: 0, line: self.first, first: self.first }
     }
 
-    /// The line of a place.
+    /// Returns the line of a position.
     pub(super) fn at(&mut self, place: usize) -> u32 {
         let place = place.min(self.text.len());
         if place > self.counted {

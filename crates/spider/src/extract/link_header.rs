@@ -1,4 +1,4 @@
-//! `Link` response headers (RFC 8288).
+//! Extracts references from `Link` response headers (RFC 8288).
 
 use url::Url;
 
@@ -8,7 +8,7 @@ use super::resolve::Resolver;
 use super::tokens::beginning;
 use crate::reference::{Kind, Leads};
 
-/// How many bytes of headers are read.
+/// The maximum number of bytes of headers.
 const MOST: usize = 64 * 1024;
 
 /// Reads the links of a response to a request for this URL.
@@ -20,7 +20,7 @@ pub(super) fn read(headers: &[&str], url: &Url, gathered: &mut Gathered) {
     for header in headers {
         let mut rest = beginning(header, MOST);
         while let Some(link) = next(&mut rest) {
-            // What the relation says of where it leads holds here as in a page; all documents are links of the header.
+            // The relation determines the kind as in a page, except that all documents are links of the header.
             let Some(kind) = attributes::relation(&link.rel, &link.media_type) else { continue };
             let kind = if kind.leads() == Leads::ToDocument { Kind::LinkHeader } else { kind };
             gathered.add(&resolver, kind, 0, &link.title, link.target);
@@ -36,7 +36,7 @@ struct Link<'h> {
     title: String,
 }
 
-/// The next link of a header. What is not one is passed over, up to the next `<`.
+/// Returns the next link of a header. Other text is skipped, up to the next `<`.
 fn next<'h>(rest: &mut &'h str) -> Option<Link<'h>> {
     let (_, after) = rest.split_once('<')?;
     let (target, after) = after.split_once('>')?;
@@ -55,7 +55,7 @@ fn next<'h>(rest: &mut &'h str) -> Option<Link<'h>> {
     Some(link)
 }
 
-/// The next parameter of a link, with its `;`; none at the end of the link.
+/// Returns the next parameter of a link, with its `;`; `None` at the end of the link.
 fn parameter<'h>(rest: &mut &'h str) -> Option<(&'h str, String)> {
     let after = rest.trim_start().strip_prefix(';')?;
     let end = after.find(['=', ';', ',', '<']).unwrap_or(after.len());
@@ -73,7 +73,7 @@ fn parameter<'h>(rest: &mut &'h str) -> Option<(&'h str, String)> {
     Some((name, value[..end].trim().to_owned()))
 }
 
-/// A quoted string, and what follows its closing quote.
+/// Returns a quoted string, and the text after its closing quote.
 fn unquoted(text: &str) -> (String, &str) {
     let mut unquoted = String::new();
     let mut characters = text.char_indices();

@@ -1,11 +1,11 @@
-//! Whether a `mailto:` URL can be one (RFC 6068). Whether somebody reads the mail is another question.
+//! Checks the syntax of `mailto:` URLs (RFC 6068), but not the existence of the address.
 
 use percent_encoding::percent_decode_str;
 
-/// The fields that hold addresses.
+/// The fields that contain addresses.
 const RECIPIENTS: [&str; 3] = ["to", "cc", "bcc"];
 
-/// What is wrong with a `mailto:` URL, if anything.
+/// Returns the error in a `mailto:` URL, if it has one.
 pub(super) fn fault(url: &str) -> Option<&'static str> {
     let rest = url.split_once(':').map_or("", |(_, rest)| rest);
     let rest = rest.split('#').next().unwrap_or_default();
@@ -21,7 +21,7 @@ pub(super) fn fault(url: &str) -> Option<&'static str> {
 }
 
 fn fault_of_fields(fields: &str) -> Option<&'static str> {
-    // `&amp;` written twice is a common slip, and leaves an empty field behind at worst.
+    // A repeated `&amp;` is a common mistake, and only results in an empty field.
     fields.split('&').filter(|field| !field.is_empty()).find_map(|field| {
         let Some((name, value)) = field.split_once('=') else { return Some("a field without a value") };
         let holds_addresses = RECIPIENTS.iter().any(|there| there.eq_ignore_ascii_case(name));
@@ -29,7 +29,7 @@ fn fault_of_fields(fields: &str) -> Option<&'static str> {
     })
 }
 
-/// The addresses of a list. None at all is a list, too: `mailto:?subject=…` leaves it to the sender.
+/// Returns the addresses of a list. The list may be empty: `mailto:?subject=…` leaves the address to the sender.
 fn addresses(list: &str) -> impl Iterator<Item = &str> {
     let list = list.trim();
     let is_list = !list.is_empty();

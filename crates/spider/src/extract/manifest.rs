@@ -1,4 +1,4 @@
-//! Web manifests: where an application starts, and its pictures.
+//! Extracts references from web manifests: the start page of an application, and its images.
 
 use serde_json::Value;
 
@@ -6,10 +6,10 @@ use super::gather::{Gathered, fact};
 use super::resolve::Resolver;
 use crate::reference::Kind;
 
-/// How many bytes are read; a manifest is small, and as a tree it is many times as large.
+/// The maximum number of bytes; a manifest is small, and its tree is many times as large.
 pub(super) const MOST: usize = 4 << 20;
 
-/// Reads a manifest. JSON keeps no lines.
+/// Reads a manifest. JSON has no line numbers.
 pub(super) fn read(text: &str, resolver: &Resolver, gathered: &mut Gathered) {
     let Some(manifest) = text.get(..text.len().min(MOST)).and_then(|text| serde_json::from_str::<Value>(text).ok())
     else {

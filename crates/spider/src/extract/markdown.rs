@@ -1,4 +1,4 @@
-//! Pages in Markdown, with the anchors that GitHub gives to headings.
+//! Extracts the contents of pages in Markdown, with the anchors that GitHub generates for headings.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,13 +14,14 @@ use super::tokens;
 use crate::anchors;
 use crate::reference::Kind;
 
-/// How much of the text of a link or heading is kept while it is read.
+/// The maximum number of bytes of the text of a link or heading.
 const MOST_TEXT: usize = 2_000;
 
-/// How many bytes of a page are read: its tree is up to sixty times as large. No page for readers comes near.
+/// The maximum number of bytes read of a page: its tree is up to sixty times as large. Pages for readers are much
+/// smaller.
 const MOST: usize = 2 << 20;
 
-/// Reads a page. Of one that is too long, the rest is only searched for what looks like links, which are counted.
+/// Reads a page. Beyond the limit, only the number of probable links is counted.
 pub(super) fn read(text: &str, resolver: &Resolver, gathered: &mut Gathered) {
     let (text, rest) = text.split_at(whole_lines(text));
     gathered.page.left_out += memmem::find_iter(rest.as_bytes(), "](").count() as u64;
@@ -45,7 +46,7 @@ pub(super) fn read(text: &str, resolver: &Resolver, gathered: &mut Gathered) {
     }
 }
 
-/// How long the beginning of a page is that is read: whole lines, if there are lines.
+/// Returns the length of the beginning of a page that is read: whole lines, if possible.
 fn whole_lines(text: &str) -> usize {
     if text.len() <= MOST {
         return text.len();
@@ -58,12 +59,12 @@ struct Page<'t, 'g> {
     gathered: &'g mut Gathered,
     resolver: &'g Resolver,
     lines: Lines<'t>,
-    /// The links and images that are open: their places among the references, and their texts. An image may be in a link.
+    /// The open links and images: their positions among the references, and their text. An image may be in a link.
     open: Vec<(Option<usize>, String)>,
     heading: Option<(HeadingLevel, String)>,
-    /// How often each slug has been given, by its hash.
+    /// The number of uses of each slug, by its hash.
     slugs: HashMap<u64, u32>,
-    /// HTML, and its line.
+    /// The HTML block and its line.
     block: Option<(u32, String)>,
     is_in_metadata: bool,
 }
@@ -131,7 +132,7 @@ impl Page<'_, '_> {
         if let Some(place) = place {
             self.gathered.describe(place, &text);
         }
-        // A link that shows an image has its alternative for a text.
+        // The text of a link that shows an image is the image's alternative text.
         if let Some((_, outer)) = self.open.last_mut()
             && outer.is_empty()
         {
@@ -158,7 +159,7 @@ impl Page<'_, '_> {
     }
 }
 
-/// What GitHub makes of a heading: lower case, without punctuation, with a dash for each space.
+/// Returns GitHub's anchor for a heading: lower case, without punctuation, with a dash for each space.
 fn slug(heading: &str) -> String {
     heading
         .trim()

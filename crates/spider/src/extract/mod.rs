@@ -1,7 +1,6 @@
-//! What a document says: its references, its anchors, its title and who owns it.
+//! Extracts the contents of a document: its references, its anchors, its title and its owner.
 //!
-//! Pure: bytes in, facts out. No request is made here, and whatever the bytes are, extraction ends and does not fail: a
-//! document that makes no sense simply has no references.
+//! It makes no requests, and it ends without an error for any bytes: an unreadable document has no references.
 
 mod attributes;
 mod charset;
@@ -35,12 +34,12 @@ use self::tokens::Dialect;
 use crate::anchors::Anchors;
 use crate::reference::Reference;
 
-/// A document as it came.
+/// A document as received.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// Where it came from: the base of its references unless it names another.
+    /// Its URL: the base of its references unless it declares another.
     pub url: &'a Url,
-    /// The media type of Content-Type, lower case, without parameters; none if there was none.
+    /// The media type of Content-Type, lower case, without parameters; `None` if the header is missing.
     pub media_type: Option<&'a str>,
     /// The charset of Content-Type.
     pub charset: Option<&'a str>,
@@ -50,31 +49,31 @@ pub struct Source<'a> {
     pub body: &'a [u8],
 }
 
-/// What it says.
+/// The contents of a document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// What kind of text it was read as.
+    /// The format in which it was read.
     pub form: Form,
-    /// Its title, white space folded, cut if it is long.
+    /// Its title, with whitespace folded, cut if it is long.
     pub title: Option<Box<str>>,
     /// Its owner: `<meta name=owner>`, or the element of 1994, `<meta header name="Owner" value="…">`.
     pub owner: Option<Box<str>>,
-    /// When it expires, as written: `<meta http-equiv=expires>`, or that of 1994.
+    /// Its expiry, as written: `<meta http-equiv=expires>`, or the element of 1994.
     pub expires: Option<Box<str>>,
     /// Its references, in the order of the document.
     pub references: Vec<Reference>,
-    /// What fragments can point at.
+    /// The possible targets of fragments.
     pub anchors: Anchors,
-    /// Whether `<meta name=robots>` asks that references not be followed.
+    /// True if `<meta name=robots>` contains `nofollow`.
     pub nofollow: bool,
-    /// How many more references it has, about, than are kept: there is a limit, so that no page can fill the memory.
+    /// The approximate number of references that were left out: a limit ensures that no page exhausts the memory.
     pub left_out: u64,
 }
 
-/// What kind of text a document is.
+/// The format of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// HTML or XHTML: fragments mean something.
+    /// HTML or XHTML, in which fragments can be checked.
     Html,
     /// Markdown.
     Markdown,
@@ -82,24 +81,24 @@ pub enum Form {
     Css,
     /// A web manifest.
     Manifest,
-    /// A site map, or an index of site maps.
+    /// A sitemap, or an index of sitemaps.
     Sitemap,
     /// RSS or Atom.
     Feed,
     /// SVG by itself.
     Svg,
-    /// Nothing that is read.
+    /// A format that is not read.
     #[default]
     Other,
 }
 
-/// Whether a document of this media type and name may be one that is read; its bytes may still say otherwise.
+/// Returns true if a document of this media type and name may be readable; its bytes may still show that it is not.
 pub fn is_read(media_type: Option<&str>, url: &Url) -> bool {
     media_type.is_none_or(|media_type| media_type == "application/octet-stream")
         || form::of(media_type, url, b"") != Reading::Nothing
 }
 
-/// What a document says.
+/// Extracts the contents of a document.
 pub fn extract(source: &Source<'_>) -> Page {
     let mut gathered = Gathered::default();
     link_header::read(source.links, source.url, &mut gathered);
@@ -107,8 +106,8 @@ pub fn extract(source: &Source<'_>) -> Page {
     gathered.into_page(form)
 }
 
-/// Extracts a document that something refers to as a sitemap, whatever its name and media type are: in XML or as a list of URLs,
-/// compressed or not. At most `limit` bytes of it are decompressed. Returns true if that is all of it.
+/// Extracts a document to which something refers as a sitemap, regardless of its name and media type: in XML or as a
+/// list of URLs, compressed or not. At most `limit` bytes of it are decompressed. Returns true if all of it was read.
 pub fn extract_sitemap(source: &Source<'_>, limit: usize) -> (Page, bool) {
     let (body, is_whole) = sitemap::unpacked(source.body, limit);
     let source = Source { body: &body, ..*source };
@@ -168,7 +167,7 @@ fn read(source: &Source<'_>, reading: Reading, gathered: &mut Gathered) -> Form 
             sitemap::read_plain(&charset::plain(body, charset), &Resolver::new(url), gathered);
             Form::Sitemap
         }
-        // Its root says what to read it as, which is never XML in general again.
+        // The root element determines the format, which is not `Xml` again.
         Reading::Xml => read(source, form::of_xml(&charset::xml(body, charset).0), gathered),
         Reading::Nothing => Form::Other,
     }

@@ -1,7 +1,6 @@
-//! Where a page sends its readers by itself: `<meta http-equiv=refresh content="5; url=there">`, by the steps of the HTML
-//! standard.
+//! Parses `<meta http-equiv=refresh content="5; url=there">`, by the steps of the HTML standard.
 
-/// The URL as written; none if the page would only come again, or if nothing would happen.
+/// Returns the URL as written; `None` if the page is only reloaded, or if the value is invalid.
 pub(super) fn target(content: &str) -> Option<&str> {
     let rest = trim(content);
     let time = rest.trim_start_matches(|character: char| character.is_ascii_digit());
@@ -19,7 +18,7 @@ pub(super) fn target(content: &str) -> Option<&str> {
     }
     let rest = match after_url(whole) {
         Named::Url(rest) => rest,
-        // It only began like the word.
+        // It only begins like `url`.
         Named::Almost => return Some(whole),
         Named::Not => whole,
     };
@@ -31,11 +30,11 @@ pub(super) fn target(content: &str) -> Option<&str> {
 }
 
 enum Named<'a> {
-    /// `url=` stood there, and this follows it.
+    /// `url=`, followed by this text.
     Url(&'a str),
-    /// It began so, and went on otherwise.
+    /// Text that begins like `url=`.
     Almost,
-    /// It did not begin so.
+    /// Other text.
     Not,
 }
 

@@ -1,4 +1,4 @@
-//! What a reference points at: the rules of the URL standard, with the base and the charset of the document.
+//! Resolves references by the rules of the URL standard, with the base and the charset of the document.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use super::tokens::beginning;
 use super::{mailto, tel};
 use crate::reference::Target;
 
-/// How much is kept of a URL that nobody will ask for.
+/// The maximum number of bytes kept of a URL that is never requested.
 const MOST_ELSEWHERE: usize = 200;
 
-/// How long a URL may be: twice what the most generous servers take.
+/// The maximum length of a URL: twice the limit of the most generous servers.
 const MOST_OF_A_URL: usize = 64 * 1024;
-/// How much is kept of one that is wrong, or of a message: enough to find it by.
+/// The maximum number of bytes kept of an invalid or `mailto:` URL: enough to find it in the page.
 const MOST_WRITTEN: usize = 2_000;
 
 /// Resolves the references of a document.
@@ -23,28 +23,28 @@ const MOST_WRITTEN: usize = 2_000;
 pub(super) struct Resolver {
     base: Url,
     encoding: &'static Encoding,
-    /// Of a base of http and https, whose paths are simple.
+    /// The positions in the base; `None` if it is not http or https.
     places: Option<Places>,
 }
 
-/// Up to where the text of the base is kept.
+/// The positions in the base at which it is cut.
 #[derive(Clone, Copy)]
 struct Places {
-    /// All but its fragment.
+    /// Without the fragment.
     whole: usize,
-    /// Up to its path.
+    /// Without the path.
     origin: usize,
-    /// Up to and with the last slash of its path.
+    /// Up to and including the last slash of the path.
     folder: usize,
 }
 
 impl Resolver {
-    /// Against this base, for a text without a charset of its own.
+    /// Creates a resolver with this base, for a text without a charset.
     pub(super) fn new(base: &Url) -> Self {
         Self::with_encoding(base, UTF_8)
     }
 
-    /// Against this base; the encoding of the document is that of queries.
+    /// Creates a resolver with this base; queries are encoded in the charset of the document.
     pub(super) fn with_encoding(base: &Url, encoding: &'static Encoding) -> Self {
         let places = matches!(base.scheme(), "http" | "https").then(|| {
             let origin = base[..Position::BeforePath].len();
@@ -58,20 +58,20 @@ impl Resolver {
         Self { base: base.clone(), encoding, places }
     }
 
-    /// The same with another base, as a document names one; what cannot be a base changes nothing.
+    /// Returns the same resolver with another base, as declared in a document, or `None` if that cannot be a base.
     pub(super) fn rebased(&self, raw: &str) -> Option<Self> {
         let base = without_user(self.join(raw).ok()?);
         let is_base = !matches!(base.scheme(), "data" | "javascript");
         is_base.then(|| Self::with_encoding(&base, self.encoding))
     }
 
-    /// What a reference points at.
+    /// Resolves a reference.
     pub(super) fn resolve(&self, raw: &str) -> Target {
         self.plainly(raw).unwrap_or_else(|| self.by_the_standard(raw))
     }
 
-    /// The same for what most references are, a path and a fragment without anything special in them: some text of the base
-    /// and the text itself.
+    /// Resolves a path and a fragment without special characters, which most references are: a part of the base
+    /// followed by the text.
     fn plainly(&self, raw: &str) -> Option<Target> {
         let places = self.places?;
         let (path, fragment) = match memchr(b'#', raw.as_bytes()) {
@@ -126,7 +126,7 @@ impl Resolver {
         match url.scheme() {
             "http" | "https" => {
                 let fragment = url.fragment().unwrap_or_default();
-                // What follows is for the browser, to find words on the page by.
+                // The rest is a text directive, with which the browser searches for words.
                 let fragment = fragment.find(":~:").map_or(fragment, |directive| &fragment[..directive]);
                 Target::Web {
                     url: url[..Position::AfterQuery].into(),
@@ -138,7 +138,7 @@ impl Resolver {
                 Some(fault) => Target::Invalid { text: masked(written), fault },
                 None => Target::Elsewhere { url: cut(url.as_str(), MOST_ELSEWHERE) },
             },
-            // Whatever the author's browser found there, no visitor's will.
+            // The file may exist on the author's computer, but not on a visitor's.
             "file" => Target::Invalid {
                 text: masked(written),
                 fault: "a file: URL refers to a file on the computer of the visitor",
@@ -157,7 +157,7 @@ impl Resolver {
     }
 }
 
-/// What was written, without what may be a password.
+/// Returns the text as written, without a possible password.
 fn masked(written: &str) -> Box<str> {
     let user = written.find("//").and_then(|start| {
         let rest = &written[start + 2..];
@@ -169,16 +169,16 @@ fn masked(written: &str) -> Box<str> {
     }
 }
 
-/// Without a user and a password: they are nobody's business, whoever wrote them into a page, and not ours to use.
+/// Removes user and password from a URL: they must not appear in reports, and modoai must not use them.
 fn without_user(mut url: Url) -> Url {
     if !url.username().is_empty() || url.password().is_some() {
-        // Whatever has a user can be without one.
+        // Cannot fail in a URL that has a user.
         let _ = (url.set_username(""), url.set_password(None));
     }
     url
 }
 
-/// A query in the charset of its document. What the charset lacks is written as a reference to the character, as forms do.
+/// Encodes a query in the charset of its document. Missing characters become character references, as in forms.
 fn encode<'q>(encoding: &'static Encoding, query: &'q str) -> Cow<'q, [u8]> {
     let (bytes, _, is_lacking) = encoding.encode(query);
     if !is_lacking {
@@ -197,17 +197,17 @@ fn encode<'q>(encoding: &'static Encoding, query: &'q str) -> Cow<'q, [u8]> {
     encoded.into()
 }
 
-/// What stands in a path as it is, and means nothing but itself.
+/// Returns true if a byte needs no escape in a path and has no special meaning there.
 fn is_plain_in_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_./~!$&'()*+,;=@".contains(&byte)
 }
 
-/// The same in a fragment.
+/// Returns true if a byte needs no escape in a fragment.
 fn is_plain_in_fragment(byte: u8) -> bool {
     byte.is_ascii_graphic() && !b"\"<>`".contains(&byte)
 }
 
-/// Why a URL is none.
+/// Returns the reason why a URL is invalid.
 fn fault(error: ParseError) -> &'static str {
     match error {
         ParseError::EmptyHost => "missing host",
@@ -223,7 +223,7 @@ fn fault(error: ParseError) -> &'static str {
     }
 }
 
-/// Whether a text starts with some ASCII, in whatever case.
+/// Returns true if a text starts with an ASCII string, regardless of case.
 pub(super) fn starts_with(text: &str, start: &str) -> bool {
     text.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
 }

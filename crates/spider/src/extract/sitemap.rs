@@ -1,5 +1,5 @@
-//! Sitemaps: the URLs that a site claims to have. In XML, with the images, videos and translations of each page, or as a list of
-//! URLs in plain text; compressed with gzip or not.
+//! Extracts the URLs of sitemaps: in XML, with the images, videos and translations of each page, or as a list of URLs
+//! in plain text; compressed with gzip or not.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -13,10 +13,10 @@ use super::resolve::{Resolver, starts_with};
 use super::tokens::{self, Content, Dialect, Tag, Visitor, legible, local};
 use crate::reference::Kind;
 
-/// How many bytes of one URL are read.
+/// The maximum number of bytes of one URL.
 const MOST_URL: usize = 64 * 1024;
 
-/// Decompresses a sitemap if it is compressed, up to a limit. Returns true if that is all of it.
+/// Decompresses a sitemap if it is compressed, up to a limit. Returns true if all of it was decompressed.
 pub(super) fn unpacked(body: &[u8], limit: usize) -> (Cow<'_, [u8]>, bool) {
     if !body.starts_with(&[0x1f, 0x8b]) {
         return (Cow::Borrowed(body), true);
@@ -28,14 +28,14 @@ pub(super) fn unpacked(body: &[u8], limit: usize) -> (Cow<'_, [u8]>, bool) {
     (Cow::Owned(unpacked), is_whole)
 }
 
-/// Reads a site map in XML, or an index of site maps.
+/// Reads a sitemap in XML, or an index of sitemaps.
 pub(super) fn read(text: &str, resolver: &Resolver, gathered: &mut Gathered) {
     let mut map =
         Map { gathered, resolver, lines: Lines::from(1, text), is_in_index: false, open: None, text: Vec::new() };
     tokens::read(text, Dialect::Xml, &mut map);
 }
 
-/// Reads a site map in plain text: a URL on each line.
+/// Reads a sitemap in plain text: a URL on each line.
 pub(super) fn read_plain(text: &str, resolver: &Resolver, gathered: &mut Gathered) {
     for (line, url) in (1..).zip(text.lines()) {
         let url = url.trim();
@@ -49,7 +49,7 @@ struct Map<'t, 'g> {
     gathered: &'g mut Gathered,
     resolver: &'g Resolver,
     lines: Lines<'t>,
-    /// Whether it names site maps, not pages.
+    /// True if it lists sitemaps instead of pages.
     is_in_index: bool,
     open: Option<(Kind, u32)>,
     text: Vec<u8>,

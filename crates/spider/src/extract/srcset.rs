@@ -1,6 +1,7 @@
-//! The URLs of a `srcset`, split exactly as the HTML standard does: a URL ends at white space, not at a comma, which it may hold.
+//! Extracts the URLs of a `srcset`, split exactly as in the HTML standard: a URL ends at whitespace, not at a comma,
+//! which it may contain.
 
-/// Tells each URL of a list of images.
+/// Reports each URL of a list of images.
 pub(super) fn read(list: &str, mut found: impl FnMut(&str)) {
     let mut rest = list;
     loop {
@@ -14,12 +15,12 @@ pub(super) fn read(list: &str, mut found: impl FnMut(&str)) {
         if !bare.is_empty() {
             found(bare);
         }
-        // A comma at its end leaves no room for descriptors.
+        // A comma at its end means that no descriptors follow.
         rest = if bare.len() < url.len() { beyond } else { after_descriptors(beyond) };
     }
 }
 
-/// What follows the comma after the descriptors. A comma within brackets is part of one.
+/// Returns the text after the comma that ends the descriptors. A comma within brackets is part of a descriptor.
 fn after_descriptors(text: &str) -> &str {
     let mut is_in_brackets = false;
     for (at, character) in text.char_indices() {

@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
-/// Returns the fault of a `tel:` or `sms:` URL, if it has one.
+/// Returns the error in a `tel:` or `sms:` URL, if it has one.
 pub(super) fn fault(url: &str) -> Option<&'static str> {
     let rest = url.split_once(':').map_or("", |(_, rest)| rest);
     let number = rest.split([';', '?', '#']).next().unwrap_or_default();

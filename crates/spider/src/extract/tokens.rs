@@ -1,9 +1,9 @@
-//! HTML and XML as tags and text: the only file that knows the tokenizer.
+//! Splits HTML and XML into tags and text: the only module that uses the tokenizer.
 //!
-//! The tokenizer is that of the HTML standard (html5gum), so tags come as a browser would see them, however bad the markup
-//! is. XML is read by it too, with other settings: feeds in the wild are seldom well-formed, and a page is not to lose its
-//! references to a stray ampersand. No tree is built. Nothing here grows with nesting, and what is kept of a tag are the
-//! [attributes](super::attributes) that somebody asks for.
+//! The tokenizer is that of the HTML standard (html5gum), so tags are the same as in a browser, even with invalid
+//! markup. XML is read by it too, with other settings: many feeds are not well-formed, and a page must not lose its
+//! references because of a stray ampersand. No tree is built. Memory use does not grow with nesting, and of a tag only
+//! the [attributes](super::attributes) in use are kept.
 
 use std::convert::Infallible;
 use std::mem::swap;
@@ -13,89 +13,89 @@ use html5gum::{Emitter, Error, State, Tokenizer};
 
 use super::attributes::Attribute;
 
-/// What is told of a text, in its order.
+/// Receives the tags and text of a document, in order.
 pub(super) trait Visitor {
-    /// A start tag; the answer says how the text after it is to be read.
+    /// A start tag. Returns the way in which the text after it is read.
     fn open(&mut self, tag: &Tag<'_>) -> Content;
 
-    /// A piece of text, entities resolved.
+    /// A piece of text, with entities resolved.
     fn text(&mut self, text: &[u8]);
 
     /// An end tag. In XML it follows an empty element too.
     fn close(&mut self, name: &[u8]);
 }
 
-/// How the text after a start tag is to be read.
+/// The way in which the text after a start tag is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
-    /// As ever.
+    /// Markup, the default.
     Markup,
     /// Text with entities (`title`).
     Text,
-    /// Text without (`style`).
+    /// Text without entities (`style`).
     Raw,
     /// A script.
     Script,
-    /// Text without end.
+    /// Text without an end tag.
     Plain,
 }
 
-/// Which rules hold.
+/// The rules of a markup language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Those of HTML.
+    /// The rules of HTML.
     Html,
-    /// Those of XML: CDATA sections, empty elements, and no element whose content is read otherwise.
+    /// The rules of XML: CDATA sections, empty elements, and no elements with special content.
     Xml,
 }
 
 /// A start tag. Names are in lower case.
 pub(super) struct Tag<'a> {
-    /// Its name, with a prefix if it has one.
+    /// Its name, with its prefix if it has one.
     pub name: &'a [u8],
-    /// Where its `<` is.
+    /// The position of its `<`.
     pub start: usize,
-    /// Where it ends.
+    /// The position of its end.
     pub end: usize,
-    /// In how many `svg` and `math` it is.
+    /// The number of enclosing `svg` and `math` elements.
     pub foreign: usize,
     attributes: &'a [(Attribute, Range<usize>)],
     values: &'a [u8],
 }
 
 impl Tag<'_> {
-    /// The name without its prefix: XHTML and SVG may be written with one.
+    /// Returns the name without its prefix: XHTML and SVG may be written with one.
     pub(super) fn local_name(&self) -> &[u8] {
         local(self.name)
     }
 
-    /// Its attributes, as far as anybody asks for them, each once.
+    /// Returns its attributes that are in use, each once.
     pub(super) fn attributes(&self) -> impl Iterator<Item = (Attribute, &str)> {
         self.attributes.iter().map(|(attribute, place)| (*attribute, legible(&self.values[place.clone()])))
     }
 
-    /// The value of one of them.
+    /// Returns the value of an attribute.
     pub(super) fn value(&self, wanted: Attribute) -> Option<&str> {
         self.attributes().find(|(attribute, _)| *attribute == wanted).map(|(_, value)| value)
     }
 }
 
-/// A name without its prefix.
+/// Returns a name without its prefix.
 pub(super) fn local(name: &[u8]) -> &[u8] {
     memchr::memrchr(b':', name).map_or(name, |colon| &name[colon + 1..])
 }
 
-/// Bytes of a text as text, as far as they are: a limit may have cut a character in two.
+/// Returns the valid part of bytes as text: a limit may have cut a character in two.
 pub(super) fn legible(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_else(|_| bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid()))
 }
 
-/// The beginning of a text, so many bytes long or a little less.
+/// Returns the beginning of a text, up to a number of bytes.
 pub(super) fn beginning(text: &str, most: usize) -> &str {
     legible(&text.as_bytes()[..text.len().min(most)])
 }
 
-/// Reads a text to its end.
+/// Reads a text completely.
 pub(super) fn read(text: &str, dialect: Dialect, visitor: &mut impl Visitor) {
     let bridge = Bridge {
         visitor,
@@ -113,16 +113,16 @@ pub(super) fn read(text: &str, dialect: Dialect, visitor: &mut impl Visitor) {
         attributes: Vec::new(),
         values: Vec::new(),
     };
-    // Neither the text in memory nor the bridge can fail, and no token ever comes out.
+    // Neither the text in memory nor the bridge can fail, and the bridge emits no tokens.
     let Ok(()) = Tokenizer::new_with_emitter(text, bridge).finish();
 }
 
-/// What the attribute at hand is.
+/// The decision about the current attribute.
 #[derive(Clone, Copy)]
 enum Wanted {
-    /// One to keep.
+    /// It is kept.
     Yes(Attribute),
-    /// Nobody asks for it, or it was there already: of two, the first counts.
+    /// It is skipped: it is not in use, or a repetition; of repeated attributes, the first counts.
     No,
 }
 
@@ -133,16 +133,16 @@ struct Bridge<'v, V> {
     start: usize,
     is_start: bool,
     is_empty: bool,
-    /// How many `svg` and `math` are open: there, HTML knows CDATA sections and empty elements.
+    /// The number of open `svg` and `math` elements: within them, HTML has CDATA sections and empty elements.
     foreign: usize,
     name: Vec<u8>,
-    /// The last start tag, which alone can be closed where text is not markup.
+    /// The last start tag: where text is not markup, only its end tag is recognised.
     last: Vec<u8>,
-    /// The name of the attribute at hand.
+    /// The name of the current attribute.
     attribute: Vec<u8>,
-    /// None until its name is complete.
+    /// `None` until its name is complete.
     wanted: Option<Wanted>,
-    /// Where its value begins.
+    /// The position where its value begins.
     begun: usize,
     attributes: Vec<(Attribute, Range<usize>)>,
     values: Vec<u8>,
@@ -159,7 +159,7 @@ impl<V: Visitor> Bridge<'_, V> {
         self.is_empty = false;
     }
 
-    /// Decides on the attribute at hand, whose name is complete.
+    /// Decides about the current attribute, whose name is complete.
     fn settle(&mut self) -> Wanted {
         if let Some(wanted) = self.wanted {
             return wanted;
@@ -309,7 +309,7 @@ impl<V: Visitor> Emitter for Bridge<'_, V> {
         self.last.extend_from_slice(last.unwrap_or_default());
     }
 
-    // Comments, document types and errors say nothing of what a page refers to.
+    // Comments, document types and errors contain no references.
     fn emit_eof(&mut self) {}
     fn emit_error(&mut self, _: Error) {}
     fn init_comment(&mut self) {}
