@@ -1,8 +1,8 @@
 //! Findings for spreadsheets: CSV by RFC 4180.
 //!
-//! A spreadsheet takes cells that begin with `=`, `+`, `-` or `@` for formulas, and a page's link text is written by
-//! strangers. Such cells get an apostrophe in front, which spreadsheets understand as "this is text". CSV has no place for a
-//! summary; an incomplete run says so in a row of its own at the end.
+//! Spreadsheets interpret cells that begin with `=`, `+`, `-` or `@` as formulas, and the link text of a page is
+//! untrusted. Such cells get a leading apostrophe, which spreadsheets interpret as "this is text". CSV has no place for
+//! a summary, so an incomplete run is reported in an additional row at the end.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -87,7 +87,7 @@ fn push(cell: &str, line: &mut String) {
     }
 }
 
-/// Some spreadsheets skip white space first, and some know the wide forms, too.
+/// Some spreadsheets skip leading whitespace, and some accept the wide forms, too.
 fn is_formula(cell: &str) -> bool {
     cell.trim_start().starts_with(['=', '+', '-', '@', '|', '%', '＝', '＋', '－', '＠'])
 }

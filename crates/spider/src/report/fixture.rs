@@ -1,5 +1,5 @@
-//! Runs to test reports with: a small one with every verdict, one that found nothing, one whose pages were written by
-//! somebody hostile, and one of any size that is made up as it is read.
+//! Runs for tests of reports: a small one with every verdict, one without findings, one whose pages contain attacks,
+//! and one of any size that is generated while it is read.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::results::{Document, Earlier, Finding, Infostructure, Referenced, Resu
 use crate::task::{Scope, Task};
 use crate::verdict::Verdict;
 
-/// A run that is held in memory.
+/// A run in memory.
 #[derive(Clone)]
 pub(crate) struct Fixture {
     pub run: Run,
@@ -44,14 +44,14 @@ impl Results for Fixture {
     }
 }
 
-/// What a format makes of a run.
+/// Returns the output of a format for a run.
 pub(super) fn written(format: &Format, results: &dyn Results) -> String {
     let mut out = Vec::new();
     write(format, results, &mut out).expect("memory takes everything");
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// A format of a run, which here has one infostructure.
+/// Writes a format of a run, which has one infostructure here.
 pub(super) fn write(format: &Format, results: &dyn Results, out: &mut dyn Write) -> Visit {
     match format.writer {
         Writer::Run(write) => write(results, out),
@@ -225,7 +225,7 @@ impl Fixture {
         Self { run, infostructures: vec![Infostructure { task: task(), summary }], documents, findings, earlier }
     }
 
-    /// The same site, with nothing to complain of.
+    /// The same site, without findings.
     pub(super) fn clean() -> Self {
         let mut clean = Self::small();
         for (document, references) in &mut clean.documents {
@@ -241,7 +241,7 @@ impl Fixture {
         clean
     }
 
-    /// A site whose template has a dead link, on all pages but ten; one page has a dead link of its own.
+    /// A site whose template has a broken link, on all pages but ten; one page also has its own broken link.
     pub(crate) fn templated(pages: u32) -> Self {
         const TEMPLATED: &str = "https://templated.example";
         let page = |number: u32| {
@@ -265,7 +265,7 @@ impl Fixture {
         templated
     }
 
-    /// The same site, where every text is an attack.
+    /// The same site, in which every string is an attack.
     pub(super) fn hostile() -> Self {
         const ATTACKS: [&str; 6] = [
             "</title></bdi></li><script>alert(1)</script>",
@@ -394,8 +394,8 @@ fn about(document: &Document, verdict: Verdict, reason: &str) -> Finding {
     finding_of(document, &top)
 }
 
-/// A web of any size, made up as it is read: every document links to its neighbours, to some far away, and now and then to
-/// nothing.
+/// A web of any size, generated while it is read: every document links to its neighbours, to some distant documents,
+/// and sometimes to a missing one.
 pub(super) struct Vast {
     small: Fixture,
     documents: u32,
@@ -411,7 +411,7 @@ impl Vast {
     }
 
     fn document(&self, number: u32) -> (Document, Vec<Referenced>) {
-        // Nodes are numbered as they were found, which is not the order of URLs.
+        // Nodes are numbered in the order of discovery, which is not the order of URLs.
         let node = |number: u32| (number * 7 + 3) % self.documents;
         let url = |number: u32| format!("/area-{:02}/{number:07}.html", number * 100 / self.documents);
         let references = (0..self.links).map(|n| {

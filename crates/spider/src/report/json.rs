@@ -1,5 +1,5 @@
-//! Findings for programs: an object to a line, and at the end the summary, which says whether the run was complete. Whoever
-//! finds no summary has not read to the end.
+//! Findings for programs: one object per line, and finally the summary, which reports whether the run was complete. If
+//! the summary is missing, the output is truncated.
 
 use std::io::Write;
 

@@ -1,9 +1,10 @@
-//! Findings for what watches over builds: JUnit XML, as Jenkins, GitLab and many others read it.
+//! Findings for build servers: JUnit XML, as Jenkins, GitLab and many others read it.
 //!
-//! One suite for each infostructure, one case for each page. A page with broken links or fragments fails; one where something
-//! was not tested, and nothing is wrong, is skipped. A link on most pages is a case of its own instead of a failure of them all. Readers differ in how many failures of a case they show, so each has
-//! one, which lists all. The numbers of a suite stand before its cases; the documents are therefore visited twice. An
-//! incomplete run is an error of its own, because all other cases may have passed.
+//! One suite for each infostructure, one case for each page. A page with broken links or fragments fails; a page with
+//! untested links, but without problems, is skipped. A link on most pages is a separate case, so that it does not make
+//! all of them fail. Readers differ in the number of failures of a case that they show, so each case has one, which
+//! lists all. The numbers of a suite precede its cases, so the documents are visited twice. An incomplete run is a
+//! separate error, because all other cases may have passed.
 
 use std::io::Write;
 
@@ -13,7 +14,7 @@ use crate::results::{Document, Infostructure, Referenced, Results, Run, Visit};
 use crate::targets::{Target, Targets};
 use crate::verdict::Verdict;
 
-/// A page with ten thousand broken links is not read to the end by anybody.
+/// The maximum number of links that a failure lists. Users would not read ten thousand.
 const LISTED: usize = 500;
 
 pub(super) fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
@@ -81,7 +82,7 @@ fn suite(results: &dyn Results, at: usize, infostructure: &Infostructure, out: &
     send(out, "</testsuite>\n")
 }
 
-/// What is the matter with a page itself: its links without those on most pages.
+/// The problems of a page itself: its links without those on most pages.
 struct Case<'a> {
     faults: Vec<&'a Referenced>,
     untested: Vec<&'a Referenced>,

@@ -1,18 +1,19 @@
-//! Everything that tells of a run, made out of [`Results`]. Adding a format is a file here and a row of [`FORMATS`].
+//! Reports of a run, created from [`Results`]. To add a format, add a file here and a row in [`FORMATS`].
 //!
-//! Formats write to a stream, one finding after the other; memory holds the distinct targets only ([`Targets`](crate::targets::Targets)). The index
-//! document is more than one file and has its own door: [`index::write`]. Every report says whether the run was complete.
-//! Pictures of the web are drawn by [`map`]; those that are one stream are formats, too.
+//! Formats write to a stream, one finding after the other; memory contains only the distinct targets
+//! ([`Targets`](crate::targets::Targets)). The index document consists of several files, so it has a separate function:
+//! [`index::write`]. Every report states whether the run was complete. [`map`] draws diagrams of the web; those that
+//! are one stream are formats, too.
 //!
-//! | file | what it makes |
+//! | file | output |
 //! |---|---|
-//! | [`terminal`] | what a person sees first, and never more than that |
+//! | [`terminal`] | the summary on the terminal, of limited length |
 //! | [`json`], `csv` | every finding, for programs and spreadsheets |
-//! | `junit`, `sarif` | the same for what watches over builds |
+//! | `junit`, `sarif` | the same for build servers and code scanning |
 //! | [`index`] | the index document of one infostructure, in HTML |
-//! | `words` | how verdicts, dates and numbers are put, everywhere alike |
+//! | `words` | common wording and formats of verdicts, dates and numbers |
 
-/// Adds to a string, which takes everything.
+/// Appends to a string, which cannot fail.
 macro_rules! put {
     ($text:expr, $($what:tt)+) => {
         ::std::fmt::Write::write_fmt(&mut *$text, format_args!($($what)+)).expect("strings take everything")
@@ -34,7 +35,7 @@ use std::io::{self, Write};
 use crate::map;
 use crate::results::{ReportError, Results, Visit};
 
-/// Every format that is one stream, as the command line, its help and the guide know it.
+/// All formats that are one stream, as listed by the command line, its help and the guide.
 pub const FORMATS: &[Format] = &[
     Format {
         name: "text",
@@ -61,7 +62,7 @@ pub const FORMATS: &[Format] = &[
     },
 ];
 
-/// The format of that name.
+/// Returns the format of that name.
 pub fn named(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
@@ -69,24 +70,24 @@ pub fn named(name: &str) -> Option<&'static Format> {
 /// One row of [`FORMATS`].
 #[derive(Debug)]
 pub struct Format {
-    /// What it is called on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it holds, in a few words.
+    /// A short description.
     pub about: &'static str,
-    /// What writes it.
+    /// The function that writes it.
     pub writer: Writer,
 }
 
-/// What writes a format. Streams should be buffered.
+/// The function that writes a format. Streams should be buffered.
 #[derive(Clone, Copy, Debug)]
 pub enum Writer {
-    /// Everything that a run found, in one stream.
+    /// Writes all findings of a run to one stream.
     Run(fn(&dyn Results, &mut dyn Write) -> Visit),
-    /// One infostructure, by its number among those of the run.
+    /// Writes one infostructure, by its number among those of the run.
     Picture(fn(&dyn Results, usize, &mut dyn Write) -> Visit),
 }
 
-/// For `map_err`: what was being written.
+/// Creates an error for `map_err`, with the name of the output.
 fn writing(what: impl Into<String>) -> impl FnOnce(io::Error) -> ReportError {
     move |source| ReportError::Write { what: what.into(), source }
 }

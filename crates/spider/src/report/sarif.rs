@@ -1,11 +1,11 @@
 //! Findings as SARIF 2.1.0, which code scanning and editors read.
 //!
 //! Each verdict is a rule, in the order of [`TOLD`]. Each target is one result: the first page that links to it is its
-//! location, further pages are related locations, and `occurrenceCount` is the number of links. What makes a result the same
-//! from run to run is its fingerprint: verdict and target, but no page or line, which change when somebody writes a paragraph.
+//! location, further pages are related locations, and `occurrenceCount` is the number of links. A result is identified
+//! from run to run by its fingerprint: verdict and target, but no page or line, which change when a page is edited.
 //!
-//! Locations are relative to the root of a task's site (`originalUriBaseIds`): GitHub and others refuse absolute http URLs, and
-//! a checkout of the site often has the same paths.
+//! Locations are relative to the root of a task's site (`originalUriBaseIds`): GitHub and others refuse absolute http
+//! URLs, and a checkout of the site often has the same paths.
 
 use std::io::Write;
 
@@ -23,7 +23,7 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 
 pub(super) fn write(results: &dyn Results, out: &mut dyn Write) -> Visit {
     let run = results.run();
-    // Results come one by one; whatever is around them is written by hand.
+    // Results are written one by one, so the surrounding JSON is written without a serialiser.
     put(out, format_args!("{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":"))?;
     value(out, &tool())?;
     put(out, format_args!(",\"columnKind\":\"unicodeCodePoints\",\"originalUriBaseIds\":"))?;
@@ -69,7 +69,7 @@ fn tool() -> Value {
     json!({ "driver": { "name": "modoai spider", "version": version, "semanticVersion": version, "rules": rules.collect::<Vec<_>>() } })
 }
 
-/// Names of rules are in Pascal case, by the standard's advice.
+/// Returns the name of a rule, in Pascal case by the standard's advice.
 fn name_of(told: &Told) -> String {
     let mut name = String::new();
     for word in told.slug.split('-') {
@@ -97,7 +97,7 @@ fn invocation(run: &Run) -> Value {
     invocation
 }
 
-/// The roots of the sites, by which pages are located.
+/// The roots of the sites, to which the locations of pages are relative.
 struct Roots(Vec<(String, Url)>);
 
 impl Roots {
@@ -118,12 +118,13 @@ impl Roots {
         Value::Object(ids.collect())
     }
 
-    /// The location of a page, relative to the root of its site.
+    /// Returns the location of a page, relative to the root of its site.
     fn location(&self, page: &str, line: u32) -> Value {
         let within = self.0.iter().find_map(|(id, root)| Some((id, page.strip_prefix(root.as_str())?)));
         let mut physical = match within {
             Some((id, path)) => {
-                // A first segment with a colon would be read as a scheme, an empty one as a host or as nothing.
+                // Readers would interpret a first segment with a colon as a scheme, and an empty one as a host or as
+                // nothing.
                 let first = path.split('/').next().unwrap_or_default();
                 let path = if first.is_empty() || first.contains(':') { format!("./{path}") } else { path.to_owned() };
                 json!({ "artifactLocation": { "uri": path, "uriBaseId": id } })
@@ -137,7 +138,7 @@ impl Roots {
     }
 }
 
-/// What all results share.
+/// The data that all results share.
 struct Context<'a> {
     roots: &'a Roots,
     documents: u64,
@@ -147,7 +148,7 @@ struct Context<'a> {
 impl Context<'_> {
     fn result(&self, target: &Target, index: usize, told: &Told) -> Value {
         let (finding, url) = (&target.first, target.url());
-        // A temporary redirect is as it should be.
+        // A temporary redirect is correct.
         let level = if told.slug == "moved" && !finding.permanent { "note" } else { told.level };
         let mut locations = target.places.iter().map(|place| self.roots.location(&place.page, place.line));
         let first = locations.next().unwrap_or_else(|| self.roots.location(&finding.page, finding.line));

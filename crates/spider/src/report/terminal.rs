@@ -1,9 +1,9 @@
-//! The report on a terminal: first the targets with a finding, each once with its pages; then, page by page, the links that
-//! are not on most pages anyway. It is bounded, because nobody reads ten thousand lines that fly by; what is left out is
-//! counted, and the end says where to find it.
+//! Writes the report on a terminal: first the targets with a finding, each once with its pages; then, page by page, the
+//! links that are not on most pages. Its length is limited, because users cannot read ten thousand lines on a terminal.
+//! The rest is counted, and the end names the full report.
 //!
-//! Broken links and fragments are counted apart from everything else, so that a hundred links that could not be tested
-//! never hide the one that is broken.
+//! Broken links and fragments have a separate limit, so that a hundred links that could not be tested never hide the
+//! broken one.
 
 mod pages;
 
@@ -17,22 +17,22 @@ use crate::results::{Earlier, Results, Run, State, Summary, Visit};
 use crate::targets::{Target, Targets};
 use pages::List;
 
-/// How it is to look, and how much is shown.
+/// The layout, and the limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// Whether with colours.
+    /// True to use colours.
     pub colour: bool,
-    /// How many characters fit into a line. Texts are cut to it; URLs never are, so that they can be copied.
+    /// The number of characters in a line. Text is cut to it; URLs never are, so that they can be copied.
     pub width: usize,
-    /// The number of findings that are shown of one page.
+    /// The maximum number of findings of one page.
     pub per_page: usize,
-    /// The number of faults that are shown, as targets and again as links on pages.
+    /// The maximum number of errors, as targets and again as links on pages.
     pub faults: usize,
     /// The same for other findings.
     pub others: usize,
-    /// The number of pages that are shown of a target.
+    /// The maximum number of pages of a target.
     pub places: usize,
-    /// What to say about where the rest is, if anything is left out or wrong.
+    /// The hint about the full report, shown if anything is left out or wrong.
     pub next: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Default for Look {
 }
 
 impl Look {
-    /// Everything, as for a file.
+    /// Returns a layout without limits, as for a file.
     pub fn whole() -> Self {
         let all = usize::MAX;
         Self { colour: false, width: 160, per_page: all, faults: all, others: all, places: 10, next: None }
@@ -57,7 +57,7 @@ pub(super) fn write_all(results: &dyn Results, out: &mut dyn Write) -> Visit {
 /// Writes the report.
 pub fn write(results: &dyn Results, look: &Look, out: &mut dyn Write) -> Visit {
     let run = results.run();
-    // An incomplete run is no assurance, whatever it found: said first, and again at the end.
+    // An incomplete run is reported first, regardless of its findings, and again at the end.
     if let Some(why) = run.incomplete() {
         let mut text = String::new();
         look.line(&format!("Incomplete: {}", Printable(&why)), "1;31", &mut text);
@@ -80,8 +80,8 @@ pub fn write(results: &dyn Results, look: &Look, out: &mut dyn Write) -> Visit {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(writing("the report"))
 }
 
-/// The targets with a finding: verdict, URL, reason, number of pages, first pages. Documents that changed or expire have no
-/// links to group.
+/// Writes the targets with a finding: verdict, URL, reason, number of pages, first pages. Documents that changed or
+/// expire have no links to group.
 fn write_targets(targets: &Targets, run: &Run, look: &Look, out: &mut dyn Write) -> Visit {
     let mut text = String::new();
     let (mut left_out, mut is_headed) = (0, false);
@@ -107,7 +107,7 @@ fn write_targets(targets: &Targets, run: &Run, look: &Look, out: &mut dyn Write)
     out.write_all(text.as_bytes()).map_err(writing("the report"))
 }
 
-/// The room to the left of what is said about a finding.
+/// The indentation of details below a finding.
 const MARGIN: &str = "                ";
 
 fn row(target: &Target, told: &Told, targets: &Targets, run: &Run, look: &Look, text: &mut String) {
@@ -170,7 +170,7 @@ fn remarks(run: &Run, look: &Look, text: &mut String) {
     text.push('\n');
 }
 
-/// What is fixed or removed. A target that other pages still have a finding about is neither.
+/// Writes the fixed and removed targets. A target about which other pages still have a finding is neither.
 fn earlier(results: &dyn Results, targets: &Targets, look: &Look, text: &mut String) -> Visit {
     for (state, heading) in [
         (State::Fixed, "Fixed since the previous run"),

@@ -1,4 +1,4 @@
-//! How verdicts, numbers and dates are put, so that every report speaks alike. A verdict is one row of [`TOLD`].
+//! The common wording and formats of verdicts, numbers and dates in all reports. A verdict is one row of [`TOLD`].
 
 use std::fmt;
 
@@ -8,41 +8,41 @@ use crate::results::Summary;
 use crate::targets::Target;
 use crate::verdict::Verdict;
 
-/// What reports know of a verdict.
+/// The texts of a verdict in reports.
 pub(crate) struct Told {
-    /// Which.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Its name where no space may be: anchors, files, rules.
+    /// Its name without spaces: for anchors, files, rules.
     pub slug: &'static str,
-    /// A sign beside the word. It repeats the word for the eye, and never replaces it.
+    /// A sign next to the word, which it never replaces.
     pub sign: &'static str,
-    /// The heading of a list of them.
+    /// The heading of a list of such findings.
     pub heading: &'static str,
-    /// One of them, in a sentence.
+    /// The description of one such finding.
     pub is: &'static str,
-    /// What to do about it.
+    /// The recommended action.
     pub advice: &'static str,
-    /// How it is counted.
+    /// The singular and plural of its count.
     pub counted: (&'static str, &'static str),
     /// Its colour on a terminal (SGR).
     pub colour: &'static str,
-    /// How grave it is, as SARIF puts it.
+    /// Its severity in SARIF.
     pub level: &'static str,
 }
 
 impl Told {
-    /// Whether something is wrong, rather than worth knowing.
+    /// Returns true if it is an error, and not only information.
     pub(super) fn is_fault(&self) -> bool {
         self.level == "error"
     }
 
-    /// Whether it is said of a link, and not of a document.
+    /// Returns true if it applies to a link, and not to a document.
     pub(super) fn is_of_a_link(&self) -> bool {
         !matches!(self.verdict, Verdict::Changed | Verdict::Expiring)
     }
 }
 
-/// Every verdict that is ever told, in the order in which it matters.
+/// All verdicts in reports, the most important first.
 pub(super) const TOLD: &[Told] = &[
     Told {
         verdict: Verdict::Broken,
@@ -114,12 +114,12 @@ pub(super) const TOLD: &[Told] = &[
     },
 ];
 
-/// What is told of a verdict; none of what is good.
+/// Returns the texts of a verdict; `None` for good ones.
 pub(crate) fn told(verdict: Verdict) -> Option<&'static Told> {
     TOLD.iter().find(|told| told.verdict == verdict)
 }
 
-/// How many a summary has of a verdict: targets, or documents.
+/// Returns a summary's number of targets, or documents, with a verdict.
 pub(super) fn count(summary: &Summary, verdict: Verdict) -> u64 {
     match verdict {
         Verdict::Broken => summary.broken,
@@ -132,7 +132,7 @@ pub(super) fn count(summary: &Summary, verdict: Verdict) -> u64 {
     }
 }
 
-/// A number as people read it.
+/// Formats a number with separators.
 pub(crate) fn number(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -145,12 +145,12 @@ pub(crate) fn number(n: u64) -> String {
     text
 }
 
-/// So many of something.
+/// Formats a count with its unit.
 pub(crate) fn counted(n: u64, (one, many): (&str, &str)) -> String {
     format!("{} {}", number(n), if n == 1 { one } else { many })
 }
 
-/// A length in bytes.
+/// Formats a size in bytes.
 pub(super) fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
     for (unit, name) in UNITS {
@@ -162,17 +162,17 @@ pub(super) fn size(bytes: u64) -> String {
     counted(bytes, ("byte", "bytes"))
 }
 
-/// A day.
+/// Formats a date.
 pub(crate) fn day(at: Timestamp) -> impl fmt::Display {
     at.strftime("%Y-%m-%d")
 }
 
-/// A minute of a day.
+/// Formats a date with the time in minutes.
 pub(super) fn minute(at: Timestamp) -> impl fmt::Display {
     at.strftime("%Y-%m-%d %H:%M UTC")
 }
 
-/// How long something took, in the two largest units.
+/// Formats a duration, in the two largest units.
 pub(super) fn took(began: Timestamp, ended: Timestamp) -> String {
     let seconds = ended.as_second().saturating_sub(began.as_second()).max(0);
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -183,7 +183,7 @@ pub(super) fn took(began: Timestamp, ended: Timestamp) -> String {
     }
 }
 
-/// Since when, and for how many days.
+/// Formats the date since when something applies, and the number of days.
 pub(super) fn since(at: Timestamp, now: Timestamp) -> String {
     match now.as_second().saturating_sub(at.as_second()) / 86_400 {
         days @ 1.. => format!("since {} ({})", day(at), counted(days.unsigned_abs(), ("day", "days"))),
@@ -191,7 +191,7 @@ pub(super) fn since(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// On how many pages a target is linked to; those on most pages are in the site's template.
+/// Formats the number of pages that link to a target; a link on most pages is in the site's template.
 pub(crate) fn spread(target: &Target, documents: u64) -> String {
     match target.pages {
         pages if target.is_site_wide => {
@@ -201,7 +201,7 @@ pub(crate) fn spread(target: &Target, documents: u64) -> String {
     }
 }
 
-/// What became of findings since an earlier run.
+/// Formats the changes of findings since an earlier run.
 pub(crate) fn since_before(summary: &Summary) -> String {
     let Summary { new, fixed, removed, unchecked, .. } = summary;
     let mut text = format!("{} new, {} fixed, {} removed", number(*new), number(*fixed), number(*removed));
@@ -211,7 +211,7 @@ pub(crate) fn since_before(summary: &Summary) -> String {
     text
 }
 
-/// Where a link leads, with its fragment.
+/// Formats the target of a link with its fragment.
 pub(super) fn aim(target: &str, fragment: Option<&str>) -> String {
     match fragment {
         Some(fragment) => format!("{target}#{fragment}"),

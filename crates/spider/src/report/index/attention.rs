@@ -1,4 +1,4 @@
-//! What needs attention: targets sorted by verdict, each once with its first pages, and the tables of them.
+//! The tables of targets that need attention: sorted by verdict, each target once with its first pages.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -31,12 +31,12 @@ impl Attention {
         Ok(Self { targets: Targets::gather(results, Some(of))? })
     }
 
-    /// Every verdict, in the order in which it matters.
+    /// Returns the targets of every verdict, the most important first.
     pub(super) fn piles(&self) -> Vec<Pile<'_>> {
         TOLD.iter().map(|told| Pile { told, targets: self.targets.of(told.verdict) }).collect()
     }
 
-    /// The targets of the verdict of that slug.
+    /// Returns the targets of the verdict with that slug.
     pub(super) fn of(&self, slug: &str) -> Option<Pile<'_>> {
         let told = TOLD.iter().find(|told| told.slug == slug)?;
         Some(Pile { told, targets: self.targets.of(told.verdict) })
@@ -44,24 +44,24 @@ impl Attention {
 }
 
 impl Pile<'_> {
-    /// The number of pages of its own; none if it fits into the index.
+    /// Returns the number of separate pages; 0 if it fits into the index.
     pub(super) fn pages(&self) -> usize {
         if self.targets.len() <= IN_INDEX { 0 } else { self.targets.len().div_ceil(TO_A_PAGE) }
     }
 
-    /// The number of targets that no earlier run had.
+    /// Returns the number of targets that no earlier run had.
     pub(super) fn count_new(&self) -> u64 {
         self.targets.iter().filter(|target| target.is_new).count() as u64
     }
 
-    /// The number of links.
+    /// Returns the number of links.
     pub(super) fn links(&self) -> u64 {
         self.targets.iter().map(|target| target.links).sum()
     }
 }
 
-/// Writes rows as a table. Roles are spelt out, because on narrow screens rows are laid out as blocks, and some browsers then
-/// forget that it is a table.
+/// Writes rows as a table. Roles are explicit, because narrow screens show rows as blocks, and some browsers then lose
+/// the semantics of the table.
 pub(super) fn write_table(
     told: &Told,
     rows: &[&Target],
@@ -112,7 +112,7 @@ fn row(target: &Target, is_link: bool, documents: u64, links: &Links<'_>, run: &
         html.push_str("</small>");
     }
     put!(html, "</th><td role=\"cell\">{}", Escaped(&target.first.reason));
-    // That a document has changed is news by itself.
+    // A changed document is new by definition.
     match target.since.filter(|_| is_link) {
         _ if is_new => html.push_str(" <strong class=\"fresh\">new</strong>"),
         Some(since) => put!(html, " <small>{}</small>", words::since(since, run.ended)),
@@ -125,7 +125,7 @@ fn row(target: &Target, is_link: bool, documents: u64, links: &Links<'_>, run: &
     html.push_str("</tr>\n");
 }
 
-/// On how many pages it is, and the first of them.
+/// Writes the number of pages, and the first of them.
 fn places(target: &Target, documents: u64, links: &Links<'_>, html: &mut String) {
     put!(html, "<td role=\"cell\" class=\"n\" data-label=\"pages\">{}", words::number(target.pages));
     if target.is_site_wide {
@@ -149,7 +149,7 @@ fn places(target: &Target, documents: u64, links: &Links<'_>, html: &mut String)
     html.push_str("</td>");
 }
 
-/// A page by its title, or by its path: a link to its entry in the index, or to itself.
+/// Writes the title of a page, or its path, as a link to its entry in the index, or to the page itself.
 fn page(place: &Place, links: &Links<'_>, html: &mut String) {
     let title = place.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
     let name = title.unwrap_or_else(|| path_of(&place.page));
@@ -159,7 +159,8 @@ fn page(place: &Place, links: &Links<'_>, html: &mut String) {
     }
 }
 
-/// Writes what was fixed or removed since the previous run, by target. One that other pages still have a finding about is neither.
+/// Writes the targets that were fixed or removed since the previous run. A target about which other pages still have a
+/// finding is neither.
 pub(super) fn write_earlier(
     results: &dyn Results,
     of: usize,

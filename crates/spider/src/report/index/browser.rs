@@ -1,5 +1,5 @@
-//! Index documents opened in a real browser: on narrow and wide screens, in light and dark, everything fits and everything can
-//! be read. Needs Chromium; where that is missing it is said loudly, and in a CI it is a failure.
+//! Tests index documents in a real browser: on narrow and wide screens, in light and dark mode, everything must fit and
+//! be legible. Needs Chromium; if it is missing, the test reports that, and fails in a CI.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,22 @@ use tempfile::TempDir;
 use super::super::fixture::{Fixture, Vast};
 use super::write;
 
-/// What the browser says about a page at one width.
+/// The measurements of a page at one width.
 #[derive(Debug, Deserialize)]
 struct Seen {
     page: String,
     width: u32,
-    /// How wide the page would like to be.
+    /// The width that the content needs.
     wants: u32,
-    /// Texts with too little contrast to what is behind them, by the rule of WCAG 2 (AA).
+    /// Text with too little contrast to its background, by the rule of WCAG 2 (AA).
     faint: Vec<String>,
-    /// How many elements run or load something.
+    /// The number of elements that run or load something.
     active: u32,
-    /// How many entries there are.
+    /// The number of entries.
     entries: u32,
 }
 
-/// Opens every page in a frame of every width. The pages themselves may run nothing; this one may look into them.
+/// Opens every page in a frame of every width. The pages themselves may not run scripts; this one may inspect them.
 const PROBE: &str = r##"<!doctype html><meta charset="utf-8"><title>probe</title><pre id="out"></pre><script>
 const pages = PAGES, widths = [320, 390, 768, 1200];
 const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
@@ -108,7 +108,7 @@ fn pages_fit_every_screen_and_can_be_read_by_day_and_night() {
     }
 }
 
-/// Has the pages of a folder looked at; colour scheme 0 is dark, 1 is light.
+/// Measures the pages of a directory; colour scheme 0 is dark, 1 is light.
 fn look(browser: &Path, folder: &Path, pages: &[String], scheme: u8) -> Vec<Seen> {
     let probe = folder.join("probe.html");
     fs::write(&probe, PROBE.replace("PAGES", &serde_json::to_string(pages).expect("JSON"))).expect("written");

@@ -1,8 +1,8 @@
-//! Which entry is on which page, and how one is linked to.
+//! Assigns entries to pages, and creates the links to them.
 //!
-//! The order of documents is that of their URLs, so a part is a range of the site. Parts begin at documents that the hash of
-//! their URL selects, and are named after the first document: a document that is added or removed changes its own part and no
-//! other, so that unchanged parts of the previous version can be used again. Of each document only its number, the hash of its
+//! Documents are ordered by URL, so a part is a range of the site. Parts begin at documents that the hash of their URL
+//! selects, and are named after the first document: a document that is added or removed changes only its own part, so
+//! that unchanged parts of the previous version can be used again. Of each document only its number, the hash of its
 //! URL and the number of its part are kept.
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -18,42 +18,42 @@ const DOCUMENTS: u32 = 500;
 const BYTES: usize = 1_000_000;
 /// The number of documents after which a part may end.
 const FEWEST: u32 = 50;
-/// One of so many documents begins a part.
+/// One in this number of documents begins a part.
 const SELECTED: u64 = 128;
 
-/// Where every entry is.
+/// The positions of all entries.
 #[derive(Default)]
 pub(super) struct Contents {
-    /// The parts, if everything does not fit into the index itself.
+    /// The parts, if the entries do not fit into the index itself.
     pub parts: Vec<Part>,
     /// The number of documents.
     pub documents: u64,
     bytes: usize,
     /// The number of each document and that of its part, sorted.
     nodes: Vec<(u32, u32)>,
-    /// The hash of each document's URL and its number, sorted. Two URLs with one hash would share a link; among a million
-    /// documents that is less likely than a fault of the disk.
+    /// The hash of each document's URL and its number, sorted. Two URLs with the same hash would share a link; among a
+    /// million documents that is less likely than a disk error.
     urls: Vec<(u64, u32)>,
 }
 
-/// One part: a stretch of the site.
+/// A part of the index: a range of the site.
 #[derive(Default)]
 pub(super) struct Part {
     /// The number of its first document.
     node: u32,
-    /// How many documents it has.
+    /// The number of documents in it.
     pub documents: u32,
-    /// How many of them have broken links of their own.
+    /// The number of these documents with their own broken links.
     pub faulty: u32,
-    /// The URL of the first.
+    /// The URL of the first document.
     pub first: String,
-    /// The URL of the last.
+    /// The URL of the last document.
     pub last: String,
     bytes: usize,
 }
 
 impl Contents {
-    /// Shares out the documents. Each is written once for its length and thrown away.
+    /// Divides the documents among parts. Each is written once to determine its length, and discarded.
     pub(super) fn plan(results: &dyn Results, of: usize, known: Known<'_>) -> Result<Self, ReportError> {
         let mut contents = Self::default();
         let mut html = String::new();
@@ -92,12 +92,12 @@ impl Contents {
         Ok(contents)
     }
 
-    /// Whether there are parts.
+    /// Returns true if the index has parts.
     pub(super) fn is_split(&self) -> bool {
         self.documents > u64::from(DOCUMENTS) || self.bytes > BYTES
     }
 
-    /// The number of the document with that URL.
+    /// Returns the number of the document with that URL.
     fn node_of(&self, url: &str) -> Option<u32> {
         let hash = xxh3_64(url.as_bytes());
         let at = self.urls.binary_search_by_key(&hash, |(hash, _)| *hash).ok()?;
@@ -111,38 +111,38 @@ impl Contents {
 }
 
 impl Part {
-    /// The name of its file.
+    /// Returns the name of its file.
     pub(super) fn name(&self) -> String {
         format!("part-{:06}.html", self.node)
     }
 }
 
-/// The file of a further page with references of a document.
+/// Returns the file name of a further page with references of a document.
 pub(super) fn references_name(node: u32, page: usize) -> String {
     format!("references-{node:06}-{:03}.html", page + 1)
 }
 
-/// Where a link stands.
+/// The page on which a link is placed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In the index itself.
+    /// The index itself.
     Index,
-    /// In that part.
+    /// A part, by number.
     Part(usize),
-    /// In another page of the folder.
+    /// Another page of the directory.
     Folder,
 }
 
-/// How entries are linked to from one place.
+/// Creates links to entries from one page.
 pub(super) struct Links<'a> {
-    /// What is where; nothing as long as that is being found out, when only the length of a link matters.
+    /// The positions of entries; `None` while they are determined, when only the length of a link matters.
     pub known: Option<(&'a Contents, &'a Shelf)>,
-    /// Where they stand.
+    /// The page on which the links are placed.
     pub from: Place,
 }
 
 impl Links<'_> {
-    /// The link to the entry of a document, if it has one.
+    /// Returns the link to the entry of a document, if it has one.
     pub(super) fn to(&self, node: u32) -> Option<String> {
         let Some((contents, shelf)) = self.known else { return Some(format!("part-000000.html#d{node}")) };
         let part = contents.part_of(node)?;
@@ -155,7 +155,7 @@ impl Links<'_> {
         })
     }
 
-    /// The link to the references of the site's template, which are in the index.
+    /// Returns the link to the references of the site's template, which are in the index.
     pub(super) fn to_template(&self) -> String {
         match (self.known, self.from) {
             (Some((_, shelf)), Place::Part(_) | Place::Folder) => format!("{}#template", shelf.index_href()),
@@ -163,7 +163,7 @@ impl Links<'_> {
         }
     }
 
-    /// The link to a further page with references of a document.
+    /// Returns the link to a further page with references of a document.
     pub(super) fn to_references(&self, node: u32, page: usize) -> String {
         match (self.known, self.from) {
             (Some((_, shelf)), Place::Index) => format!("{}/{}", shelf.folder_href(), references_name(node, page)),
@@ -171,7 +171,7 @@ impl Links<'_> {
         }
     }
 
-    /// The same for the document with that URL.
+    /// Returns the link to the entry of the document with that URL.
     pub(super) fn to_url(&self, url: &str) -> Option<String> {
         self.to(self.known?.0.node_of(url)?)
     }

@@ -1,8 +1,8 @@
-//! One document of the index: its headers, its references, and what became of each.
+//! Writes the entry of one document: its headers, its references, and their results.
 //!
-//! Every reference is listed once, however often the document has it: those with a finding first, the others folded away.
-//! Those that most documents have are listed with the template of the site. What would make an entry too long to read is on
-//! pages of its own.
+//! Every reference is listed once, regardless of its number of occurrences: those with a finding first, the others
+//! collapsed. References of most documents are listed with the template of the site. References that would make an
+//! entry too long are moved to separate pages.
 
 use std::collections::HashMap;
 
@@ -16,14 +16,14 @@ use crate::results::{Document, Referenced};
 use crate::targets::Targets;
 use crate::verdict::{Outcome, Verdict};
 
-/// The number of references that an entry lists.
+/// The maximum number of references in an entry.
 const LISTED: usize = 500;
 /// The number of references on one further page of an entry.
 pub(super) const TO_A_PAGE: usize = 2_000;
-/// So few are not worth folding away.
+/// The maximum number of good references that are not collapsed.
 const FEW: usize = 4;
 
-/// What entries leave out, because it is said once for the whole index.
+/// The contents that entries omit, because the index lists them once.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub targets: &'a Targets,
@@ -31,7 +31,8 @@ pub(super) struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// The document's own references, each once with its number: findings, then those that were skipped, then the others.
+    /// Returns the document's own references, each once with its number: findings, then those that were skipped, then
+    /// the others.
     fn own<'r>(&self, references: &'r [Referenced], is_folded: bool) -> Vec<(&'r Referenced, u32)> {
         let mut places: HashMap<_, usize> = HashMap::new();
         let mut own: Vec<(&Referenced, u32)> = Vec::new();
@@ -69,7 +70,7 @@ fn group(reference: &Referenced) -> Group {
     }
 }
 
-/// Adds the entry. Returns the references for which it has no room.
+/// Adds the entry. Returns the references that do not fit.
 pub(super) fn write<'r>(
     document: &Document,
     references: &'r [Referenced],
@@ -110,7 +111,7 @@ pub(super) fn write<'r>(
     rest
 }
 
-/// Adds references in their groups; the good ones folded away unless they are few.
+/// Adds references in their groups; the good ones collapsed unless they are few.
 pub(super) fn list(own: &[(&Referenced, u32)], links: &Links<'_>, html: &mut String) {
     for of in own.chunk_by(|(one, _), (other, _)| group(one) == group(other)) {
         match group(of[0].0) {
@@ -120,12 +121,12 @@ pub(super) fn list(own: &[(&Referenced, u32)], links: &Links<'_>, html: &mut Str
     }
 }
 
-/// Text that leads to a URL, if that can be followed without harm.
+/// Adds text as a link to a URL, if following that is safe.
 pub(super) fn anchor(url: &str, text: &str, html: &mut String) {
     anchor_if(is_followable(url), url, text, html);
 }
 
-/// Foreign text keeps its direction of writing to itself.
+/// The direction of untrusted text must not affect its surroundings.
 fn anchor_if(is_link: bool, url: &str, text: &str, html: &mut String) {
     if is_link {
         put!(html, "<a href=\"{}\"><bdi>{}</bdi></a>", Escaped(url), Escaped(text));
@@ -134,13 +135,13 @@ fn anchor_if(is_link: bool, url: &str, text: &str, html: &mut String) {
     }
 }
 
-/// What is after the host.
+/// Returns the part of a URL after the host.
 pub(super) fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or(url, |at| &rest[at..])
 }
 
-/// What needs attention, in a few words.
+/// Adds a short list of the problems of a document.
 fn marks(document: &Document, own: &[(&Referenced, u32)], html: &mut String) {
     let count = |is: &dyn Fn(&Referenced) -> bool| own.iter().filter(|(reference, _)| is(reference)).count();
     let mut marks = String::new();
@@ -241,7 +242,7 @@ fn good(references: &[(&Referenced, u32)], links: &Links<'_>, html: &mut String)
         let target = words::aim(&reference.target, reference.fragment.as_deref());
         let text = if reference.text.is_empty() { path_of(&target) } else { &reference.text };
         html.push_str("<li>");
-        // What is good was followed already; there are too many of them to look again.
+        // Good targets have already been followed; parsing so many of them again would take too long.
         anchor_if(is_web(&target), &target, text, html);
         html.push_str(" <small>");
         kind_and_line(reference, *times, html);

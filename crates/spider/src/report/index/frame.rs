@@ -1,6 +1,6 @@
-//! Templates, and the holes in them. A page may be larger than memory should hold, so a template leaves holes, written as
-//! comments, which are filled while the page is written out. Everything put into a template is escaped; no foreign text can
-//! therefore look like a hole.
+//! Renders templates with holes. A page may be too large for memory, so a template contains holes, written as comments,
+//! which are filled while the page is written. Everything inserted into a template is escaped, so untrusted text cannot
+//! imitate a hole.
 
 use std::io::Write;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ use crate::results::{ReportError, Visit};
 const HOLE: &str = "<!--hole:";
 const HOLE_END: &str = "-->";
 
-/// A page with its holes still open.
+/// Renders a page without filling its holes.
 pub(super) fn render(template: &str, view: &impl Serialize) -> Result<String, ReportError> {
     TEMPLATES
         .get_template(template)
@@ -24,7 +24,7 @@ pub(super) fn render(template: &str, view: &impl Serialize) -> Result<String, Re
         .map_err(|error| ReportError::Render { what: template.to_owned(), source: Box::new(error) })
 }
 
-/// Writes a page, and has each hole filled when its turn comes.
+/// Writes a page, and calls `fill` for each hole.
 pub(super) fn pour(page: &str, out: &mut dyn Write, fill: &mut dyn FnMut(&str, &mut dyn Write) -> Visit) -> Visit {
     let mut pieces = page.split(HOLE);
     out.write_all(pieces.next().unwrap_or_default().as_bytes()).map_err(writing("a page"))?;
@@ -36,13 +36,13 @@ pub(super) fn pour(page: &str, out: &mut dyn Write, fill: &mut dyn FnMut(&str, &
     Ok(())
 }
 
-/// A page whose one hole is filled with this.
+/// Returns a page with its only hole filled.
 pub(super) fn filled(page: &str, hole: &str, with: &str) -> String {
     let (before, after) = page.split_once(&format!("{HOLE}{hole}{HOLE_END}")).unwrap_or((page, ""));
     [before, with, after].concat()
 }
 
-/// Names that end in `.html` have everything escaped that is put into them.
+/// All values in templates whose names end in `.html` are escaped.
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();

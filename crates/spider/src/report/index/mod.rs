@@ -1,24 +1,25 @@
-//! The index document of one infostructure, as MOMspider wrote it, made for today.
+//! Writes the index document of one infostructure, a modern version of MOMspider's.
 //!
-//! It says how and when it was made, what needs attention, what is new, fixed or removed since the previous version, which
-//! it links to, and then has an entry for every document: its headers, its references, and what became of each. Entries
-//! refer to each other. A large index is one page to begin with, and a folder of further pages next to it. Further pages that
-//! are the same as in the previous version are not written again.
+//! It contains the settings and date of the run, the targets that need attention, and the new, fixed and removed ones
+//! since the previous version, with a link to that version. An entry for every document follows, with its headers, its
+//! references, and their results. Entries refer to each other. A large index consists of a first page and a directory
+//! of further pages next to it. Further pages without changes since the previous version are not written again.
 //!
-//! Memory holds the targets with a finding, one part of the documents at a time, and twenty-four bytes for every other document:
-//! where its entry is. Documents are therefore visited several times: to find what most of them share, to divide them among
-//! pages, and to write them. What surrounds entries comes from templates; entries themselves, of which
-//! there may be a hundred thousand with millions of references, are written by hand, which is many times faster.
+//! Memory contains the targets with a finding, one part of the documents at a time, and twenty-four bytes for every
+//! other document: the position of its entry. Documents are therefore visited several times: to find what most of them
+//! share, to divide them among pages, and to write them. Templates create the surroundings of entries. Entries
+//! themselves, of which there may be a hundred thousand with millions of references, are written without a template,
+//! which is many times faster.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `contents` | which entry is on which page, and how one is linked to |
+//! | `contents` | assigns entries to pages, and creates links to them |
 //! | `entry` | one document, its headers and references |
-//! | `attention` | what needs attention, by target; the tables of it |
+//! | `attention` | tables of the targets that need attention |
 //! | `shared` | references that most documents have |
-//! | `frame` | templates, and the holes in them where entries go |
-//! | `view` | what the template of the index is told |
-//! | `shelf` | files: nothing half done is seen, previous versions are kept and share what is unchanged |
+//! | `frame` | templates, and their holes for entries |
+//! | `view` | the values for the template of the index |
+//! | `shelf` | files: incomplete versions stay hidden, previous ones are kept and share unchanged pages |
 
 mod attention;
 #[cfg(test)]
@@ -46,30 +47,31 @@ use shared::Shared;
 use shelf::Shelf;
 use view::{Further, PageView};
 
-/// A verdict with more targets than this has pages of its own, and only the first few are in the index itself.
+/// The maximum number of targets of a verdict in the index itself. If it has more, separate pages list them, and the
+/// index only the first ones.
 const IN_INDEX: usize = 500;
-/// How many these are.
+/// The number of targets in the index in that case.
 const FIRST_FEW: usize = 100;
-/// How many targets such a page has.
+/// The number of targets on such a page.
 const TO_A_PAGE: usize = 1_000;
-/// The number of fixed and of removed targets that are listed; they need no attention any more.
+/// The number of fixed and of removed targets that are listed; they no longer need attention.
 const EARLIER: usize = 200;
 
-/// What was written.
+/// The files of a written index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The index.
     pub index: PathBuf,
-    /// The folder of its further pages, if it is large.
+    /// The directory of its further pages, if it is large.
     pub folder: Option<PathBuf>,
-    /// How many further pages there are.
+    /// The number of further pages.
     pub pages: usize,
-    /// Where the version before is now.
+    /// The path to which the previous version was moved.
     pub prior: Option<PathBuf>,
 }
 
-/// Writes the index document of one infostructure to a file. What was there is kept beside it under a name with its date, and
-/// linked to; the last ten such versions are kept. Until everything is written, nothing changes for readers.
+/// Writes the index document of one infostructure to a file. An existing file is kept next to it under a name with its
+/// date, and linked; the last ten versions are kept. Readers see the previous version until everything is written.
 pub fn write(results: &dyn Results, of: usize, path: &Path) -> Result<Written, ReportError> {
     let shelf = Shelf::open(path, results.run().began)?;
     let attention = Attention::gather(results, of)?;
@@ -102,7 +104,7 @@ impl Index<'_> {
         Links { known: Some((self.contents, self.shelf)), from }
     }
 
-    /// Every document, in as many parts as planned.
+    /// Writes all documents, in the planned parts.
     fn write_parts(&self) -> Visit {
         let parts = &self.contents.parts;
         let (mut part, mut left) = (0, 0_u32);
@@ -124,7 +126,7 @@ impl Index<'_> {
         })
     }
 
-    /// Adds an entry, and writes the pages for which it has no room.
+    /// Adds an entry, and writes pages with the references that do not fit.
     fn write_entry(&self, document: &Document, references: &[Referenced], from: Place, html: &mut String) -> Visit {
         let rest = entry::write(document, references, self.known, &self.links(from), html);
         let pages = rest.len().div_ceil(entry::TO_A_PAGE);
@@ -166,7 +168,7 @@ impl Index<'_> {
         }
     }
 
-    /// The pages of a verdict that has more targets than fit into the index.
+    /// Writes the pages of a verdict that has more targets than fit into the index.
     fn write_pile(&self, pile: &Pile<'_>) -> Visit {
         let pages = pile.pages();
         for (page, rows) in pile.targets.chunks(TO_A_PAGE).enumerate().take(pages) {
@@ -195,7 +197,7 @@ impl Index<'_> {
         attention::write_table(pile.told, rows, documents, &self.links(from), self.results.run(), out)
     }
 
-    /// The page that one opens first.
+    /// Writes the first page.
     fn write_front(&self, attention: &Attention) -> Visit {
         let page = frame::render("index.html", &view::front(self, attention))?;
         let path = self.shelf.unfinished_index();

@@ -1,5 +1,5 @@
-//! References that most documents have: menus, headers and footers, listed once instead of in every entry. Without this, the
-//! template of a site is most of its index.
+//! Finds references that most documents have: menus, headers and footers. They are listed once instead of in every
+//! entry; otherwise, most of an index would repeat the template of the site.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use crate::reference::Kind;
 use crate::results::{Referenced, ReportError, Results};
 use crate::targets::is_on_most;
 
-/// The number of references that are counted at a time. Beyond it, those seen once are forgotten, which a reference on most
-/// documents survives.
+/// The maximum number of references that are counted at a time. Beyond it, those seen once are dropped, which a
+/// reference on most documents survives.
 const COUNTED: usize = 1_000_000;
-/// An entry that lacks more of the shared references than this lists its references itself.
+/// The maximum number of missing shared references. An entry that lacks more of them lists all its references itself.
 const LACKING: usize = 10;
 
 /// The references that most documents have.
@@ -23,16 +23,16 @@ pub(super) struct Shared {
     pub examples: Vec<Referenced>,
 }
 
-/// What an entry says about shared references.
+/// The comparison of a document with the shared references.
 pub(super) struct Part<'a> {
-    /// The number of shared references that the document has; none if it lists all of its references itself.
+    /// The number of shared references that the document has; 0 if it lists all of its references itself.
     pub has: usize,
-    /// Those that it lacks.
+    /// The shared references that it lacks.
     pub lacks: Vec<&'a Referenced>,
 }
 
 impl Shared {
-    /// Counts the references of all documents.
+    /// Finds the shared references of an infostructure.
     pub(super) fn gather(results: &dyn Results, of: usize) -> Result<Self, ReportError> {
         let (mut counts, mut documents): (HashMap<u64, u64>, u64) = (HashMap::new(), 0);
         results.documents(of, &mut |_, references| {
@@ -61,7 +61,7 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Compares the references of a document with those that are shared.
+    /// Compares the references of a document with the shared ones.
     pub(super) fn part(&self, references: &[Referenced]) -> Part<'_> {
         let own: HashSet<u64> = references.iter().map(key).filter(|key| self.keys.contains(key)).collect();
         let lacks: Vec<&Referenced> = self.examples.iter().filter(|example| !own.contains(&key(example))).collect();
@@ -77,7 +77,7 @@ impl Shared {
     }
 }
 
-/// What makes two references the same: element, target and fragment.
+/// Returns the properties by which two references are equal: element, target and fragment.
 pub(super) fn identity(reference: &Referenced) -> (Kind, &str, Option<&str>) {
     (reference.kind, &reference.target, reference.fragment.as_deref())
 }

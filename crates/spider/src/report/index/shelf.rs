@@ -1,18 +1,18 @@
-//! Files of an index: nothing half done is ever seen, and previous versions are kept.
+//! Manages the files of an index: incomplete versions stay hidden, and previous versions are kept.
 //!
 //! ```text
 //! report.html                            the newest
 //! report-2026-11-16T054512Z/             its further pages, if it is large
-//! report-2026-11-09T054503Z.html         the version before
+//! report-2026-11-09T054503Z.html         the previous version
 //! report-2026-11-09T054503Z/             and its further pages
-//! .report.unfinished/                    what is being written
+//! .report.unfinished/                    the version that is being written
 //! ```
 //!
-//! Every version knows its date from the start, so its further pages never move. A further page that is the same as in the previous
-//! version is not written again: both versions have the same file (a hard link), so that ten versions of a large index take
-//! little more space than one. The file that is there gets a second
-//! name by its own date before the new one takes its place in one step: at no moment is there no index, and a crash leaves
-//! either the old or the new one. Nothing is synced to the disk; after a power cut an index can be made again.
+//! Every version has its date from the start, so its further pages never move. A further page without changes since the
+//! previous version is not written again: both versions have the same file (a hard link), so that ten versions of a
+//! large index take little more space than one. The existing file gets a second name with its own date before the new
+//! one replaces it atomically: an index exists at any time, and a crash leaves either the old or the new one. Files are
+//! not synced to the disk; after a power failure an index can be created again.
 
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
@@ -26,14 +26,14 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use super::super::writing;
 use crate::results::{ReportError, Visit};
 
-/// How many versions before are kept.
+/// The number of previous versions to keep.
 const KEPT: usize = 10;
-/// How an index names its version; it is looked for in the first few kilobytes of a file.
+/// The element in which an index names its version; it is searched in the first few kilobytes of a file.
 const MARK: &str = "<meta name=\"modoai-version\" content=\"";
 
 const IN_LINKS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Where one index is kept.
+/// The files of one index.
 pub(super) struct Shelf {
     path: PathBuf,
     folder: PathBuf,
@@ -41,15 +41,15 @@ pub(super) struct Shelf {
     extension: OsString,
     version: String,
     unfinished: PathBuf,
-    /// The version of the file that is there, if one is.
+    /// The version of the existing file, if any.
     present: Option<String>,
-    /// Versions before that, newest first.
+    /// The versions before that, newest first.
     past: Vec<String>,
     pages: Cell<usize>,
 }
 
 impl Shelf {
-    /// Finds out what is there, and makes room for what is to come.
+    /// Finds the existing versions, and prepares the directory for a new one.
     pub(super) fn open(path: &Path, began: Timestamp) -> Result<Self, ReportError> {
         let folder =
             path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_path_buf();
@@ -75,7 +75,7 @@ impl Shelf {
             Found::Nothing => shelf.version = shelf.unused(&own, &[]),
             Found::Version(present) => {
                 shelf.version = shelf.unused(&own, &[&present]);
-                // A run that was cut off here may have left the second name already.
+                // An earlier run may have created the second name already, if it was interrupted here.
                 shelf.past.retain(|past| *past != present);
                 shelf.present = Some(present);
             }
@@ -92,12 +92,12 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// The name of the version that is being written.
+    /// Returns the name of the version that is being written.
     pub(super) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Where the index is written.
+    /// Returns the path to which the index is written at first.
     pub(super) fn unfinished_index(&self) -> PathBuf {
         self.unfinished.join("index")
     }
@@ -109,7 +109,7 @@ impl Shelf {
         let page = pages.join(name);
         self.pages.set(self.pages.get() + 1);
         let before = self.present.as_ref().map(|version| self.folder_of(version).join(name));
-        // Where the file system has no hard links, the page is written like any other.
+        // If the file system has no hard links, the page is written like any other.
         let is_linked = |before: &PathBuf| is_same(before, html) && fs::hard_link(before, &page).is_ok();
         if before.as_ref().is_some_and(is_linked) {
             return Ok(());
@@ -117,27 +117,27 @@ impl Shelf {
         fs::write(&page, html).map_err(writing(page.display().to_string()))
     }
 
-    /// The number of further pages.
+    /// Returns the number of further pages.
     pub(super) fn pages_written(&self) -> usize {
         self.pages.get()
     }
 
-    /// Where further pages will be.
+    /// Returns the final directory of further pages.
     pub(super) fn folder(&self) -> PathBuf {
         self.folder_of(&self.version)
     }
 
-    /// The link from the index to that folder.
+    /// Returns the link from the index to that directory.
     pub(super) fn folder_href(&self) -> String {
         in_link(self.folder().file_name().unwrap_or_default())
     }
 
-    /// The link from there to the newest index.
+    /// Returns the link from that directory to the newest index.
     pub(super) fn index_href(&self) -> String {
         format!("../{}", in_link(self.path.file_name().unwrap_or_default()))
     }
 
-    /// Links to versions before, newest first, with their dates.
+    /// Returns links to previous versions, newest first, with their dates.
     pub(super) fn priors(&self) -> impl Iterator<Item = (String, String)> {
         self.present
             .iter()
@@ -146,7 +146,7 @@ impl Shelf {
             .map(|version| (in_link(self.file_of(version).file_name().unwrap_or_default()), spoken(version)))
     }
 
-    /// Puts everything in its place. Returns where the version before is.
+    /// Moves everything to its final path. Returns the new path of the previous version.
     pub(super) fn publish(&self) -> Result<Option<PathBuf>, ReportError> {
         let pages = self.unfinished.join("pages");
         if pages.exists() {
@@ -158,14 +158,14 @@ impl Shelf {
             second_name(&self.path, prior).map_err(writing(prior.display().to_string()))?;
         }
         fs::rename(self.unfinished_index(), &self.path).map_err(writing(self.path.display().to_string()))?;
-        // From here on the index is there; what is left to do is tidying.
+        // The index is complete now; only the removal of old files remains.
         if let Err(error) = fs::remove_dir_all(&self.unfinished).and_then(|()| self.clear_away()) {
             tracing::warn!(index = %self.path.display(), %error, "failed to remove old versions of the index");
         }
         Ok(prior)
     }
 
-    /// Removes versions that are too old, and folders whose index was never finished. Only what we wrote is touched.
+    /// Removes versions that are too old, and directories whose index was never finished. Other files are not touched.
     fn clear_away(&self) -> io::Result<()> {
         for version in self.versions()?.into_iter().skip(KEPT) {
             let file = self.file_of(&version);
@@ -184,7 +184,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// The versions that have a file by their own date, newest first.
+    /// Returns the versions that have a file with their date, newest first.
     fn versions(&self) -> io::Result<Vec<String>> {
         let mut versions = Vec::new();
         let extension = self.extension.to_string_lossy();
@@ -221,7 +221,7 @@ impl Shelf {
         self.folder.join(name)
     }
 
-    /// That name, or one made of it, that nothing else has.
+    /// Returns that name, with a number appended if it is in use.
     fn unused(&self, version: &str, others: &[&str]) -> String {
         let mut unused = version.to_owned();
         let mut next = 2_u64;
@@ -233,12 +233,12 @@ impl Shelf {
     }
 }
 
-/// What a file is.
+/// The kind of an existing file.
 enum Found {
     Nothing,
-    /// An index of ours, of that version.
+    /// An index by modoai, of that version.
     Version(String),
-    /// Somebody else's, last modified then.
+    /// Another file, with its time of modification.
     Foreign(Timestamp),
 }
 
@@ -265,7 +265,7 @@ fn is_same(path: &Path, html: &str) -> bool {
     is_as_long && fs::read(path).is_ok_and(|bytes| bytes == html.as_bytes())
 }
 
-/// A second name for a file; a copy where the file system has no such thing. One that is there already is the same file.
+/// Creates a second name for a file, or a copy if the file system has no hard links. An existing one is the same file.
 fn second_name(path: &Path, name: &Path) -> io::Result<()> {
     match fs::hard_link(path, name) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -277,7 +277,7 @@ fn second_name(path: &Path, name: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder of further pages, unless somebody else put something there.
+/// Removes a directory of further pages, unless it contains other files.
 fn remove_pages(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -295,7 +295,7 @@ fn stamp(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H%M%SZ").to_string()
 }
 
-/// `2026-11-16T054512Z`, or `2026-11-16T054512Z-2` if there was another in the same second.
+/// Returns true for `2026-11-16T054512Z`, or `2026-11-16T054512Z-2` for a second version of the same second.
 fn is_version(text: &str) -> bool {
     const SHAPE: &[u8] = b"0000-00-00T000000Z";
     let (stamp, rest) = text.as_bytes().split_at(text.len().min(SHAPE.len()));
@@ -306,7 +306,7 @@ fn is_version(text: &str) -> bool {
         && (rest.is_empty() || rest.strip_prefix(b"-").is_some_and(is_number))
 }
 
-/// A version's date as people read it.
+/// Formats a version's date for display.
 fn spoken(version: &str) -> String {
     match (version.get(..10), version.get(11..13), version.get(13..15)) {
         (Some(day), Some(hour), Some(minute)) => format!("{day} {hour}:{minute} UTC"),

@@ -1,5 +1,5 @@
-//! What the templates are told. Everything foreign goes through [`Printable`] first, so that no control character reaches a
-//! page; templates escape the rest.
+//! The values for the templates. Untrusted text is processed by [`Printable`] first, so that no control character gets
+//! into a page; templates escape the rest.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::foreign::{Printable, is_web};
 use crate::results::{Run, Summary};
 use crate::task::{Scope, Task};
 
-/// The index itself.
+/// The values of the index itself.
 #[derive(Serialize)]
 pub(super) struct FrontView {
     #[serde(flatten)]
@@ -32,15 +32,15 @@ pub(super) struct FrontView {
     facts: Vec<(&'static str, String)>,
 }
 
-/// A further page, or what all pages share.
+/// The values of a further page, or those that all pages share.
 #[derive(Serialize)]
 pub(super) struct PageView {
-    /// Of the whole index.
+    /// The title of the whole index.
     pub title: String,
-    /// When it was made, for people and for machines.
+    /// The date of its creation, for humans and for programs.
     pub made: String,
     pub made_exactly: String,
-    /// By which this version is known.
+    /// The name of this version.
     pub version: String,
     pub program: &'static str,
     pub heading: String,
@@ -63,11 +63,11 @@ struct Tile {
     sign: &'static str,
     number: String,
     label: &'static str,
-    /// Whether there is a table to go to.
+    /// True if the index has a table to link to.
     is_told: bool,
 }
 
-/// What became of the findings of the run before.
+/// The changes of findings since the previous run.
 #[derive(Serialize)]
 struct Since {
     before: String,
@@ -102,7 +102,7 @@ struct PartLink {
 }
 
 impl PageView {
-    /// What all pages share.
+    /// Returns the values that all pages share.
     pub(super) fn of(index: &Index<'_>) -> Self {
         let run = index.results.run();
         let task = &index.results.infostructures()[index.of].task;
@@ -121,14 +121,14 @@ impl PageView {
         }
     }
 
-    /// The same without what differs from version to version, so that an unchanged page stays the same file.
+    /// Returns the same without values that differ between versions, so that an unchanged page stays the same file.
     pub(super) fn undated(index: &Index<'_>) -> Self {
         let nothing = String::new;
         Self { made: nothing(), made_exactly: nothing(), version: nothing(), ..Self::of(index) }
     }
 }
 
-/// The index itself, its holes still open.
+/// Returns the values of the index itself.
 pub(super) fn front(index: &Index<'_>, attention: &Attention) -> FrontView {
     let run = index.results.run();
     let infostructure = &index.results.infostructures()[index.of];
@@ -213,7 +213,8 @@ pub(super) fn front(index: &Index<'_>, attention: &Attention) -> FrontView {
     }
 }
 
-/// Why the index of one infostructure is incomplete: the run ended early, or pages of this infostructure could not be read.
+/// Returns the reason why the index of one infostructure is incomplete: the run ended early, or pages of this
+/// infostructure could not be read.
 fn incomplete(run: &Run, summary: &Summary) -> Option<String> {
     let of_this = Run { summary: summary.clone(), ..run.clone() };
     let is_whole_run = summary.unread == run.summary.unread;
@@ -224,7 +225,7 @@ fn clean(text: &str) -> String {
     Printable(text).to_string()
 }
 
-/// What is after the origin, if it is that one: most infostructures have but one.
+/// Returns a URL without this origin: most infostructures have only one.
 fn without<'a>(origin: &str, url: &'a str) -> &'a str {
     url.strip_prefix(origin).filter(|path| path.starts_with('/')).unwrap_or(url)
 }
@@ -239,7 +240,7 @@ fn counts(summary: &Summary) -> String {
     )
 }
 
-/// How it was made: by which task, and in which run.
+/// Returns the task and the run that created the index.
 fn facts(index: &Index<'_>, task: &Task) -> Vec<(&'static str, String)> {
     let run = index.results.run();
     let mut facts = vec![("Task", clean(&task.name))];
@@ -278,7 +279,7 @@ fn facts(index: &Index<'_>, task: &Task) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Who gets mail, and about what; none if nobody does.
+/// Returns the recipients of mail and their findings, if mail is configured.
 fn mail(task: &Task) -> Option<String> {
     let tell = &task.tell;
     let days = |days: u32| words::counted(days.into(), ("day", "days"));

@@ -1,4 +1,4 @@
-//! The second part of the report on a terminal: page by page, the links that are not on most pages anyway.
+//! Writes the second part of the report on a terminal: page by page, the links that are not on most pages.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,7 +11,7 @@ use crate::results::{Finding, Run, Visit};
 use crate::targets::Targets;
 use crate::verdict::Verdict;
 
-/// Findings as they come, page by page.
+/// Writes findings while they are visited, page by page.
 pub(super) struct List<'a> {
     targets: &'a Targets,
     run: &'a Run,
@@ -26,7 +26,7 @@ pub(super) struct List<'a> {
     others: usize,
     pub(super) shown: u64,
     pub(super) total: u64,
-    /// Why links were not tested, and how many; only so many reasons.
+    /// The number of links that were not tested, by reason. The number of reasons is limited.
     pub(super) untested: BTreeMap<String, u64>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> List<'a> {
         self.out.write_all(text.as_bytes()).map_err(writing("the report"))
     }
 
-    /// What of a page was left out is told below it, if anything of it was shown.
+    /// Writes the number of findings of a page that were left out, if any finding of it was shown.
     pub(super) fn page_end(&mut self) -> Visit {
         let mut text = String::new();
         if self.is_page_told {
@@ -146,7 +146,8 @@ impl<'a> List<'a> {
     }
 }
 
-/// Details (which rule of robots.txt, which fault of a connection) would make every reason another one.
+/// Counts a reason without its details (the rule of robots.txt, the cause of a connection failure), which would make
+/// every reason unique.
 fn note_reason(reasons: &mut BTreeMap<String, u64>, reason: &str) {
     const REASONS: usize = 20;
     let general = reason.split_once(": ").map_or(reason, |(general, _)| general);
