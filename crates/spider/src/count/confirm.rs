@@ -1,5 +1,5 @@
-//! Requests the URLs that only a sitemap claims, so that the count says which of them exist, which are missing and which are
-//! forbidden. Each is requested once, by HEAD, or by GET where HEAD is not answered reliably; robots.txt is obeyed.
+//! Requests the URLs that only a sitemap lists, so that the count shows which of them exist, which are missing and
+//! which are forbidden. Each is requested once, by HEAD, or by GET if HEAD is not reliable; robots.txt is obeyed.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Fate, Ledger};
 use crate::traverse::Options;
 use crate::traverse::visit::{Errand, Look, Visited, Visitor};
 
-/// Requests what neither files, repository nor crawl confirm. Returns the number of URLs.
+/// Requests the URLs that files, repository and crawl do not confirm. Returns the number of URLs.
 pub async fn confirm(ledger: &mut Ledger, client: &Client, options: &Options) -> usize {
     let visitor = Arc::new(Visitor::new(client.clone(), options));
     let mut waiting = ledger.unconfirmed();
@@ -23,7 +23,7 @@ pub async fn confirm(ledger: &mut Ledger, client: &Client, options: &Options) ->
             visits.spawn(visit(Arc::clone(&visitor), claim));
         }
         match visits.join_next().await {
-            // A visit that panics says nothing of its URL.
+            // A visit that panics does not indicate a problem of its URL.
             Some(visited) => {
                 if let Ok((claim, fate)) = visited {
                     ledger.confirmed(&claim, fate);

@@ -1,7 +1,7 @@
-//! When two URLs are the same resource.
+//! Decides whether two URLs are the same resource.
 //!
-//! One site is counted, so its host says nothing; nor does the scheme, since sites move to https and their site maps follow
-//! late. What is escaped without need is unescaped. `/a/` and `/a/index.html` are one resource with two names.
+//! The count covers one site, so the host is ignored. The scheme is ignored too, since sites move to https and their
+//! sitemaps follow later. Unnecessary escapes are decoded. `/a/` and `/a/index.html` are one resource with two names.
 
 use std::borrow::Cow;
 
@@ -18,32 +18,32 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) name: String,
-    /// Whether it named the index file of its folder.
+    /// True if the URL contained the index file of its directory.
     pub(super) is_index: bool,
 }
 
 impl Place {
-    /// Everything below the folder of this URL; the folders' own URLs return the file `index`.
+    /// Creates a place of all URLs below the directory of this URL. A request for a directory returns its file `index`.
     pub fn new(base: &Url, index: &str) -> Self {
         let mut base = base.join(".").unwrap_or_else(|_| base.clone());
         base.set_query(None);
         base.set_fragment(None);
-        // What logs in is no part of a name. It fails only for URLs that have no host.
+        // Credentials are not part of a URL's name. Removing them fails only for URLs without a host.
         let _ = base.set_username("").and_then(|()| base.set_password(None));
         Self { base, index: index.to_owned() }
     }
 
-    /// The site's URL.
+    /// Returns the site's URL.
     pub fn base(&self) -> &Url {
         &self.base
     }
 
-    /// The file that a folder's own URL returns.
+    /// Returns the name of the file that a request for a directory returns.
     pub fn index(&self) -> &str {
         &self.index
     }
 
-    /// A URL that may be relative to the site's; none if it is elsewhere.
+    /// Returns the key of a URL, which may be relative to the site's; `None` if it is on another site.
     pub(super) fn key(&self, url: &str) -> Option<Key> {
         let url = self.base.join(url).ok()?;
         let is_web = matches!(url.scheme(), "http" | "https");
@@ -64,13 +64,13 @@ impl Place {
         Some(Key { name, is_index })
     }
 
-    /// The URL of a key.
+    /// Returns the URL of a key.
     pub(super) fn url(&self, name: &str) -> String {
         format!("{}{name}", self.base.origin().ascii_serialization())
     }
 }
 
-/// A path in which nothing is escaped that need not be.
+/// Decodes unnecessary escapes in a path.
 fn tidy(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return Cow::Borrowed(path);
@@ -86,7 +86,7 @@ fn tidy(path: &str) -> Cow<'_, str> {
                 tidied.push(byte.into());
             }
             Some(byte) => tidied.push_str(&format!("%{byte:02X}")),
-            // A sign that escapes nothing is itself, as servers read it.
+            // A percent sign without two digits is literal, as servers read it.
             None => {
                 tidied.push_str("%25");
                 rest = &rest[1..];

@@ -1,4 +1,4 @@
-//! Every URL of the site, and who knows of it. About a hundred bytes for each: millions fit into memory.
+//! All URLs of the site, and the sources that list them. A URL takes about a hundred bytes: millions fit into memory.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,21 @@ use super::key::Place;
 use super::{SOURCES, Source};
 use crate::verdict::{Fault, Outcome, Reason};
 
-/// What a crawl found out about a URL that somebody links to.
+/// The result of a crawl for a URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// Nobody has asked.
+    /// Not requested.
     #[default]
     Untold,
-    /// It is there.
+    /// It exists.
     There,
-    /// It is not there.
+    /// It is missing.
     Missing,
-    /// robots.txt keeps programs away.
+    /// robots.txt forbids the request.
     Robots,
-    /// One must log in, or may not at all.
+    /// It requires a login, or access is forbidden.
     Refused,
-    /// It is somewhere else.
+    /// It has moved.
     Moved,
     /// It could not be tested.
     Untested,
@@ -40,20 +40,20 @@ impl From<&Outcome> for Fate {
     }
 }
 
-/// What is known of a URL.
+/// The data about a URL.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
-    /// Who knows of it, as bits.
+    /// The sources that list it, as bits.
     pub(super) by: u8,
     pub(super) fate: Fate,
-    /// The response to a request for what only a sitemap claims.
+    /// The result of a request for a URL that only a sitemap lists.
     pub(super) confirmed: Fate,
-    /// Whether it was named by its folder, and by its index file.
+    /// True if it was listed as a directory, and with its index file.
     pub(super) as_folder: bool,
     pub(super) as_index: bool,
-    /// A number in the ledger's list of kinds; 0 for none.
+    /// A number in the ledger's list of media types; 0 for none.
     pub(super) kind: u16,
-    /// The hash of its bytes; 0 if nobody has looked.
+    /// The hash of its bytes; 0 if unknown.
     pub(super) digest: u64,
 }
 
@@ -62,46 +62,46 @@ impl Entry {
         self.by & source.bit() != 0
     }
 
-    /// Whether the site holds it, by those who know.
+    /// Returns true if an authoritative source lists it.
     pub(super) fn is_held(&self) -> bool {
         SOURCES.iter().any(|source| source.is_truth() && self.has(*source))
     }
 }
 
-/// Every URL of the site.
+/// All URLs of the site.
 #[derive(Debug)]
 pub struct Ledger {
     pub(super) place: Place,
     pub(super) entries: HashMap<Box<str>, Entry>,
-    /// The sources that were asked, as bits: one that was and knows nothing counts, too.
+    /// The sources that were queried, as bits: one without any URLs counts, too.
     pub(super) asked: u8,
     pub(super) kinds: Vec<Box<str>>,
-    /// What was told by sources, and is no URL of the site.
+    /// The number of URLs from each source that are not on the site.
     pub(super) elsewhere: [u64; SOURCES.len()],
 }
 
 impl Ledger {
-    /// With nothing in it.
+    /// Creates an empty ledger.
     pub fn new(place: Place) -> Self {
         Self { place, entries: HashMap::new(), asked: 0, kinds: vec!["".into()], elsewhere: [0; SOURCES.len()] }
     }
 
-    /// The site.
+    /// Returns the site.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// A source is asked: it has a column from now on, whatever it says.
+    /// Marks a source as queried: it gets a column even if it lists no URLs.
     pub fn ask(&mut self, source: Source) {
         self.asked |= source.bit();
     }
 
-    /// A source knows of a URL, and perhaps its media type and the hash of its bytes.
+    /// Adds a URL from a source, with its media type and the hash of its bytes if known.
     pub fn add(&mut self, source: Source, url: &str, media_type: Option<&str>, digest: Option<u64>) {
         let kind = media_type.map_or(0, |media_type| self.kind(media_type));
         let Some((entry, is_index)) = self.entry(source, url) else { return };
         entry.by |= source.bit();
-        // The name that a file has on disc is not one that anybody uses.
+        // Users do not request the names that files have on the disk.
         if !source.is_truth() {
             entry.as_index |= is_index;
             entry.as_folder |= !is_index;
@@ -114,7 +114,7 @@ impl Ledger {
         }
     }
 
-    /// A crawl has come upon a URL, and this became of it.
+    /// Adds a URL that a crawl has found, and its result.
     pub fn crawled(&mut self, url: &str, fate: Fate, media_type: Option<&str>, digest: Option<u64>) {
         self.ask(Source::Crawl);
         if fate == Fate::There {
@@ -127,14 +127,14 @@ impl Ledger {
         }
     }
 
-    /// The URLs that a sitemap claims, and that neither files, repository nor crawl know of.
+    /// Returns the URLs that a sitemap lists, and that files, repository and crawl do not.
     pub(super) fn unconfirmed(&self) -> Vec<String> {
         let is_claim = |entry: &Entry| entry.has(Source::Sitemap) && !entry.is_held() && entry.fate == Fate::Untold;
         let claims = self.entries.iter().filter(|(_, entry)| is_claim(entry));
         claims.map(|(name, _)| self.place.url(name)).collect()
     }
 
-    /// Keeps the response to a request for a claim.
+    /// Stores the result of a request for a URL that only a sitemap lists.
     pub(super) fn confirmed(&mut self, url: &str, fate: Fate) {
         if let Some(key) = self.place.key(url)
             && let Some(entry) = self.entries.get_mut(&*key.name)
@@ -146,7 +146,7 @@ impl Ledger {
     fn entry(&mut self, source: Source, url: &str) -> Option<(&mut Entry, bool)> {
         self.ask(source);
         let Some(key) = self.place.key(url) else {
-            // A crawl tests what lies outside as well.
+            // A crawl tests external URLs as well.
             self.elsewhere[source as usize] += u64::from(source != Source::Crawl);
             return None;
         };
@@ -163,7 +163,7 @@ impl Ledger {
             self.kinds.push(media_type.into());
             self.kinds.len() - 1
         });
-        // Nobody has so many; if somebody does, the rest is of no kind.
+        // No site has that many media types; others would have none.
         u16::try_from(number).unwrap_or(0)
     }
 }

@@ -1,26 +1,26 @@
-//! Access logs in the common or combined format: what was asked for, and sent.
+//! Reads access logs in the common or combined format: the URLs of successful requests.
 //!
-//! Streamed, a line at a time; packed logs, too. A line that makes no sense is counted and passed over.
+//! Logs are streamed line by line; compressed logs, too. An invalid line is counted and skipped.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
-/// Longer lines are no lines of a log.
+/// The maximum length of a line. Longer ones are not lines of a log.
 const LONGEST: u64 = 64 * 1024;
 
-/// What was read.
+/// The number of lines read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
-    /// All of them.
+    /// All lines.
     pub all: u64,
-    /// Those that tell of a GET that was answered with the resource.
+    /// Lines of a GET request that returned the resource.
     pub told: u64,
-    /// Those that make no sense.
+    /// Invalid lines.
     pub odd: u64,
 }
 
-/// Calls `each` with the target of every GET that was answered with 200, 206 or 304.
+/// Calls `each` with the target of every GET request with status 200, 206 or 304.
 pub fn read(log: impl Read, mut each: impl FnMut(&str)) -> io::Result<Lines> {
     let mut log = BufReader::with_capacity(256 * 1024, log);
     if log.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
@@ -69,8 +69,8 @@ fn skip_line(log: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// Method, target and status: what stands between the first quotes, and the number behind them. So it does not matter whether
-/// a host stands in front, or referrer and browser behind.
+/// Returns method, target and status: the text between the first quotes, and the number after them. A host before it,
+/// or a referrer and browser after it, do not matter.
 fn request(line: &[u8]) -> Option<(&[u8], &str, u16)> {
     let begin = memchr::memchr(b'"', line)? + 1;
     let mut end = begin;

@@ -1,18 +1,18 @@
-//! The counting problem, as a report: how many resources a site has depends on whom one asks.
+//! The counting problem, as a report: the number of resources of a site depends on the source.
 //!
-//! The files say one number, a crawl from the home page reaches another, the site map claims a third, and the log remembers a
-//! fourth. The paper that mod_oai came with found 709 and 5,739 for the same site. Here all of them are put side by side, URL
-//! by URL, and the differences have names: orphans, ghosts, what is forbidden, what is there twice.
+//! The files have one number, a crawl from the home page reaches another, the sitemap lists a third, and the log
+//! contains a fourth. The paper about mod_oai found 709 and 5,739 for the same site. Here all sources are compared, URL
+//! by URL, and the differences have names: orphans, ghosts, forbidden URLs, duplicates.
 //!
-//! | file | what it knows |
+//! | file | what it does |
 //! |---|---|
-//! | `confirm` | requests for what only a sitemap claims |
-//! | `key` | when two URLs are the same resource |
-//! | `ledger` | every URL, and who knows of it |
-//! | [`log`] | access logs, line by line |
-//! | [`sitemap`] | site maps, and indexes of site maps |
-//! | `tally` | the numbers and the lists |
-//! | [`text`], [`page`] | the same for people: on a terminal, and as a page with a picture |
+//! | `confirm` | requests the URLs that only a sitemap lists |
+//! | `key` | decides whether two URLs are the same resource |
+//! | `ledger` | contains every URL, with its sources |
+//! | [`log`] | reads access logs, line by line |
+//! | [`sitemap`] | reads sitemaps, and indexes of sitemaps |
+//! | `tally` | computes the numbers and the lists |
+//! | [`text`], [`page`] | show them: on a terminal, and as an HTML page with a diagram |
 
 mod confirm;
 mod key;
@@ -31,26 +31,26 @@ pub use key::Place;
 pub use ledger::{Fate, Ledger};
 pub use tally::{Combination, Count, KindCount, LISTS, Listed};
 
-/// Who may know of a URL.
+/// A source of URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// The folder that is served.
+    /// The directory that is served.
     Files,
     /// A repository's list of identifiers.
     Repository,
     /// A crawl from the home page.
     Crawl,
-    /// The site map.
+    /// The sitemap.
     Sitemap,
-    /// Those who asked, and got it.
+    /// Successful requests in the access log.
     Log,
 }
 
-/// Every source, in the order of tables.
+/// All sources, in the order of tables.
 pub const SOURCES: [Source; 5] = [Source::Files, Source::Repository, Source::Crawl, Source::Sitemap, Source::Log];
 
 impl Source {
-    /// What tables call it.
+    /// Returns its name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Files => "files",
@@ -65,7 +65,7 @@ impl Source {
         1 << self as u8
     }
 
-    /// Whether it says what the site holds, and not only what somebody believes.
+    /// Returns true if it lists what the site really contains.
     fn is_truth(self) -> bool {
         matches!(self, Self::Files | Self::Repository)
     }

@@ -1,4 +1,5 @@
-//! The count as one page: the table, the picture of what overlaps, and the lists, each up to a length that a browser bears.
+//! Writes the count as one HTML page: the table, the diagram of overlaps, and the lists, each up to a length that a
+//! browser can handle.
 
 use std::fmt::Write as _;
 
@@ -9,14 +10,14 @@ use super::{Combination, Count, SOURCES};
 use crate::foreign::{Escaped, is_web};
 use crate::report::words::number;
 
-/// So many kinds have a row of their own.
+/// The maximum number of kinds with a separate row.
 const MOST_KINDS: usize = 20;
-/// So many combinations are drawn.
+/// The maximum number of combinations in the diagram.
 const MOST_BARS: usize = 16;
-/// So many lines of each list; `--lists` writes all of them.
+/// The maximum number of lines of each list; `--lists` writes all of them.
 const MOST_ROWS: usize = 1_000;
 
-/// What this page needs beside the sheet of all reports.
+/// The additions to the style sheet of all reports.
 const STYLE: &str = "\
 .count { width: 100%; border-collapse: collapse; background: var(--sheet); border: 1px solid var(--line); }
 .count th, .count td { padding: 0.4rem 0.8rem; text-align: right; border-bottom: 1px solid var(--line); }
@@ -42,7 +43,7 @@ table.count { display: table; table-layout: auto; } .count thead th:nth-child(n)
 @media (max-width: 40rem) { summary .a { display: block; } body { padding: 0 1rem; } .count th, .count td { padding: 0.35rem 0.5rem; } }
 ";
 
-/// The whole page.
+/// Returns the whole page.
 pub fn render(count: &Count, now: Timestamp) -> String {
     let site = Escaped(&count.site);
     let mut html = format!(
@@ -93,7 +94,7 @@ pub fn render(count: &Count, now: Timestamp) -> String {
     html
 }
 
-/// Only what is of the web becomes a link.
+/// Returns a URL as a link if it is a web URL.
 fn link(url: &str) -> String {
     let shown = Escaped(url);
     if is_web(url) { format!("<a href=\"{shown}\">{shown}</a>") } else { shown.to_string() }
@@ -119,7 +120,7 @@ fn table(html: &mut String, count: &Count) {
     html.push_str("</tbody></table></div>\n");
 }
 
-/// Bars above, and below each the sources that it is about: five sets do not fit into circles.
+/// Draws bars, with the sources of each below: five sets do not fit into circles.
 fn picture(html: &mut String, count: &Count) {
     const LEFT: usize = 100;
     const STEP: usize = 40;
@@ -141,7 +142,7 @@ fn picture(html: &mut String, count: &Count) {
     }
     for (column, combination) in shown.iter().enumerate() {
         let x = LEFT + STEP * column + STEP / 2;
-        // A single one is seen, too.
+        // A bar of one URL must be visible, too.
         let bar = ((combination.urls as f64 / most as f64) * (HEIGHT - 20) as f64).max(1.5);
         let top = HEIGHT as f64 - bar;
         let _ = writeln!(
@@ -167,7 +168,7 @@ fn picture(html: &mut String, count: &Count) {
     debug_assert!(count.sources.len() <= SOURCES.len());
 }
 
-/// The picture for those who do not see it.
+/// Returns the diagram as text, for screen readers.
 fn spoken(shown: &[Combination]) -> String {
     let one = |combination: &Combination| {
         let names: Vec<_> = combination.sources.iter().map(|source| source.name()).collect();
@@ -176,7 +177,7 @@ fn spoken(shown: &[Combination]) -> String {
     shown.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// A number over a narrow bar.
+/// Formats a number for a narrow bar.
 fn short(urls: u64) -> String {
     match urls {
         0..10_000 => urls.to_string(),

@@ -1,4 +1,4 @@
-//! Site maps: what a site claims to have. Indexes of site maps are followed, packed ones are unpacked.
+//! Fetches sitemaps: the URLs that a site lists. Indexes of sitemaps are followed, compressed ones are decompressed.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -7,29 +7,29 @@ use modoai_fetch::{Ask, Client, Gate, Url};
 use crate::extract::{self, Form, Source};
 use crate::reference::{Kind, Target};
 
-/// A site map has at most 50 MB by its own rules; some have more.
+/// The maximum size of a sitemap. The standard allows 50 MB; some are larger.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-/// An index has at most 50,000 entries, and leads to no other.
+/// The maximum number of sitemaps. The standard allows an index 50,000 entries, none of which is an index.
 const MOST_MAPS: usize = 50_000;
 
-/// What was read.
+/// The result of fetching sitemaps.
 #[derive(Clone, Debug, Default)]
 pub struct Read {
-    /// Site maps that were read.
+    /// The number of sitemaps that were read.
     pub maps: u64,
-    /// Those that were not, and why not.
+    /// The URLs of sitemaps that could not be read, with the reasons.
     pub failed: Vec<(String, String)>,
 }
 
-/// The site maps that a site's robots.txt names.
+/// Returns the sitemaps that a site's robots.txt lists.
 pub async fn named_by_robots(client: &Client, site: &Url) -> Vec<Url> {
     let gate = Gate::new(client.clone());
     let Ok(robots) = gate.robots(site).await else { return Vec::new() };
     robots.sitemaps().iter().filter_map(|named| site.join(named).ok()).collect()
 }
 
-/// Reads site maps and all that they lead to, calling `each` with every URL that is claimed.
+/// Reads sitemaps and those that they list, and calls `each` with every listed URL.
 pub async fn fetch(client: &Client, maps: Vec<Url>, each: &mut dyn FnMut(&str)) -> Read {
     let mut read = Read::default();
     let mut seen: HashSet<Url> = maps.iter().cloned().collect();
@@ -72,9 +72,9 @@ async fn get(client: &Client, map: &Url) -> Result<Vec<u8>, String> {
     Ok(body)
 }
 
-/// Reads one sitemap, compressed or not. Returns the sitemaps that it names, if it is an index.
+/// Reads one sitemap, compressed or not. Returns the sitemaps that it lists, if it is an index.
 pub fn parse(url: &Url, body: &[u8], each: &mut dyn FnMut(&str)) -> Result<Vec<Url>, String> {
-    // A sitemap is read as one whatever it was sent as.
+    // A sitemap is read as one regardless of its media type.
     let source = Source { url, media_type: None, charset: None, links: &[], body };
     let (page, is_whole) = extract::extract_sitemap(&source, MOST_BYTES);
     if !is_whole {

@@ -1,4 +1,4 @@
-//! The numbers and the lists, out of the ledger.
+//! Computes the numbers and the lists from the ledger.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::ledger::{Entry, Fate, Ledger};
 use super::{SOURCES, Source};
 
-/// The lists: name, and what is in it.
+/// The lists: name and description.
 pub const LISTS: [(&str, &str); 7] = [
     ("orphans", "exist, but cannot be reached by links from the home page"),
     ("ghosts", "linked, in the sitemap or in the log, but missing"),
@@ -18,39 +18,39 @@ pub const LISTS: [(&str, &str); 7] = [
     ("everywhere", "known to every source"),
 ];
 
-/// The site, counted.
+/// The result of a count.
 #[derive(Clone, Debug, Serialize)]
 pub struct Count {
-    /// Its URL.
+    /// The site's URL.
     pub site: String,
-    /// Who was asked, in the order of all numbers below.
+    /// The sources that were queried, in the order of all numbers below.
     pub sources: Vec<Source>,
-    /// How many URLs each knows.
+    /// The number of URLs that each source lists.
     pub totals: Vec<u64>,
-    /// How many are known to any.
+    /// The number of URLs that any source lists.
     pub any: u64,
     /// The same by kind of resource, the most frequent first.
     pub kinds: Vec<KindCount>,
-    /// How many URLs are known to exactly these, the largest first.
+    /// The number of URLs that exactly these sources list, the largest first.
     pub combinations: Vec<Combination>,
     /// The lists, in the order of [`LISTS`].
     pub lists: Vec<Listed>,
-    /// What is worth knowing about how it was counted.
+    /// Remarks about the count.
     pub remarks: Vec<String>,
 }
 
-/// How many resources of one kind each source knows.
+/// The number of resources of one kind in each source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KindCount {
-    /// A media type, or the ending of a name.
+    /// A media type, or the extension of a name.
     pub kind: String,
-    /// By source.
+    /// The numbers by source.
     pub counts: Vec<u64>,
-    /// Known to any.
+    /// The number in any source.
     pub any: u64,
 }
 
-/// How many URLs are known to exactly these sources.
+/// The number of URLs that exactly these sources list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Combination {
     /// The sources.
@@ -64,20 +64,20 @@ pub struct Combination {
 pub struct Listed {
     /// Its name.
     pub name: &'static str,
-    /// What is in it.
+    /// Its description.
     pub about: &'static str,
-    /// Whether there were the sources to tell.
+    /// True if the necessary sources were available.
     pub is_known: bool,
-    /// What is in it, in the order of URLs.
+    /// Its contents, in the order of URLs.
     pub rows: Vec<Row>,
 }
 
 /// One line of a list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Row {
-    /// The URL; of duplicates, all of them.
+    /// The URL; for duplicates, all of them.
     pub urls: Vec<String>,
-    /// Who else knows, who claims, or why not; may be empty.
+    /// The other sources, or the reason; may be empty.
     pub note: String,
 }
 
@@ -88,7 +88,7 @@ impl Serialize for Source {
 }
 
 impl Count {
-    /// Counts.
+    /// Computes the count.
     pub fn of(mut ledger: Ledger) -> Self {
         merge_queries(&mut ledger);
         let sources: Vec<Source> = SOURCES.into_iter().filter(|source| ledger.asked & source.bit() != 0).collect();
@@ -122,17 +122,17 @@ impl Count {
         }
     }
 
-    /// The list of this name.
+    /// Returns the list of this name.
     pub fn list(&self, name: &str) -> &[Row] {
         self.lists.iter().find(|list| list.name == name).map_or(&[], |list| &list.rows)
     }
 
-    /// How many URLs a source knows, if it was asked.
+    /// Returns the number of URLs that a source lists, if it was queried.
     pub fn total(&self, source: Source) -> Option<u64> {
         self.sources.iter().position(|asked| *asked == source).map(|column| self.totals[column])
     }
 
-    /// How many of what the site holds a crawl reaches: the two numbers of the paper.
+    /// Returns the number of the site's resources that a crawl reaches, and their total: the two numbers of the paper.
     pub fn reached(&self) -> Option<(u64, u64)> {
         self.total(Source::Crawl)?;
         let holds = |combination: &&Combination| combination.sources.iter().any(|source| source.is_truth());
@@ -142,7 +142,7 @@ impl Count {
     }
 }
 
-/// A file does not care for what is asked of it: `/a.css?v=2` is `/a.css` where that is one that the site holds.
+/// Removes the queries of files, which ignore them: `/a.css?v=2` is `/a.css` if the site contains that.
 fn merge_queries(ledger: &mut Ledger) {
     let asked: Vec<Box<str>> = ledger
         .entries
@@ -206,7 +206,7 @@ fn singles(ledger: &Ledger, list: &str, has_truth: bool) -> Vec<Row> {
             "ghosts" => {
                 let is_absent = match (entry.fate, entry.confirmed) {
                     (Fate::Missing, _) | (Fate::Untold, Fate::Missing) => true,
-                    // Nobody has requested it, or the request came to nothing.
+                    // It was not requested, or the request failed.
                     (Fate::Untold, Fate::Untold | Fate::Untested) => {
                         has_truth && !entry.is_held() && claims != 0 && !is_dynamic(name)
                     }
@@ -239,7 +239,7 @@ fn singles(ledger: &Ledger, list: &str, has_truth: bool) -> Vec<Row> {
     ledger.entries.iter().filter_map(|(name, entry)| row(name, entry)).collect()
 }
 
-/// With a question in it, a URL may be answered by a program, of which the files say nothing.
+/// Returns true if a URL has a query: a program may generate it, so it need not exist as a file.
 fn is_dynamic(name: &str) -> bool {
     name.contains('?')
 }
@@ -269,7 +269,7 @@ fn named(mask: u8) -> Vec<Source> {
     SOURCES.into_iter().filter(|source| mask & source.bit() != 0).collect()
 }
 
-/// What kind of resource it is: as it was said, else as its name says.
+/// Returns the kind of a resource: its media type if known, else its extension.
 fn kind_of(ledger: &Ledger, name: &str, entry: &Entry) -> String {
     if let Some(kind) = ledger.kinds.get(usize::from(entry.kind)).filter(|kind| !kind.is_empty()) {
         return kind.to_string();

@@ -1,14 +1,14 @@
-//! The count on a terminal: the table, the one sentence, and the length of each list.
+//! Formats the count for a terminal: the table, a summary sentence, and the length of each list.
 
 use std::fmt::Write as _;
 
 use super::{Count, KindCount};
 use crate::report::words::number;
 
-/// So many kinds have a row of their own.
+/// The maximum number of kinds with a separate row.
 const MOST_KINDS: usize = 12;
 
-/// The whole report, without the lists themselves.
+/// Returns the whole report, without the lists themselves.
 pub fn render(count: &Count) -> String {
     let mut text = format!("{}\n\n", count.site);
     let all = KindCount { kind: "all".to_owned(), counts: count.totals.clone(), any: count.any };
@@ -41,7 +41,7 @@ pub fn render(count: &Count) -> String {
     text
 }
 
-/// The paper's Table 2 in one sentence.
+/// Returns Table 2 of the paper in one sentence.
 pub(super) fn sentence(count: &Count) -> Option<String> {
     let (reached, held) = count.reached()?;
     let share = reached as f64 * 100.0 / held as f64;
@@ -52,7 +52,7 @@ pub(super) fn sentence(count: &Count) -> Option<String> {
     ))
 }
 
-/// The most frequent kinds, and all others together.
+/// Returns the most frequent kinds, and the sum of all others.
 pub(super) fn top_kinds(count: &Count, most: usize) -> Vec<KindCount> {
     let (top, rest) = count.kinds.split_at(most.min(count.kinds.len()));
     let mut rows = top.to_vec();
