@@ -1,4 +1,4 @@
-//! The web in Graphviz's language. Large webs want `sfdp -Goverlap=prism`, small ones any layout.
+//! Writes the web as a DOT file for Graphviz. Large webs need `sfdp -Goverlap=prism`, small ones any layout.
 
 use std::io::{self, Write};
 
@@ -39,7 +39,7 @@ impl Format for Dot {
         if let Some(depth) = vertex.depth {
             write!(out, ", depth={depth}")?;
         }
-        // What is no document has another shape; what is broken, another colour and a thick edge.
+        // Nodes that are not documents have another shape; broken ones, another colour and a thick border.
         if vertex.depth.is_none() {
             write!(out, ", shape=octagon, style=filled")?;
         }
@@ -64,7 +64,7 @@ impl Format for Dot {
     }
 }
 
-/// The colours of the map.
+/// Returns the colour of a verdict in the map.
 fn colour(verdict: Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Broken => Some("#cc3311"),
@@ -77,8 +77,8 @@ fn colour(verdict: Verdict) -> Option<&'static str> {
     }
 }
 
-/// A string of the language. Graphviz reads escapes within labels and HTML entities everywhere, so backslashes and ampersands
-/// are written as what stands for them; what is invisible has no place in a name.
+/// Returns a quoted string. Graphviz reads escapes within labels and HTML entities everywhere, so backslashes and
+/// ampersands are written as entities. Invisible characters are replaced.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

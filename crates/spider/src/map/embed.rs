@@ -1,5 +1,6 @@
-//! A web as the page's program reads it: one JSON object of columns, with links as variable-length numbers in base64 and
-//! URLs without what they share with the one before. 5,000 pages with 100,000 links are less than a megabyte.
+//! Encodes a web for the script of the page: one JSON object of columns, with links as variable-length numbers in
+//! base64 and URLs without the prefix that they share with the previous one. 5,000 pages with 100,000 links take less
+//! than a megabyte.
 
 use std::collections::HashMap;
 
@@ -11,13 +12,13 @@ use super::folders::Folders;
 use super::rings::Rings;
 use super::web::{Web, badness};
 
-/// The columns. Every name here is read by `map.js`.
+/// The columns. `map.js` reads every name here.
 #[derive(Serialize)]
 struct Columns<'a> {
-    /// How many UTF-16 units each URL shares with the one before, and the rest of it.
+    /// The number of UTF-16 units that each URL shares with the previous one, and the rest of it.
     shared: Vec<usize>,
     rest: Vec<&'a str>,
-    /// Texts, each once; other columns name them by index.
+    /// Strings, each once; other columns refer to them by index.
     texts: Vec<&'a str>,
     /// -1 for none.
     titles: Vec<i64>,
@@ -32,7 +33,7 @@ struct Columns<'a> {
     folders: Vec<i64>,
     /// The circle of each page.
     inside: &'a [usize],
-    /// x, y, r, level, whether a folder, label.
+    /// x, y, r, level, 1 for a directory, label.
     places: Vec<[i64; 6]>,
     /// x, y of each page around the top.
     rings: Vec<i64>,
@@ -41,15 +42,16 @@ struct Columns<'a> {
     /// Depth, outer radius, pages.
     bands: Vec<[i64; 3]>,
     links: String,
-    /// URL, verdict, reason, new address or -1, day or -1, whether most pages link to it.
+    /// URL, verdict, reason, new address or -1, day or -1, 1 if most pages link to it.
     ends: Vec<[i64; 6]>,
-    /// Pages that have problems; of each, end, line, element and text of one after the other; and how many are not told.
+    /// Pages with problems; for each, end, line, element and text of its problems in sequence; and the number of
+    /// omitted ones.
     troubled: Vec<usize>,
     problems: Vec<Vec<i64>>,
     untold: Vec<usize>,
 }
 
-/// The object, safe within a `<script>` element: whatever a title says, it cannot end the element.
+/// Returns the object, safe within a `<script>` element: no title can end the element.
 pub(crate) fn columns(web: &Web, folders: &Folders, rings: &Rings) -> Result<String, serde_json::Error> {
     let mut texts = Texts::default();
     let (shared, rest) = front_coded(web);
@@ -112,11 +114,11 @@ pub(crate) fn columns(web: &Web, folders: &Folders, rings: &Rings) -> Result<Str
         troubled,
         texts: texts.all,
     };
-    // Outside of strings, JSON has no `<`.
+    // JSON has no `<` outside strings.
     Ok(serde_json::to_string(&columns)?.replace('<', "\\u003c"))
 }
 
-/// Texts, each once.
+/// Strings, each once.
 #[derive(Default)]
 struct Texts<'a> {
     all: Vec<&'a str>,
@@ -132,7 +134,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// A millionth of the picture more or less is not seen.
+/// Rounds a coordinate: fractions are invisible in a diagram of this size.
 fn whole(number: f64) -> i64 {
     number.round() as i64
 }
@@ -151,8 +153,8 @@ fn front_coded(web: &Web) -> (Vec<usize>, Vec<&str>) {
         .unzip()
 }
 
-/// Of each page: how many links, the distance of the first, and of each other the distance to the one before; pages that link
-/// to each other lie near each other, so most distances are one byte.
+/// Encodes the links of each page: their number, the distance of the first, and the distances between the others. Pages
+/// that link to each other are near each other, so most distances are one byte.
 fn packed(links: &[Vec<u32>]) -> String {
     let mut bytes = Vec::new();
     for (page, leads) in links.iter().enumerate() {
@@ -160,7 +162,7 @@ fn packed(links: &[Vec<u32>]) -> String {
         let mut before = None;
         for &to in leads {
             let distance = match before {
-                // Sign in the last bit.
+                // The sign is the last bit.
                 None => {
                     let distance = i64::from(to) - page as i64;
                     ((distance << 1) ^ (distance >> 63)) as u64
@@ -174,7 +176,7 @@ fn packed(links: &[Vec<u32>]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Seven bits a byte, the lowest first; the eighth says that more come.
+/// Writes seven bits per byte, the lowest first; the eighth bit means that more bytes follow.
 fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);

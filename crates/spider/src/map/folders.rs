@@ -1,8 +1,8 @@
-//! The map proper: a disc for every page, in circles that are the folders of the site. A folder is what people know of a
-//! site, it is where one owner ends and the next begins, and it stays where it is while links come and go.
+//! Computes the main layout of the map: a disc for every page, in circles that are the directories of the site. Users
+//! know the directories of a site, owners are assigned by directory, and directories stay while links change.
 //!
-//! Folders that say nothing are not drawn: those of very few pages (`/about/`), and those that have only one folder. Where many pages lie
-//! in one folder, those that are reached from the same page are kept together instead.
+//! Uninformative directories are not drawn: those of very few pages (`/about/`), and those that contain only one
+//! directory. If a directory has many pages, those that are reached from the same page are grouped instead.
 
 use std::collections::BTreeMap;
 
@@ -14,31 +14,32 @@ use crate::verdict::Verdict;
 use super::pack::{Disc, pack};
 use super::web::{Page, Web, presentable};
 
-/// Folders below this level are one: nobody tells circles within twelve circles apart.
+/// The maximum depth of circles. Deeper directories are merged: users cannot distinguish circles within twelve circles.
 const DEEPEST: usize = 12;
-/// Folders with more pages than this are divided by how the pages are reached.
+/// The number of pages above which a directory is divided by the pages from which they are reached.
 const CROWD: usize = 40;
-/// A folder of so few pages is not drawn.
+/// The number of pages up to which a directory is not drawn.
 const LONELY: usize = 3;
-/// As few pages as this, beside folders or reached from the same page, need no circle of their own.
+/// The number of pages up to which no separate circle is needed, next to directories or for pages reached from the same
+/// page.
 const FEW: usize = 5;
 
-/// A circle on the map: a folder, or a group of pages within one.
+/// A circle on the map: a directory, or a group of pages within one.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Place {
-    /// What is written on it; empty if nothing is.
+    /// Its label, which may be empty.
     pub(crate) label: String,
-    /// Whether it is a folder, and not only pages of one that are kept together.
+    /// True for a directory, false for a group of pages within one.
     pub(crate) is_folder: bool,
-    /// How many circles are around it.
+    /// The number of enclosing circles.
     pub(crate) level: usize,
     pub(crate) disc: Disc,
 }
 
-/// Where everything lies.
+/// The positions of all circles and pages.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Folders {
-    /// The largest first, so that what is inside is drawn later.
+    /// The largest first, so that inner circles are drawn later.
     pub(crate) places: Vec<Place>,
     /// One for each page.
     pub(crate) pages: Vec<Disc>,
@@ -46,7 +47,7 @@ pub(crate) struct Folders {
     pub(crate) inside: Vec<usize>,
 }
 
-/// Lays a web out by its folders, on a disc of that radius.
+/// Computes the layout of a web by directories, on a disc of that radius.
 pub(crate) fn lay_out(web: &Web, radius: f64) -> Folders {
     let mut root = settle_down(Tree::of(&web.pages), 0, web);
     pack_circle(&mut root, web);
@@ -57,12 +58,12 @@ pub(crate) fn lay_out(web: &Web, radius: f64) -> Folders {
     folders
 }
 
-/// How large a page is: the more pages link to it, the larger, but not much.
+/// Returns the size of a page, which grows slowly with the number of pages that link to it.
 pub(crate) fn size(page: &Page) -> f64 {
     1.0 + 0.45 * f64::from(page.links_in + 1).log10()
 }
 
-/// How much room it needs: broken ends stick out.
+/// Returns the space that a page needs: broken links are drawn as spikes.
 fn room(page: &Page, web: &Web) -> f64 {
     let has_ends = page
         .problems
@@ -71,7 +72,7 @@ fn room(page: &Page, web: &Web) -> f64 {
     size(page) + if has_ends { 1.25 } else { 0.3 }
 }
 
-/// Folders as the URLs have them.
+/// The tree of directories in the URLs.
 #[derive(Default)]
 struct Tree {
     pages: Vec<usize>,
@@ -92,7 +93,7 @@ impl Tree {
     }
 }
 
-/// The host, and the folders of the path. Pages that differ only in their query are in a folder of their own.
+/// Returns the host, and the directories of the path. Pages that differ only in their query get a separate directory.
 fn folders_of(url: &str) -> Vec<String> {
     let Ok(url) = Url::parse(url) else { return vec![String::new()] };
     let mut folders = vec![match (url.host_str(), url.port()) {
@@ -110,29 +111,29 @@ fn folders_of(url: &str) -> Vec<String> {
     folders
 }
 
-/// What will be a circle.
+/// A circle before its position is known.
 struct Circle {
     label: String,
     is_folder: bool,
     pages: Vec<usize>,
     circles: Vec<Circle>,
-    /// Of the circles, then of the pages, around the centre of this one.
+    /// The positions of the circles, then of the pages, relative to the centre of this circle.
     discs: Vec<Disc>,
     r: f64,
 }
 
-/// From folders to circles.
+/// Converts directories to circles.
 fn settle_down(tree: Tree, depth: usize, web: &Web) -> Circle {
     let mut pages = tree.pages;
     let mut circles = Vec::new();
     for (name, folder) in tree.folders {
         let mut circle = settle_down(folder, depth + 1, web);
-        // Two or three pages need no circle, unless they are all there is of a host. They stay side by side.
+        // Two or three pages need no circle, unless they are all pages of a host. They stay next to each other.
         if circle.circles.is_empty() && circle.pages.len() <= LONELY && depth > 0 {
             pages.append(&mut circle.pages);
             continue;
         }
-        // A folder that has nothing but a folder is written as one.
+        // A directory that contains only one directory is merged with it.
         circle.label = if circle.label.is_empty() { name } else { format!("{name}/{}", circle.label) };
         circles.push(circle);
     }
@@ -144,7 +145,7 @@ fn settle_down(tree: Tree, depth: usize, web: &Web) -> Circle {
     if circle.pages.len() > CROWD {
         divide(&mut circle, web);
     }
-    // Pages beside folders keep together.
+    // Pages next to directories are grouped.
     if !circle.circles.is_empty() && circle.pages.len() > FEW {
         let pages = std::mem::take(&mut circle.pages);
         circle.circles.push(group(String::new(), pages));
@@ -156,7 +157,7 @@ fn group(label: String, pages: Vec<usize>) -> Circle {
     Circle { label, is_folder: false, pages, circles: Vec::new(), discs: Vec::new(), r: 0.0 }
 }
 
-/// Divides the many pages of one folder by the page from which they are reached.
+/// Divides the pages of a large directory by the page from which they are reached.
 fn divide(circle: &mut Circle, web: &Web) {
     let mut families: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut rest = Vec::new();
@@ -173,7 +174,7 @@ fn divide(circle: &mut Circle, web: &Web) {
         }
     });
     if families.len() == 1 && rest.is_empty() {
-        // All of one family: nothing is gained by saying so.
+        // All pages are reached from the same page: a circle would add no information.
         circle.pages = families.into_values().flatten().collect();
         return;
     }
@@ -186,7 +187,7 @@ fn divide(circle: &mut Circle, web: &Web) {
     );
 }
 
-/// Lays out what is in a circle, innermost first.
+/// Computes the layout within a circle, innermost first.
 fn pack_circle(circle: &mut Circle, web: &Web) {
     for inner in &mut circle.circles {
         pack_circle(inner, web);
@@ -197,7 +198,7 @@ fn pack_circle(circle: &mut Circle, web: &Web) {
     circle.pages.sort_by(|a, b| {
         is_top(b).cmp(&is_top(a)).then_with(|| size_of(b).total_cmp(&size_of(a))).then_with(|| a.cmp(b))
     });
-    // What is laid first is in the middle: two large circles, then the top if it is here, which fits in beside them.
+    // The first discs are in the middle: two large circles, then the top if it is here, which fits next to them.
     let (tops, rest) = circle.pages.split_at(circle.pages.partition_point(is_top));
     let inner: Vec<f64> = circle.circles.iter().map(|circle| circle.r + 0.6 + circle.r * 0.015).collect();
     let (first, others) = inner.split_at(inner.len().min(2));
@@ -206,11 +207,11 @@ fn pack_circle(circle: &mut Circle, web: &Web) {
     circle.discs = sizes.map(|r| Disc { r, ..Disc::default() }).collect();
     let around = pack(&mut circle.discs);
     circle.discs[first.len()..inner.len() + tops.len()].rotate_left(tops.len());
-    // Room for what is written along the upper edge.
+    // Space for the label along the upper edge.
     circle.r = around + 0.5 + around * 0.03;
 }
 
-/// Writes down where everything is.
+/// Stores the final positions.
 fn place(circle: &Circle, at: (f64, f64), level: usize, scale: f64, web: &Web, into: &mut Folders) {
     let index = into.places.len();
     into.places.push(Place {

@@ -1,5 +1,5 @@
-//! An infostructure as a graph, for exports: documents, broken or moved targets, and what links what. Nothing
-//! but numbers of what was already told is kept, so that a web of a million pages can be exported as well.
+//! Converts an infostructure to a graph for exports: documents, broken or moved targets, and the links between them.
+//! Only numbers of the nodes written so far are kept, so that a web of a million pages can be exported too.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -13,19 +13,19 @@ use crate::verdict::Verdict;
 use super::residents::Residents;
 use super::web::{presentable, standing};
 
-/// A document, or a target that is none.
+/// A document, or a target that is not one.
 pub(crate) struct Vertex<'a> {
-    /// Unlike that of any other.
+    /// The unique identifier.
     pub(crate) id: u64,
     pub(crate) url: &'a str,
     pub(crate) title: Option<String>,
     pub(crate) verdict: Verdict,
     pub(crate) owner: Option<String>,
-    /// None for what is no document.
+    /// `None` for targets that are not documents.
     pub(crate) depth: Option<u32>,
 }
 
-/// A link from one to the other, however often it is on the page.
+/// A link between two vertices, once for all occurrences on the page.
 pub(crate) struct Edge {
     pub(crate) from: u64,
     pub(crate) to: u64,
@@ -41,10 +41,10 @@ pub(crate) trait Format {
     fn end(&mut self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// Targets that are no documents are numbered from here; documents have the numbers of the table.
+/// The first number of targets that are not documents; documents have the numbers of the table.
 const ENDS: u64 = 1 << 32;
 
-/// Writes an infostructure in a format. If `of` is none of the run, the graph is empty.
+/// Writes an infostructure in a format. If `of` is not one of the run, the graph is empty.
 pub(crate) fn write(
     results: &dyn Results,
     of: usize,
@@ -81,9 +81,10 @@ pub(crate) fn write(
             for reference in references {
                 let resident = residents.at(reference).map(u64::from);
                 let to = match (resident, reference.verdict) {
-                    // The fragment of a page is not the page: the link is to the page, and says what is the matter.
+                    // A missing fragment does not affect the page: the edge goes to the page, with the verdict of the
+                    // link.
                     (Some(resident), _) => resident,
-                    // Of what was not tested there may be thousands, and nothing is known of them.
+                    // Targets that were not tested may be thousands, without any information.
                     (None, Verdict::Good | Verdict::Changed | Verdict::Expiring | Verdict::NotTested) => continue,
                     (None, verdict) => {
                         let next = ENDS + ends.len() as u64;

@@ -1,4 +1,4 @@
-//! The web as GraphML, which Gephi, yEd, Cytoscape, NetworkX and igraph read.
+//! Writes the web as GraphML, which Gephi, yEd, Cytoscape, NetworkX and igraph read.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ pub fn write_graphml(results: &dyn Results, of: usize, out: &mut dyn Write) -> V
 
 struct GraphMl;
 
-/// What nodes and edges can have: id, for which of the two, name, type.
+/// The attributes of nodes and edges: id, kind of element, name, type.
 const KEYS: [(&str, &str, &str, &str); 6] = [
     ("url", "node", "url", "string"),
     ("title", "node", "title", "string"),
@@ -32,7 +32,7 @@ impl Format for GraphMl {
             writeln!(out, "  <key id=\"{id}\" for=\"{whose}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>")?;
         }
         writeln!(out, "  <graph id=\"web\" edgedefault=\"directed\">")?;
-        // The schema has room for one description.
+        // The schema allows one description.
         let incomplete = incomplete.map(|why| format!("; {why}")).unwrap_or_default();
         writeln!(out, "    <desc>{}{}</desc>", Legal(name), Legal(&incomplete))
     }
@@ -60,7 +60,7 @@ impl Format for GraphMl {
     }
 }
 
-/// One attribute; what is empty is not told.
+/// Writes one attribute, unless it is empty.
 fn data(out: &mut dyn Write, key: &str, value: &str) -> io::Result<()> {
     if value.is_empty() { Ok(()) } else { write!(out, "<data key=\"{key}\">{}</data>", Legal(value)) }
 }

@@ -1,18 +1,18 @@
-//! The picture of the web: what Fielding's paper left for later. A map of an infostructure that one can walk about in, as one
-//! HTML page that needs nothing else; and the same graph for the programs of others.
+//! The map of the web, which Fielding's paper left to future work: an interactive diagram of an infostructure as one
+//! self-contained HTML page; and the same graph for other programs.
 //!
-//! | module | what it owns |
+//! | module | what it does |
 //! |---|---|
-//! | `web` | what is shown: pages, links, ends that lead nowhere, within limits |
-//! | `residents` | which references lead to documents |
-//! | `folders`, `pack` | the map: pages in circles that are folders |
-//! | `rings` | the same pages around the top, by distance |
-//! | `embed` | all of that, small, for the page's program |
-//! | `still` | the picture without a program |
-//! | [`dot`], [`graphml`] | exports, by way of `graph` |
+//! | `web` | selects the contents: pages, links, broken ends, within limits |
+//! | `residents` | finds the documents that references refer to |
+//! | `folders`, `pack` | compute the main layout: pages in circles that are directories |
+//! | `rings` | computes the layout around the top, by distance |
+//! | `embed` | encodes all of that compactly, for the script of the page |
+//! | `still` | draws the diagram for browsers without scripts |
+//! | [`dot`], [`graphml`] | export the graph, with `graph` |
 //!
-//! Everything is laid out here and not in the browser: the same web is always the same picture, it is there at once, and
-//! what lies where can be tested.
+//! Layouts are computed here and not in the browser: the same web always has the same diagram, it appears immediately,
+//! and tests can check positions.
 
 pub mod dot;
 mod embed;
@@ -39,18 +39,18 @@ pub use graphml::write_graphml;
 
 use web::{Limits, Web, badness};
 
-/// The radius of the picture, in the units of the page's program.
+/// The radius of the diagram, in the units of the page's script.
 const RADIUS: f64 = 20_000.0;
-/// The page's program: what it holds, how it is drawn, what people do with it.
+/// The page's script: data, drawing, interaction.
 const PROGRAM: &str = concat!(
     include_str!("../../templates/map-web.js"),
     include_str!("../../templates/map-draw.js"),
     include_str!("../../templates/map.js")
 );
-/// How many pages the list names that is there without a program.
+/// The maximum number of pages in the list for browsers without scripts.
 const LISTED: usize = 300;
 
-/// Writes the map of one infostructure: an HTML page that needs nothing else. If `of` is no infostructure of the run, nothing
+/// Writes the map of one infostructure: a self-contained HTML page. If `of` is not an infostructure of the run, nothing
 /// is written.
 pub fn write_map(results: &dyn Results, of: usize, out: &mut dyn Write) -> Visit {
     let Some(infostructure) = results.infostructures().get(of) else { return Ok(()) };
@@ -92,12 +92,12 @@ pub fn write_map(results: &dyn Results, of: usize, out: &mut dyn Write) -> Visit
         .map_err(|source| ReportError::Write { what: "the map".into(), source })
 }
 
-/// The pages with something broken, the worst first.
+/// Returns the pages with problems, the worst first.
 fn troubled(web: &Web) -> impl Iterator<Item = usize> {
     (0..web.pages.len()).filter(|page| badness(web.pages[*page].verdict) <= badness(Verdict::Moved))
 }
 
-/// Rows of the list that is there without a program: targets that most pages link to, then pages.
+/// Returns the rows of the list for browsers without scripts: targets that most pages link to, then pages.
 fn listed(web: &Web) -> Vec<Value> {
     let count = |page: usize, verdict| web.pages[page].count(&web.ends, verdict);
     let mut pages: Vec<usize> = troubled(web).collect();
@@ -115,7 +115,7 @@ fn listed(web: &Web) -> Vec<Value> {
         let this = &web.pages[page];
         let gone = this.is_gone.then(|| "the page itself is broken".to_owned());
         context! {
-            // Only what a browser may follow without harm.
+            // Only URLs that a browser may follow safely.
             href => is_web(&this.url).then_some(this.url.as_str()),
             name => this.name(),
             verdict => badness(this.verdict),
@@ -136,7 +136,7 @@ fn listed(web: &Web) -> Vec<Value> {
     shared.chain(pages.into_iter().map(row)).take(LISTED).collect()
 }
 
-/// A number of things, as people read it.
+/// Formats a count with its unit.
 fn counted(number: usize, thing: &str) -> String {
     words::counted(number as u64, (thing, &format!("{thing}s")))
 }

@@ -1,6 +1,6 @@
-//! Discs laid side by side as closely as they go, one after the other around the first: the front-chain algorithm of Wang,
-//! Wang, Dai and Wang ("Visualization of large hierarchical data by circle packing", CHI 2006). Only additions,
-//! multiplications and roots, which every machine computes alike: the same discs always lie in the same places.
+//! Packs discs closely, one after the other around the first: the front-chain algorithm of Wang, Wang, Dai and Wang
+//! ("Visualization of large hierarchical data by circle packing", CHI 2006). It uses only additions, multiplications
+//! and roots, which all machines compute identically, so the same discs always get the same positions.
 
 /// A disc.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -10,8 +10,8 @@ pub(crate) struct Disc {
     pub(crate) r: f64,
 }
 
-/// Lays the discs around the origin, the first in the middle, without overlaps. Returns the radius of a circle around the
-/// origin that has all of them.
+/// Packs the discs around the origin, the first in the middle, without overlaps. Returns the radius of a circle around
+/// the origin that contains all of them.
 pub(crate) fn pack(discs: &mut [Disc]) -> f64 {
     let front = match discs.len() {
         0 => return 0.0,
@@ -43,9 +43,9 @@ fn pair(discs: &mut [Disc]) {
     (discs[1].x, discs[1].y) = (discs[0].r, 0.0);
 }
 
-/// Lays the fourth disc and all others. Returns those that are on the outside.
+/// Places the fourth disc and all others. Returns the outer discs.
 fn surround(discs: &mut [Disc]) -> Vec<usize> {
-    // The discs on the outside are a ring: next and previous by index.
+    // The outer discs are a ring: next and previous by index.
     let mut next = vec![0; discs.len()];
     let mut previous = vec![0; discs.len()];
     (next[0], next[1], next[2]) = (1, 2, 0);
@@ -54,8 +54,8 @@ fn surround(discs: &mut [Disc]) -> Vec<usize> {
     let mut c = 3;
     'discs: while c < discs.len() {
         discs[c] = beside(discs[a], discs[b], discs[c].r);
-        // Does it touch another one of the ring? Look in both directions; the nearer one found is the new neighbour, and
-        // what lies between is no longer outside. The ring gets shorter each time, so this ends.
+        // Search the ring in both directions for a disc that overlaps the new one. The nearer one found becomes the new
+        // neighbour, and the discs between are removed from the ring. The ring gets shorter each time, so this ends.
         let (mut j, mut k) = (next[b], previous[a]);
         let (mut sum_j, mut sum_k) = (discs[b].r, discs[a].r);
         loop {
@@ -82,7 +82,7 @@ fn surround(discs: &mut [Disc]) -> Vec<usize> {
         }
         (previous[c], next[c]) = (a, b);
         (next[a], previous[b]) = (c, c);
-        // The next disc goes to where the ring is nearest to the middle.
+        // The next disc is placed where the ring is nearest to the middle.
         b = c;
         let mut nearest = distance(discs[a], discs[next[a]]);
         let mut at = next[c];
@@ -105,7 +105,7 @@ fn surround(discs: &mut [Disc]) -> Vec<usize> {
     ring
 }
 
-/// A disc of radius `r` that touches both `b` and `a`.
+/// Returns a disc of radius `r` that touches both `b` and `a`.
 fn beside(b: Disc, a: Disc, r: f64) -> Disc {
     let (dx, dy) = (b.x - a.x, b.y - a.y);
     let d2 = dx * dx + dy * dy;
@@ -130,15 +130,15 @@ fn overlap(a: Disc, b: Disc) -> bool {
     touch > 0.0 && touch * touch > dx * dx + dy * dy
 }
 
-/// How far from the origin two neighbours touch.
+/// Returns the squared distance from the origin of the point where two neighbours touch.
 fn distance(a: Disc, b: Disc) -> f64 {
     let both = a.r + b.r;
     let (x, y) = ((a.x * b.r + b.x * a.r) / both, (a.y * b.r + b.y * a.r) / both);
     x * x + y * y
 }
 
-/// About where the centre of the smallest circle around all of them is: going towards whatever sticks out most, in ever
-/// shorter steps (Bădoiu and Clarkson 2003). Within a percent of the best, and it never fails.
+/// Returns the approximate centre of the smallest circle around all discs: it moves towards the farthest disc in
+/// decreasing steps (Bădoiu and Clarkson 2003). The result is within a percent of the optimum, and it never fails.
 fn middle(discs: &[Disc]) -> (f64, f64) {
     let (mut x, mut y) = (discs[0].x, discs[0].y);
     for step in 1..=200 {
@@ -148,14 +148,14 @@ fn middle(discs: &[Disc]) -> (f64, f64) {
         if away <= 0.0 {
             break;
         }
-        // The point of the disc that is farthest away lies beyond its centre.
+        // The farthest point of the disc is beyond its centre.
         let share = (away + farthest.r) / away / f64::from(step + 1);
         (x, y) = (x + (farthest.x - x) * share, y + (farthest.y - y) * share);
     }
     (x, y)
 }
 
-/// Not `hypot`, whose last digit differs between machines.
+/// Returns the length of a vector. Not `hypot`, whose last digit differs between machines.
 fn length(x: f64, y: f64) -> f64 {
     (x * x + y * y).sqrt()
 }

@@ -1,4 +1,4 @@
-//! Which references lead from a document to a document. A reference to an address that has moved leads to where it moved.
+//! Finds the documents that references refer to. A reference to a URL that has moved refers to the new URL.
 
 use std::collections::HashMap;
 
@@ -6,8 +6,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::results::{Document, Referenced};
 
-/// The documents of an infostructure, by the number and the URL that references know them by. URLs are kept as hashes: of a
-/// million documents, that is tens of megabytes and not hundreds.
+/// The documents of an infostructure, by the number and the URL that references contain. URLs are stored as hashes: for
+/// a million documents, tens of megabytes instead of hundreds.
 #[derive(Default)]
 pub(crate) struct Residents {
     by_node: HashMap<u32, u32>,
@@ -15,13 +15,13 @@ pub(crate) struct Residents {
 }
 
 impl Residents {
-    /// Adds a document, under the number by which the asker knows it.
+    /// Adds a document, under the caller's number for it.
     pub(crate) fn add(&mut self, document: &Document, known_as: u32) {
         self.by_node.insert(document.node, known_as);
         self.by_url.insert(xxh3_64(document.url.as_bytes()), known_as);
     }
 
-    /// The document that a reference leads to.
+    /// Returns the document that a reference refers to.
     pub(crate) fn at(&self, reference: &Referenced) -> Option<u32> {
         let by_node = reference.node.and_then(|node| self.by_node.get(&node));
         let by_url = |url: &str| self.by_url.get(&xxh3_64(url.as_bytes()));

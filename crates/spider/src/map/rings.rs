@@ -1,17 +1,18 @@
-//! The other way to lay a web out: the top in the middle, and around it a band for every number of links that one has to
-//! follow. Within a band, a page lies near the page from which it is reached.
+//! Computes the second layout of a web: the top in the middle, and around it a band for every number of links from it.
+//! Within a band, a page is near the page from which it is reached.
 
 use std::f64::consts::TAU;
 
 use super::pack::Disc;
 use super::web::Web;
 
-/// Bands that are fuller than this are filled evenly; in others, pages gather around the page they are reached from.
+/// The share above which a band is filled evenly; in other bands, pages are grouped near the page from which they are
+/// reached.
 const FULL: f64 = 0.6;
-/// What is left free between two bands, in pages.
+/// The gap between two bands, in pages.
 const GAP: f64 = 1.0;
 
-/// Where everything lies.
+/// The positions of all pages.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Rings {
     /// One for each page; all are of the same size.
@@ -23,22 +24,22 @@ pub(crate) struct Rings {
 /// A band.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Band {
-    /// How many links away.
+    /// The number of links from the top.
     pub(crate) depth: u32,
-    /// Where it ends.
+    /// The outer radius.
     pub(crate) radius: f64,
-    /// How many pages are in it.
+    /// The number of pages in it.
     pub(crate) pages: usize,
 }
 
-/// A place in polar coordinates. A unit of distance is the room that one page needs.
+/// A position in polar coordinates. The unit of distance is the space that one page needs.
 #[derive(Clone, Copy, Default)]
 struct Polar {
     angle: f64,
     distance: f64,
 }
 
-/// Lays a web out by distance from the top, on a disc of that radius.
+/// Computes the layout of a web by distance from the top, on a disc of that radius.
 pub(crate) fn lay_out(web: &Web, radius: f64) -> Rings {
     let mut places = vec![Polar::default(); web.pages.len()];
     let mut bands: Vec<Band> = Vec::new();
@@ -65,14 +66,15 @@ pub(crate) fn lay_out(web: &Web, radius: f64) -> Rings {
     Rings { pages: places.iter().map(disc).collect(), bands }
 }
 
-/// Lays the pages of one band out, beginning at a distance. Returns where it ends.
+/// Computes the layout of one band from an inner radius. Returns its outer radius.
 fn lay_band(pages: &[usize], inner: f64, web: &Web, places: &mut [Polar]) -> f64 {
-    // Neighbours are in different rows, one behind the other, so that in a row there is room for as many as there are rows.
+    // Neighbours are in different rows, one behind the other, so that each row has fewer pages and they can be closer
+    // together.
     let count = pages.len() as f64;
     let rows = (count / (TAU * (inner + 0.5)).floor()).ceil().max(1.0);
     let step = 1.0 / (inner + 0.5) / rows;
 
-    // Where each would like to be: behind the page from which it is reached.
+    // The preferred angle of each page: that of the page from which it is reached.
     let mut wished: Vec<(f64, usize)> = pages
         .iter()
         .enumerate()
@@ -92,8 +94,8 @@ fn lay_band(pages: &[usize], inner: f64, web: &Web, places: &mut [Polar]) -> f64
     inner + rows
 }
 
-/// Those who wish for the same place, side by side around it; nobody nearer to another than a step. None if that does not go
-/// once round.
+/// Returns angles near the preferred ones: pages with the same preference are grouped around it, at least a step apart.
+/// `None` if they do not fit into one circle.
 fn gathered(wished: &[(f64, usize)], step: f64, rows: f64) -> Option<Vec<f64>> {
     let mut angles = Vec::with_capacity(wished.len());
     let mut free = f64::NEG_INFINITY;
@@ -108,9 +110,10 @@ fn gathered(wished: &[(f64, usize)], step: f64, rows: f64) -> Option<Vec<f64>> {
     (free - angles.first()? + step * rows <= TAU).then_some(angles)
 }
 
-/// At equal distances, turned so that most are near to where they wish to be.
+/// Returns angles at equal distances, rotated so that most are near the preferred ones.
 fn evenly(wished: &[(f64, usize)], rows: f64) -> Vec<f64> {
-    // As many places as fill all rows alike: where the last meets the first, they must not be in the same row.
+    // The number of positions is a multiple of the number of rows: otherwise, the first and the last page might be in
+    // the same row.
     let step = TAU / ((wished.len() as f64 / rows).ceil() * rows);
     let off = |nth: usize, wish: f64| wish - step * nth as f64;
     let (sin, cos) = wished

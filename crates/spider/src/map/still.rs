@@ -1,5 +1,5 @@
-//! The map without a program: an SVG picture of the folders and their pages, for browsers that run none. All dots of one
-//! colour and size are one path of points with round ends, which is as small as it gets.
+//! Draws the map as an SVG image of the directories and their pages, for browsers without scripts. All dots of one
+//! colour and size are one path of points with round ends, the most compact form.
 
 use std::fmt::Write;
 
@@ -8,9 +8,9 @@ use crate::foreign::Escaped;
 use super::folders::Folders;
 use super::web::{WORST_FIRST, Web, badness};
 
-/// Draws the picture. Colours come from the page's style sheet, by the number of the verdict.
+/// Draws the image. Colours are defined in the page's style sheet, by the number of the verdict.
 pub(crate) fn svg(web: &Web, folders: &Folders, radius: f64) -> String {
-    // A tenth of the precision is enough for a picture that cannot be zoomed.
+    // A tenth of the precision is enough for an image without zoom.
     let small = |number: f64| (number / 10.0).round() as i64;
     let edge = small(radius) + 10;
     let mut svg = String::new();

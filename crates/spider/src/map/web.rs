@@ -1,7 +1,7 @@
-//! What a map shows of an infostructure: its pages, the links between them, and the ends that lead nowhere.
+//! Selects the contents of a map: the pages of an infostructure, the links between them, and broken ends.
 //!
-//! A browser has to hold all of it, so there are limits, and what lies beyond them is counted and told. Pages near the top
-//! and pages with something wrong come first.
+//! A browser must hold all of it, so its size is limited, and the rest is counted. Pages near the top and pages with
+//! problems have precedence.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,14 @@ use crate::verdict::{Outcome, Verdict};
 
 use super::residents::Residents;
 
-/// How much is shown at most.
+/// The limits of a map.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Pages. A browser draws 20,000 dots without effort; people do not see more.
+    /// Pages. A browser draws 20,000 dots easily; users cannot see more.
     pub(crate) pages: usize,
     /// Links between pages: about two megabytes of the file.
     pub(crate) links: usize,
-    /// References listed for one page, of those with which something is the matter.
+    /// References with problems that are listed for one page.
     pub(crate) problems_of_a_page: usize,
     /// The same, for all pages.
     pub(crate) problems: usize,
@@ -31,23 +31,23 @@ impl Default for Limits {
     }
 }
 
-/// Titles longer than this are no titles.
+/// The length at which titles are cut.
 const LONGEST_TEXT: usize = 160;
 
-/// An infostructure, as far as a map shows it.
+/// The part of an infostructure that a map shows.
 #[derive(Debug, Default)]
 pub(crate) struct Web {
     /// In the order of their URLs.
     pub(crate) pages: Vec<Page>,
-    /// Where the links of each page lead: distinct pages, in order, never the page itself.
+    /// The pages that each page links to: distinct, in order, never the page itself.
     pub(crate) links: Vec<Vec<u32>>,
-    /// Distinct targets with which something is the matter.
+    /// Distinct targets with problems.
     pub(crate) ends: Vec<End>,
     /// Owners, those with most pages first.
     pub(crate) owners: Vec<String>,
-    /// Pages that there are, but not here.
+    /// The number of pages that are left out.
     pub(crate) pages_left_out: usize,
-    /// Links between pages here that are not told.
+    /// The number of links between these pages that are left out.
     pub(crate) links_left_out: usize,
 }
 
@@ -60,20 +60,20 @@ pub(crate) struct Page {
     /// Index in [`Web::owners`].
     pub(crate) owner: Option<usize>,
     pub(crate) depth: u32,
-    /// The worst of what is the matter with it and with its own links.
+    /// The worst problem of the page or its own links.
     pub(crate) verdict: Verdict,
-    /// Whether the page itself is broken, and not only a link of it.
+    /// True if the page itself is broken, and not only a link on it.
     pub(crate) is_gone: bool,
-    /// The page from which one gets here: one link nearer to the top, and in the nearest folder if there are several.
+    /// The page from which it is reached: one link nearer to the top, and in the nearest directory if several are.
     pub(crate) parent: Option<u32>,
-    /// How many pages here link to it.
+    /// The number of pages here that link to it.
     pub(crate) links_in: u32,
     pub(crate) problems: Vec<Problem>,
-    /// References with which something is the matter, and which are not among the problems.
+    /// The number of references with problems that are left out.
     pub(crate) problems_left_out: usize,
 }
 
-/// A reference with which something is the matter.
+/// A reference with a problem.
 #[derive(Debug)]
 pub(crate) struct Problem {
     /// Index in [`Web::ends`].
@@ -83,28 +83,28 @@ pub(crate) struct Problem {
     pub(crate) text: String,
 }
 
-/// A target with which something is the matter.
+/// A target with a problem.
 #[derive(Debug)]
 pub(crate) struct End {
-    /// With its fragment.
+    /// The URL with its fragment.
     pub(crate) url: String,
     pub(crate) verdict: Verdict,
     pub(crate) reason: String,
     pub(crate) to: Option<String>,
-    /// The day.
+    /// The date.
     pub(crate) since: Option<String>,
     /// True if most pages link to it.
     pub(crate) is_site_wide: bool,
 }
 
 impl Page {
-    /// How many of its own references are of that verdict: those on most pages do not count.
+    /// Returns the number of its own references with that verdict, without those on most pages.
     pub(crate) fn count(&self, ends: &[End], verdict: Verdict) -> usize {
         let is_own = |end: &End| end.verdict == verdict && !end.is_site_wide;
         self.problems.iter().filter(|problem| is_own(&ends[problem.end as usize])).count()
     }
 
-    /// What people call it.
+    /// Returns the name that is displayed.
     pub(crate) fn name(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.url)
     }
@@ -121,8 +121,8 @@ impl Web {
         Ok(web)
     }
 
-    /// The first pass: which pages there are. If there are too many, those with something wrong are kept before others, and
-    /// those near the top before those far from it.
+    /// Reads the pages in the first pass. If there are too many, those with problems have precedence, then those near
+    /// the top.
     fn read_pages(
         results: &dyn Results,
         of: usize,
@@ -138,7 +138,7 @@ impl Web {
             counts[rank] += 1;
             Ok(())
         })?;
-        // How many of each rank are kept: all, then some, then none.
+        // The number of pages of each rank to keep: all, then some, then none.
         let mut room = limits.pages;
         let total: usize = counts.iter().sum();
         let mut kept: Vec<usize> = counts
@@ -186,7 +186,7 @@ impl Web {
         Ok((web, residents))
     }
 
-    /// The second pass: where their references lead.
+    /// Reads the references in the second pass.
     fn read_links(
         &mut self,
         results: &dyn Results,
@@ -199,7 +199,7 @@ impl Web {
         let mut ends: HashMap<(String, Verdict), u32> = HashMap::new();
         let (mut links, mut problems, mut at) = (0, 0, 0);
         results.documents(of, &mut |document, references| {
-            // Documents come in the same order as before; those that were left out are passed by.
+            // Documents are visited in the same order as in the first pass; those that were left out are skipped.
             if self.pages.get(at).is_none_or(|page| page.node != document.node) {
                 return Ok(());
             }
@@ -223,7 +223,7 @@ impl Web {
                     continue;
                 }
                 problems += 1;
-                // Only where a part is missing does the fragment make another target.
+                // The fragment identifies the target only if it is missing.
                 let fragment = reference.fragment.as_deref();
                 let url = match fragment.filter(|_| reference.verdict == Verdict::Fragment) {
                     Some(fragment) => format!("{}#{fragment}", reference.target),
@@ -253,7 +253,7 @@ impl Web {
     }
 
     fn find_parents(&mut self) {
-        // By which link, and how near: the depth of the page it is on, then how much of the URLs is the same.
+        // By the depth of the page with the link, then by the common prefix of the URLs.
         let mut best: Vec<Option<(u32, std::cmp::Reverse<usize>, u32)>> = vec![None; self.pages.len()];
         for (from, leads) in self.links.iter().enumerate() {
             let page = &self.pages[from];
@@ -292,13 +292,13 @@ impl Web {
     }
 }
 
-/// Returns true if a reference is a finding, and not merely skipped by the settings.
+/// Returns true if a reference is a finding, and not only skipped by the settings.
 pub(crate) fn is_finding(reference: &Referenced) -> bool {
     reference.verdict != Verdict::Good && !reference.is_skipped
 }
 
-/// What is to be said of a page at one glance: the worst of what is the matter with it and with its own links. A link on most
-/// pages says nothing of any one of them; nor does a link that was not tested, or a temporary redirect.
+/// Returns the worst problem of a page or of its own links. Links on most pages, links that were not tested and
+/// temporary redirects do not count.
 pub(crate) fn standing(document: &Document, references: &[Referenced], targets: &Targets) -> Verdict {
     let own = match &document.outcome {
         Outcome::Broken(_) => Verdict::Broken,
@@ -317,7 +317,7 @@ pub(crate) fn standing(document: &Document, references: &[Referenced], targets: 
     of_links.chain([own]).min_by_key(|verdict| badness(*verdict)).unwrap_or(Verdict::Good)
 }
 
-/// The order in which verdicts are named, the worst first; also the numbers by which the page knows them.
+/// All verdicts, the worst first; the page's script identifies them by their positions.
 pub(crate) const WORST_FIRST: [Verdict; 7] = [
     Verdict::Broken,
     Verdict::Fragment,
@@ -328,35 +328,35 @@ pub(crate) const WORST_FIRST: [Verdict; 7] = [
     Verdict::Good,
 ];
 
-/// Its place among [`WORST_FIRST`].
+/// Returns its position in [`WORST_FIRST`].
 pub(crate) fn badness(verdict: Verdict) -> usize {
     WORST_FIRST.iter().position(|other| *other == verdict).expect("every verdict is in the list")
 }
 
-/// Ranks for keeping: what has something wrong before the rest, then by depth. Far is far: beyond 200 links, no difference is made.
+/// Returns the rank for keeping: pages with problems first, then by depth. Beyond 200 links, depth makes no difference.
 fn rank(document: &Document, references: &[Referenced], targets: &Targets) -> usize {
     let is_well = badness(standing(document, references, targets)) > badness(Verdict::Moved);
     let depth = document.depth.min(200) as usize;
     if depth == 0 { 0 } else { usize::from(is_well) * 200 + depth }
 }
 
-/// Text as it can be shown: one line, of a length that makes sense.
+/// Returns text for display: one line of limited length.
 pub(crate) fn presentable(text: &str) -> String {
     one_line(text, LONGEST_TEXT)
 }
 
-/// A URL as it can be shown.
+/// Returns a URL for display.
 fn presentable_url(url: &str) -> String {
     Printable(&cut(url, 2_000)).to_string()
 }
 
-/// How many bytes of two URLs are the same, up to the last slash that both have.
+/// Returns the number of equal bytes of two URLs, up to the last common slash.
 fn shared_folders(a: &str, b: &str) -> usize {
     let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b);
     same.enumerate().filter(|(_, (byte, _))| *byte == b'/').last().map_or(0, |(place, _)| place)
 }
 
-/// Counts here are far below four thousand million: [`Limits`] sees to it.
+/// Converts a count, which [`Limits`] keeps far below the maximum.
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
