@@ -1,4 +1,4 @@
-//! Findings of earlier runs that this run does not have: fixed, removed, or on pages that were not read.
+//! Finds findings of earlier runs that this run does not have: fixed, removed, or on pages that were not read.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,8 +12,8 @@ use crate::traverse::web::{Look, Node, Stage};
 use crate::verdict::Verdict;
 
 impl Survey {
-    /// Finds what earlier runs had and this one has not. A page that could not be read, or a target that could not be tested, is no
-    /// evidence of a repair: such findings stay open.
+    /// Finds earlier findings that this run does not have. An unreadable page, or a target that could not be tested,
+    /// does not prove a repair: such findings stay open.
     pub(super) fn find_earlier(&mut self, open: &Open) -> Result<(), ReportError> {
         let is_trouble = |node: &Node| node.is_wanted && !node.scope.is_empty() && node.is_troubled();
         let is_whole = self.run.cut_short.is_none()
@@ -39,7 +39,7 @@ impl Survey {
             let is_known = match node.stage {
                 Stage::Done if node.is_good() => is_read || is_whole,
                 Stage::Done => !node.is_untested(),
-                // A page that was not found is known to be removed only if every page was read.
+                // A page that this run has not found is removed with certainty only if every page was read.
                 Stage::Past => is_whole,
                 Stage::Waiting | Stage::UnderWay => false,
             };
@@ -69,7 +69,7 @@ impl Survey {
         Ok(())
     }
 
-    /// The references of a page, by the hash of page, target and fragment.
+    /// Returns the references of a page, by the hash of page, target and fragment.
     fn places_on(&self, page: u32) -> Result<HashSet<u64>, ReportError> {
         let Some(packed) = self.table.references(page).map_err(store)? else { return Ok(HashSet::new()) };
         let bytes = codec::unpack(&packed);
@@ -80,7 +80,8 @@ impl Survey {
         Ok(places.collect())
     }
 
-    /// The number of targets that are unchecked, fixed and removed. One that another page still has a finding about is none of these.
+    /// Returns the number of targets that are unchecked, fixed and removed. A target about which another page still has
+    /// a finding is not counted.
     fn count_earlier(&self, of: Option<usize>, open: &HashSet<u64>) -> [u64; 3] {
         let mut states: HashMap<u64, State> = HashMap::new();
         for (past, state) in self.earlier_of(of) {
@@ -94,7 +95,8 @@ impl Survey {
             .map(|state| states.values().filter(|known| **known == state).count() as u64)
     }
 
-    /// The earlier findings of a task, or of all. Nobody repairs what could not be tested before.
+    /// Returns the earlier findings of a task, or of all. Links that could not be tested are excluded, since users do
+    /// not repair them.
     pub(super) fn earlier_of(&self, of: Option<usize>) -> impl Iterator<Item = &(Past, State)> {
         self.earlier.iter().filter(move |(past, _)| {
             let reach = self.web.node(past.page).reach;

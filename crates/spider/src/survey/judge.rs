@@ -1,4 +1,4 @@
-//! What a reference is, given what became of its target.
+//! Derives the verdict of a reference from the outcome of its target.
 
 use std::borrow::Cow;
 
@@ -11,18 +11,18 @@ use crate::table::codec::{Kept, KeptTarget};
 use crate::traverse::web::Stage;
 use crate::verdict::{Fault, Outcome, Reason, Verdict};
 
-/// A reference, judged.
+/// The verdict of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
     pub(super) status: Option<u16>,
-    /// The node whose outcome it is: where redirects end, or break.
+    /// The node whose outcome it is: the end of a chain of redirects.
     pub(super) end: Option<u32>,
     /// The new address.
     pub(super) to: Option<u32>,
     pub(super) is_permanent: bool,
     pub(super) is_small_move: bool,
-    /// Whether nobody wants to hear of it: told to avoid, outside, muted, or not come to.
+    /// True if it is not reported: avoided, external, disabled, or not reached.
     pub(super) is_muted: bool,
 }
 
@@ -37,19 +37,19 @@ impl Judged {
         is_muted: false,
     };
 
-    /// Returns true if the settings say that it is not tested.
+    /// Returns true if the settings exclude it from testing.
     pub(super) fn is_skipped(&self) -> bool {
         self.verdict == Verdict::NotTested && self.is_muted
     }
 
-    /// Whether it is among the findings.
+    /// Returns true if it is a finding.
     pub(super) fn is_told(&self) -> bool {
         self.verdict != Verdict::Good && !self.is_muted
     }
 }
 
 impl Survey {
-    /// Judges one reference.
+    /// Returns the verdict of a reference.
     pub(super) fn judge(&self, kept: &Kept<'_>) -> Judged {
         match kept.target {
             KeptTarget::Node { id, fragment } => self.judge_node(id, fragment),
@@ -108,7 +108,7 @@ impl Survey {
         }
     }
 
-    /// The target as text, and its fragment.
+    /// Returns the target as text, and its fragment.
     pub(super) fn named<'a>(&'a self, target: &KeptTarget<'a>) -> (Cow<'a, str>, Option<&'a str>) {
         match target {
             KeptTarget::Node { id, fragment } if (*id as usize) < self.web.nodes.len() => {
@@ -121,7 +121,7 @@ impl Survey {
         }
     }
 
-    /// In words, if all is not well.
+    /// Returns the reason in words, unless the verdict is good.
     pub(super) fn reason(&self, kept: &Kept<'_>, judged: &Judged) -> String {
         match (kept.target, judged.verdict) {
             (KeptTarget::Invalid { fault, .. }, _) => format!("invalid URL: {fault}"),
@@ -149,13 +149,13 @@ impl Survey {
         }
     }
 
-    /// The outcome of a node, without the details that only the table has.
+    /// Returns the outcome of a node, without the details that are only in the table.
     pub(super) fn outcome_in_memory(&self, number: u32) -> Outcome {
         let node = self.web.node(number);
         Outcome::from_code(node.code, None, node.status)
     }
 
-    /// What came of testing a node, in full.
+    /// Returns the complete outcome of a node.
     pub(super) fn outcome(&self, number: u32) -> Outcome {
         let node = self.web.node(number);
         if node.stage != Stage::Done {
@@ -169,12 +169,12 @@ impl Survey {
         ) {
             return in_memory;
         }
-        // What cannot be read now was told when it happened; the number says enough.
+        // A read error was reported before; the code in memory is sufficient.
         self.table.test(number).ok().flatten().map_or(in_memory, |test| test.outcome)
     }
 }
 
-/// Whether a move adds or takes away no more than a final slash, or goes from http to https.
+/// Returns true if a move only adds or removes a final slash, or changes http to https.
 fn is_small_move(from: &str, to: &str) -> bool {
     let (Ok(mut from), Ok(mut to)) = (Url::parse(from), Url::parse(to)) else { return false };
     for url in [&mut from, &mut to] {

@@ -1,16 +1,16 @@
-//! The survey: what a traversal found, as reports and mail read it.
+//! The survey: the results of a traversal, as read by reports and mail.
 //!
-//! Pages are read back from the table one at a time, and each of their references is judged by what became of its target.
-//! Nothing but numbers is kept in memory, so that a web of a million URLs can be told of.
+//! Pages are read from the table one at a time, and the verdict of each of their references is derived from the outcome
+//! of its target. Only numbers are kept in memory, so that reports can cover a web of a million URLs.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `mod` | drawing up the survey: missing fragments, counts, what is new |
-//! | `unread` | pages that could not be read |
-//! | `earlier` | what is fixed, removed or not checked again |
+//! | `mod` | creates the survey: missing fragments, counts, new findings |
+//! | `unread` | finds pages that could not be read |
+//! | `earlier` | finds findings that are fixed, removed or not checked again |
 //! | `tally` | counts by target |
-//! | `judge` | what a reference is, given what became of its target |
-//! | `tell` | documents, findings and earlier findings, one by one |
+//! | `judge` | derives the verdict of a reference from the outcome of its target |
+//! | `tell` | visits documents, findings and earlier findings |
 
 mod earlier;
 mod judge;
@@ -38,7 +38,7 @@ use crate::verdict::Verdict;
 use judge::Judged;
 use tally::{Open, Tally, each_of};
 
-/// What a traversal found.
+/// The results of a traversal.
 pub struct Survey {
     web: Web,
     table: Table,
@@ -47,30 +47,30 @@ pub struct Survey {
     begun: Begun,
     run: Run,
     infostructures: Vec<Infostructure>,
-    /// The nodes that were read and belong to somebody, in the order of their URLs.
+    /// The nodes that were read and that a task contains, in the order of their URLs.
     pages: Vec<u32>,
-    /// Fragments that lead nowhere, by the node that is referred to.
+    /// Missing fragments, by the node that the link refers to.
     missing: HashSet<(u32, Fragment)>,
     /// Pages of the tasks that were to be read and could not be.
     unread: Vec<u32>,
-    /// Whether a limit kept documents from being read.
+    /// True if a limit kept documents from being read.
     is_cut: bool,
-    /// Pages that were too long to be read to their end.
+    /// Pages that were too long to be read completely.
     partial: HashSet<u32>,
-    /// Since when, and whether for the first time, by the hash of page, target, fragment and verdict.
+    /// The date of each finding, and true if it is new, by the hash of page, target, fragment and verdict.
     history: HashMap<u64, (Timestamp, bool)>,
-    /// What earlier runs had and this one has not.
+    /// Findings of earlier runs that this one does not have.
     earlier: Vec<(Past, State)>,
-    /// Tops that could not be read, and the tasks that begin there.
+    /// Tops that could not be read, and the tasks that start there.
     dead_tops: Vec<(usize, u32)>,
-    /// Whether moves of a slash or of the scheme are worth telling.
+    /// True if moves that only change a slash or the scheme are not reported.
     mutes_small_moves: bool,
-    /// What was looked up in the table before, about targets.
+    /// A cache of the table's data about targets.
     looked_up: RefCell<HashMap<u32, tell::Target>>,
 }
 
 impl Survey {
-    /// Draws it up. `cut_short` says why the traversal ended early, if it did.
+    /// Creates the survey. `cut_short` is the reason why the traversal ended early, if it did.
     pub fn of(traversal: Traversal, cut_short: Option<String>, mutes_small_moves: bool) -> Result<Self, ReportError> {
         let traffic = traversal.traffic();
         let is_cut = traversal.is_cut();
@@ -125,12 +125,12 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Ends the run in the table, once everything has been told. A run that was cut short stays open, to be resumed.
+    /// Ends the run in the table, after it was reported. An interrupted run stays open, to be resumed.
     pub fn close(self) -> Result<(), ReportError> {
         self.close_into_table().map(drop)
     }
 
-    /// The same, for whoever has further use for the table.
+    /// Does the same, and returns the table for further use.
     pub fn close_into_table(mut self) -> Result<Table, ReportError> {
         if self.run.cut_short.is_some() {
             self.table.rest().map_err(store)?;
@@ -139,18 +139,18 @@ impl Survey {
         for (past, _) in self.earlier.iter().filter(|(_, state)| *state != State::Unchecked) {
             self.table.forget(past).map_err(store)?;
         }
-        // A summary is numbers and text, which JSON always can hold.
+        // A summary consists of numbers and text, so its serialisation cannot fail.
         let summary = serde_json::to_string(&self.run.summary).unwrap_or_default();
         self.table.end(self.begun.number, &summary, self.run.ended).map_err(store)?;
         Ok(self.table)
     }
 
-    /// The table, for what others keep beside it.
+    /// Returns the table, for other data that is stored in it.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// One pass over all references: counts, and what is new. Returns what is not well.
+    /// Counts all references in one pass, and finds what is new. Returns the findings.
     fn count(&mut self) -> Result<Open, ReportError> {
         let mut open = Open::default();
         let (mut padded, mut first_padded) = (0_u64, None);
@@ -243,7 +243,7 @@ impl Survey {
         Ok(open)
     }
 
-    /// The number by which findings about the same target are found; none if the reference is not a finding.
+    /// Returns the number that all findings about the same target share; `None` if the reference is not a finding.
     fn subject(&self, target: &KeptTarget<'_>, judged: &Judged) -> Option<u64> {
         judged.is_told().then(|| {
             let (target, fragment) = self.named(target);
@@ -251,7 +251,7 @@ impl Survey {
         })
     }
 
-    /// Writes a finding into the table's memory. Tells whether it is new.
+    /// Stores a finding in the history of the table. Returns true if it is new.
     fn remember(&mut self, page: u32, target: &KeptTarget<'_>, judged: &Judged) -> Result<bool, ReportError> {
         let (target, fragment) = self.named(target);
         let key = history_key(page, &target, fragment, judged.verdict);
@@ -266,18 +266,18 @@ impl Survey {
     }
 }
 
-/// Which of the fragments that somebody refers to lead nowhere.
+/// Finds the missing fragments among those that documents refer to.
 fn missing_fragments(
     web: &Web,
     table: &Table,
     wanted: &HashSet<(u32, Fragment)>,
 ) -> Result<HashSet<(u32, Fragment)>, TableError> {
-    // By the page that they end at, so that the anchors of each are read once.
+    // Sorted by the final page, so that the anchors of each are read once.
     let mut by_end: Vec<(u32, u32, Fragment, Fragment)> = wanted
         .iter()
         .filter_map(|(node, fragment)| {
             let end = web.end_of(*node)?;
-            // A part that a redirect names counts more than that of the link.
+            // A fragment in the target of a redirect overrides that of the link.
             let part = end.part_by.and_then(|redirect| web.redirected_to.get(&redirect));
             Some((end.node, *node, *fragment, part.map_or(*fragment, |part| Fragment::new(part))))
         })
@@ -301,12 +301,12 @@ fn missing_fragments(
     Ok(missing)
 }
 
-/// What history is found by.
+/// Returns the key of a finding in the history.
 fn history_key(page: u32, target: &str, fragment: Option<&str>, verdict: Verdict) -> u64 {
     place_of(page, target, fragment).rotate_left(8) ^ verdict as u64
 }
 
-/// A reference, whatever is the matter with it.
+/// Returns the hash of a reference, independent of its verdict.
 fn place_of(page: u32, target: &str, fragment: Option<&str>) -> u64 {
     xxh3_64_with_seed(format!("{target}#{}", fragment.unwrap_or_default()).as_bytes(), page.into())
 }
@@ -315,7 +315,7 @@ fn store(error: TableError) -> ReportError {
     ReportError::Store(error.into())
 }
 
-/// The settings that apply to all tasks, for people.
+/// Returns the settings that apply to all tasks, for display.
 fn settings(plan: &Plan, options: &Options) -> Vec<(&'static str, String)> {
     let prefixes = |action: Action| -> String {
         let of_it = plan.restrictions.iter().filter(|restriction| restriction.action == action);

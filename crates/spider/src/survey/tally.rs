@@ -1,5 +1,5 @@
-//! Counts over references, of a run or of one task. Findings are counted by their [`subject`](crate::targets::subject): one for
-//! each target, on however many pages it is.
+//! Counts over references, of a run or of one task. Findings are counted by their [`subject`](crate::targets::subject):
+//! one for each target, regardless of the number of pages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use crate::results::Summary;
 use crate::table::codec::KeptTarget;
 use crate::verdict::Verdict;
 
-/// What is not well in this run.
+/// The findings of this run.
 #[derive(Default)]
 pub(super) struct Open {
     /// Links, by the hash of page, target and fragment.
@@ -63,7 +63,7 @@ impl Tally {
     }
 }
 
-/// The tallies of these tasks.
+/// Returns the tallies of these tasks.
 pub(super) fn each_of<'a>(
     each: &'a mut [Tally],
     tasks: &'a [usize],

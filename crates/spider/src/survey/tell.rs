@@ -1,4 +1,4 @@
-//! Documents, findings and earlier findings, one by one.
+//! Visits the documents, findings and earlier findings of a survey.
 
 use jiff::{SignedDuration, Timestamp};
 use url::Url;
@@ -14,13 +14,13 @@ use crate::task::Task;
 use crate::traverse::web::Stage;
 use crate::verdict::Verdict;
 
-/// When a document changed, and when it expires.
+/// The date when a document changed, and the date when it expires.
 pub(super) type Dates = (Option<Timestamp>, Option<Timestamp>);
 
-/// How many targets are remembered while documents are told, before they are looked up anew.
+/// The maximum number of targets in the cache.
 const REMEMBERED: usize = 50_000;
 
-/// What is told of a target beside its verdict.
+/// The data about a target in addition to its verdict.
 #[derive(Clone, Default)]
 pub(super) struct Target {
     title: Option<String>,
@@ -64,7 +64,7 @@ impl Results for Survey {
             }
         }
         for page in self.pages_of(of) {
-            // The page itself is looked up only if there is something to tell of it.
+            // The data of the page is read only if it has a finding.
             let mut about = None;
             let (changed, expires) = self.windows(page, of)?;
             let is_partial = self.partial.contains(&page);
@@ -110,7 +110,7 @@ impl Results for Survey {
     }
 }
 
-/// What findings say of their page.
+/// The data about a page in its findings.
 struct About {
     page: String,
     title: Option<String>,
@@ -120,7 +120,7 @@ struct About {
 }
 
 impl About {
-    /// A finding about the page itself.
+    /// Creates a finding about the page itself.
     fn itself(&self, verdict: Verdict, reason: String) -> Finding {
         Finding {
             page: self.page.clone(),
@@ -149,7 +149,8 @@ impl Survey {
         self.pages.iter().copied().filter(is_wanted)
     }
 
-    /// When a document changed, and when it expires, if that is within the days that a task, or any of its tasks, asks for.
+    /// Returns the date when a document changed, and when it expires, if that is within the window of a task, or of any
+    /// of its tasks.
     pub(super) fn windows(&self, page: u32, of: Option<usize>) -> Result<Dates, ReportError> {
         let node = self.web.node(page);
         if !node.is_document() {
@@ -166,20 +167,21 @@ impl Survey {
         Ok((self.recent(changed, changed_at(&test)), expires.map(|(_, at)| at)))
     }
 
-    /// The tasks that have a page, or one of them.
+    /// Returns the tasks that contain a page, or one of them.
     fn tasks_of(&self, page: u32, of: Option<usize>) -> impl Iterator<Item = &Task> {
         let tasks = self.web.sets.tasks(self.web.node(page).reach).filter(move |task| of.is_none_or(|of| of == *task));
         tasks.map(|task| &self.plan.tasks[task])
     }
 
-    /// The number of days within which changes of a document, and of what it refers to, are reported.
+    /// Returns the number of days within which changes of a document, and of its targets, are reported.
     pub(super) fn change_window(&self, page: u32, of: Option<usize>) -> Option<u32> {
         let is_document = self.web.node(page).is_document();
         let windows = self.tasks_of(page, of).filter_map(|task| task.change_window.or(task.tell.changed));
         windows.max().filter(|_| is_document)
     }
 
-    /// When the target of a reference changed, if that is within the window. Documents of the tasks have findings of their own.
+    /// Returns the date when the target of a reference changed, if that is within the window. Documents of the tasks
+    /// have separate findings.
     pub(super) fn changed_object(
         &self,
         judged: &Judged,
@@ -193,7 +195,7 @@ impl Survey {
         Ok(self.recent(window, self.target(end)?.changed))
     }
 
-    /// A change, if it is within the window.
+    /// Returns the date of a change, if it is within the window.
     fn recent(&self, window: Option<u32>, changed: Option<Timestamp>) -> Option<Timestamp> {
         let is_recent = |(window, at): &(u32, Timestamp)| self.run.began.duration_since(*at) <= days(*window);
         window.zip(changed).filter(is_recent).map(|(_, at)| at)
@@ -223,7 +225,7 @@ impl Survey {
         })
     }
 
-    /// Who owns a document: by the map of owners, or as it says itself.
+    /// Returns the owner of a document: by the owner rules, or as named in the document.
     fn owner(&self, page: u32, test: Option<&Test>) -> Option<String> {
         let url = Url::parse(self.web.names.name(page)).ok();
         let mapped = url.and_then(|url| self.owners.of(&url).map(str::to_owned));
@@ -253,7 +255,7 @@ impl Survey {
 
     fn referenced(&self, page: u32, kept: &Kept<'_>, of: usize) -> Result<Referenced, ReportError> {
         let judged = self.judge(kept);
-        // A move that is not reported is no news to readers of an index, either.
+        // A move that is not reported does not appear in an index, either.
         let verdict = if judged.verdict == Verdict::Moved && judged.is_muted { Verdict::Good } else { judged.verdict };
         let (target, fragment) = self.named(&kept.target);
         let node = match kept.target {
@@ -316,7 +318,7 @@ impl Survey {
         self.history.get(&history_key(page, target, fragment, verdict)).copied()
     }
 
-    /// What is told of a target, looked up once for many references.
+    /// Returns the data about a target, cached for many references.
     pub(super) fn target(&self, number: u32) -> Result<Target, ReportError> {
         if self.web.node(number).stage != Stage::Done {
             return Ok(Target::default());
@@ -342,7 +344,7 @@ fn modified(test: &Test) -> Option<Timestamp> {
     Timestamp::try_from(date).ok()
 }
 
-/// The last change of a resource: by its own account, or as it was seen.
+/// Returns the date of a resource's last change: from its headers, or as observed.
 fn changed_at(test: &Test) -> Option<Timestamp> {
     modified(test).max(test.changed)
 }

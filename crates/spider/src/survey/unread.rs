@@ -1,5 +1,5 @@
-//! Pages that were to be read and could not be: start pages, other pages of the tasks, and a network that is down. Such a run
-//! is no assurance, whatever it found.
+//! Finds pages that were to be read and could not be: start pages, other pages of the tasks, and all external pages if
+//! the network is down. Such a run is incomplete, regardless of its findings.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::traverse::web::{Look, Node, Stage};
 use crate::verdict::{Outcome, Reason};
 
 impl Survey {
-    /// A task whose top cannot be read has nothing to tell; that is not to be taken for good news.
+    /// Finds the tasks whose top cannot be read. They have no findings, which must not be mistaken for a good result.
     pub(super) fn find_dead_tops(&mut self) {
         for (task, of) in self.plan.tasks.iter().enumerate() {
             let top = of.top.as_str().split('#').next().unwrap_or_default();
@@ -29,12 +29,12 @@ impl Survey {
         }
     }
 
-    /// Finds the pages that the tasks were to read and could not, and why. Without them, the run is incomplete: nothing is known
-    /// about their links, or about pages that only they link to.
+    /// Finds the pages that the tasks were to read and could not, and the reasons. The run is incomplete without them:
+    /// their links, and pages that only they link to, are unknown.
     pub(super) fn find_unread(&mut self) {
         let mut unread: BTreeMap<u32, String> = BTreeMap::new();
         for (number, node) in (0..).zip(&self.web.nodes) {
-            // A page on another host may turn out to be somebody else's.
+            // A page on another host may belong to another owner.
             let is_own = node.is_home() && !node.reach.is_empty();
             let is_to_be_read = node.stage == Stage::Done && node.look == Look::Read && is_own;
             match self.outcome_in_memory(number) {
@@ -62,12 +62,12 @@ impl Survey {
         self.run.unread = unread;
     }
 
-    /// The node where the redirects of a node end; the node itself if they are a loop.
+    /// Returns the node where the redirects of a node end; the node itself if they are a loop.
     pub(super) fn final_node(&self, number: u32) -> u32 {
         self.web.end_of(number).map_or(number, |end| end.node)
     }
 
-    /// Without a network, every link to other hosts fails. One remark says so.
+    /// Adds one remark if the network is unavailable, because every link to other hosts fails then.
     pub(super) fn remark_network(&mut self) {
         let outside = || self.web.nodes.iter().filter(|node| node.stage == Stage::Done && node.scope.is_empty());
         let has_failed = |node: &&Node| matches!(node.code, 11 | 41 | 46 | 47);

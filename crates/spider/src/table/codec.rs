@@ -1,37 +1,38 @@
-//! The references of a page as bytes: a web of half a million links is kept in a few megabytes.
+//! Encodes the references of a page: half a million links take a few megabytes.
 //!
-//! One reference: kind, line (as the difference to the one before), the number of the target or its text, fragment, text.
-//! Numbers are of variable length, and the whole is compressed. It is read back without copying a string.
+//! One reference: kind, line (as the difference to the previous one), the number of the target or its text, fragment,
+//! text. Numbers are of variable length, and the whole is compressed. Reading it copies no strings.
 
 use crate::reference::{Kind, Reference, Target};
 
-/// What of a target is stored beside its number.
+/// The tags that describe what is stored of a target in addition to its number.
 const WEB: u8 = 0;
 const WEB_WITH_FRAGMENT: u8 = 1;
 const MAIL: u8 = 2;
 const BAD_MAIL: u8 = 3;
 const ELSEWHERE: u8 = 4;
 const INVALID: u8 = 5;
-/// Added to any of them if there is whitespace around the URL.
+/// Added to any of them if the URL has whitespace around it.
 const PADDED: u8 = 0x80;
 
-/// One level above the least: twice as fast as the default, and as small within a tenth.
+/// One level above the lowest: twice as fast as the default, and at most a tenth larger.
 const LEVEL: i32 = 1;
-/// More than any page of ours can have; a damaged store must not make us allocate what it says.
+/// The maximum size of decompressed references, more than any page needs; a damaged store must not cause a huge
+/// allocation.
 const MOST: usize = 256 * 1024 * 1024;
 
-/// A reference read back.
+/// A reference from the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept<'a> {
     pub(crate) kind: Kind,
     pub(crate) line: u32,
     pub(crate) text: &'a str,
     pub(crate) target: KeptTarget<'a>,
-    /// True if there is whitespace around the URL.
+    /// True if the URL has whitespace around it.
     pub(crate) is_padded: bool,
 }
 
-/// What it points at.
+/// The target of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeptTarget<'a> {
     Node { id: u32, fragment: Option<&'a str> },
@@ -40,7 +41,7 @@ pub(crate) enum KeptTarget<'a> {
     Invalid { text: &'a str, fault: &'a str },
 }
 
-/// References on their way into the store.
+/// References that are being encoded.
 #[derive(Default)]
 pub(crate) struct Packer {
     bytes: Vec<u8>,
@@ -48,7 +49,7 @@ pub(crate) struct Packer {
 }
 
 impl Packer {
-    /// Adds one; `node` is the number of its target, if that is on the web.
+    /// Adds a reference; `node` is the number of its target, if that is on the web.
     pub(crate) fn push(&mut self, reference: &Reference, node: Option<u32>) {
         self.bytes.push(reference.kind as u8);
         let step = i64::from(reference.line) - i64::from(self.line);
@@ -73,7 +74,7 @@ impl Packer {
         }
     }
 
-    /// As stored.
+    /// Returns the compressed bytes.
     pub(crate) fn finish(self) -> std::io::Result<Vec<u8>> {
         zstd::bulk::compress(&self.bytes, LEVEL)
     }
@@ -95,14 +96,14 @@ impl Packer {
     }
 }
 
-/// Undoes the compression. A store that is damaged gives nothing.
+/// Decompresses references. A damaged store results in none.
 pub(crate) fn unpack(stored: &[u8]) -> Vec<u8> {
     let Ok(Some(size)) = zstd::zstd_safe::get_frame_content_size(stored) else { return Vec::new() };
     let size = usize::try_from(size).unwrap_or(MOST).min(MOST);
     zstd::bulk::decompress(stored, size).unwrap_or_default()
 }
 
-/// The references in unpacked bytes. What cannot be read ends the list.
+/// Reads references from decompressed bytes. Invalid data ends the list.
 pub(crate) fn references(bytes: &[u8]) -> impl Iterator<Item = Kept<'_>> {
     let mut rest = bytes;
     let mut line = 0_i64;
@@ -137,7 +138,7 @@ pub(crate) fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Takes one off the front.
+/// Removes a number from the front.
 pub(crate) fn take_number(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {

@@ -1,4 +1,4 @@
-//! What was wrong before: to tell what is new, since when, and what was mended.
+//! Findings of earlier runs, from which new and fixed findings and their dates are derived.
 
 use jiff::Timestamp;
 use rusqlite::params;
@@ -6,10 +6,10 @@ use rusqlite::params;
 use super::{Result, Table, timestamp};
 use crate::verdict::Verdict;
 
-/// The verdicts that are remembered, by the number in the store.
+/// The verdicts that are stored, by their number in the store.
 const VERDICTS: [Verdict; 4] = [Verdict::Broken, Verdict::Fragment, Verdict::Moved, Verdict::NotTested];
 
-/// Something that was wrong at the run before.
+/// A finding of an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Past {
     pub(crate) page: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Past {
 }
 
 impl Table {
-    /// Since when this has been so, and whether an earlier run had it; remembered for the next.
+    /// Stores a finding for the next run. Returns the date since when it exists, and true if an earlier run had it.
     pub(crate) fn remember(
         &self,
         run: u32,
@@ -42,7 +42,7 @@ impl Table {
         })
     }
 
-    /// Visits what earlier runs had and this one has not, in no particular order.
+    /// Visits findings of earlier runs that this one does not have, in no particular order.
     pub(crate) fn gone(&self, run: u32, mut visit: impl FnMut(Past)) -> Result<()> {
         self.kept(|db| {
             let mut statement =
@@ -62,7 +62,7 @@ impl Table {
         })
     }
 
-    /// Forgets what was mended, once that has been told.
+    /// Removes a fixed finding, after it was reported.
     pub(crate) fn forget(&self, past: &Past) -> Result<()> {
         let Some(code) = code(past.verdict) else { return Ok(()) };
         self.kept(|db| {
@@ -74,7 +74,7 @@ impl Table {
     }
 }
 
-/// The number of a verdict in the store, if it is one that is remembered.
+/// Returns the number of a verdict in the store, if it is stored.
 fn code(verdict: Verdict) -> Option<u8> {
     VERDICTS.iter().position(|known| *known == verdict).map(|position| position as u8)
 }

@@ -1,4 +1,5 @@
-//! What is known of hosts between runs: robots.txt for a day, a request to wait, and which starts had public addresses.
+//! Data about hosts that is kept between runs: robots.txt for a day, requests to wait, and start URLs with public
+//! addresses.
 
 use jiff::Timestamp;
 use modoai_fetch::{Origin, Remembered, Url};
@@ -7,7 +8,7 @@ use rusqlite::params;
 use super::{Result, Table, timestamp};
 
 impl Table {
-    /// Visits every robots.txt that was asked for since then.
+    /// Visits every robots.txt that was fetched since then.
     pub(crate) fn robots(&self, since: Timestamp, mut visit: impl FnMut(Remembered)) -> Result<()> {
         self.kept(|db| {
             let mut statement = db.prepare("SELECT origin, status, body, at FROM robots WHERE at >= ?1")?;
@@ -26,7 +27,7 @@ impl Table {
         })
     }
 
-    /// Keeps one.
+    /// Stores the robots.txt of a host.
     pub(crate) fn keep_robots(&self, remembered: &Remembered) -> Result<()> {
         let Remembered { origin, status, body, fetched_at } = remembered;
         let at = Timestamp::try_from(*fetched_at).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -37,7 +38,7 @@ impl Table {
         Ok(())
     }
 
-    /// Visits the hosts that want to be left alone still.
+    /// Visits the hosts that still refuse requests until a later time.
     pub(crate) fn holds(&self, now: Timestamp, mut visit: impl FnMut(&str, Timestamp)) -> Result<()> {
         self.kept(|db| {
             db.execute("DELETE FROM hold WHERE until <= ?1", [now.as_millisecond()])?;
@@ -50,7 +51,7 @@ impl Table {
         })
     }
 
-    /// Keeps one.
+    /// Stores the time until which a host refuses requests.
     pub(crate) fn keep_hold(&self, host: &str, until: Timestamp) -> Result<()> {
         self.kept(|db| {
             db.execute("INSERT OR REPLACE INTO hold VALUES (?1, ?2)", params![host, until.as_millisecond()])
@@ -64,7 +65,7 @@ impl Table {
         })
     }
 
-    /// Keeps one.
+    /// Stores that a host had a public address.
     pub(crate) fn keep_public(&self, host: &str) -> Result<()> {
         self.kept(|db| db.execute("INSERT OR IGNORE INTO public_host VALUES (?1)", [host]))?;
         Ok(())

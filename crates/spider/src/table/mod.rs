@@ -1,15 +1,15 @@
 //! The table of every URL that was ever tested: one SQLite file, kept between runs.
 //!
-//! Tests of one moment are committed together twice a second, so kill -9 costs half a second of work; the next run goes on
-//! from there. Conditional requests, "since when" and "what is new" all come out of this table.
+//! Tests are committed together twice a second, so kill -9 costs half a second of work, and the next run resumes from
+//! there. Conditional requests, "since when" and "what is new" are based on this table.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `mod` | opening, runs, commits |
-//! | `urls` | URLs and what came of testing them; pages |
-//! | `history` | what was wrong before |
+//! | `urls` | URLs and their test results; pages |
+//! | `history` | findings of earlier runs |
 //! | `manners` | robots.txt, hosts on hold, public hosts |
-//! | `codec` | the references of a page as bytes |
+//! | `codec` | the encoding of a page's references |
 
 pub(crate) mod codec;
 mod history;
@@ -30,11 +30,12 @@ pub use urls::Tested;
 
 /// The first bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// The layout of the file.
+/// The version of the file's layout.
 const VERSION: i64 = 1;
-/// How much work kill -9 may cost.
+/// The interval of commits, which is the work that kill -9 may cost.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
-/// How long an interrupted run can be resumed. Later, what it saw is old, and conditional requests are cheap.
+/// The number of seconds after which an interrupted run is not resumed: its results are too old then, and conditional
+/// requests are cheap.
 const RESUMED_WITHIN: i64 = 24 * 3600;
 
 /// The table.
@@ -42,60 +43,60 @@ pub struct Table {
     db: Connection,
     path: PathBuf,
     committed: Instant,
-    /// Held for as long as the run lasts: two at once would overwrite each other.
+    /// Held during a run: two runs at the same time would overwrite each other's results.
     _lock: Option<Lock>,
 }
 
-/// A run that has begun, or goes on.
+/// A run that was started or resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
     /// Its number.
     pub number: u32,
-    /// When it began.
+    /// The time of its start.
     pub began: Timestamp,
-    /// When the run before began.
+    /// The start of the previous run.
     pub before: Option<Timestamp>,
-    /// Whether it was interrupted and goes on now.
+    /// True if it was interrupted and is resumed.
     pub is_resumed: bool,
-    /// Whether the last run that came to its end had the same to do, so that the two can be compared.
+    /// True if the last complete run had the same plan, so that the two can be compared.
     pub is_like_the_last: bool,
 }
 
-/// Why the table cannot be used.
+/// The reason why the table cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
-    /// Another run is at it.
+    /// Another run is using it.
     #[error("another run is using {}", path.display())]
     Busy {
-        /// Which file.
+        /// The path of the table.
         path: PathBuf,
     },
-    /// From a newer version, or not ours.
+    /// Another version or another program created it.
     #[error("{} was written by another version of modoai", path.display())]
     Foreign {
-        /// Which file.
+        /// The path of the table.
         path: PathBuf,
     },
-    /// Somebody has changed it.
+    /// Its contents are inconsistent.
     #[error("{} is damaged", path.display())]
     Damaged {
-        /// Which file.
+        /// The path of the table.
         path: PathBuf,
     },
-    /// The folder or the file cannot be written.
+    /// The directory or the file cannot be written.
     #[error("failed to open {}", path.display())]
     Io {
-        /// Which file.
+        /// The path that failed.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: std::io::Error,
     },
     /// SQLite failed.
     #[error("failed to write the table {}", path.display())]
     Engine {
-        /// Which file.
+        /// The path of the table.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: rusqlite::Error,
     },
 }
@@ -118,14 +119,14 @@ impl TableError {
 
 type Result<T> = std::result::Result<T, TableError>;
 
-/// An exclusive lock. Dropping it unlocks the file, also while a child process that has just been forked still holds a copy
-/// of the descriptor.
+/// An exclusive lock. Dropping it unlocks the file, even while a newly forked child process still has a copy of the
+/// descriptor.
 #[derive(Debug)]
 struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // It would also end with the last copy of the descriptor.
+        // Otherwise, the lock would last until the last copy of the descriptor is closed.
         let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
     }
 }
@@ -135,7 +136,7 @@ impl Table {
     pub fn open(path: &Path) -> Result<Self> {
         let io = |source| TableError::Io { path: path.to_path_buf(), source };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            // It names pages and owners that others need not know.
+            // It contains pages and owners that other users must not see.
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io)?;
         }
         let mut lock_path = path.as_os_str().to_owned();
@@ -149,14 +150,14 @@ impl Table {
             },
         )?;
         let engine = |source| TableError::Engine { path: path.to_path_buf(), source };
-        // SQLite gives its log the same rights as the file.
+        // SQLite gives its log the same permissions as the file.
         private(path).map_err(io)?;
         let db = Connection::open(path).map_err(engine)?;
         Self::prepared(db, path.to_path_buf(), Some(Lock(lock)))
     }
 
-    /// Moves a damaged table out of the way, so that the next run starts a new one. Returns its new path. A file that is not an
-    /// SQLite database stays where it is: it may be somebody's document.
+    /// Moves a damaged table aside, so that the next run starts a new one. Returns its new path. A file that is not an
+    /// SQLite database is not moved: it may be a user's document.
     pub fn set_aside(path: &Path) -> Result<PathBuf> {
         let io = |source| TableError::Io { path: path.to_path_buf(), source };
         let with = |end: &str| {
@@ -171,14 +172,14 @@ impl Table {
         }
         let aside = with(".damaged");
         std::fs::rename(path, &aside).map_err(io)?;
-        // They belong to the damaged file, and would damage the new one.
+        // These files belong to the damaged table, and would damage the new one.
         for end in ["-wal", "-shm"] {
             let _ = std::fs::remove_file(with(end));
         }
         Ok(aside)
     }
 
-    /// A table that nobody keeps. It is on disc all the same, since webs may be larger than memory.
+    /// Creates a temporary table. It is on disk nevertheless, since a web may be larger than memory.
     pub fn temporary() -> Result<Self> {
         let path = PathBuf::from("(a temporary table)");
         let db = Connection::open("").map_err(|source| TableError::Engine { path: path.clone(), source })?;
@@ -201,13 +202,13 @@ impl Table {
             VERSION => {}
             _ => return Err(TableError::Foreign { path }),
         }
-        // Tables of earlier versions have none.
+        // Tables of earlier versions lack it.
         let public_host = "CREATE TABLE IF NOT EXISTS public_host (host TEXT PRIMARY KEY) WITHOUT ROWID";
         db.execute_batch(&format!("{public_host}; BEGIN")).map_err(engine)?;
         Ok(Self { db, path, committed: Instant::now(), _lock: lock })
     }
 
-    /// Begins a run, or goes on with the last one if that was interrupted, not long ago, in the same work.
+    /// Starts a run, or resumes the last one if that was interrupted recently with the same plan.
     pub fn begin(&mut self, plan: u64, now: Timestamp) -> Result<Begun> {
         let last = self.kept(|db| {
             db.query_row("SELECT number, plan, began, ended FROM run ORDER BY number DESC LIMIT 1", [], |row| {
@@ -232,7 +233,7 @@ impl Table {
         Ok(Begun { number, began: now, before, is_resumed: false, is_like_the_last })
     }
 
-    /// When the last run before this one began that came to its end, and whether it had the same to do.
+    /// Returns the start of the last complete run that precedes this one, and true if it had the same plan.
     fn before(&self, number: u32, plan: u64) -> Result<(Option<Timestamp>, bool)> {
         self.kept(|db| {
             let sql =
@@ -242,14 +243,14 @@ impl Table {
         })
     }
 
-    /// When the last run that has seen everything began.
+    /// Returns the start of the last complete run.
     pub fn last_whole(&self) -> Result<Option<Timestamp>> {
         let sql = "SELECT max(began) FROM run WHERE ended IS NOT NULL";
         let began = self.kept(|db| db.query_row(sql, [], |row| row.get::<_, Option<i64>>(0)))?;
         Ok(began.map(timestamp))
     }
 
-    /// Ends a run that has seen everything.
+    /// Ends a complete run.
     pub fn end(&mut self, run: u32, summary: &str, now: Timestamp) -> Result<()> {
         self.kept(|db| {
             let sql = "UPDATE run SET ended = ?2, summary = ?3 WHERE number = ?1";
@@ -258,29 +259,29 @@ impl Table {
         self.commit()
     }
 
-    /// Commits if it is time to.
+    /// Commits if the interval has passed.
     pub fn tick(&mut self) -> Result<()> {
         if self.committed.elapsed() >= COMMIT_EVERY { self.commit() } else { Ok(()) }
     }
 
-    /// Makes everything so far survive.
+    /// Commits all changes so far, and begins a new transaction.
     pub fn commit(&mut self) -> Result<()> {
         self.rest()?;
         self.kept(|db| db.execute_batch("BEGIN"))
     }
 
-    /// The same, and leaves it at that: others may keep something of their own in the same file now.
+    /// Commits all changes so far without a new transaction, so that others can write to the same file.
     pub fn rest(&mut self) -> Result<()> {
         self.committed = Instant::now();
         self.kept(|db| if db.is_autocommit() { Ok(()) } else { db.execute_batch("COMMIT") })
     }
 
-    /// What to say if the table does not fit together.
+    /// Creates the error for inconsistent contents.
     pub(crate) fn damaged(&self) -> TableError {
         TableError::Damaged { path: self.path.clone() }
     }
 
-    /// The connection, for what is kept beside the table and by others.
+    /// Returns the connection, for other data in the same file.
     pub fn connection(&self) -> &Connection {
         &self.db
     }
@@ -292,12 +293,12 @@ impl Table {
 
 impl Drop for Table {
     fn drop(&mut self) {
-        // Whatever is not committed now is tested again; there is nobody to tell.
+        // Uncommitted results are tested again; a destructor cannot report an error.
         let _ = self.rest();
     }
 }
 
-/// A time of the store. One that no calendar has is the beginning of all times.
+/// Converts a time of the store. An invalid one becomes the Unix epoch.
 fn timestamp(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -1,4 +1,4 @@
-//! URLs, what came of testing them, and what was read in pages.
+//! URLs, their test results, and the contents of pages.
 
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ pub(crate) struct Test {
     pub(crate) missed: u32,
 }
 
-/// A URL as it is loaded into memory when a run begins.
+/// A URL as loaded into memory at the start of a run.
 pub(crate) struct Known<'a> {
     pub(crate) id: u32,
     pub(crate) url: &'a str,
@@ -38,12 +38,12 @@ pub(crate) struct Known<'a> {
     pub(crate) test: Option<(u32, Outcome, u16, Form)>,
 }
 
-/// What a run found out about a URL.
+/// The result of a run for a URL.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tested<'a> {
-    /// Which.
+    /// The URL.
     pub url: &'a str,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// Its media type, with parameters.
     pub media_type: Option<&'a str>,
@@ -74,7 +74,7 @@ impl Table {
         })
     }
 
-    /// Visits what was tested in the last run: URL, outcome, media type and digest.
+    /// Visits the URLs tested in the last run: URL, outcome, media type and digest.
     pub fn last_tested(&self, mut visit: impl FnMut(Tested<'_>)) -> Result<()> {
         self.kept(|db| {
             let sql = "SELECT url, code, CASE WHEN code IN (20, 21) THEN detail END, status, media, digest
@@ -92,7 +92,7 @@ impl Table {
         })
     }
 
-    /// A URL that was not known before.
+    /// Adds a new URL.
     pub(crate) fn add(&self, id: u32, url: &str, now: Timestamp) -> Result<()> {
         self.kept(|db| {
             db.prepare_cached("INSERT INTO node (id, url, first_seen) VALUES (?1, ?2, ?3)")?.execute(params![
@@ -104,7 +104,7 @@ impl Table {
         Ok(())
     }
 
-    /// When it was first seen.
+    /// Returns the time when a URL was first seen.
     pub(crate) fn first_seen(&self, node: u32) -> Result<Timestamp> {
         self.kept(|db| {
             let mut statement = db.prepare_cached("SELECT first_seen FROM node WHERE id = ?1")?;
@@ -112,7 +112,7 @@ impl Table {
         })
     }
 
-    /// What came of testing it last.
+    /// Returns the last test of a URL.
     pub(crate) fn test(&self, node: u32) -> Result<Option<Test>> {
         self.kept(|db| {
             let sql = "SELECT run, at, code, detail, status, etag, modified, expires, media, bytes, owner, title, form,
@@ -121,7 +121,7 @@ impl Table {
         })
     }
 
-    /// What came of testing it now.
+    /// Stores the test of a URL.
     pub(crate) fn record(&self, node: u32, test: &Test) -> Result<()> {
         let (code, detail, _) = test.outcome.to_code();
         self.kept(|db| {
@@ -152,7 +152,7 @@ impl Table {
         Ok(())
     }
 
-    /// What was read in it.
+    /// Stores the contents of a page.
     pub(crate) fn keep_page(&self, node: u32, reader: u32, partial: bool, refs: &[u8], anchors: &[u8]) -> Result<()> {
         self.kept(|db| {
             db.prepare_cached("INSERT OR REPLACE INTO page VALUES (?1, ?2, ?3, ?4, ?5)")?
@@ -161,14 +161,14 @@ impl Table {
         Ok(())
     }
 
-    /// Whether there is a page that this version has read.
+    /// Returns true if the table has a page as read by this version of the extraction.
     pub(crate) fn has_page(&self, node: u32, reader: u32) -> Result<bool> {
         self.kept(|db| {
             db.prepare_cached("SELECT 1 FROM page WHERE node = ?1 AND reader = ?2")?.exists(params![node, reader])
         })
     }
 
-    /// The pages that were too long to be read to their end.
+    /// Returns the pages that were too long to be read completely.
     pub(crate) fn partial_pages(&self) -> Result<HashSet<u32>> {
         self.kept(|db| {
             let mut statement = db.prepare("SELECT node FROM page WHERE partial")?;
@@ -176,14 +176,14 @@ impl Table {
         })
     }
 
-    /// Its references, packed; none if it was never read.
+    /// Returns a page's references, compressed; `None` if it was never read.
     pub(crate) fn references(&self, node: u32) -> Result<Option<Vec<u8>>> {
         self.kept(|db| {
             db.prepare_cached("SELECT refs FROM page WHERE node = ?1")?.query_row([node], |row| row.get(0)).optional()
         })
     }
 
-    /// Its anchors, and whether these are all.
+    /// Returns a page's anchors, and true if these are all.
     pub(crate) fn anchors(&self, node: u32) -> Result<Option<(Vec<u8>, bool)>> {
         self.kept(|db| {
             db.prepare_cached("SELECT anchors, partial FROM page WHERE node = ?1")?
