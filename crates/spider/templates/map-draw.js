@@ -1,5 +1,5 @@
-// The picture: where things are on the screen, and how they look. Everything is drawn anew for each frame, one path for all
-// marks of a kind, so that thousands of pages cost milliseconds.
+// Drawing: the positions of things on the screen, and their shapes and colours. Everything is drawn again in each
+// frame, with one path for all marks of a kind, so that thousands of pages take milliseconds.
 
 const canvas = document.getElementById("map");
 const pen = canvas.getContext("2d", { alpha: false });
@@ -7,7 +7,7 @@ const RADIUS = 20000;
 const TURN = Math.PI * 2;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-// What is shown, and how. Whoever changes it calls `redraw`.
+// The current view. Call `redraw` after a change.
 const view = {
   x: 0, y: 0, k: 0.02,
   width: 1, height: 1,
@@ -15,13 +15,14 @@ const view = {
   selected: -1, selectedEnd: -1, hovered: -1, hoveredEnd: -1, found: null,
 };
 
-// Places of all pages: of both arrangements, and those that are drawn, which lie between the two while one turns into the other.
+// Positions of all pages: in both arrangements, and as drawn, which is between the two while one changes into the
+// other.
 const arrangements = { folders: new Float32Array(PAGES * 3), rings: new Float32Array(PAGES * 3) };
 for (let page = 0; page < PAGES; page++) {
   arrangements.folders.set(columns.folders.slice(page * 3, page * 3 + 3), page * 3);
   arrangements.rings.set([columns.rings[page * 2], columns.rings[page * 2 + 1], columns.ring_dot], page * 3);
 }
-// The top is what people look for.
+// The top is larger, because users search for it.
 for (let page = 0; page < PAGES; page++) if (columns.depth[page] === 0) arrangements.rings[page * 3 + 2] *= 1.8;
 const spots = arrangements.folders.slice();
 const unit = {
@@ -29,7 +30,7 @@ const unit = {
   rings: columns.ring_dot * 0.75,
 };
 
-// Colours as the style sheet has them, for the light or the dark.
+// The colours of the style sheet, for light or dark mode.
 let palette = {};
 const readPalette = (printed) => {
   const style = getComputedStyle(document.documentElement);
@@ -43,7 +44,7 @@ const readPalette = (printed) => {
   };
 };
 
-// How pages are told apart: a class for each entry of the legend.
+// The classes of pages: one for each entry of the legend.
 const SHAPES = ["diamond", "triangle", "square", "pentagon", "ring", "hollow", "disc", "cross"];
 const OWNERS = 8;
 const deepest = columns.depth.reduce((most, depth) => Math.max(most, depth), 0);
@@ -83,7 +84,7 @@ const classify = () => {
   for (let page = 0; page < PAGES; page++) members[(classOf[page] = of(page))].push(page);
 };
 
-// Pages that stand out: all, unless something was chosen, searched or selected.
+// The highlighted pages: all, unless something was chosen, searched or selected.
 let focus = null;
 const refocus = () => {
   if (view.selectedEnd >= 0) focus = new Set(ends[view.selectedEnd].pages);
@@ -120,7 +121,8 @@ const polygon = (x, y, r, corners, turned) => {
   pen.closePath();
 };
 
-// Wherever one looks from, what is wrong is not too small to be seen; but not so large that a little of it looks like much.
+// Broken pages have a minimum size, so that they are visible at any zoom; and a limit, so that few do not look like
+// many.
 const sizeOnScreen = (page) => {
   const size = Math.max(spots[page * 3 + 2] * view.k, 0.8);
   return columns.verdict[page] <= FRAGMENT ? Math.max(size, Math.min(2, size * 1.5)) : size;
@@ -129,10 +131,10 @@ const sizeOnScreen = (page) => {
 const drawPages = () => {
   const margin = 40;
   for (const bright of [false, true]) {
-    // The good first, so that nothing hides what is wrong.
+    // Good pages first, so that they do not hide those with problems.
     for (let nth = classes.length - 1; nth >= 0; nth--) {
       const { colour, shape } = classes[nth];
-      // By owner, pages of which nothing is to be said are paler than those that need their owner.
+      // By owner, pages without problems are paler than those that need their owner.
       for (const pale of view.colouring === "owner" && bright ? [true, false] : [false]) {
         pen.beginPath();
         for (const page of members[nth]) {
@@ -156,7 +158,7 @@ const drawPages = () => {
   }
   pen.globalAlpha = 1;
   if (view.colouring === "verdict") return;
-  // Other colours say whose it is, or how far; what is broken is still to be seen.
+  // If colours show owners or distances, an outline marks pages with broken links.
   pen.beginPath();
   for (const page of spikes.keys()) {
     if (isBright(page)) mark.disc(screenX(spots[page * 3]), screenY(spots[page * 3 + 1]), sizeOnScreen(page));
@@ -166,7 +168,7 @@ const drawPages = () => {
   pen.stroke();
 };
 
-// Broken ends: a stalk, and a red head on it; hollow for a fragment.
+// Spikes for broken links: a line with a dot at its end, which is hollow for a fragment.
 const endsAt = (page, act) => {
   const list = spikes.get(page);
   const step = TURN / Math.max(list.length, 5);
@@ -247,7 +249,7 @@ const drawBands = (alpha) => {
     if (nth) pen.arc(screenX(0), screenY(0), columns.bands[nth - 1][1] * view.k, TURN, 0, true);
     pen.fill();
   });
-  // By which link each page is reached.
+  // The link by which each page is reached.
   pen.beginPath();
   for (let page = 0; page < PAGES; page++) {
     const parent = columns.parent[page];
@@ -282,7 +284,7 @@ const bow = (x1, y1, x2, y2, bend) => {
   pen.stroke();
 };
 
-// The links of one page: those that lead away are whole lines, those that lead here are dashed and bend the other way.
+// The links of one page: outgoing ones are solid lines; incoming ones are dashed, and bend the other way.
 const drawLinks = (page, strength) => {
   const x1 = screenX(spots[page * 3]), y1 = screenY(spots[page * 3 + 1]);
   const draw = (list, colour, dash, bend) => {
@@ -315,7 +317,7 @@ const drawRing = (page, colour, width) => {
   pen.stroke();
 };
 
-// Writing: the largest circles first, then pages; what would lie on something written is left out.
+// Labels: the largest circles first, then pages; a label that would overlap another one is omitted.
 const write = (() => {
   let boxes = [];
   const fits = (box) => !boxes.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]);
@@ -334,7 +336,7 @@ const write = (() => {
       boxes = [];
       if (widths.size > 20000) widths.clear();
     },
-    // Returns whether there was room.
+    // Returns true if the label fits.
     at(words, x, y, size, weight, colour, room, force) {
       const font = `${weight} ${size}px system-ui, -apple-system, "Segoe UI", "Liberation Sans", sans-serif`;
       const [shown, width] = shorten(words, font, room);
@@ -394,7 +396,7 @@ const tops = Array.from({ length: PAGES }, (_, page) => page).filter((page) => c
 const bySize = [...places].sort((a, b) => b.r - a.r);
 const byImportance = Array.from({ length: PAGES }, (_, page) => page).sort((a, b) => into(b).length - into(a).length || a - b);
 
-let turning = 1; // how far the arrangement has come
+let turning = 1; // the progress of a change of the arrangement
 const draw = () => {
   pen.globalAlpha = 1;
   pen.fillStyle = palette.paper;
@@ -414,13 +416,13 @@ const draw = () => {
   if (turning === 1) drawLabels();
 };
 
-// On slow machines, the last picture is moved about while somebody drags or zooms, and drawn anew a few times a second.
+// On slow machines, the last image is moved while the user drags or zooms, and a few times a second drawn again.
 const SLOW = 26; // milliseconds
 const shot = { canvas: document.createElement("canvas"), x: 0, y: 0, k: 1 };
 let waiting = false, movedAt = -1e9, drawnAt = 0, wasDrawn = false, cost = 0;
 const frame = (now) => {
   waiting = false;
-  // What a whole picture costs is known when the next frame begins.
+  // The time for drawing is known when the next frame begins.
   if (wasDrawn && now - drawnAt < 1000) cost = now - drawnAt;
   wasDrawn = false;
   const isMoving = now - movedAt < 120;
@@ -452,11 +454,11 @@ const moved = () => {
   redraw();
 };
 
-// As many pixels as there are; on paper, more.
+// One pixel of the canvas for each of the screen; on paper, more.
 const resize = (density = devicePixelRatio || 1) => {
   const { width, height } = canvas.getBoundingClientRect();
   if (!width || !height) return;
-  // Whoever saw everything goes on seeing everything.
+  // If everything was visible, it stays visible.
   const before = overview(), sawAll = ["x", "y", "k"].every((part) => Math.abs(view[part] - before[part]) <= Math.abs(before[part]) * 0.001);
   Object.assign(view, { width, height });
   if (sawAll) Object.assign(view, overview());
@@ -465,8 +467,8 @@ const resize = (density = devicePixelRatio || 1) => {
   pen.setTransform(canvas.width / width, 0, 0, canvas.height / height, 0, 0);
 };
 
-// Goes from one state to another within half a second, or at once for those who want it calm. Where one looks and how pages are
-// arranged change independently: a new way of one kind ends the old one of that kind.
+// Animates a change within half a second, or skips the animation if the user prefers reduced motion. The camera and the
+// positions of pages change independently: a new animation of one kind ends the previous one of that kind.
 const ways = { camera: 0, pages: 0 };
 const glide = (kind, step) => {
   const mine = ++ways[kind];
@@ -480,7 +482,7 @@ const glide = (kind, step) => {
   };
   requestAnimationFrame(next);
 };
-// The circle around everything says nothing if there are others in it: it is not drawn, and leaves more room for them.
+// The outermost circle adds no information if it contains others: it is not drawn, which leaves more space for them.
 const whole = places.length > 1 ? places[0] : null;
 const extent = (() => {
   if (!whole) return { x: 0, y: 0, width: RADIUS * 2, height: RADIUS * 2 };
@@ -490,7 +492,7 @@ const extent = (() => {
   for (let page = 0; page < PAGES; page++) if (columns.inside[page] === 0) take(columns.folders[page * 3], columns.folders[page * 3 + 1], columns.folders[page * 3 + 2]);
   return { x: (left + right) / 2, y: (top + bottom) / 2, width: right - left, height: bottom - top };
 })();
-// Where one stands to see everything.
+// The camera position at which everything is visible.
 const overview = () => {
   const { x, y, width, height } = view.arrangement === "folders" ? extent : { x: 0, y: 0, width: RADIUS * 2, height: RADIUS * 2 };
   return { x, y, k: Math.min((view.width - 20) / width, (view.height - 36) / height) };
@@ -498,7 +500,7 @@ const overview = () => {
 const goTo = (x, y, k) => {
   const from = { x: view.x, y: view.y, k: view.k };
   glide("camera", (share) => {
-    // Zoom by factors, and so that the way looks straight.
+    // The zoom is exponential, and the position is interpolated so that the path on the screen is straight.
     view.k = from.k * Math.pow(k / from.k, share);
     const along = Math.abs(k / from.k - 1) < 0.01 ? share : (1 / view.k - 1 / from.k) / (1 / k - 1 / from.k);
     view.x = from.x + (x - from.x) * along;
@@ -529,7 +531,7 @@ const arrange = (arrangement) => {
   fit();
 };
 
-// What is under a point: a page, perhaps one of its ends.
+// Returns the page at a point, and its spike there, if any.
 const under = (x, y, reach) => {
   let best = -1, nearest = Infinity, end = -1;
   for (let page = 0; page < PAGES; page++) {

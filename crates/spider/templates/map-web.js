@@ -1,5 +1,5 @@
 "use strict";
-// What the page holds: the columns that were written beside it, as arrays that are quick to read. Nothing here draws.
+// The data of the page: the columns from the JSON next to it, as arrays that are fast to read. This file draws nothing.
 
 const columns = JSON.parse(document.getElementById("web").textContent);
 const PAGES = columns.titles.length;
@@ -13,7 +13,7 @@ for (let page = 0; page < PAGES; page++) {
   urls.push((page ? urls[page - 1].slice(0, columns.shared[page]) : "") + columns.rest[page]);
 }
 
-// Links as one list of targets, and where each page's part of it begins; the same for those that lead to a page.
+// Links as one list of targets, with the position where each page's part begins; and the same for links to each page.
 const { out, into } = (() => {
   const bytes = Uint8Array.from(atob(columns.links), (c) => c.charCodeAt(0));
   let at = 0;
@@ -50,8 +50,8 @@ const { out, into } = (() => {
 const gone = new Set(columns.gone);
 const verdictOf = (page) => (gone.has(page) ? GONE : columns.verdict[page]);
 
-// Targets with which something is the matter, and who links to them.
-// What most pages link to is in the site's template, and no fault of each of them.
+// Targets with problems, and the pages that link to them. A link on most pages is part of the site's template, and not
+// a problem of each page.
 const ends = columns.ends.map(([url, verdict, reason, to, since, wide]) => ({
   url: text(url), verdict, reason: text(reason), to: text(to), since: text(since), wide: wide === 1, pages: [],
 }));
@@ -68,7 +68,8 @@ columns.troubled.forEach((page, nth) => {
 const problemsOf = (page) => problems.get(page) ?? { rows: [], untold: 0 };
 const countOf = (page, verdict) => problemsOf(page).rows.filter((row) => ends[row.end].verdict === verdict && !ends[row.end].wide).length;
 
-// What sticks out of a page: its own distinct broken ends. More than twelve are not told apart.
+// The distinct broken links of each page, which are drawn as spikes. Twelve at most, since more cannot be
+// distinguished.
 const spikes = new Map();
 for (const [page, { rows }] of problems) {
   const distinct = [...new Set(rows.map((row) => row.end))].filter((end) => ends[end].verdict <= FRAGMENT && !ends[end].wide);
@@ -76,7 +77,7 @@ for (const [page, { rows }] of problems) {
   if (distinct.length) spikes.set(page, distinct.slice(0, 12));
 }
 
-// On the map, titles go without what most of them end with, such as the name of the site.
+// On the map, titles are shown without the part that most of them end with, such as the name of the site.
 const titleOf = (page) => text(columns.titles[page]) || urls[page].replace(/^https?:\/\/[^/]*/, "") || urls[page];
 const shortTitle = (() => {
   const parts = (title) => title.split(/(\s+[|–—·»-]\s+|\s*::\s*)/);
@@ -92,7 +93,7 @@ const shortTitle = (() => {
   };
 })();
 
-// Circles, each knowing the one around it: they come in the order of a walk from the outermost.
+// Circles, each with the index of the enclosing one: they are listed depth-first, from the outermost.
 const places = columns.places.map(([x, y, r, level, isFolder, label]) => ({ x, y, r, level, isFolder, label: text(label), around: -1 }));
 {
   const path = [];
@@ -102,8 +103,8 @@ const places = columns.places.map(([x, y, r, level, isFolder, label]) => ({ x, y
   });
 }
 
-// What hangs together: how many links there are between two circles within the same circle. Menus link everything to the same
-// few pages and say nothing, so links to pages that a fifth of all pages link to do not count.
+// The connections between circles: the number of links between two circles within the same circle. Links to pages that
+// a fifth of all pages link to do not count, since menus contain them everywhere.
 const flows = () => {
   const counts = new Map(), most = Math.max(30, PAGES / 5);
   for (let page = 0; page < PAGES; page++) {

@@ -1,5 +1,5 @@
-// What people do with the map, and what they read beside it. Text is only ever set as text, and only http and https are linked:
-// titles and addresses are other people's.
+// Interaction with the map, and the text next to it. Text is only inserted as text nodes, and only http and https URLs
+// become links, because titles and URLs are untrusted.
 
 const byId = (id) => document.getElementById(id);
 const el = (name, properties, ...children) => {
@@ -17,7 +17,7 @@ const link = (url, words = url) => (isWeb(url) ? el("a", { href: url, target: "_
 const ownerOf = (page) => (columns.owner[page] < 0 ? "" : columns.owners[columns.owner[page]]);
 const narrow = matchMedia("(max-width: 760px)");
 
-// What is the matter with a page, in a few words.
+// Returns the problems of a page in short form.
 const matter = (page) => {
   const words = gone.has(page) ? [VERDICTS[GONE]] : [];
   const [broken, fragments, moved] = [BROKEN, FRAGMENT, MOVED].map((verdict) => countOf(page, verdict));
@@ -28,7 +28,7 @@ const matter = (page) => {
   return words.join(", ");
 };
 
-// A link to a page: followed with a new tab or window, it opens the page; otherwise it is shown on the map.
+// A link to a page: if opened in a new tab or window, it opens the page; otherwise it selects the page on the map.
 const pageLink = (page) => {
   const show = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
@@ -40,7 +40,7 @@ const pageLink = (page) => {
     : el("button", { type: "button", class: "more", onclick: show }, titleOf(page));
 };
 
-// A list that grows when asked: thousands of rows at once would be slow.
+// A list that shows more rows on request, because creating thousands of rows would be slow.
 const rows = (list, row, container = el("ul", { class: "rows" })) => {
   const box = el("div", null, container);
   let shown = 0;
@@ -87,7 +87,7 @@ const folded = (title, list, row, open) => {
   return details;
 };
 
-// Selecting.
+// Selection.
 const closer = () => el("button", { type: "button", class: "close", "aria-label": "Clear selection", title: "Clear selection (Escape)", onclick: () => letGo() }, "×");
 const show = (...children) => {
   const section = byId("selected");
@@ -152,7 +152,7 @@ const letGo = () => {
   history.replaceState(null, "", location.pathname + location.search);
   redraw();
 };
-// Brings pages into sight, near enough to be told apart.
+// Moves and zooms the map so that pages are visible and distinguishable.
 const flyTo = (pages) => {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const page of pages) {
@@ -164,7 +164,7 @@ const flyTo = (pages) => {
   goTo((left + right) / 2, (top + bottom) / 2, Math.max(Math.min(k, pages.length > 1 ? near : Math.max(view.k, near)), overview().k));
 };
 
-// The legend: what the colours mean, and a way to see only some of them.
+// The legend: the meaning of the colours, and a filter by colour.
 const swatch = ({ colour, shape }) => {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
@@ -208,7 +208,7 @@ const recolour = () => {
   redraw();
 };
 
-// The list of what needs attention: by page, or by target, where one repair may mend many pages.
+// The list of problems: by page, or by target, where one repair may fix many pages.
 const troubled = Array.from({ length: PAGES }, (_, page) => page).filter((page) => columns.verdict[page] <= MOVED)
   .map((page) => [page, verdictOf(page) === GONE ? 999 : countOf(page, columns.verdict[page])])
   .sort(([a, many], [b, more]) => columns.verdict[a] - columns.verdict[b] || more - many || a - b).map(([page]) => page);
@@ -227,13 +227,13 @@ const relist = (which) => {
   byId("more").textContent = `${count(list.length, words)} in all.`;
 };
 
-// Finding pages.
+// Search.
 const haystack = Array.from({ length: PAGES }, (_, page) => `${text(columns.titles[page])} ${urls[page]}`.toLowerCase());
 let hits = [], marked = -1;
 const find = () => {
   const words = byId("query").value.toLowerCase().split(/\s+/).filter(Boolean);
   hits = words.length ? haystack.flatMap((hay, page) => (words.every((word) => hay.includes(word)) ? [page] : [])) : [];
-  // Titles before addresses, pages with many links first.
+  // Matches in titles precede those in URLs; then pages with many links.
   const inTitle = (page) => words.every((word) => titleOf(page).toLowerCase().includes(word));
   const all = new Set(hits);
   hits = hits.map((page) => [page, inTitle(page)]).sort(([a, first], [b, second]) => second - first || into(b).length - into(a).length).map(([page]) => page);
@@ -354,7 +354,7 @@ const hover = (at) => {
   redraw();
 };
 
-// Keys: from page to page, in the direction of the arrow.
+// Keys: move from page to page, in the direction of the arrow.
 const step = (dx, dy) => {
   if (view.selected < 0) return PAGES ? select(tops[0] ?? 0, true) : undefined;
   const all = arrangements[view.arrangement], x = all[view.selected * 3], y = all[view.selected * 3 + 1];
@@ -408,7 +408,7 @@ byId("sheet").addEventListener("click", () => {
   byId("sheet").setAttribute("aria-expanded", String(!low));
 });
 
-// From the beginning.
+// Start.
 const fromAddress = () => {
   const node = Number(/^#n(\d+)$/.exec(location.hash)?.[1] ?? NaN);
   const page = columns.nodes.indexOf(node);
