@@ -1,62 +1,63 @@
-//! What fragments can point at, and whether one does: the rules of HTML for finding the indicated part of a document.
+//! The possible targets of fragments in a page, and the HTML rules for finding the target of a fragment.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The anchors of one page, as sorted hashes: a page may have ten thousand, and the names themselves are never needed again.
+/// The anchors of one page, as sorted hashes: a page may have ten thousand, and the names themselves are not needed
+/// later.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Anchors(Vec<u64>);
 
 impl Anchors {
-    /// Those of these names (`id`, and `name` of `a`).
+    /// Creates the anchors from their names (`id`, and `name` of `a`).
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         Self::from_hashes(names.into_iter().map(hash).collect())
     }
 
-    /// Those of names already hashed by [`hash`].
+    /// Creates the anchors from names that [`hash`] has hashed.
     pub fn from_hashes(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
         hashes.dedup();
         Self(hashes)
     }
 
-    /// Whether a fragment leads somewhere.
+    /// Returns true if a fragment has a target.
     pub fn have(&self, fragment: Fragment) -> bool {
         fragment.is_top
             || self.0.binary_search(&fragment.raw).is_ok()
             || self.0.binary_search(&fragment.decoded).is_ok()
     }
 
-    /// As stored with the page.
+    /// Returns the bytes that are stored with the page.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.iter().flat_map(|hash| hash.to_le_bytes()).collect()
     }
 
-    /// As read back; what is left over of a damaged store is ignored.
+    /// Reads anchors from stored bytes; an incomplete hash in a damaged store is ignored.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let (whole, _) = bytes.as_chunks::<8>();
         Self(whole.iter().map(|hash| u64::from_le_bytes(*hash)).collect())
     }
 
-    /// How many there are.
+    /// Returns the number of anchors.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if the page has no anchors.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// The hash of an anchor's name.
+/// Returns the hash of an anchor's name.
 pub fn hash(name: &str) -> u64 {
     xxh3_64(name.as_bytes())
 }
 
-/// A fragment as it is looked up: first as written, then decoded, and `top` is always there.
+/// A fragment, prepared for a lookup: first as written, then decoded. `top` always has a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fragment {
     raw: u64,
@@ -65,12 +66,12 @@ pub struct Fragment {
 }
 
 impl Fragment {
-    /// A fragment without its `#`.
+    /// Creates a fragment from its text without `#`.
     pub fn new(text: &str) -> Self {
         let decoded = percent_decode_str(text).decode_utf8_lossy();
-        // What begins like this is a place within a program that runs in the page, and no name.
+        // A fragment that begins like this is a route of a script in the page, and not a name.
         let is_route = text.starts_with('/') || text.starts_with('!');
-        // A part of a drawing that is described and not named.
+        // A part of an image that is described by coordinates.
         let is_route = is_route || text.starts_with("svgView(") || text.starts_with("xywh=");
         let is_top = text.is_empty() || decoded.eq_ignore_ascii_case("top") || is_route;
         let raw = hash(text);

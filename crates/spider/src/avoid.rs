@@ -1,5 +1,5 @@
-//! Everything that is avoided or leafed, and why, as MOMspider's avoid file had it: the entries of the plan, and what robots.txt
-//! of the hosts forbids as far as the table knows it. The text can be used as an avoid file.
+//! Lists all avoided and leafed prefixes with the reasons, in the format of MOMspider's avoid file: the entries of the
+//! plan, and the rules of robots.txt that are stored in the table. The output can be used as an avoid file.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const HEAD: &str = "\
 # The format is: EntryType URLprefix [ExpireDate]; [*] means permanently.
 ";
 
-/// Writes the list for a plan and what the table knows of robots.txt. `agent` is the product token of the client.
+/// Returns the list for a plan and the table's robots.txt rules. `agent` is the product token of the client.
 pub fn list(plan: &Plan, table: &Table, agent: &str, now: Timestamp) -> Result<String, TableError> {
     let age = plan.robots_age.unwrap_or(ROBOTS_LIVE).min(ROBOTS_LIVE);
     let mut remembered = Vec::new();
@@ -58,7 +58,7 @@ fn add_robots(text: &mut String, remembered: &Remembered, agent: &str, age: Sign
     }
 }
 
-/// A date as the avoid file has it.
+/// Formats a date for the avoid file.
 fn date(until: Option<Timestamp>) -> String {
     until.map_or_else(|| "*".to_owned(), |until| httpdate::fmt_http_date(until.into()))
 }

@@ -1,6 +1,6 @@
-//! Foreign text, made harmless. Titles, link texts, owners and URLs are written by strangers, and end up on terminals, in
-//! messages, in spreadsheets and on web pages: where they could move a cursor, break a header, run a program, or pass off
-//! words of their own as the spider's. What is dangerous is said here once, and holds wherever anything is told.
+//! Sanitises untrusted text. Titles, link text, owners and URLs are written by third parties, and appear on terminals,
+//! in messages, in spreadsheets and on web pages. There they could move a cursor, break a header, run a program, or
+//! imitate output of the spider. The dangerous characters are defined here once, and all reports use this module.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,8 +8,8 @@ use std::fmt;
 use modoai_fetch::is_senseless;
 pub(crate) use modoai_fetch::{is_invisible, is_joiner};
 
-/// Text on one line for terminals, plain files and templates that escape: a line break becomes a space, and whatever is
-/// [invisible](is_invisible) becomes U+FFFD, so that one sees that something was there.
+/// Text on one line for terminals, plain files and templates that escape: a line break becomes a space, and an
+/// [invisible](is_invisible) character becomes U+FFFD, so that its presence is visible.
 pub(crate) struct Printable<'a>(pub &'a str);
 
 impl fmt::Display for Printable<'_> {
@@ -18,7 +18,7 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// The same as it may stand anywhere in HTML, within quotes too.
+/// The same for any place in HTML, including attributes in quotes.
 pub(crate) struct Escaped<'a>(pub &'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -27,7 +27,7 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Text as it may stand anywhere in XML. Programs read it, so nothing is taken from it but what XML does not allow.
+/// Text for any place in XML. Since programs read it, only characters that XML forbids are replaced.
 pub(crate) struct Legal<'a>(pub &'a str);
 
 impl fmt::Display for Legal<'_> {
@@ -37,7 +37,7 @@ impl fmt::Display for Legal<'_> {
 }
 
 fn escaped(text: &str, is_unwanted: fn(char) -> bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    // Nearly everything is plain, and there are millions of URLs.
+    // Nearly all text is plain, and a report contains millions of URLs.
     let is_plain = |byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'');
     if text.bytes().all(is_plain) {
         return f.write_str(text);
@@ -72,7 +72,8 @@ fn markup_instead(c: char) -> Option<&'static str> {
     })
 }
 
-/// Words on one line, at most `most` characters: without what is [invisible](is_invisible), and without runs of space.
+/// Returns words on one line, at most `most` characters: without [invisible](is_invisible) characters and repeated
+/// spaces.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     let mut line = String::new();
     let (mut length, mut is_apart) = (0, false);
@@ -90,7 +91,7 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
         }
         line.push(c);
         length += 1;
-        // There may be megabytes; one character too many is enough to see that it has to be cut.
+        // The text may be megabytes long; one character above the limit is enough to know that it is cut.
         if length > most {
             break;
         }
@@ -98,7 +99,7 @@ pub(crate) fn one_line(text: &str, most: usize) -> String {
     cut(&line, most).into_owned()
 }
 
-/// The start of a text: at most `most` characters, the last of which is `…` if that is not all.
+/// Returns the start of a text: at most `most` characters, the last of which is `…` if the text was cut.
 pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => text.into(),
@@ -109,13 +110,13 @@ pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// Whether a browser would go to the web for it, and run nothing. Only such URLs ever become links.
+/// Returns true if a browser would open a URL on the web, and run nothing. Only such URLs become links.
 pub(crate) fn is_web(url: &str) -> bool {
     let begins = |scheme: &str| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     begins("https://") || begins("http://")
 }
 
-/// Whether a browser could also make sense of the rest of it.
+/// Returns true if a browser could also parse the rest of a URL.
 pub(crate) fn is_followable(url: &str) -> bool {
     is_web(url) && url::Url::parse(url).is_ok()
 }

@@ -1,24 +1,24 @@
-//! The multi-owner maintenance spider: one traversal for the webs of many owners, each of whom is told what is broken,
-//! moved, changed or about to expire. After MOMspider (Fielding 1994).
+//! The maintenance spider for several owners: one traversal of the webs of many owners, who receive separate reports
+//! of broken, moved, changed and expiring documents. After MOMspider (Fielding 1994).
 //!
-//! | module | what it owns |
+//! | module | what it does |
 //! |---|---|
-//! | [`task`] | whose webs, how far, who is told what; the task files |
-//! | [`traverse`] | the traversal: all tasks at once, every URL at most once |
-//! | [`extract`] | what a document says; pure |
-//! | [`reference`](mod@reference) | what a document points at, and by which element |
-//! | [`anchors`] | what fragments can point at |
-//! | [`avoid`] | what is avoided or leafed, and why |
-//! | [`verdict`] | what came of testing a URL, and what that means for a link |
+//! | [`task`] | tasks: sites, limits, recipients of mail; the task files |
+//! | [`traverse`] | the traversal: tests the URLs of all tasks in one pass, each URL at most once |
+//! | [`extract`] | extracts the contents of a document, without requests |
+//! | [`reference`](mod@reference) | the references of a document, and their elements |
+//! | [`anchors`] | the possible targets of fragments |
+//! | [`avoid`] | lists avoided and leafed prefixes, with the reasons |
+//! | [`verdict`] | the outcome of testing a URL, and the verdict of a link |
 //! | [`table`] | every URL that was ever tested, kept between runs |
-//! | [`survey`] | what a traversal found |
-//! | [`results`] | the same, as reports and mail read it |
+//! | [`survey`] | the results of a traversal |
+//! | [`results`] | the interface through which reports and mail read them |
 //! | [`targets`] | findings grouped by target |
-//! | [`report`] | what is told of a run: terminal, JSON, CSV, JUnit, SARIF, index documents |
-//! | [`map`] | the picture of the web, and the same graph for other programs |
+//! | [`report`] | reports of a run: terminal, JSON, CSV, JUnit, SARIF, index documents |
+//! | [`map`] | the map of the web, and the same graph for other programs |
 //! | [`mail`] | messages to owners |
-//! | [`count`] | the counting problem: files, crawl, site map and log, side by side |
-//! | `foreign` | text of strangers, made harmless for all of these |
+//! | [`count`] | the counting problem: compares files, crawl, sitemap and log |
+//! | `foreign` | sanitises untrusted text for all of these |
 
 pub mod anchors;
 pub mod avoid;

@@ -1,36 +1,36 @@
-//! References: what a document points at, and by which element. One row of [`KINDS`] is one way to refer.
+//! References of documents, and the elements that contain them. One row of [`KINDS`] is one kind of reference.
 
 /// One reference in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// By which element and attribute, or by which other means.
+    /// The element and attribute, or other syntax.
     pub kind: Kind,
-    /// The line of the document, from 1; 0 where lines mean nothing (a response header).
+    /// The line of the document, from 1; 0 without lines (a response header).
     pub line: u32,
-    /// What a reader sees of it: the text of a link, the alternative of an image. White space is folded, and long text is cut.
+    /// The visible text: the text of a link, the alternative of an image. Whitespace is folded, and long text is cut.
     pub text: Box<str>,
-    /// What it points at.
+    /// The target.
     pub target: Target,
-    /// True if there is whitespace around the URL, which not every program removes.
+    /// True if the URL has whitespace around it, which not every program removes.
     pub is_padded: bool,
 }
 
-/// What a reference points at, after the rules of the URL standard and the document's base.
+/// The target of a reference, resolved by the rules of the URL standard with the document's base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// An http or https URL.
     Web {
         /// The URL, without its fragment.
         url: Box<str>,
-        /// The fragment as the URL has it (percent-encoded), without `#` and without a text directive (`:~:`). None if there
-        /// is none or nothing is left of it.
+        /// The fragment as the URL has it (percent-encoded), without `#` and without a text directive (`:~:`). `None`
+        /// if it is missing or empty.
         fragment: Option<Box<str>>,
     },
-    /// A `mailto:` URL; `fault` says what is wrong with its syntax, if anything.
+    /// A `mailto:` URL.
     Mail {
         /// The URL as written.
         url: Box<str>,
-        /// What is wrong.
+        /// The error in its syntax, if it has one.
         fault: Option<&'static str>,
     },
     /// Any other scheme (`tel:`, `data:`, `javascript:`, `ftp:` …), which is not tested; see [`untested_scheme`].
@@ -38,11 +38,11 @@ pub enum Target {
         /// The URL, cut if it is long.
         url: Box<str>,
     },
-    /// What no browser could follow.
+    /// A URL that no browser can follow.
     Invalid {
-        /// As written, cut if it is long.
+        /// The text as written, cut if it is long.
         text: Box<str>,
-        /// Why not.
+        /// The reason.
         fault: &'static str,
     },
 }
@@ -50,26 +50,26 @@ pub enum Target {
 /// Schemes whose URLs need no test: they contain the content themselves, or start a call.
 const NEED_NO_TEST: [&str; 6] = ["about", "blob", "data", "javascript", "sms", "tel"];
 
-/// Returns the scheme of a URL of another scheme than http and https that is not tested; none if the URL needs no test.
+/// Returns the scheme of a URL that cannot be tested; `None` if the URL needs no test. Not for http and https.
 pub fn untested_scheme(url: &str) -> Option<&str> {
     let (scheme, _) = url.split_once(':')?;
     (!NEED_NO_TEST.iter().any(|known| scheme.eq_ignore_ascii_case(known))).then_some(scheme)
 }
 
-/// What following a reference would mean, which decides how it is tested.
+/// The kind of target that a reference implies, which decides how it is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leads {
-    /// To a document that readers go to: part of the web if a task's scope has it.
+    /// A document that users read: part of the web if a task's scope includes it.
     ToDocument,
-    /// To something that is itself read for references, but is no document (a style sheet, a manifest, a feed).
+    /// A resource that is read for references, but is not a document (a style sheet, a manifest, a feed).
     ToSource,
-    /// To a sitemap, which is read as one whatever its name and media type are.
+    /// A sitemap, which is read as one regardless of its name and media type.
     ToSitemap,
-    /// To something that has no references: an image, a script.
+    /// A resource without references: an image, a script.
     ToPart,
-    /// To what a style sheet needs: few and small, so that getting it is as cheap as asking whether it can be got.
+    /// A resource of a style sheet: few and small, so that GET costs no more than HEAD.
     ToOrnament,
-    /// To something that takes what is sent to it; a refusal of the method is an answer.
+    /// A target of form data; if it refuses the method, it exists.
     ToAction,
 }
 
@@ -82,26 +82,26 @@ impl Leads {
 
 macro_rules! kinds {
     ($($(#[$about:meta])* $name:ident = $code:literal $element:literal $leads:ident),+ $(,)?) => {
-        /// A way to refer. The number is stored with pages, so it never changes its meaning.
+        /// A kind of reference. The number is stored with pages, so it never changes its meaning.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Kind { $($(#[$about])* $name = $code),+ }
 
-        /// Every kind, in the order of its number.
+        /// All kinds, in the order of their numbers.
         pub const KINDS: &[Kind] = &[$(Kind::$name),+];
 
         impl Kind {
-            /// The element and attribute, as reports call it.
+            /// Returns the element and attribute, as shown in reports.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$name => $element),+ }
             }
 
-            /// What following it would mean.
+            /// Returns the kind of target.
             pub fn leads(self) -> Leads {
                 match self { $(Self::$name => Leads::$leads),+ }
             }
 
-            /// The kind of this number.
+            /// Returns the kind of this number.
             pub fn from_code(code: u8) -> Option<Self> {
                 match code { $($code => Some(Self::$name),)+ _ => None }
             }
@@ -110,7 +110,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Where a task begins: nobody's reference.
+    /// The start of a task, which is not a reference in a document.
     Top = 0 "top" ToDocument,
     /// `<a href>`, also in SVG.
     Anchor = 1 "a href" ToDocument,
@@ -178,9 +178,9 @@ kinds! {
     CssImport = 32 "css @import" ToSource,
     /// A `Link` response header.
     LinkHeader = 33 "Link header" ToDocument,
-    /// An entry of a site map.
+    /// An entry of a sitemap.
     Sitemap = 34 "sitemap loc" ToDocument,
-    /// A site map named by robots.txt, by another site map or by `<link rel=sitemap>`.
+    /// A sitemap listed in robots.txt, in another sitemap or by `<link rel=sitemap>`.
     SitemapFile = 35 "sitemap" ToSitemap,
     /// An entry of an RSS or Atom feed.
     Feed = 36 "feed link" ToDocument,
@@ -192,13 +192,13 @@ kinds! {
     Ping = 39 "a ping" ToAction,
     /// `cite` of a quotation, an insertion or a deletion.
     Cite = 40 "cite" ToDocument,
-    /// `<html manifest>`, `<body background>`, `<table background>` and other attributes of old.
+    /// `<html manifest>`, `<body background>`, `<table background>` and other obsolete attributes.
     Background = 41 "background" ToPart,
     /// A link in Markdown.
     MarkdownLink = 42 "markdown link" ToDocument,
     /// An image in Markdown.
     MarkdownImage = 43 "markdown image" ToPart,
-    // 44 was anything else that leads to a document, which nothing ever did; it is not given again.
-    /// `<form action>` that is sent by GET: a page like any other, such as that of a search.
+    // 44 was any other reference to a document, which never occurred; the number is not used again.
+    /// `<form action>` with the method GET: an ordinary page, such as that of a search.
     FormPage = 45 "form action (get)" ToDocument,
 }

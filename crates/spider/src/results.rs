@@ -1,6 +1,7 @@
-//! A finished run as reports and mail read it. The table implements [`Results`]; tests of reports bring their own.
+//! The interface through which reports and mail read a finished run. The table implements [`Results`]; tests of reports
+//! have their own implementations.
 //!
-//! A web may have a million URLs, so nothing here is handed out as a whole: documents and findings are visited one by one.
+//! A web may have a million URLs, so no method returns all of them: documents and findings are visited one by one.
 
 use std::fmt;
 
@@ -12,7 +13,7 @@ use crate::report::words::number;
 use crate::task::Task;
 use crate::verdict::{Outcome, Verdict};
 
-/// What can go wrong while results are read or written down.
+/// An error in reading results or writing a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The store could not be read.
@@ -21,71 +22,72 @@ pub enum ReportError {
     /// The report could not be written.
     #[error("failed to write {what}")]
     Write {
-        /// Which file or stream.
+        /// The file or stream.
         what: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// A template or a serialiser refused.
+    /// A template or a serialiser failed.
     #[error("failed to create {what}")]
     Render {
-        /// Of what.
+        /// The output that was created.
         what: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// Whether there is more to visit.
+/// The result of a visitor; an error ends the visit.
 pub type Visit = Result<(), ReportError>;
 
-/// A finished run, or one that was cut short.
+/// A finished or interrupted run.
 pub trait Results {
-    /// The run itself.
+    /// Returns the run itself.
     fn run(&self) -> &Run;
 
-    /// The infostructures, in the order of the tasks.
+    /// Returns the infostructures, in the order of the tasks.
     fn infostructures(&self) -> &[Infostructure];
 
     /// Visits the documents of one infostructure in the order of their URLs, each with its references in the order of the
     /// document.
     fn documents(&self, of: usize, visit: &mut dyn FnMut(&Document, &[Referenced]) -> Visit) -> Visit;
 
-    /// Visits the findings of one infostructure, or of all of them (each page once, however many infostructures have it), page
-    /// by page in the order of URLs, within a page in the order of the document. `Good` is never among them.
+    /// Visits the findings of one infostructure, or of all of them (each page once, regardless of the number of
+    /// infostructures), page by page in the order of URLs, within a page in the order of the document. `Good` is never
+    /// among them.
     fn findings(&self, of: Option<usize>, visit: &mut dyn FnMut(&Finding) -> Visit) -> Visit;
 
     /// Visits findings of earlier runs that this run does not have, page by page.
     fn earlier(&self, of: Option<usize>, visit: &mut dyn FnMut(&Earlier) -> Visit) -> Visit;
 }
 
-/// The run itself.
+/// A run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Run {
     /// Its number in the table, from 1.
     pub number: u64,
-    /// When it began.
+    /// The time of its start.
     pub began: Timestamp,
-    /// When it ended.
+    /// The time of its end.
     pub ended: Timestamp,
-    /// When the run before began, if there was one.
+    /// The start of the previous run, if one exists.
     pub before: Option<Timestamp>,
     /// The reason why the run ended early, if it did.
     pub cut_short: Option<String>,
-    /// Why pages of the tasks could not be read, the most frequent reason first.
+    /// The reasons why pages of the tasks could not be read, the most frequent first.
     pub unread: Vec<Unread>,
     /// The settings that apply to all tasks, by name.
     pub settings: Vec<(&'static str, String)>,
-    /// What is worth knowing: limits that were reached, tops that have moved, oddities of the task file.
+    /// Remarks: limits that were reached, tops that have moved, unusual contents of the task file.
     pub remarks: Vec<String>,
-    /// What was counted.
+    /// The counts.
     pub summary: Summary,
 }
 
 impl Run {
-    /// Why the run is incomplete, for people; none if it is complete.
+    /// Returns the reason why the run is incomplete, for display; `None` if it is complete.
     pub fn incomplete(&self) -> Option<String> {
         let cut_short = self.cut_short.as_ref().map(|why| format!("the run stopped early: {why}"));
         let unread = self.summary.share_unread().map(|share| {
@@ -122,7 +124,7 @@ impl fmt::Display for Unread {
     }
 }
 
-/// What was counted: of a run, or of one infostructure.
+/// The counts of a run, or of one infostructure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Documents that were read.
@@ -135,13 +137,13 @@ pub struct Summary {
     pub urls: u64,
     /// Requests that were sent.
     pub requests: u64,
-    /// Bytes of bodies that came.
+    /// Bytes of bodies that were received.
     pub bytes: u64,
     /// Distinct broken targets: URLs without fragments, and mail addresses.
     pub broken: u64,
-    /// Distinct fragments that lead nowhere.
+    /// Distinct missing fragments.
     pub fragments: u64,
-    /// Distinct targets that have moved, for good or for now.
+    /// Distinct targets that have moved, permanently or temporarily.
     pub moved: u64,
     /// Distinct targets that could not be tested.
     pub not_tested: u64,
@@ -162,7 +164,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The pages that could not be read, as a share of all pages; none if all were read.
+    /// Returns the pages that could not be read, as a share of all pages; `None` if all were read.
     pub fn share_unread(&self) -> Option<String> {
         let Self { pages, unread, .. } = *self;
         let all = pages + unread;
@@ -175,52 +177,52 @@ impl Summary {
     }
 }
 
-/// One infostructure: what one task traversed.
+/// One infostructure: the documents of one task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Infostructure {
     /// The task.
     pub task: Task,
-    /// What was counted in it (requests and bytes are those of the run).
+    /// Its counts (requests and bytes are those of the run).
     pub summary: Summary,
 }
 
 /// A document of an infostructure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// Its number in the table, the same in every run: good for anchors within an index.
+    /// Its number in the table, the same in every run, and suitable for anchors within an index.
     pub node: u32,
     /// Its URL.
     pub url: String,
     /// Its title.
     pub title: Option<String>,
-    /// Who owns it: the map of owners says so, or else the header of its answer, or else the document itself.
+    /// Its owner: by the owner rules, or else by a header of its response, or else by the document itself.
     pub owner: Option<String>,
-    /// What came of testing it.
+    /// The outcome of its test.
     pub outcome: Outcome,
-    /// The status of its answer.
+    /// The status of its response.
     pub status: Option<u16>,
     /// Its media type.
     pub media_type: Option<String>,
     /// Its length, if known.
     pub bytes: Option<u64>,
-    /// When it was last modified, by its own account.
+    /// The date of its last modification, as its server reports it.
     pub last_modified: Option<Timestamp>,
-    /// When it expires, by its own account.
+    /// The date of its expiry, as its server reports it.
     pub expires: Option<Timestamp>,
-    /// When its content was last seen to be another than before.
+    /// The date when a change of its content was last observed.
     pub changed: Option<Timestamp>,
-    /// When it was first seen.
+    /// The date when it was first seen.
     pub first_seen: Timestamp,
-    /// How many links away from the nearest top.
+    /// The number of links from the nearest top.
     pub depth: u32,
-    /// Whether it changed within the task's window.
+    /// True if it changed within the task's window.
     pub is_changed: bool,
-    /// Whether it expires within the task's window.
+    /// True if it expires within the task's window.
     pub is_expiring: bool,
 }
 
 impl Document {
-    /// A document that is there, and of which no more is known.
+    /// Creates a document that exists, without further data.
     pub fn new(node: u32, url: impl Into<String>) -> Self {
         Self {
             node,
@@ -242,47 +244,48 @@ impl Document {
     }
 }
 
-/// A reference of a document, and what became of it.
+/// A reference of a document, and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Referenced {
-    /// By which element.
+    /// The kind of reference.
     pub kind: Kind,
-    /// On which line; 0 where lines mean nothing.
+    /// The line; 0 without lines.
     pub line: u32,
-    /// What a reader sees of it.
+    /// The visible text.
     pub text: String,
-    /// Where it leads, without a fragment; as written if it cannot be followed.
+    /// The target, without a fragment; as written if it cannot be followed.
     pub target: String,
     /// The fragment.
     pub fragment: Option<String>,
     /// The target's number in the table.
     pub node: Option<u32>,
-    /// Whether the target is a document of the same infostructure, and has an entry of its own in the index.
+    /// True if the target is a document of the same infostructure, with a separate entry in the index.
     pub is_inside: bool,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// True if it was not tested because the settings say so: external, to be avoided, or beyond a limit.
+    /// True if the settings exclude it from testing: external, to be avoided, or beyond a limit.
     pub is_skipped: bool,
-    /// The status of the last answer, if there was one.
+    /// The status of the last response, if one was received.
     pub status: Option<u16>,
-    /// In words, if all is not well.
+    /// The reason in words, unless the verdict is good.
     pub reason: Option<String>,
     /// The new address, if it has moved.
     pub to: Option<String>,
-    /// Whether the move is for good. Moves that only add a slash, or `https`, are told by [`is_small_move`](Self::is_small_move).
+    /// True if the move is permanent. Moves that only add a slash, or `https`, are marked by
+    /// [`is_small_move`](Self::is_small_move).
     pub is_permanent: bool,
-    /// Whether the move is only one of a final slash, or from http to https.
+    /// True if the move only changes a final slash, or http to https.
     pub is_small_move: bool,
-    /// Since when it has been so, if it is not well.
+    /// The date since when the problem exists.
     pub since: Option<Timestamp>,
-    /// Title of the target, if it was read.
+    /// The title of the target, if it was read.
     pub title: Option<String>,
-    /// When the target was last modified.
+    /// The date when the target was last modified.
     pub last_modified: Option<Timestamp>,
 }
 
 impl Referenced {
-    /// A good reference to somewhere outside, of which no more is known.
+    /// Creates a good reference to an external target, without further data.
     pub fn new(kind: Kind, line: u32, text: impl Into<String>, target: impl Into<String>) -> Self {
         Self {
             kind,
@@ -306,42 +309,42 @@ impl Referenced {
     }
 }
 
-/// What somebody has to look at.
+/// A problem that an owner has to check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// The page that has the link; for `changed` and `expiring`, the document itself.
+    /// The page with the link; for `changed` and `expiring`, the document itself.
     pub page: String,
     /// The title of that page.
     pub title: Option<String>,
-    /// Where the link leads, without a fragment; as written if it cannot be followed. For `changed` and `expiring`, the
-    /// document itself.
+    /// The target of the link, without a fragment; as written if it cannot be followed. For `changed` and `expiring`,
+    /// the document itself.
     pub target: String,
     /// The fragment.
     pub fragment: Option<String>,
-    /// What is the matter.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The status of the last answer, if there was one.
+    /// The status of the last response, if one was received.
     pub status: Option<u16>,
-    /// In words.
+    /// The reason in words.
     pub reason: String,
-    /// By which element.
+    /// The element of the link.
     pub element: &'static str,
-    /// On which line.
+    /// The line of the link.
     pub line: u32,
-    /// What a reader sees of it.
+    /// The visible text of the link.
     pub text: String,
-    /// Since when.
+    /// The date since when it exists.
     pub since: Option<Timestamp>,
-    /// Whether the run before did not have it.
+    /// True if the previous run did not have it.
     pub is_new: bool,
     /// The new address, if it has moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Whether the move is for good.
+    /// True if the move is permanent.
     pub permanent: bool,
-    /// Who owns the page.
+    /// The owner of the page.
     pub owner: Option<String>,
-    /// The names of the infostructures that have the page.
+    /// The names of the infostructures that contain the page.
     pub tasks: Vec<String>,
 }
 
@@ -356,13 +359,13 @@ pub struct Earlier {
     pub fragment: Option<String>,
     /// The verdict of the earlier run.
     pub verdict: Verdict,
-    /// Since when it had been so.
+    /// The date since when it had existed.
     pub since: Option<Timestamp>,
-    /// Why this run does not have it.
+    /// The reason why this run does not have it.
     pub state: State,
 }
 
-/// What became of an earlier finding.
+/// The state of an earlier finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -375,7 +378,7 @@ pub enum State {
 }
 
 impl State {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unchecked => "unchecked",

@@ -1,8 +1,8 @@
-//! Findings grouped by target: each target once, with the pages that link to it.
+//! Groups findings by target: each target once, with the pages that link to it.
 //!
-//! One dead link in a template is one thing to repair, on however many pages it is. Reports therefore begin with targets, and
-//! what is on most pages is left out of what they say about each page ([`Targets::is_site_wide`]). The number of targets is
-//! also what every report counts, so that totals agree.
+//! One broken link in a template is one thing to repair, regardless of the number of pages. Reports therefore begin
+//! with targets, and omit links on most pages from the lists of each page ([`Targets::is_site_wide`]). All reports
+//! count targets, so that totals agree.
 //!
 //! Memory grows with the number of distinct targets that have a finding, not with the number of links.
 
@@ -16,11 +16,11 @@ use crate::verdict::Verdict;
 
 /// The number of pages that are kept for each target.
 const FIRST: usize = 10;
-/// On fewer pages than this, nothing is site-wide: a small site has no template worth naming.
+/// The number of pages below which nothing is site-wide: a small site has no relevant template.
 const FEWEST: u64 = 10;
 
-/// Returns the number by which findings about the same thing are found. A missing part is known by its fragment; what is broken
-/// or has moved is so with every fragment.
+/// Returns the number that all findings about the same target share. A missing fragment is identified by page and
+/// fragment; a broken or moved target by its URL, with any fragment.
 pub(crate) fn subject(verdict: Verdict, target: &str, fragment: Option<&str>) -> u64 {
     let text = match fragment.filter(|_| verdict == Verdict::Fragment) {
         Some(fragment) => format!("{target}#{fragment}"),
@@ -29,7 +29,7 @@ pub(crate) fn subject(verdict: Verdict, target: &str, fragment: Option<&str>) ->
     xxh3_64_with_seed(text.as_bytes(), verdict as u64)
 }
 
-/// Returns true if a link on so many pages of all is part of the site's template: it is on more than half of them.
+/// Returns true if a link on this number of pages is part of the site's template: it is on more than half of all pages.
 pub(crate) fn is_on_most(pages: u64, all: u64) -> bool {
     pages >= FEWEST && pages * 2 > all
 }
@@ -39,13 +39,13 @@ pub(crate) fn is_on_most(pages: u64, all: u64) -> bool {
 pub struct Target {
     /// The first finding about it, which has its URL, verdict and reason.
     pub first: Finding,
-    /// The earliest time since when it has been so.
+    /// The earliest date of these findings.
     pub since: Option<Timestamp>,
     /// True if no earlier run had a finding about it.
     pub is_new: bool,
     /// The number of links.
     pub links: u64,
-    /// The number of pages that have them.
+    /// The number of pages with these links.
     pub pages: u64,
     /// True if most pages have the link.
     pub is_site_wide: bool,
@@ -82,7 +82,7 @@ impl Target {
         }
     }
 
-    /// The URL, with its fragment if that is what is missing.
+    /// Returns the URL, with its fragment if only that is missing.
     pub fn url(&self) -> String {
         match self.first.fragment.as_deref().filter(|_| self.first.verdict == Verdict::Fragment) {
             Some(fragment) => format!("{}#{fragment}", self.first.target),
@@ -141,24 +141,24 @@ impl Targets {
         Ok(targets)
     }
 
-    /// All targets with a finding, in the order in which they were found.
+    /// Returns all targets with a finding, in the order in which they were found.
     pub fn all(&self) -> &[Target] {
         &self.all
     }
 
-    /// The targets of one verdict, those on most pages first.
+    /// Returns the targets of one verdict, those on most pages first.
     pub fn of(&self, verdict: Verdict) -> Vec<&Target> {
         let mut of: Vec<&Target> = self.all.iter().filter(|target| target.first.verdict == verdict).collect();
         of.sort_by_key(|target| std::cmp::Reverse(target.pages));
         of
     }
 
-    /// The number of documents, of which [`Target::pages`] is a part.
+    /// Returns the number of documents, of which [`Target::pages`] is a part.
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// Returns true if there is a finding about this.
+    /// Returns true if a finding about this target exists.
     pub fn has(&self, verdict: Verdict, target: &str, fragment: Option<&str>) -> bool {
         self.by_subject.contains_key(&subject(verdict, target, fragment))
     }

@@ -1,83 +1,83 @@
-//! What came of testing a URL, and what that means for a link. A failure to test is never called a broken link.
+//! The outcome of testing a URL, and the verdict of a link. A URL that could not be tested is never called broken.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What came of testing one URL, by itself: where a redirect leads is another URL with an outcome of its own.
+/// The outcome of testing one URL by itself: the target of a redirect is another URL with a separate outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is there.
+    /// It exists.
     Good,
-    /// It is not, and that is certain.
+    /// It is broken with certainty.
     Broken(Fault),
-    /// It is elsewhere.
+    /// It redirects.
     Moved {
-        /// Whether for good (301, 308), so that links should be changed.
+        /// True if the redirect is permanent (301, 308), so that links should be changed.
         permanent: bool,
-        /// Where.
+        /// The target of the redirect.
         to: Box<str>,
     },
-    /// Nobody knows, and this is why.
+    /// It could not be tested, for this reason.
     NotTested(Reason),
 }
 
-/// Why a URL is broken.
+/// The reason why a URL is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The server says so: 404, 410 and the like.
+    /// The server reports it: 404, 410 and similar.
     Status(u16),
     /// No host of this name exists.
     NoSuchHost,
-    /// It leads back to itself, or on and on.
+    /// It redirects to itself, or too many times.
     RedirectLoop,
-    /// It redirects to nowhere, or to what cannot be followed.
+    /// Its redirect has no target, or one that cannot be followed.
     RedirectNowhere,
-    /// Nobody has answered there for a long time: so many runs in a row, since a while.
+    /// Its host has not responded in several consecutive runs over a long time.
     Unreachable,
 }
 
-/// Why a URL was not tested, or not to the end.
+/// The reason why a URL was not tested, or not completely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// robots.txt forbids it; the rule, and its line.
     Robots(Box<str>),
-    /// robots.txt could not be had (5xx, unreachable), and RFC 9309 then says to stay out.
+    /// robots.txt could not be fetched (5xx, unreachable), and RFC 9309 then forbids all requests.
     RobotsUnknown,
-    /// It is on the list of what to avoid.
+    /// It is on the list of URLs to avoid.
     Avoided,
-    /// It is outside, and what is outside was not to be tested.
+    /// It is external, and external URLs were not to be tested.
     Outside,
-    /// Its host is private, and only public ones may be asked.
+    /// Its host has a private address, and requests are restricted to public ones.
     PrivateAddress,
-    /// No answer in time.
+    /// No response before the timeout.
     TimedOut,
-    /// No connection, or one that broke: perhaps theirs, perhaps ours.
+    /// The connection failed, which may be a problem of either side.
     Connection(Box<str>),
-    /// 429, or 503 with a time to come back.
+    /// 429, or 503 with `Retry-After`.
     Busy(u16),
-    /// 401 or 407: one must log in.
+    /// 401 or 407: a login is required.
     Login(u16),
-    /// 403, 999 or a challenge, which may be meant for programs only.
+    /// 403, 999 or a challenge, which may apply to programs only.
     Refused(u16),
     /// 5xx after several attempts.
     ServerTrouble(u16),
-    /// Its certificate is not trusted: it may be there, but not for us.
+    /// Its certificate is not trusted: browsers with another set of certificates may accept it.
     Certificate(Box<str>),
-    /// An answer that is not HTTP, or is cut short.
+    /// An invalid or truncated HTTP response.
     Garbled(Box<str>),
-    /// It redirects in a circle, but sets cookies on the way, as pages for browsers do.
+    /// Its redirects form a loop, but set cookies, as pages for browsers do.
     Cookies,
-    /// It takes what is sent to it, and says nothing to whoever only looks.
+    /// It accepts form data, and refuses GET and HEAD.
     OnlyPost(u16),
-    /// Enough documents of URLs that look alike were read.
+    /// Enough documents with similar URLs were read.
     Similar,
-    /// The run ended first.
+    /// The run ended before its test.
     Interrupted,
 }
 
 impl Outcome {
-    /// A number for the store, which never changes its meaning; and the detail beside it.
+    /// Returns a number for the store, which never changes its meaning, and the detail that is stored with it.
     pub fn to_code(&self) -> (u8, Option<&str>, u16) {
         match self {
             Self::Good => (0, None, 0),
@@ -93,7 +93,7 @@ impl Outcome {
                 Reason::RobotsUnknown => (41, None, 0),
                 Reason::Avoided => (42, None, 0),
                 Reason::Outside => (43, None, 0),
-                // 44 was a limit that was reached, which is no URL's outcome; it is not given again.
+                // 44 was for a limit that was reached, which is not the outcome of a URL; the number is not used again.
                 Reason::PrivateAddress => (45, None, 0),
                 Reason::TimedOut => (46, None, 0),
                 Reason::Connection(what) => (47, Some(what), 0),
@@ -111,7 +111,7 @@ impl Outcome {
         }
     }
 
-    /// Back from the store; what a newer version wrote is read as not tested.
+    /// Reads an outcome from the store; one written by a newer version is read as not tested.
     pub fn from_code(code: u8, detail: Option<&str>, status: u16) -> Self {
         let text = || detail.unwrap_or_default().into();
         match code {
@@ -194,7 +194,7 @@ impl fmt::Display for Reason {
 }
 
 impl Reason {
-    /// The reason without what differs from URL to URL, for counting.
+    /// Returns the reason without details that differ from URL to URL, for counting.
     pub fn in_general(&self) -> String {
         match self {
             Self::Robots(_) => "forbidden by robots.txt".to_owned(),
@@ -206,29 +206,29 @@ impl Reason {
     }
 }
 
-/// What a link is, to whoever has to repair it.
+/// The classification of a link in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The target is broken, or the URL cannot be followed at all.
+    /// The target is broken, or the URL cannot be followed.
     Broken,
-    /// The target is there, and has no such part.
+    /// The target exists, but the fragment does not.
     Fragment,
-    /// The target is elsewhere.
+    /// The target has moved.
     Moved,
-    /// The document has changed within the days that somebody wants to know of.
+    /// The document has changed within the configured number of days.
     Changed,
-    /// The document has expired, or will within the days that somebody wants to know of.
+    /// The document has expired, or expires within the configured number of days.
     Expiring,
-    /// Nobody knows.
+    /// The link could not be checked.
     #[serde(rename = "not tested")]
     NotTested,
-    /// All is well.
+    /// No problems.
     Good,
 }
 
 impl Verdict {
-    /// Its name, as machines read it too.
+    /// Returns its name, which programs read too.
     pub fn name(self) -> &'static str {
         match self {
             Self::Broken => "broken",

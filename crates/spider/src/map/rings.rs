@@ -68,8 +68,7 @@ pub(crate) fn lay_out(web: &Web, radius: f64) -> Rings {
 
 /// Computes the layout of one band from an inner radius. Returns its outer radius.
 fn lay_band(pages: &[usize], inner: f64, web: &Web, places: &mut [Polar]) -> f64 {
-    // Neighbours are in different rows, one behind the other, so that each row has fewer pages and they can be closer
-    // together.
+    // Neighbours are placed in different rows, so that the angle between them is smaller by the number of rows.
     let count = pages.len() as f64;
     let rows = (count / (TAU * (inner + 0.5)).floor()).ceil().max(1.0);
     let step = 1.0 / (inner + 0.5) / rows;

@@ -98,7 +98,7 @@ pub(crate) struct End {
 }
 
 impl Page {
-    /// Returns the number of its own references with that verdict, without those on most pages.
+    /// Returns the number of references with that verdict, without those on most pages.
     pub(crate) fn count(&self, ends: &[End], verdict: Verdict) -> usize {
         let is_own = |end: &End| end.verdict == verdict && !end.is_site_wide;
         self.problems.iter().filter(|problem| is_own(&ends[problem.end as usize])).count()
@@ -297,7 +297,7 @@ pub(crate) fn is_finding(reference: &Referenced) -> bool {
     reference.verdict != Verdict::Good && !reference.is_skipped
 }
 
-/// Returns the worst problem of a page or of its own links. Links on most pages, links that were not tested and
+/// Returns the worst problem of a page or of its links. Links on most pages, links that were not tested and
 /// temporary redirects do not count.
 pub(crate) fn standing(document: &Document, references: &[Referenced], targets: &Targets) -> Verdict {
     let own = match &document.outcome {

@@ -8,7 +8,7 @@ use crate::results::Summary;
 use crate::targets::Target;
 use crate::verdict::Verdict;
 
-/// The texts of a verdict in reports.
+/// The wording of a verdict in reports.
 pub(crate) struct Told {
     /// The verdict.
     pub verdict: Verdict,
@@ -114,7 +114,7 @@ pub(super) const TOLD: &[Told] = &[
     },
 ];
 
-/// Returns the texts of a verdict; `None` for good ones.
+/// Returns the wording of a verdict; `None` for `Good`.
 pub(crate) fn told(verdict: Verdict) -> Option<&'static Told> {
     TOLD.iter().find(|told| told.verdict == verdict)
 }

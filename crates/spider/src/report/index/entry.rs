@@ -242,7 +242,7 @@ fn good(references: &[(&Referenced, u32)], links: &Links<'_>, html: &mut String)
         let target = words::aim(&reference.target, reference.fragment.as_deref());
         let text = if reference.text.is_empty() { path_of(&target) } else { &reference.text };
         html.push_str("<li>");
-        // Good targets have already been followed; parsing so many of them again would take too long.
+        // Good targets have already been followed; parsing them again would take too long.
         anchor_if(is_web(&target), &target, text, html);
         html.push_str(" <small>");
         kind_and_line(reference, *times, html);
