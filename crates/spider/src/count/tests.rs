@@ -1,4 +1,4 @@
-//! A small site, counted by all sources.
+//! Tests the count of a small site with all sources.
 
 use url::Url;
 

@@ -311,7 +311,7 @@ mod tests {
     }
 
     proptest! {
-        /// The short way leads where the standard leads.
+        /// The fast path has the same result as the standard.
         #[test]
         fn plain_references_are_resolved_as_others(
             base in "https?://h\\.test(:81)?(/[a-z.~;]{0,3}){0,4}(\\?[a-z/]{0,3})?(#[a-z]{0,2})?",
@@ -323,7 +323,7 @@ mod tests {
             }
         }
 
-        /// Also if there are many dots and slashes.
+        /// The same with many dots and slashes.
         #[test]
         fn plain_paths_are_resolved_as_others(
             base in "http://h\\.test/[a./]{0,8}",
@@ -335,7 +335,7 @@ mod tests {
             }
         }
 
-        /// Nothing is too odd to be resolved.
+        /// Resolving never panics.
         #[test]
         fn anything_is_resolved(raw in ".{0,40}") {
             resolver("http://h.test/a/b?c#d").resolve(&raw);

@@ -142,7 +142,7 @@ mod tests {
         ] {
             assert_ne!(plain, other);
         }
-        // Ledgers of years ago must still be understood.
+        // Ledgers from previous years must stay valid.
         assert_eq!(plain, 5_200_872_380_157_488_570);
     }
 

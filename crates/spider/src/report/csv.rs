@@ -98,7 +98,7 @@ mod tests {
     use super::super::named;
     use super::*;
 
-    /// What a reader of RFC 4180 makes of it.
+    /// Parses CSV by RFC 4180.
     fn read(text: &str) -> Vec<Vec<String>> {
         let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
         let mut chars = text.chars().peekable();

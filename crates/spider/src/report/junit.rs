@@ -185,7 +185,7 @@ mod tests {
         found.value.into_owned()
     }
 
-    /// Reads it to the end, and counts elements by name.
+    /// Parses it completely, and counts elements by name.
     fn count(xml: &str, name: &str) -> usize {
         let mut reader = Reader::from_str(xml);
         let mut found = 0;

@@ -246,7 +246,7 @@ mod tests {
             assert!(!uri.is_empty() && Url::parse(uri) == Err(url::ParseError::RelativeUrlWithoutBase), "{uri}");
             let root = Url::parse("https://tidewater.example/").expect("a URL");
             let page = root.join(uri).expect("a URL");
-            // A region without a line, or with line 0, is not legal.
+            // A region without a line, or with line 0, is invalid.
             let target = result["properties"]["target"].as_str().expect("a target");
             let of_it = |finding: &&Finding| {
                 let aim = words::aim(&finding.target, finding.fragment.as_deref());

@@ -225,7 +225,7 @@ mod tests {
     fn thousands_are_searched_as_fast_as_a_few() {
         let text: String = (0..20_000).map(|n| format!("Avoid http://h{}/p{n}/\n", n % 100)).collect();
         let restrictions = restrictions(&text);
-        // A look at each of 20,000 for 100,000 URLs would take minutes.
+        // A linear search of 20,000 prefixes for 100,000 URLs would take minutes.
         let avoided = (0..100_000).filter(|n| {
             let url = format!("http://h{}/p{}/x.html", n % 100, n % 40_000);
             restrictions.action(&url, Timestamp::UNIX_EPOCH).is_some()

@@ -1,12 +1,12 @@
-//! One document of each form with every way to refer that is known, each to a place of its own. Other spiders were measured by
-//! such a page: of its sixty references, the best found 47.
+//! One document of each format with all known kinds of references, each to a separate target. Other spiders were
+//! measured with such a page: of its sixty references, the best found 47.
 
 use std::collections::BTreeSet;
 
 use super::{page, references, with_links};
 use crate::reference::{KINDS, Kind};
 
-/// Markup, kind, and where it leads. `%` stands for the place, whose number is that of the row.
+/// Markup, kind, and target. `%` is replaced by the target, whose number is that of the row.
 const HTML: &[(&str, Kind)] = &[
     ("<a href='/%'>link</a>", Kind::Anchor),
     ("<A HREF=/%>unquoted</A>", Kind::Anchor),
@@ -74,16 +74,16 @@ const HTML: &[(&str, Kind)] = &[
     ("<html manifest='/%'>", Kind::Background),
 ];
 
-/// What looks like a reference and is none.
+/// Markup that looks like a reference but is not one.
 const NO_REFERENCES: &str = "<!-- <a href=/no></a> --> <script>'<a href=/no>'</script> <textarea><a href=/no></textarea>
     <link rel=preconnect href=/no> <link rel=dns-prefetch href=//no.test> <p data-href=/no cite=/no src=/no>
     <style>/* url(/no) */ @namespace url(/no); a { b: url(data:,) }</style> <style/>a{}</style>
     <script type='application/json'>{\"url\": \"/no\"}</script> <meta name=description content=/no> <meta property=og:title content=/no>";
 
-/// Kinds, and where they lead.
+/// Kinds, and their targets.
 type Found = &'static [(Kind, &'static str)];
 
-/// The other forms: media type, body, and what is in it.
+/// The other formats: media type, body, and expected references.
 const OTHERS: &[(&str, &str, Found)] = &[
     (
         "application/xhtml+xml",
@@ -188,10 +188,10 @@ fn every_reference_of_a_page_is_found() {
         let kinds: Vec<_> = found.iter().filter(|(_, there)| *there == url).map(|(kind, _)| *kind).collect();
         assert_eq!(kinds, [*kind], "{markup}");
     }
-    // Besides, one link to the page itself, and one image that is no file.
+    // The additional ones are a link to the page itself, and an image that is not a file.
     assert_eq!(found.len(), HTML.len() + 3, "{found:?}");
     assert!(found.iter().all(|(_, url)| !url.contains("no")), "{found:?}");
-    // Lines never go back.
+    // Lines never decrease.
     let lines: Vec<_> = page.references.iter().map(|reference| reference.line).filter(|line| *line > 0).collect();
     assert!(lines.is_sorted(), "{lines:?}");
 }
@@ -210,6 +210,6 @@ fn every_kind_is_found_somewhere() {
     found.extend(OTHERS.iter().flat_map(|(.., expected)| expected.iter().map(|(kind, _)| *kind)));
     found.insert(Kind::LinkHeader);
     let missing: Vec<_> = KINDS.iter().filter(|kind| !found.contains(kind)).collect();
-    // Nobody's reference.
+    // Not a reference in a document.
     assert_eq!(missing, [&Kind::Top]);
 }

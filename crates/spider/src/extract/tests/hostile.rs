@@ -1,4 +1,4 @@
-//! Documents that nobody wrote by hand: everything ends, soon, in bounded memory, and without a panic.
+//! Tests generated and hostile documents: extraction must end soon, in bounded memory, and without a panic.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::super::gather::MOST_REFERENCES;
 use super::super::{Source, extract};
 use super::page;
 
-/// Every form there is.
+/// All formats.
 const TYPES: &[&str] = &[
     "text/html",
     "application/xhtml+xml",
@@ -25,10 +25,10 @@ const TYPES: &[&str] = &[
     "",
 ];
 
-/// Ten megabytes, or a part of one where nothing is optimised.
+/// Ten megabytes, or less in builds without optimisation.
 const LARGE: usize = if cfg!(debug_assertions) { 300_000 } else { 10_000_000 };
 
-/// Far more than is needed, and far less than what grows with the square would take.
+/// Far more than is needed, and far less than quadratic time would take.
 const LONG: Duration = Duration::from_secs(60);
 
 fn large(piece: &str) -> String {

@@ -1,4 +1,4 @@
-//! What documents say, form by form.
+//! Tests the extraction of documents, by format.
 
 mod every_reference;
 mod hostile;
@@ -9,7 +9,7 @@ use url::Url;
 use super::{Page, Source, extract};
 use crate::reference::{Kind, Target};
 
-/// What a document at `http://h.test/d/page` says.
+/// Extracts a document at `http://h.test/d/page`.
 fn page(media_type: &str, body: impl AsRef<[u8]>) -> Page {
     with_links(media_type, body, &[])
 }
@@ -19,7 +19,7 @@ fn with_links(media_type: &str, body: impl AsRef<[u8]>, links: &[&str]) -> Page 
     extract(&Source { url: &url, media_type: Some(media_type), charset: None, links, body: body.as_ref() })
 }
 
-/// Its references: kind, and URL with fragment, or else what it is.
+/// Returns its references: kind, and URL with fragment, or else the text of the target.
 fn references(page: &Page) -> Vec<(Kind, String)> {
     page.references.iter().map(|reference| (reference.kind, written(&reference.target))).collect()
 }

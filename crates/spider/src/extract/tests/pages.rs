@@ -1,4 +1,4 @@
-//! The facts of pages, their bases and charsets, and the lines and texts of references.
+//! Tests titles, owners and dates of pages, their bases and charsets, and the lines and text of references.
 
 use url::Url;
 

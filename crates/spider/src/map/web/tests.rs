@@ -1,4 +1,4 @@
-//! What is kept of a web that is too large, and how what is kept is put.
+//! Tests the selection of pages of a web that is too large, and the text of their problems.
 
 use super::*;
 use crate::reference::Kind;

@@ -1,4 +1,4 @@
-//! Index documents as a reader, a browser and an attacker see them.
+//! Tests index documents for readers, browsers and attackers.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -13,7 +13,7 @@ use super::super::fixture::{Fixture, Vast, at};
 use super::*;
 use crate::targets::Targets;
 
-/// A page as a browser takes it apart.
+/// A page as parsed by a browser.
 #[derive(Default)]
 struct Parsed {
     ids: HashSet<String>,
@@ -74,7 +74,8 @@ fn written(results: &dyn Results, folder: &Path) -> (Written, BTreeMap<String, P
     (written, pages)
 }
 
-/// Every link within the index leads to a page that is there, and to an entry that is on it.
+/// Fails unless every link within the index refers to an existing page, and to an entry on it. Returns the number of
+/// links.
 fn expect_links(pages: &BTreeMap<String, Parsed>) -> usize {
     let base = url::Url::parse("file:///").expect("a URL");
     let mut followed = 0;
@@ -163,7 +164,7 @@ fn nothing_strangers_write_becomes_markup() {
     }
     let html = fs::read_to_string(folder.path().join("report.html")).expect("a page");
     assert!(!html.chars().any(|c| c.is_control() && c != '\n'));
-    // What looked like a hole was not filled.
+    // Text that imitates a hole was not replaced.
     assert!(page.text.contains("<!--hole:entries-->") && page.text.contains("{{ title }}"));
     keep(folder.path(), "hostile");
 }
@@ -265,13 +266,13 @@ fn unchanged_parts_are_not_written_again() {
     let mut fixture = Fixture::templated(3_000);
     let first = write(&fixture, 0, &path).expect("it can be written");
     let before = inodes(&first);
-    // Another run, a day later, that finds the same.
+    // Another run, a day later, with the same results.
     fixture.run.number += 1;
     fixture.run.began = at("2026-11-17T05:45:12Z");
     fixture.run.ended = at("2026-11-17T05:45:19Z");
     let second = write(&fixture, 0, &path).expect("it can be written");
     assert_eq!(inodes(&second), before);
-    // A document is added: its part is another, and perhaps the one before it.
+    // A document is added: its part changes, and perhaps the previous one.
     let added = Document::new(9_999, "https://templated.example/page-1500-and-a-half");
     let at_place = fixture.documents.iter().position(|(one, _)| one.url > added.url).expect("a place");
     fixture.documents.insert(at_place, (added, Vec::new()));
@@ -292,11 +293,11 @@ fn ten_times_as_many_documents_take_about_ten_times_as_long() {
         took.push(effort.as_secs_f64());
         println!("{documents} documents: {:.2} s", effort.as_secs_f64());
     }
-    // Anything that grows with the square would take a hundred times as long.
+    // Quadratic time would be a hundred times as long.
     assert!(took[1] < took[0].max(0.05) * 50.0, "{took:?}");
 }
 
-/// This one is shown in the guide.
+/// The guide shows this example.
 #[test]
 fn an_index_links_to_the_version_before() {
     let folder = TempDir::new().expect("a folder");
@@ -382,9 +383,9 @@ fn what_a_crash_left_is_cleared_away() {
     let path = folder.path().join("report.html");
     let fixture = Fixture::small();
     write(&fixture, 0, &path).expect("it can be written");
-    // The run after ended between the second name and the new index …
+    // The next run was interrupted between the second name and the new index …
     fs::hard_link(&path, folder.path().join("report-2026-11-16T054512Z.html")).expect("a link");
-    // … and after its pages were in place.
+    // … and after its pages were moved.
     let orphan = folder.path().join("report-2026-11-17T000000Z");
     fs::create_dir(&orphan).expect("a folder");
     fs::write(orphan.join("part-001.html"), "<p>half").expect("written");
@@ -409,7 +410,7 @@ fn a_folder_that_cannot_be_written_to_is_named() {
     assert!(error.to_string().contains(&file.display().to_string()), "{error}");
 }
 
-/// With `MODOAI_KEEP_REPORTS=FOLDER`, what the tests write can be looked at.
+/// If `MODOAI_KEEP_REPORTS=FOLDER` is set, stores the output of the tests there.
 fn keep(folder: &Path, name: &str) {
     let Some(to) = std::env::var_os("MODOAI_KEEP_REPORTS") else { return };
     let to = Path::new(&to).join(name);

@@ -1,4 +1,4 @@
-//! Which rule wins, and how owners files are read.
+//! Tests the precedence of owner rules, and the parsing of owners files.
 
 use super::*;
 use crate::task::{Scope, Task};
