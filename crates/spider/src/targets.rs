@@ -19,8 +19,8 @@ const FIRST: usize = 10;
 /// The number of pages below which nothing is site-wide: a small site has no relevant template.
 const FEWEST: u64 = 10;
 
-/// Returns the number that all findings about the same target share. A missing fragment is identified by page and
-/// fragment; a broken or moved target by its URL, with any fragment.
+/// Returns the number that all findings about the same target share. A missing fragment is identified by its URL and
+/// fragment; a broken or moved target by its URL alone.
 pub(crate) fn subject(verdict: Verdict, target: &str, fragment: Option<&str>) -> u64 {
     let text = match fragment.filter(|_| verdict == Verdict::Fragment) {
         Some(fragment) => format!("{target}#{fragment}"),

@@ -66,8 +66,8 @@ fn as_written(encoding: &'static Encoding) -> &'static Encoding {
     }
 }
 
-/// Returns the encoding that a page declares: the standard's search for `<meta charset>` and `<meta
-/// http-equiv=content-type>`.
+/// Returns the encoding that a page declares: the standard's search for `<meta charset>` and
+/// `<meta http-equiv=content-type>`.
 fn meta(head: &[u8]) -> Option<&'static Encoding> {
     let mut rest = head;
     while let Some(tag) = memchr(b'<', rest) {

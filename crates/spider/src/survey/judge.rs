@@ -22,7 +22,7 @@ pub(super) struct Judged {
     pub(super) to: Option<u32>,
     pub(super) is_permanent: bool,
     pub(super) is_small_move: bool,
-    /// True if it is not reported: avoided, external, disabled, or not reached.
+    /// True if it is not reported: avoided, external, a small move that is muted, or not reached.
     pub(super) is_muted: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Finds pages that were to be read and could not be: start pages, other pages of the tasks, and all external pages if
-//! the network is down. Such a run is incomplete, regardless of its findings.
+//! Finds pages that were to be read and could not be: start pages, and other pages of the tasks. Such a run is
+//! incomplete, regardless of its findings. Also detects that the network is unavailable.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

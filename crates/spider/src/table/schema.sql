@@ -1,15 +1,15 @@
--- The table of everything that was ever tested. Times are milliseconds since 1970; codes are those of `Outcome::to_code`.
+-- The table of all URLs that were ever tested. Times are milliseconds since 1970; codes are those of `Outcome::to_code`.
 
--- Every run, the last of them perhaps not ended.
+-- Every run; the last one may not have ended.
 CREATE TABLE run (
     number   INTEGER PRIMARY KEY,
-    plan     INTEGER NOT NULL,          -- fingerprint of what it was to do: only the same can be resumed
+    plan     INTEGER NOT NULL,          -- hash of the plan: only a run with the same plan is resumed
     began    INTEGER NOT NULL,
-    ended    INTEGER,                   -- null while it runs, and after it was cut short
+    ended    INTEGER,                   -- null during the run, and after an interruption
     summary  TEXT
 );
 
--- Every URL, without its fragment. The number is what pages and indexes refer to, and stays the same.
+-- Every URL, without its fragment. Pages and indexes refer to its number, which never changes.
 CREATE TABLE node (
     id         INTEGER PRIMARY KEY,
     url        TEXT NOT NULL,
@@ -25,7 +25,7 @@ CREATE TABLE test (
     detail   TEXT,
     status   INTEGER,
     etag     TEXT,
-    modified TEXT,                      -- Last-Modified as sent, so that it is sent back as it came
+    modified TEXT,                      -- Last-Modified as received, for If-Modified-Since
     expires  INTEGER,
     media    TEXT,
     bytes    INTEGER,
@@ -33,21 +33,21 @@ CREATE TABLE test (
     title    TEXT,
     form     INTEGER NOT NULL,
     digest   INTEGER,
-    changed  INTEGER,                   -- when the content was last seen to differ
-    since    INTEGER NOT NULL,          -- since when the outcome has been of this class
-    missed   INTEGER NOT NULL           -- in how many runs in a row nobody answered there
+    changed  INTEGER,                   -- when a change of the content was last observed
+    since    INTEGER NOT NULL,          -- when the class of the outcome last changed
+    missed   INTEGER NOT NULL           -- number of consecutive runs without a response
 );
 
--- What was read in a document: kept as long as the document does not change.
+-- The contents of a document, kept until the document changes.
 CREATE TABLE page (
     node     INTEGER PRIMARY KEY REFERENCES node(id),
-    reader   INTEGER NOT NULL,          -- version of the extraction; another one reads again
-    partial  INTEGER NOT NULL,          -- whether the document was too long to be read to its end
+    reader   INTEGER NOT NULL,          -- version of the extraction; another version reads the document again
+    partial  INTEGER NOT NULL,          -- 1 if the document was too long to be read completely
     refs     BLOB NOT NULL,             -- see codec.rs
     anchors  BLOB NOT NULL
 );
 
--- What was wrong at the last run, to tell new from old and to see what was mended.
+-- The findings of the last run, to detect new and fixed ones.
 CREATE TABLE finding (
     page     INTEGER NOT NULL,
     target   TEXT NOT NULL,
@@ -66,7 +66,7 @@ CREATE TABLE robots (
     at     INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- Hosts that asked to be left alone.
+-- Hosts that refuse requests until a later time.
 CREATE TABLE hold (
     host  TEXT PRIMARY KEY,
     until INTEGER NOT NULL

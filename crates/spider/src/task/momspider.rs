@@ -267,7 +267,7 @@ fn opening(line: &str) -> Result<Scope, String> {
     Err(unknown(word, &OPENINGS.map(|(word, _)| word)))
 }
 
-/// Extends the message about a directive that is known, but not allowed inside a task.
+/// Replaces the message about a directive that is known, but not allowed inside a task.
 fn in_a_task(line: &str, what: String) -> String {
     let word = word_of(line);
     if GLOBALS.iter().any(|directive| directive.name == word) {

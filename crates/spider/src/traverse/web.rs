@@ -2,7 +2,7 @@
 //!
 //! A document is requested once, regardless of the number of tasks that contain it. Membership in a task is propagated
 //! along references, to the targets in the scope of the same task. References between documents are therefore kept
-//! here, compressed: if another task reaches a document later, its membership is propagated without another request.
+//! here, encoded compactly: if another task reaches a document later, its membership is propagated without another request.
 
 use std::collections::HashMap;
 
@@ -147,7 +147,7 @@ pub(crate) struct Web {
     pub(crate) names: Names,
     pub(crate) nodes: Vec<Node>,
     pub(crate) sets: Sets,
-    /// The documents that each document refers to, compressed.
+    /// The documents that each document refers to, encoded compactly.
     edges: HashMap<u32, Box<[u8]>>,
     /// The fragments in the targets of redirects, which override those of links.
     pub(crate) redirected_to: HashMap<u32, Box<str>>,

@@ -130,7 +130,7 @@ impl Smtp {
         connection.ok().filter(|connection| connection.peer_certificate().is_ok_and(|it| self.known.contains(&it)))
     }
 
-    /// Sends one message over one connection. Fails if all addresses are refused.
+    /// Sends one message over one connection. Returns the refused addresses, or an error if the only one is refused.
     fn hand_over(connection: &mut SmtpConnection, letter: &Letter) -> Result<Vec<Refused>, Error> {
         let envelope = letter.message.envelope();
         let bytes = letter.message.formatted();
