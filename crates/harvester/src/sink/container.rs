@@ -1,8 +1,8 @@
-//! An element of ours around a piece of someone else's XML, which is kept byte by byte.
+//! An XML element that modoai adds around a piece of a received document. The piece is kept byte by byte.
 //!
-//! The piece inherited namespace declarations where it came from, so the element declares them again: all that XML
-//! allows, each prefix once, and none that is in force there anyway. Nothing that a stranger declares may change what the
-//! element itself is.
+//! The piece inherited namespace declarations from its document, so the element declares them again: all that XML
+//! allows, each prefix once, and none that is already in force. Declarations of an untrusted document must not change
+//! the meaning of the element itself.
 
 use std::fmt::Write as _;
 
@@ -10,12 +10,12 @@ use modoai_protocol::xml::writer::escaped;
 
 use crate::mend::part::{is_name, may_be_declared};
 
-/// What is in force where containers stand.
+/// The namespaces in force around containers.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings {
     /// Prefixes and URIs; the default namespace has an empty prefix. The first is that of the containers.
     pub declared: &'static [(&'static str, &'static str)],
-    /// What a container's prefix begins with where what it holds needs the usual one for something else.
+    /// The beginning of a container's prefix if its content uses the usual prefix for another namespace.
     pub stem: &'static str,
 }
 
@@ -29,8 +29,8 @@ pub struct Container {
 }
 
 impl Surroundings {
-    /// The container of that name for a piece that inherits these namespaces; `owns_default` says that it declares the
-    /// default namespace itself. Further attributes stand as they are at the end of the start tag.
+    /// Returns the container with this name for a piece that inherits these namespaces; `owns_default` is true if the
+    /// piece declares the default namespace itself. Further attributes are appended unmodified to the start tag.
     pub fn container<S: AsRef<str>>(
         &self,
         name: &str,
@@ -42,7 +42,7 @@ impl Surroundings {
         let (usual, ours) = self.declared.first().copied().unwrap_or_default();
         let is_usual = match resolve(&inherited, usual) {
             Some(uri) => uri == ours,
-            // A piece without a default namespace needs that there is none.
+            // A piece without a default namespace requires that none is in force.
             None => !usual.is_empty() || owns_default,
         };
         let known = inherited.iter().find(|(prefix, uri)| !prefix.is_empty() && *uri == ours);
@@ -63,7 +63,8 @@ impl Surroundings {
         Container { open: format!("<{name}{declaration}{inherited}{attributes}>"), close: format!("</{name}>") }
     }
 
-    /// What an element must declare so that a piece in it, which inherits these namespaces, means what it meant.
+    /// Returns the declarations that an element needs so that a piece in it, which inherits these namespaces, keeps its
+    /// meaning.
     pub fn declarations<S: AsRef<str>>(&self, namespaces: &[(S, S)]) -> String {
         self.attributes(&declarable(namespaces), false)
     }
@@ -84,14 +85,14 @@ impl Surroundings {
     }
 }
 
-/// What of these XML allows to declare on one element: strangers declare what they like. The last of several
+/// Returns the declarations that XML allows on one element; untrusted documents may contain others. The last of several
 /// declarations of a prefix counts.
 fn declarable<S: AsRef<str>>(namespaces: &[(S, S)]) -> Vec<(&str, &str)> {
     let all: Vec<_> = namespaces.iter().map(|(prefix, uri)| (prefix.as_ref(), uri.as_ref())).collect();
     let counts = |(at, (prefix, uri)): &(usize, &(&str, &str))| {
         let is_overruled = all[at + 1..].iter().any(|(later, _)| later == prefix);
         let is_legal = (prefix.is_empty() || is_name(prefix)) && may_be_declared(prefix, uri);
-        // Every document knows the prefix xml.
+        // The prefix xml is predefined in every document.
         !is_overruled && is_legal && *prefix != "xml"
     };
     all.iter().enumerate().filter(counts).map(|(_, declaration)| *declaration).collect()

@@ -1,5 +1,5 @@
-//! A record put together from its pieces, for forms that must know all of it before they can begin to write it: whether
-//! its bytes are text, for one. Small records stay in memory, large ones wait in a temporary file.
+//! Collects a complete record, for sinks that need all of it before they can write the first byte: they must know, for
+//! example, if its bytes are text. Small records stay in memory, large ones are stored in a temporary file.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::path::Path;
@@ -10,12 +10,12 @@ use tempfile::SpooledTempFile;
 use super::Part;
 use crate::record::Header;
 
-/// What is kept in memory.
+/// The number of bytes kept in memory.
 const SMALL: usize = 1 << 20;
-/// How much is read at once. A multiple of three, so that pieces of base64 can be joined.
+/// The number of bytes per read. A multiple of three, so that pieces of base64 can be joined.
 const PIECE: usize = 48 * 1024;
 
-/// A record.
+/// A complete record.
 pub struct Gathered {
     header: Header,
     parts: Vec<GatheredPart>,
@@ -28,18 +28,18 @@ pub struct Gathered {
 /// Its metadata, or an about container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatheredPart {
-    /// What it is.
+    /// The kind of the part.
     pub part: Part,
     /// The namespace declarations that it inherits: prefix (empty for the default) and URI.
     pub namespaces: Vec<(String, String)>,
-    /// Whether its bytes are UTF-8 and none of them stands for a character that XML forbids.
+    /// True if its bytes are UTF-8 and contain no character that XML forbids.
     pub is_text: bool,
     from: u64,
     to: u64,
 }
 
 impl Gathered {
-    /// Holds nothing yet. Large records will be put into this folder.
+    /// Returns an empty record. Large records are stored in this directory.
     pub fn new(folder: &Path) -> Self {
         Self {
             header: Header::default(),
@@ -51,7 +51,7 @@ impl Gathered {
         }
     }
 
-    /// Begins another record.
+    /// Starts another record.
     pub fn begin(&mut self, header: &Header) -> io::Result<()> {
         self.header.clone_from(header);
         self.parts.clear();
@@ -60,21 +60,21 @@ impl Gathered {
         self.spool.set_len(0)
     }
 
-    /// Begins a part.
+    /// Starts a part.
     pub fn part<'n>(&mut self, part: Part, namespaces: impl IntoIterator<Item = (&'n str, &'n str)>) {
         let namespaces = namespaces.into_iter().map(|(prefix, uri)| (prefix.to_owned(), uri.to_owned())).collect();
         self.parts.push(GatheredPart { part, namespaces, is_text: true, from: self.length, to: self.length });
         self.text = XmlText::default();
     }
 
-    /// More of the part.
+    /// Adds bytes to the part.
     pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.text.push(bytes);
         self.length += bytes.len() as u64;
         self.spool.write_all(bytes)
     }
 
-    /// The part is complete.
+    /// Completes the part.
     pub fn part_end(&mut self) {
         if let Some(part) = self.parts.last_mut() {
             part.to = self.length;
@@ -82,17 +82,17 @@ impl Gathered {
         }
     }
 
-    /// Its header.
+    /// Returns its header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Its parts.
+    /// Returns its parts.
     pub fn parts(&self) -> &[GatheredPart] {
         &self.parts
     }
 
-    /// Hands on the exact bytes of a part in pieces, all but the last of a size that three divides.
+    /// Passes the exact bytes of a part to `take` in pieces, all but the last with a length divisible by three.
     pub fn read(&mut self, part: usize, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let GatheredPart { mut from, to, .. } = self.parts[part];
         self.spool.seek(SeekFrom::Start(from))?;
@@ -112,10 +112,10 @@ impl Gathered {
     }
 }
 
-/// Judges bytes that come in pieces cut anywhere.
+/// Checks that bytes are text that XML allows. The pieces may be cut anywhere.
 #[derive(Debug, Default)]
 struct XmlText {
-    /// The beginning of a character whose end has not come yet.
+    /// The beginning of a character whose remaining bytes have not arrived.
     begun: Vec<u8>,
     illegal: bool,
 }
@@ -153,9 +153,9 @@ impl XmlText {
     }
 }
 
-/// Whether text holds characters that XML 1.0 forbids.
+/// Returns true if the text contains characters that XML 1.0 forbids.
 fn has_forbidden(text: &str) -> bool {
-    // Nearly no text has any of the bytes that such characters begin with, and bytes are looked at many at once.
+    // The bytes with which such characters begin are rare in text, and this loop checks many bytes in parallel.
     let control = |byte: u8| (byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
     let suspect = text.bytes().fold(false, |found, byte| found | control(byte) | (byte == 0xef));
     suspect && !text.chars().all(is_legal)

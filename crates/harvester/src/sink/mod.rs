@@ -1,9 +1,9 @@
-//! Where records go. Adding a sink is a file here and a row of [`SINKS`].
+//! Sinks, which store records. To add one, add a file here and a row to [`SINKS`].
 //!
-//! A sink is told what arrives as it arrives, in pieces, because a record may be larger than memory. It runs on a blocking
-//! thread, one page after the other. What makes a harvest survive `kill -9` is [`Sink::commit`]: the mark it returns is
-//! stored in one transaction with the token of the next page, and a sink that is opened with a mark cuts off whatever
-//! lies beyond it.
+//! A sink receives records as they arrive, in pieces, because a record may be larger than memory. It runs on a blocking
+//! thread, one page after the other. [`Sink::commit`] lets a harvest survive `kill -9`: the mark that it returns is
+//! stored in one transaction with the token of the next page, and a sink that is opened with a mark cuts off all data
+//! beyond it.
 
 mod catalogue;
 pub mod container;
@@ -66,101 +66,102 @@ pub const SINKS: &[SinkKind] = &[
     },
 ];
 
-/// Why a sink starts over that found its directory without what earlier runs stored.
+/// The reason for starting over if a sink finds its directory without the data of earlier runs.
 pub(crate) const STORED_IS_MISSING: &str = "the records of earlier runs are missing";
 
-/// What the reasons have in common why a mirror does not write resources because of their names.
+/// The common part of the reasons why a mirror does not write resources because of their names.
 pub(crate) const NOT_WRITTEN: &str = "cannot be written as a file";
 
-/// The sink of that name.
+/// Returns the sink with this name.
 pub fn named(name: &str) -> Option<&'static SinkKind> {
     SINKS.iter().find(|kind| kind.name == name)
 }
 
 /// One row of [`SINKS`].
 pub struct SinkKind {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// Its description, in a few words.
     pub about: &'static str,
-    /// The metadata format it is made for.
+    /// Its default metadata format.
     pub format: &'static str,
-    /// Whether a commit survives the machine, and not only the process. Syncing thousands of files for every page would
-    /// take longer than harvesting them again after the rare power cut.
+    /// True if a commit survives a power failure, and not only the process. Syncing thousands of files for every page
+    /// would take longer than harvesting them again after the rare power failure.
     pub durable: bool,
-    /// Opens it.
+    /// The function that opens it.
     pub open: fn(Place<'_>) -> Result<Box<dyn Sink>, SinkError>,
 }
 
-/// What a sink is opened with.
+/// The arguments for opening a sink.
 pub struct Place<'a> {
-    /// The folder it may write to.
+    /// The directory that it may write to.
     pub dir: &'a Path,
-    /// What the last commit that was stored returned; `None` if there was none, not even that of an opening: then nothing
-    /// that is there was written by this harvest. Whatever is beyond it never happened.
+    /// The mark of the last commit that was stored; `None` if none was stored, not even that of an opening. Without a
+    /// mark, no existing data was written by this harvest. Data beyond the mark is not committed.
     pub mark: Option<&'a str>,
-    /// The machine went down before the last commits were safe: whatever is there may be something else.
+    /// True if the machine went down before the last commits were safe: the existing data may have changed.
     pub distrusted: bool,
-    /// Whose records will come.
+    /// The repository whose records are stored.
     pub source: &'a Source,
-    /// For what records only refer to.
+    /// The client that fetches referenced resources.
     pub client: modoai_fetch::Client,
-    /// Where that is counted.
+    /// The counter of those transfers.
     pub gauge: Arc<Gauge>,
-    /// How much may be stored.
+    /// The limit on stored data.
     pub budget: Arc<Budget>,
-    /// What the user chose.
+    /// The options that the user set.
     pub options: &'a SinkOptions,
 }
 
 /// A repository that is harvested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// Where it is asked.
+    /// Its base URL.
     pub base_url: String,
-    /// What it calls itself.
+    /// Its name, as Identify reports it.
     pub name: String,
-    /// A short name made of letters, digits, dots and dashes, unlike that of any other source of the same run.
+    /// A short name of letters, digits, dots and dashes, different from that of any other source of the same run.
     pub slug: String,
 }
 
-/// What a user can choose about sinks.
+/// The options for sinks that users can set.
 #[derive(Clone, Debug, Default)]
 pub struct SinkOptions {
-    /// Put what was deleted aside instead of deleting it.
+    /// Move deleted files aside instead of deleting them.
     pub keep_deleted: bool,
-    /// The catalogue to write, if it is not the folder's own: many sources can share one. The folder remembers it.
+    /// The catalogue to write, if it is not the directory's own: many sources can share one. The state of the harvest
+    /// contains it.
     pub catalogue: Option<PathBuf>,
     /// Let a mirror write names that begin with a dot. Web servers, git and shells read settings from such files.
     pub allow_dotfiles: bool,
 }
 
-/// Where a page of records comes from.
+/// The origin of a page of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Where it was asked for.
+    /// The base URL that was requested.
     pub base_url: String,
-    /// The metadata format asked for.
+    /// The metadata format that was requested.
     pub prefix: String,
-    /// Where the schema of that format is.
+    /// The location of the schema of that format.
     pub schema: String,
     /// The namespace of that format.
     pub namespace: String,
-    /// When the page was made, by the server's clock if it told.
+    /// The response date of the page by the server's clock, if the response has one.
     pub harvested: Datestamp,
 }
 
-/// What holds the bytes that follow.
+/// The container of the bytes that follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The record's metadata.
     Metadata,
-    /// Something about the metadata.
+    /// A statement about the metadata.
     About,
 }
 
 impl Part {
-    /// The name of the element that holds it.
+    /// Returns the name of the element.
     pub fn name(self) -> &'static str {
         match self {
             Self::Metadata => "metadata",
@@ -169,125 +170,127 @@ impl Part {
     }
 }
 
-/// Whether a record was kept.
+/// The result of storing a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// It was, or there was no need.
+    /// It was stored, or that was not necessary.
     Yes,
-    /// It could not be, for this reason. It is named as missing, and tried again next time; the harvest goes on.
+    /// It could not be stored, for this reason. The record is reported as missing and tried again in the next run; the
+    /// harvest continues.
     No(String),
 }
 
-/// A stretch of what is stored, compared with what was written.
+/// A range of stored records, compared with what was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspected {
-    /// The identifier of the last record that was looked at.
+    /// The identifier of the last record that was checked.
     pub last: String,
-    /// Identifiers of records of which something is not as it was written, and why. What is given again is written again.
+    /// Identifiers of records of which a file has changed since it was written, with the difference. When such a record
+    /// is received again, it is written again.
     pub altered: Vec<(String, String)>,
 }
 
-/// Takes records. Calls come in this order: `page (record (part bytes* part_end)* (end | abandon))* commit`. A `roll_back` may
-/// come anywhere, also where no page has begun; what follows it is a new page. A sink that is opened without a mark is
-/// told to `commit` at once, before any page.
+/// Stores records. Calls are in this order: `page (record (part bytes* part_end)* (end | abandon))* commit`. A
+/// `roll_back` is allowed anywhere, also before a page; a new page follows it. A sink that is opened without a mark is
+/// committed immediately, before any page.
 pub trait Sink: Send {
-    /// Why everything must be harvested again, if it must: not all is here that was here at the mark it was opened with, or
-    /// it has another form now. Asked once, before anything else. A sink that cannot live with less refuses to be opened
-    /// instead.
+    /// Returns the reason why everything must be harvested again, if it must: data that existed at the mark is missing,
+    /// or has another form now. Called once, before all other methods. A sink that requires its earlier data refuses to
+    /// be opened instead.
     fn must_start_over(&self) -> Option<String> {
         None
     }
-    /// Compares what is stored of records with what was written, in the order of their identifiers, beginning after the one
-    /// given; `None` if there are no more. Comes between pages. A sink that keeps nothing that can be altered unnoticed has
-    /// nothing to compare.
+    /// Compares stored records with what was written, in the order of their identifiers, beginning after the one given;
+    /// returns `None` at the end. Called between pages. A sink whose data cannot be altered unnoticed compares nothing.
     fn inspect(&mut self, _after: &str) -> Result<Option<Inspected>, SinkError> {
         Ok(None)
     }
-    /// A page begins.
+    /// Starts a page.
     fn page(&mut self, origin: &Origin) -> Result<(), SinkError>;
-    /// A record begins.
+    /// Starts a record.
     fn record(&mut self, header: &Header) -> Result<(), SinkError>;
-    /// The record's metadata or an about container begins. The namespace declarations (prefix, empty for the default, and
-    /// URI) are those that its one element inherits and does not replace.
+    /// Starts the record's metadata or an about container. The namespace declarations (prefix, empty for the default,
+    /// and URI) are those that its one element inherits and does not replace.
     fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) -> Result<(), SinkError>;
-    /// More of the part's one element, exactly as it was received.
+    /// Adds bytes of the part's one element, exactly as received.
     fn bytes(&mut self, bytes: &[u8]) -> Result<(), SinkError>;
-    /// The part is complete.
+    /// Completes the part.
     fn part_end(&mut self) -> Result<(), SinkError>;
-    /// The record is complete. One that is the same as before may be forgotten.
+    /// Completes the record. A record that has not changed since the last harvest may be discarded.
     fn end(&mut self, novelty: Novelty) -> Result<Kept, SinkError>;
-    /// Identifiers of records of this page that were taken, and turned out to be kept by somebody else: nothing is missing,
-    /// and nothing of them is here. Asked after each record and after the commit; each is told once.
+    /// Returns identifiers of records of this page that were accepted but turned out to belong to another source:
+    /// nothing is missing, and this sink has not stored them. Called after each record and after the commit; each
+    /// identifier is returned once.
     fn elsewhere(&mut self) -> Vec<String> {
         Vec::new()
     }
-    /// The record that began will not be completed.
+    /// Discards the record that was started: it will not be completed.
     fn abandon(&mut self) -> Result<(), SinkError>;
-    /// The page is complete. From here on it survives the end of this process, whatever ends it. Returns the mark that
-    /// [`Place::mark`] will be.
+    /// Commits the page, so that it survives the end of this process, however it ends. Returns the mark for
+    /// [`Place::mark`].
     fn commit(&mut self) -> Result<String, SinkError>;
-    /// Forgets everything since the last commit, unless getting it once more does no harm.
+    /// Discards everything since the last commit, unless receiving it again does no harm.
     fn roll_back(&mut self) -> Result<(), SinkError>;
-    /// A list is complete: everything committed is to survive the machine, too.
+    /// Completes a list: everything committed must now survive a power failure, too.
     fn finish(&mut self) -> Result<(), SinkError>;
 }
 
-/// Why a sink cannot go on.
+/// The reason why a sink cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
-    /// The disk, most often.
+    /// An I/O error, usually of the disk.
     #[error("failed to {activity} {}", path.display())]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         activity: &'static str,
-        /// To which file or folder.
+        /// The file or directory.
         path: PathBuf,
-        /// Why it failed.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// What is there is not what was left there.
+    /// The stored data differs from what this harvest left there.
     #[error("{} is damaged: {reason}", path.display())]
     Damaged {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// In which way.
+        /// The difference.
         reason: String,
     },
-    /// What is there is not what was left there, and nothing can be added to it.
+    /// The stored data differs from what this harvest left there, and nothing can be added to it.
     #[error("{} was modified outside of this harvest: {reason}; restore it, or remove {anew} to harvest everything again", path.display())]
     Altered {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// In which way.
+        /// The difference.
         reason: String,
-        /// What is to be removed to begin anew.
+        /// The paths to remove before starting over.
         anew: String,
     },
-    /// What is there was not written by this harvest, and would be lost.
+    /// The existing file was not written by this harvest, and would be lost.
     #[error("{} already exists and was not written by this harvest", path.display())]
     NotOurs {
-        /// Which file.
+        /// The file.
         path: PathBuf,
     },
-    /// The catalogue failed.
+    /// An error of the catalogue.
     #[error("failed to write the catalogue")]
     Catalogue(#[from] modoai_repository::catalogue::CatalogueError),
-    /// A limit was reached. What was committed stays, and the next run goes on.
+    /// A limit was reached. Committed data stays, and the next run continues.
     #[error(transparent)]
     Limit(#[from] Reached),
-    /// A defect of ours: neither the disk nor the server is at fault.
+    /// An internal error: a bug in modoai, not an error of the disk or the server.
     #[error("internal error: {0} (please report this)")]
     Internal(String),
 }
 
 impl SinkError {
-    /// A file is not as it was left; without all of these, the harvest begins anew.
+    /// Returns the error for a file that has changed; if all of these paths are removed, the harvest starts over.
     fn altered(path: &Path, reason: String, anew: &[&Path]) -> Self {
         let anew = anew.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" and ");
         Self::Altered { path: path.to_path_buf(), reason, anew }
     }
 
-    /// For `map_err`: what was being done, to what.
+    /// For `map_err`: the operation and its object.
     pub fn io(activity: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { activity, path: path.to_path_buf(), source }
     }

@@ -1,4 +1,4 @@
-//! Gets what a record only refers to: resources too large to be sent by value.
+//! Fetches resources that a record only references, because they are too large to be sent by value.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -15,56 +15,56 @@ use crate::clock;
 use crate::gauge::Gauge;
 use crate::limits::{Budget, size};
 
-/// What is known of a resource already.
+/// The known properties of a stored resource.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Known<'a> {
     pub(super) etag: Option<&'a str>,
     pub(super) modified: Option<SystemTime>,
-    /// The Content-Encoding that a GET has, by its record: the coded bytes are the resource then.
+    /// The Content-Encoding that a GET has, according to its record: the resource is then the coded bytes.
     pub(super) coding: Option<&'a str>,
 }
 
-/// What a GET brought.
+/// The result of a GET.
 pub(super) enum Got {
-    /// The bytes, which are in the spool now.
+    /// The bytes, which are now in the spool.
     Whole(Box<Response>),
-    /// Nothing, because it is still what is known.
+    /// Not modified.
     Unchanged,
 }
 
 /// The response whose body is in the spool.
 #[derive(Clone, Debug)]
 pub(super) struct Response {
-    /// When it was requested.
+    /// The time of the request.
     pub(super) requested: Datestamp,
     /// The redirects before it.
     pub(super) hops: Vec<Hop>,
-    /// Where it came from at last.
+    /// The URL after all redirects.
     pub(super) url: Url,
     pub(super) status: u16,
     /// The headers of the first response, if the rest of the body was requested later.
     pub(super) headers: HeaderMap,
 }
 
-/// What the answer said about the bytes.
+/// The validators in the response.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Validators {
     pub(super) etag: Option<String>,
     pub(super) modified: Option<Datestamp>,
 }
 
-/// A date as HTTP writes it, in any of its three forms; files may be older than computers' calendars.
+/// Parses a date of HTTP in any of its three forms; files may be older than the range of the system's calendar.
 pub(super) fn http_date(text: &str) -> Option<Datestamp> {
     httpdate::parse_http_date(text).ok().map(clock::of).or_else(|| Datestamp::from_http_date(text))
 }
 
-/// Why an attempt brought nothing.
+/// The reason why an attempt failed.
 enum Trouble {
-    /// It may pass.
+    /// A temporary error.
     Passing(String, Option<std::time::Duration>),
-    /// It will not.
+    /// A permanent error.
     Lasting(String),
-    /// The disk is at fault.
+    /// An error of the disk.
     Sink(SinkError),
 }
 
@@ -81,28 +81,28 @@ impl From<SinkError> for Trouble {
     }
 }
 
-/// Who gets resources, for a sink.
+/// Fetches resources for a sink.
 pub(super) struct Getter {
     client: Client,
     gauge: Arc<Gauge>,
     budget: Arc<Budget>,
-    /// Where GETs are waited for.
+    /// The runtime that runs the requests.
     runtime: Option<Handle>,
 }
 
 impl Getter {
-    /// To be made where sinks are opened.
+    /// Must be called where sinks are opened.
     pub(super) fn new(client: Client, gauge: Arc<Gauge>, budget: Arc<Budget>) -> Self {
         Self { client, gauge, budget, runtime: Handle::try_current().ok() }
     }
 
-    /// The client that is asked.
+    /// Returns the client.
     pub(super) fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Gets a resource into the spool, unless it is still what is known. A connection that breaks is taken up where it
-    /// broke, if the server can tell that the resource is the same. The inner error says why it could not be had.
+    /// Fetches a resource into the spool, unless it has not changed. If a connection breaks, the download is resumed,
+    /// provided that the server's validators identify the resource. The inner error is the reason for a failure.
     pub(super) fn get(
         &self,
         url: &str,
@@ -152,7 +152,7 @@ impl Getter {
         spool: &mut Spool,
         scratch: &Scratch,
     ) -> Result<Got, Trouble> {
-        // The bytes as they are: what is compressed for transfer cannot be resumed.
+        // The unmodified bytes: a download that is compressed for transfer cannot be resumed.
         let mut ask = Ask::new(url.clone());
         ask.decode = false;
         let ask = ask.header(HeaderName::from_static("accept-encoding"), HeaderValue::from_static("identity"));
@@ -173,7 +173,7 @@ impl Getter {
         let requested = clock::now();
         let mut answer = self.client.get(ask).await?;
         match answer.status {
-            // Compressed although it was asked not to be: these are not the bytes.
+            // Compressed although identity was requested: these are not the bytes.
             200 if coding(&answer)
                 .is_some_and(|coding| known.coding.is_none_or(|told| !told.eq_ignore_ascii_case(coding))) =>
             {
@@ -247,7 +247,7 @@ fn coding(answer: &Fetched) -> Option<&str> {
     (!coding.is_empty() && !coding.eq_ignore_ascii_case("identity")).then_some(coding)
 }
 
-/// Where the part of an answer with status 206 begins.
+/// Returns the offset at which the part in a response with status 206 begins.
 fn begins_at(answer: &Fetched) -> Option<u64> {
     let range = answer.headers.get("content-range")?.to_str().ok()?.trim();
     range.strip_prefix("bytes")?.trim_start().split('-').next()?.parse().ok()
@@ -261,7 +261,7 @@ impl Response {
 }
 
 impl Validators {
-    /// What a request for the rest can be tied to. A weak tag promises too little.
+    /// Returns the validator for a range request. A weak entity tag does not guarantee identical bytes.
     fn condition(&self) -> Option<HeaderValue> {
         let etag = self.etag.as_deref().filter(|etag| !etag.starts_with("W/"));
         let text = etag.map(str::to_owned).or_else(|| self.modified.map(Datestamp::to_http_date))?;

@@ -1,4 +1,4 @@
-//! The resources of one record while it arrives, for the sinks that keep resources.
+//! Collects the resources of one record while it arrives, for the sinks that store resources.
 
 use memchr::memchr;
 
@@ -7,21 +7,21 @@ use super::{Part, SinkError};
 use crate::didl::{Component, DidlError, Found, Reader, Stopped, Value};
 use crate::record::Header;
 
-/// Resources by value in one record: each may need an open file.
+/// The maximum number of resources by value in one record: each may need an open file.
 const BY_VALUE: usize = 64;
-/// Of those that fit in memory, so many bytes stay there.
+/// The number of bytes that small resources may keep in memory together.
 const IN_MEMORY: u64 = 4 * 1024 * 1024;
 
 /// A record, and the resources found in it so far.
 pub(super) struct Resources {
     pub(super) header: Header,
-    /// Why the record cannot be kept.
+    /// The reason why the record cannot be stored.
     pub(super) fault: Option<String>,
-    /// Whether the metadata is DIDL at all; told as a fault, too.
+    /// True if the metadata is DIDL; otherwise `fault` reports that, too.
     pub(super) is_didl: bool,
-    /// Every Component, with its bytes if it came with them.
+    /// Every Component, with its bytes if the record contained them.
     pub(super) found: Vec<(Component, Option<Spool>)>,
-    /// Makes the spool of a value, with the digests that the sink needs.
+    /// The function that creates the spool of a value, with the digests that the sink needs.
     new_spool: fn() -> Spool,
     reader: Option<Reader>,
     /// The value that is arriving.
@@ -29,17 +29,17 @@ pub(super) struct Resources {
 }
 
 impl Resources {
-    /// A record begins. Bytes go to such spools.
+    /// Starts a record. Its bytes are written to spools made by `new_spool`.
     pub(super) fn new(header: Header, new_spool: fn() -> Spool) -> Self {
         Self { header, fault: None, is_didl: true, found: Vec::new(), new_spool, reader: None, arriving: None }
     }
 
-    /// A part begins.
+    /// Starts a part.
     pub(super) fn part(&mut self, part: Part, namespaces: &[(&str, &str)]) {
         self.reader = (part == Part::Metadata && self.fault.is_none()).then(|| Reader::new(namespaces));
     }
 
-    /// More of the part.
+    /// Adds bytes of the part.
     pub(super) fn bytes(&mut self, bytes: &[u8], scratch: &Scratch) -> Result<(), SinkError> {
         let Self { reader: Some(reader), arriving, found, new_spool, .. } = self else { return Ok(()) };
         let mut crowded = false;
@@ -71,7 +71,7 @@ impl Resources {
         Ok(())
     }
 
-    /// The same, with everything but the base64 text of values given to `keep`.
+    /// Adds bytes of the part, and passes everything but the base64 text of values to `keep`.
     pub(super) fn bytes_without_values(
         &mut self,
         mut bytes: &[u8],
@@ -80,7 +80,7 @@ impl Resources {
     ) -> Result<(), SinkError> {
         while !bytes.is_empty() {
             let is_value = self.reader.as_ref().is_some_and(Reader::is_in_base64) && bytes[0] != b'<';
-            // Values end where markup begins; whether one has begun is known when markup ends.
+            // Values end where markup begins; when markup ends, the reader knows if a value has started.
             let end = if is_value { memchr(b'<', bytes) } else { memchr(b'>', bytes).map(|end| end + 1) };
             let (run, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
             self.bytes(run, scratch)?;
@@ -92,7 +92,7 @@ impl Resources {
         Ok(())
     }
 
-    /// The part is complete.
+    /// Completes the part.
     pub(super) fn part_end(&mut self) {
         if let Some(reader) = self.reader.take()
             && let Err(error) = reader.finish()
@@ -108,7 +108,7 @@ impl Resources {
     }
 }
 
-/// Many small resources are as much as a large one.
+/// Moves resources to files: many small resources need as much memory as a large one.
 fn unload(found: &mut [(Component, Option<Spool>)], scratch: &Scratch) -> Result<(), SinkError> {
     let held: u64 = found.iter().flat_map(|(_, spool)| spool).map(Spool::in_memory).sum();
     match found.last_mut() {
@@ -117,10 +117,10 @@ fn unload(found: &mut [(Component, Option<Spool>)], scratch: &Scratch) -> Result
     }
 }
 
-/// Why bytes are not what their record says they are, if they are not.
+/// Returns the difference between the bytes and their record, if any.
 pub(super) fn check(component: &Component, spool: &mut Spool, scratch: &Scratch) -> Result<Option<String>, SinkError> {
     let length = component.header("Content-Length").and_then(|length| length.parse::<u64>().ok());
-    // Where there is a coding, the length may be that of the coded bytes.
+    // If the resource has a content coding, the length may be that of the coded bytes.
     if let Some(length) = length.filter(|_| component.header("Content-Encoding").is_none())
         && length != spool.len()
     {

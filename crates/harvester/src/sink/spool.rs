@@ -1,8 +1,8 @@
-//! Bytes on their way: in memory while they are few, in a temporary file from there on.
+//! Buffers bytes that are in transit: a few in memory, more in a temporary file.
 //!
-//! What a record holds may not be kept under its name before the record is known to be whole and right, and may be larger
-//! than memory. Temporary files are in a folder of their own on the same disk, so that they can be renamed into place.
-//! Whatever a killed process left there is removed when it is opened.
+//! The content of a record may not be stored under its name before the record is known to be complete and valid, and it
+//! may be larger than memory. Temporary files are in a separate directory on the same disk, so that they can be renamed
+//! into place. Files that a killed process left there are removed when the directory is opened.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -16,23 +16,23 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use super::SinkError;
 use crate::didl::{Algorithm, Digest, Hasher};
 
-/// Up to so many bytes stay in memory: most files of most sites.
+/// The number of bytes kept in memory: most files of most sites are smaller.
 const IN_MEMORY: usize = 1024 * 1024;
 
-/// Who is given bytes in pieces.
+/// A function that receives bytes in pieces.
 pub(super) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), SinkError>;
 
-/// Opens a folder in a folder, and nothing that is elsewhere: a link in its place is an error.
+/// Opens a directory in a directory, and nothing outside it: a link in its place is an error.
 pub(super) fn open_folder(parent: impl AsFd, name: &[u8]) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
     rustix::fs::openat(parent, name, flags, Mode::empty())
 }
 
-/// The same, made if it is missing.
+/// Opens a directory, and creates it if it is missing.
 pub(super) fn make_folder(parent: impl AsFd, name: &[u8]) -> rustix::io::Result<OwnedFd> {
     match open_folder(&parent, name) {
         Err(rustix::io::Errno::NOENT) => {
-            // Someone else may have been faster; the folder is what counts.
+            // Another process may have created it in the meantime.
             match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o755)) {
                 Ok(()) | Err(rustix::io::Errno::EXIST) => open_folder(parent, name),
                 Err(error) => Err(error),
@@ -42,13 +42,13 @@ pub(super) fn make_folder(parent: impl AsFd, name: &[u8]) -> rustix::io::Result<
     }
 }
 
-/// A file that was created or renamed in a folder is found again after a power cut.
+/// Makes a created or renamed file survive a power failure.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), SinkError> {
     let synced = File::open(folder).and_then(|opened| opened.sync_all());
     synced.map_err(SinkError::io("sync", folder))
 }
 
-/// The folder of temporary files.
+/// The directory of temporary files.
 pub(super) struct Scratch {
     folder: Arc<OwnedFd>,
     path: PathBuf,
@@ -56,7 +56,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// `tmp` in the folder `own`, which is at `path`; emptied.
+    /// Opens `tmp` in the directory `own`, which is at `path`, and empties it.
     pub(super) fn open(own: impl AsFd, path: &Path) -> Result<Self, SinkError> {
         let path = path.join("tmp");
         let opened = || -> io::Result<OwnedFd> {
@@ -77,7 +77,7 @@ impl Scratch {
     fn create(&self) -> Result<Temporary, SinkError> {
         let name = self.next.fetch_add(1, Ordering::Relaxed).to_string();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        // Never executable, and never for others to write, whatever the umask is.
+        // Never executable, and never writable for others, regardless of the umask.
         let file = rustix::fs::openat(&self.folder, &name, flags, Mode::from_raw_mode(0o644))
             .map_err(|error| SinkError::io("create a temporary file in", &self.path)(error.into()))?;
         Ok(Temporary { folder: self.folder.clone(), name, file: File::from(file), kept: false })
@@ -88,7 +88,7 @@ impl Scratch {
     }
 }
 
-/// A temporary file. It is gone when this is dropped, unless it was renamed.
+/// A temporary file. It is deleted when this is dropped, unless it was renamed.
 pub(super) struct Temporary {
     folder: Arc<OwnedFd>,
     name: String,
@@ -98,12 +98,12 @@ pub(super) struct Temporary {
 }
 
 impl Temporary {
-    /// Where it is: the folder, and its name there.
+    /// Returns its directory, and its name there.
     pub(super) fn place(&self) -> (&OwnedFd, &str) {
         (&self.folder, &self.name)
     }
 
-    /// It was renamed.
+    /// Marks the file as renamed, so that it is not deleted.
     pub(super) fn kept(mut self) {
         self.kept = true;
     }
@@ -112,13 +112,13 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.kept {
-            // What cannot be removed now is removed when the folder is opened again.
+            // A file that cannot be removed here is removed when the directory is opened again.
             let _ = rustix::fs::unlinkat(&self.folder, &self.name, AtFlags::empty());
         }
     }
 }
 
-/// Bytes on their way.
+/// Buffered bytes.
 pub(super) struct Spool {
     memory: Vec<u8>,
     file: Option<Temporary>,
@@ -130,39 +130,39 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    /// None yet. They are digested by this algorithm as they come.
+    /// Returns an empty spool, which digests its bytes by this algorithm.
     pub(super) fn new(algorithm: Algorithm) -> Self {
         Self { memory: Vec::new(), file: None, length: 0, algorithm, hasher: Hasher::new(algorithm), also: None }
     }
 
-    /// The same, digested by a second algorithm, too.
+    /// Adds a second digest algorithm.
     pub(super) fn also(self, algorithm: Algorithm) -> Self {
         Self { also: Some((algorithm, Hasher::new(algorithm))), ..self }
     }
 
-    /// How many there are.
+    /// Returns the number of bytes.
     pub(super) fn len(&self) -> u64 {
         self.length
     }
 
-    /// How many of them are in memory.
+    /// Returns the number of bytes in memory.
     pub(super) fn in_memory(&self) -> u64 {
         self.memory.len() as u64
     }
 
-    /// None of them in memory any more.
+    /// Moves all bytes to the file.
     pub(super) fn unload(&mut self, scratch: &Scratch) -> Result<(), SinkError> {
         self.file(scratch).map(drop)
     }
 
-    /// None again.
+    /// Removes all bytes.
     pub(super) fn clear(&mut self) {
         self.memory.clear();
         (self.file, self.length, self.hasher) = (None, 0, Hasher::new(self.algorithm));
         self.also = self.also.take().map(|(algorithm, _)| (algorithm, Hasher::new(algorithm)));
     }
 
-    /// More of them.
+    /// Adds bytes.
     pub(super) fn push(&mut self, bytes: &[u8], scratch: &Scratch) -> Result<(), SinkError> {
         self.hasher.update(bytes);
         if let Some((_, hasher)) = &mut self.also {
@@ -177,17 +177,17 @@ impl Spool {
         file.write_all(bytes).map_err(scratch.error())
     }
 
-    /// The digest of all of them.
+    /// Returns the digest of all bytes.
     pub(super) fn digest(&self) -> Digest {
         self.hasher.clone().finish()
     }
 
-    /// Their second digest.
+    /// Returns the second digest.
     pub(super) fn second_digest(&self) -> Option<Digest> {
         self.also.as_ref().map(|(_, hasher)| hasher.clone().finish())
     }
 
-    /// Why they are not what this digest was made of, if they are not.
+    /// Returns the difference between this digest and that of the bytes, if any.
     pub(super) fn contradicts(&mut self, stated: &Digest, scratch: &Scratch) -> Result<Option<String>, SinkError> {
         let found = match self.second_digest().filter(|digest| digest.algorithm == stated.algorithm) {
             Some(found) => found,
@@ -204,7 +204,7 @@ impl Spool {
         Ok((found != *stated).then(|| format!("the digest of the bytes is {found}, but the record states {stated}")))
     }
 
-    /// All of them, from the first, in pieces.
+    /// Passes all bytes to `take`, from the first, in pieces.
     pub(super) fn read(&mut self, scratch: &Scratch, take: Take<'_>) -> Result<(), SinkError> {
         let Some(temporary) = &mut self.file else { return take(&self.memory) };
         temporary.file.seek(SeekFrom::Start(0)).map_err(scratch.error())?;
@@ -219,7 +219,7 @@ impl Spool {
         }
     }
 
-    /// All of them in a file.
+    /// Moves all bytes to a file, and returns it.
     pub(super) fn into_file(mut self, scratch: &Scratch) -> Result<Temporary, SinkError> {
         self.file(scratch)?;
         self.file.ok_or_else(|| scratch.error()(io::ErrorKind::NotFound.into()))

@@ -1,7 +1,7 @@
-//! Where a file ended when it was last committed, and whether that is still so.
+//! The length and the end of a file at its last commit, and the check that the file still has them.
 //!
-//! People open such files, edit them, append to them. What is beyond the mark is cut off only if an interrupted page can
-//! have left it there.
+//! Users open such files, edit them and append to them. Content beyond the mark is cut off only if an interrupted page
+//! can have written it.
 
 use std::fs::File;
 use std::io;
@@ -11,26 +11,26 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::line::OPENING;
 
-/// So much before the end is compared: a few lines, in most files.
+/// The number of bytes before the end that are compared: a few lines in most files.
 const COMPARED: u64 = 4096;
 
-/// The mark of a commit: how much of the file is true, and a hash of the last of it.
+/// The mark of a commit: the committed length of the file, and a hash of its last bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct End {
     pub(super) length: u64,
-    /// None where nothing was written yet, and in marks of earlier versions.
+    /// None if nothing was written yet, and in marks of earlier versions.
     hash: Option<u64>,
 }
 
 impl End {
-    /// At this length.
+    /// Returns the mark of a file at this length.
     pub(super) fn at(file: &File, length: u64) -> io::Result<Self> {
         let mut last = vec![0; usize::try_from(length.min(COMPARED)).unwrap_or_default()];
         file.read_exact_at(&mut last, length - length.min(COMPARED))?;
         Ok(Self { length, hash: Some(xxh3_64(&last)) })
     }
 
-    /// `LENGTH`, or `LENGTH:HASH`.
+    /// Parses `LENGTH` or `LENGTH:HASH`.
     pub(super) fn from_text(text: &str) -> Option<Self> {
         let Some((length, hash)) = text.split_once(':') else {
             return Some(Self { length: text.parse().ok()?, hash: None });
@@ -42,7 +42,8 @@ impl End {
         self.hash.map_or_else(|| self.length.to_string(), |hash| format!("{}:{hash:016x}", self.length))
     }
 
-    /// In which way the file is not one of which all up to here is true, and the rest is ours.
+    /// Returns the difference between the file and this mark, if the file was changed by something other than an
+    /// interrupted page.
     pub(super) fn contradicted(self, file: &File) -> io::Result<Option<String>> {
         let found = file.metadata()?.len();
         if found < self.length {
@@ -56,8 +57,8 @@ impl End {
     }
 }
 
-/// Whether there is nothing but lines of ours from here on; the last may break off. Where the machine went down, a disk may
-/// have zeros for what was not written out in time.
+/// Returns true if everything from this offset is lines that modoai wrote; the last may be incomplete. After a system
+/// crash, a disk may contain zeros in place of data that was not written in time.
 fn holds_lines(file: &File, mut from: u64) -> io::Result<bool> {
     let mut piece = vec![0; 64 * 1024];
     let mut known = 0;

@@ -7,19 +7,20 @@
 //!  "about":[{"xml":"<provenance …/>","namespaces":{}}]}
 //! ```
 //!
-//! (On one line.) `metadata` and `xml` are the exact bytes received. Where those are not text that XML allows,
-//! `metadata_base64` or `xml_base64` stands instead, which loses nothing either. A record without metadata has neither
-//! `metadata` nor `namespaces`. `namespaces` are the declarations that the element inherits.
+//! (On one line.) `metadata` and `xml` are the exact bytes received. If those are not text that XML allows, the line
+//! has `metadata_base64` or `xml_base64` instead, so nothing is lost. A record without metadata has neither `metadata`
+//! nor `namespaces`. `namespaces` are the declarations that the element inherits.
 
 use std::io::{self, Write};
 
 use super::super::gathered::{Gathered, GatheredPart};
 use super::super::{Origin, Part};
 
-/// What every line begins with.
+/// The beginning of every line.
 pub(super) const OPENING: &[u8] = b"{\"identifier\":";
 
-/// Writes a record as a line. Of several metadata parts, which the protocol does not allow, the first is taken.
+/// Writes a record as a line. If a record has several metadata parts, which the protocol does not allow, the first is
+/// written.
 pub fn write_line(record: &mut Gathered, origin: &Origin, out: &mut dyn Write) -> io::Result<()> {
     let header = record.header();
     out.write_all(OPENING)?;
@@ -86,7 +87,8 @@ fn write_string(text: &str, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(out, text).map_err(io::Error::from)
 }
 
-/// Escapes a piece of a JSON string. Only ASCII needs it, so a piece may begin and end within a character.
+/// Escapes a piece of a JSON string. Only ASCII characters are escaped, so a piece may begin and end within a
+/// character.
 fn escape_into(out: &mut Vec<u8>, piece: &[u8]) {
     let mut from = 0;
     for (at, &byte) in piece.iter().enumerate() {

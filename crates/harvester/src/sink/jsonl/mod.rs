@@ -1,6 +1,8 @@
-//! Records as lines of JSON, for whatever reads such lines: `DIR/records.jsonl`, one [object](line) per line.
+//! Stores records as lines of JSON, for programs that read JSON Lines: `DIR/records.jsonl`, one [object](line) per
+//! line.
 //!
-//! Lines are in the order in which records came. A record that changed has a further line; the last one counts.
+//! Lines are in the order in which records were received. A record that changed has a further line; the last one
+//! counts.
 
 mod end;
 mod line;
@@ -18,7 +20,7 @@ use crate::record::{Header, Novelty};
 use crate::state::OWN_FOLDER;
 
 const FILE: &str = "records.jsonl";
-/// Written at once: lines are short and many.
+/// The size of the write buffer: lines are short and numerous.
 const BUFFER: usize = 256 * 1024;
 
 /// A row of [`SINKS`](super::SINKS).
@@ -26,20 +28,21 @@ pub(super) fn open(Place { dir, mark, .. }: Place<'_>) -> Result<Box<dyn Sink>, 
     Ok(Box::new(JsonSink::open(dir, mark)?))
 }
 
-/// Writes lines of JSON.
+/// The sink that writes lines of JSON.
 pub struct JsonSink {
     path: PathBuf,
     out: BufWriter<File>,
-    /// How much of the file is committed. That is the mark.
+    /// The committed part of the file. That is the mark.
     committed: End,
     origin: Option<Origin>,
-    /// Nothing is written of a record before it is known to be wanted.
+    /// The present record. It is written only when it is known to be wanted.
     record: Gathered,
 }
 
 impl JsonSink {
-    /// Opens the file in this folder. What an interrupted page left beyond the mark is cut off. A file that is something else
-    /// by now is refused, because nothing can be appended to it; without a mark, whatever is there belongs to somebody else.
+    /// Opens the file in this directory. Data that an interrupted page wrote beyond the mark is cut off. A file that
+    /// was modified otherwise is refused, because nothing can be appended to it. Without a mark, an existing file is
+    /// not modoai's and is refused.
     pub fn open(dir: &Path, mark: Option<&str>) -> Result<Self, SinkError> {
         let path = dir.join(FILE);
         let committed = match mark {
@@ -126,7 +129,7 @@ impl Sink for JsonSink {
     }
 
     fn roll_back(&mut self) -> Result<(), SinkError> {
-        // What waits in the buffer goes to the file first, and then goes with the rest.
+        // The buffer is written to the file first, and is then cut off with the rest.
         self.out.seek(SeekFrom::Start(self.committed.length)).map_err(self.io("write to"))?;
         self.out.get_ref().set_len(self.committed.length).map_err(self.io("shorten"))
     }

@@ -1,4 +1,4 @@
-//! What is at a path already: whose it is, and whether it is still what was written.
+//! Determines what a path already contains: the owner of the file, and if the file is unmodified.
 
 use super::Mirror;
 use super::index::{Entry, Share};
@@ -6,28 +6,28 @@ use super::path::{Path, WebUrl};
 use super::tree::{Seen, Undone};
 use crate::sink::SinkError;
 
-/// What there was before.
+/// The state of a path before a resource is written to it.
 pub(super) struct Before {
-    /// What was written there, or was found there.
+    /// The entry of the file in the index, if it was written or found there before.
     pub(super) entry: Option<Entry>,
-    /// Whether it is there as the entry says.
+    /// True if the file matches the entry.
     pub(super) intact: bool,
     pub(super) whose: Whose,
 }
 
-/// Whose a file is that is there already.
+/// The owner of an existing file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Whose {
-    /// The record's own, or there is none: it may be replaced.
+    /// The record itself, or no file exists: it may be replaced.
     Own,
-    /// Not this mirror's: it is not replaced, and becomes ours only if it is the same.
+    /// Not this mirror: the file is not replaced, and joins the mirror only if it has the same bytes.
     Foreign,
-    /// That of the record with this identifier: it is not replaced, and shared only if it is the same.
+    /// The record with this identifier: the file is not replaced, and is shared only if it has the same bytes.
     Anothers(String),
 }
 
 impl Mirror {
-    /// What is at a path, and whether it is the record's to replace.
+    /// Returns the state of a path, and if the record may replace the file.
     pub(super) fn before(&mut self, identifier: &str, url: &str, path: &Path, key: &[u8]) -> Result<Before, Undone> {
         let entry = self.index.at(key)?;
         let mut whose = Whose::Own;
@@ -35,7 +35,7 @@ impl Mirror {
             && entry.identifier != identifier
         {
             let same = WebUrl::split(&entry.url).zip(WebUrl::split(url)).is_some_and(|(one, other)| one.is(&other));
-            // One that came in a page that was taken back may never come again.
+            // A record of a page that was rolled back may never be received again.
             if !same && !self.index.is_doubted(key)? {
                 whose = Whose::Anothers(entry.identifier.clone());
             }
@@ -59,10 +59,10 @@ impl Mirror {
         }
     }
 
-    /// Something is at a path that this mirror did not write, or does not remember.
+    /// Handles a file that this mirror did not write, or that its index has lost.
     fn foreign(&mut self, identifier: &str, url: &str, path: &Path, seen: Seen) -> Result<Before, Undone> {
         if self.is_forgetful {
-            // It may be what is left of a file of ours, or somebody's only copy.
+            // It may be a file from this mirror, or the only copy of another file.
             tracing::warn!(path = path.display(), "moving an unknown file to .modoai/deleted");
             self.put_aside(path)?;
             return Ok(Before { entry: None, intact: false, whose: Whose::Own });
@@ -74,8 +74,8 @@ impl Mirror {
         Ok(Before { entry: Some(entry), intact: true, whose: Whose::Foreign })
     }
 
-    /// In which way a file is not as it was written, if it is not. All of it is read. Where only its modification time is
-    /// another, that is set again.
+    /// Returns the difference between a file and its entry, if any. The whole file is read. If only the modification
+    /// time differs, it is set again.
     pub(super) fn alteration(&mut self, entry: &Entry) -> Result<Option<String>, SinkError> {
         let Some(path) = Path::from_bytes(&entry.path) else { return Ok(None) };
         let is = |what: &str| Ok(Some(format!("its file '{}' {what}", path.display())));
@@ -101,8 +101,8 @@ impl Mirror {
         }
     }
 
-    /// In which way a file that is another record's has not the bytes of this one, if it has not. Whether they are on the
-    /// disk is asked when its owner's turn comes.
+    /// Returns the difference between the digest of another record's file and that of this record's resource, if any.
+    /// The bytes on the disk are compared when the owner of the file is inspected.
     pub(super) fn estrangement(&self, share: &Share) -> Result<Option<String>, SinkError> {
         let path = String::from_utf8_lossy(&share.path);
         Ok(match self.index.at(&share.path)? {
@@ -114,21 +114,21 @@ impl Mirror {
 }
 
 impl Entry {
-    /// Whether what is there can be what was written.
+    /// Returns true if size and modification time are those of the file as written.
     pub(super) fn is_as(&self, seen: Seen) -> bool {
         !self.digest.is_empty() && seen == Seen::File { size: self.size, modified: self.modified }
     }
 }
 
 impl Before {
-    /// Whether these are the bytes that are there.
+    /// Returns true if the path contains these bytes.
     pub(super) fn holds(&self, sha256: &[u8]) -> bool {
         self.intact && self.entry.as_ref().is_some_and(|entry| entry.digest == sha256)
     }
 }
 
 impl Whose {
-    /// Nothing is replaced that is not the record's own.
+    /// Returns the reason for a refusal: only the record's own files are replaced.
     pub(super) fn refusal(&self, path: &Path) -> Undone {
         let path = path.display();
         Undone::Refused(match self {

@@ -1,9 +1,9 @@
-//! Files of a page that is not complete yet: paths at which none was before.
+//! Records the new files of a page that is not complete yet.
 //!
-//! The index learns of a page when that is complete, files are put in place one by one. If the process ends in between,
-//! there are files of ours that the index calls somebody else's, and that no record may ever ask for again. So each path is
-//! written down before its file is put there, with the digest that tells it from what somebody else may put there later:
-//! one short write, which survives the process.
+//! The index is updated when a page is complete, but files are put in place one by one. If the process ends in between,
+//! the mirror contains files that the index treats as foreign, and that no record may ever request again. Therefore
+//! each path is written down before its file is put there, with the digest that distinguishes it from a file that
+//! another program may put there later: one short write, which survives the process.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -16,10 +16,10 @@ use crate::sink::SinkError;
 
 const NAME: &str = "mirror.claims";
 
-/// A SHA-256.
+/// The length of a SHA-256 digest.
 const DIGEST: usize = 32;
 
-/// The file of claims: again and again a path, a zero, which no path has in it, and a digest.
+/// The file of claims: a sequence of path, zero byte (which no path contains), and digest.
 pub(super) struct Claims {
     file: File,
     path: PathBuf,
@@ -27,7 +27,7 @@ pub(super) struct Claims {
 }
 
 impl Claims {
-    /// In the folder `own`, which is at `path`.
+    /// Opens the file in the directory `own`, which is at `path`.
     pub(super) fn open(own: &OwnedFd, path: &Path) -> Result<Self, SinkError> {
         let path = path.join(NAME);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -36,14 +36,14 @@ impl Claims {
         Ok(Self { file, path, is_empty: false })
     }
 
-    /// A file with this digest is about to be put at this path.
+    /// Records that a file with this digest is about to be put at this path.
     pub(super) fn add(&mut self, path: &[u8], digest: &[u8]) -> Result<(), SinkError> {
         self.is_empty = false;
-        // In one piece.
+        // One write, so that a claim is not torn.
         self.file.write_all(&[path, b"\0", digest].concat()).map_err(self.failed("write"))
     }
 
-    /// All that were added since they were cleared.
+    /// Passes each claim that was added since the last [`Claims::clear`] to `take`.
     pub(super) fn each(
         &mut self,
         mut take: impl FnMut(&[u8], &[u8]) -> Result<(), SinkError>,
@@ -55,7 +55,7 @@ impl Claims {
             path.pop();
             match left.read_exact(&mut digest) {
                 Ok(()) => take(&path, &digest)?,
-                // One that breaks off was never followed by its file.
+                // An incomplete claim was never followed by its file.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
                 Err(error) => return Err(self.failed("read")(error)),
             }
@@ -64,7 +64,7 @@ impl Claims {
         Ok(())
     }
 
-    /// The page is over, and the index knows of its files whatever there is to know.
+    /// Removes all claims: the page is over, and the index contains its files.
     pub(super) fn clear(&mut self) -> Result<(), SinkError> {
         if !std::mem::replace(&mut self.is_empty, true) {
             self.file.set_len(0).map_err(self.failed("empty"))?;

@@ -1,4 +1,4 @@
-//! How files go: deleted, or put aside.
+//! Deletes files, or moves them to `.modoai/deleted`.
 
 use super::Mirror;
 use super::index::{Entry, Share};
@@ -7,11 +7,11 @@ use super::tree::{Tree, Undone};
 use crate::sink::SinkError;
 use crate::sink::spool::make_folder;
 
-/// Folders for what was put aside: a file may be deleted twice, and a folder may have been a file.
+/// The number of directories for moved files: a file may be deleted twice, and a directory may have been a file.
 const ASIDE: usize = 100;
 
 impl Mirror {
-    /// Deletes a file, or puts it aside; unless another record has the same, which inherits it.
+    /// Deletes a file or moves it, unless another record has the same bytes: then that record inherits the file.
     pub(super) fn discard(&mut self, key: &[u8]) -> Result<(), Undone> {
         if let Some(entry) = self.index.at(key)?
             && let Some(Share { identifier, url, .. }) = self.index.heir(key, &entry.digest)?
@@ -29,7 +29,7 @@ impl Mirror {
         Ok(self.index.remove(key)?)
     }
 
-    /// Moves a file out of the mirror, to where nothing is in its way.
+    /// Moves a file out of the mirror, to the first directory without a file of that name.
     pub(super) fn put_aside(&mut self, path: &Path) -> Result<(), Undone> {
         for number in 1..=ASIDE {
             let name = if number == 1 { "deleted".to_owned() } else { format!("deleted-{number}") };

@@ -1,7 +1,7 @@
 //! Writes files to the disk in the background while the next pages arrive.
 //!
 //! A mirror is durable when it ends, not page by page, so the whole of it would be written out at the end while nothing
-//! else happens. [`Flusher::begin`] starts that early, on a thread of its own; [`Flusher::finish`] writes out the rest.
+//! else happens. [`Flusher::begin`] starts that early, on a separate thread; [`Flusher::finish`] writes out the rest.
 
 use std::io;
 use std::os::fd::OwnedFd;

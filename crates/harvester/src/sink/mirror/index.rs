@@ -1,4 +1,4 @@
-//! What a mirror knows of its files: whose they are, and what they were when they were written.
+//! The index of a mirror: the owner of each file, and its properties when it was written.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -31,50 +31,50 @@ const TABLES: &str = "
     -- Files of pages that were taken back: if they do not come again, they go.
     CREATE TABLE IF NOT EXISTS doubt (path BLOB PRIMARY KEY) WITHOUT ROWID;";
 
-/// Only on a disk that takes names for one which differ in case is it asked who else has a name; an index that nobody asks
-/// would cost a first mirror one write in three.
+/// Only on a file system that ignores case are names searched that differ in case only; maintaining an unused index
+/// would add one write in three to a first mirror.
 const NAMES: [&str; 2] =
     ["DROP INDEX IF EXISTS file_folded", "CREATE INDEX IF NOT EXISTS file_folded ON file (folded)"];
 
 /// A file of the mirror.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// As [`Path::to_bytes`](super::path::Path::to_bytes) has it.
+    /// The path as returned by [`Path::to_bytes`](super::path::Path::to_bytes).
     pub(super) path: Vec<u8>,
-    /// Of the record it came with.
+    /// The identifier of the record that contained it.
     pub(super) identifier: String,
-    /// The name that its path was made of.
+    /// The name from which its path was derived.
     pub(super) url: String,
     pub(super) etag: Option<String>,
     pub(super) size: u64,
     /// Its modification time when it was written, in seconds since 1970.
     pub(super) modified: i64,
-    /// SHA-256; empty if nobody knows what is there now.
+    /// SHA-256; empty if the present content of the file is unknown.
     pub(super) digest: Vec<u8>,
 }
 
 /// `mirror.sqlite`.
 pub(super) struct Index {
     ledger: Ledger,
-    /// Whether any file was doubted; hardly ever, and then there is one question less for each file.
+    /// True if any file is marked as unconfirmed. That is rare, and saves one query per file otherwise.
     has_doubts: Cell<bool>,
-    /// The same of shares.
+    /// True if any record shares another's file.
     has_shares: Cell<bool>,
 }
 
-/// A record has the bytes of another record's file.
+/// A record whose bytes are those of another record's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) path: Vec<u8>,
     pub(super) identifier: String,
     pub(super) url: String,
-    /// Of the bytes it had.
+    /// The digest of its bytes.
     pub(super) digest: Vec<u8>,
 }
 
 impl Index {
-    /// Opened, or made; tells whether it was made. The folder's path must not have links in it. On some disks, names that
-    /// differ in case only are one.
+    /// Opens or creates the index; returns true if it was created. The path of the directory must not contain symbolic
+    /// links. `folds` is true if the file system treats names that differ in case only as one.
     pub(super) fn open(folder: &Path, folds: bool) -> Outcome<(Self, bool)> {
         let (ledger, is_new) = Ledger::open(folder, "mirror.sqlite", TABLES)?;
         ledger.write(|connection| connection.execute(NAMES[usize::from(folds)], []))?;
@@ -84,25 +84,26 @@ impl Index {
         Ok((Self { ledger, has_doubts: Cell::new(has_doubts), has_shares: Cell::new(has_shares) }, is_new))
     }
 
-    /// Files are still whose they were, but may have other bytes than were written: each is to be written again.
+    /// Marks all files as unverified: their owners stay, but their bytes may have changed, so each is to be written
+    /// again.
     pub(super) fn distrust(&self) -> Outcome<()> {
         self.ledger.write(|connection| connection.execute("UPDATE file SET digest = x'', etag = NULL", []))
     }
 
-    /// The same of one file.
+    /// Marks one file as unverified.
     pub(super) fn distrust_at(&self, path: &[u8]) -> Outcome<()> {
         let update = "UPDATE file SET digest = x'', etag = NULL WHERE path = ?";
         self.ledger.write(|connection| connection.prepare_cached(update)?.execute([path]))
     }
 
-    /// The page of this file was taken back.
+    /// Marks a file as unconfirmed: its page was rolled back.
     pub(super) fn doubt(&self, path: &[u8]) -> Outcome<()> {
         self.has_doubts.set(true);
         let insert = "INSERT OR IGNORE INTO doubt VALUES (?)";
         self.ledger.write(|connection| connection.prepare_cached(insert)?.execute([path]))
     }
 
-    /// Whether that is so.
+    /// Returns true if a file is unconfirmed.
     pub(super) fn is_doubted(&self, path: &[u8]) -> Outcome<bool> {
         if !self.has_doubts.get() {
             return Ok(false);
@@ -110,19 +111,19 @@ impl Index {
         self.ledger.read(|connection| connection.prepare_cached("SELECT 1 FROM doubt WHERE path = ?")?.exists([path]))
     }
 
-    /// Any file of which that is so.
+    /// Returns one of the unconfirmed files.
     pub(super) fn doubted(&self) -> Outcome<Option<Vec<u8>>> {
         let any = "SELECT path FROM doubt LIMIT 1";
         self.ledger.read(|connection| connection.prepare_cached(any)?.query_row([], |row| row.get(0)).optional())
     }
 
-    /// It came again, or is gone.
+    /// Confirms a file: it was received again, or was deleted.
     pub(super) fn trust(&self, path: &[u8]) -> Outcome<()> {
         let delete = "DELETE FROM doubt WHERE path = ?";
         self.ledger.write(|connection| connection.prepare_cached(delete)?.execute([path]))
     }
 
-    /// What follows is forgotten unless it is committed.
+    /// Begins a transaction: changes are lost unless they are committed.
     pub(super) fn begin(&self) -> Outcome<()> {
         self.ledger.begin()
     }
@@ -131,19 +132,19 @@ impl Index {
         self.ledger.commit()
     }
 
-    /// The file at a path.
+    /// Returns the file at a path.
     pub(super) fn at(&self, path: &[u8]) -> Outcome<Option<Entry>> {
         let sql = "SELECT path, identifier, url, etag, size, modified, digest FROM file WHERE path = ?";
         self.ledger.read(|connection| connection.prepare_cached(sql)?.query_row([path], entry).optional())
     }
 
-    /// The files of a record.
+    /// Returns the files of a record.
     pub(super) fn of(&self, identifier: &str) -> Outcome<Vec<Entry>> {
         let sql = "SELECT path, identifier, url, etag, size, modified, digest FROM file WHERE identifier = ?";
         self.ledger.read(|connection| connection.prepare_cached(sql)?.query_map([identifier], entry)?.collect())
     }
 
-    /// Records that have files, after the one given, in order of their identifiers; at most `limit`.
+    /// Returns identifiers of records that have files, in their order, after the one given; at most `limit`.
     pub(super) fn identifiers(&self, after: &str, limit: usize) -> Outcome<Vec<String>> {
         let sql = "SELECT identifier FROM file WHERE identifier > ?1
             UNION SELECT identifier FROM share WHERE identifier > ?1 ORDER BY identifier LIMIT ?2";
@@ -153,7 +154,7 @@ impl Index {
         })
     }
 
-    /// Another file whose name differs in case only.
+    /// Returns another file whose name differs in case only.
     pub(super) fn alike(&self, path: &[u8]) -> Outcome<Option<Vec<u8>>> {
         let sql = "SELECT path FROM file WHERE folded = ? AND path <> ?";
         self.ledger.read(|connection| {
@@ -174,7 +175,7 @@ impl Index {
         self.ledger.write(|connection| connection.execute("DELETE FROM file WHERE path = ?", [path]))
     }
 
-    /// This record has the bytes of a file that is another's.
+    /// Stores that this record has the bytes of another record's file.
     pub(super) fn share(&self, share: &Share) -> Outcome<()> {
         self.has_shares.set(true);
         let Share { path, identifier, url, digest } = share;
@@ -183,7 +184,7 @@ impl Index {
         self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(row))
     }
 
-    /// It has them no more, or has the file.
+    /// Removes a share: the record no longer has these bytes, or now owns the file.
     pub(super) fn unshare(&self, path: &[u8], identifier: &str) -> Outcome<()> {
         if !self.has_shares.get() {
             return Ok(());
@@ -192,7 +193,7 @@ impl Index {
         self.ledger.write(|connection| connection.prepare_cached(sql)?.execute(params![path, identifier]))
     }
 
-    /// What a record has of others.
+    /// Returns the shares of a record.
     pub(super) fn shares_of(&self, identifier: &str) -> Outcome<Vec<Share>> {
         if !self.has_shares.get() {
             return Ok(Vec::new());
@@ -201,7 +202,7 @@ impl Index {
         self.ledger.read(|connection| connection.prepare_cached(sql)?.query_map([identifier], share)?.collect())
     }
 
-    /// Any other record that has these bytes of a file.
+    /// Returns another record that has these bytes of a file.
     pub(super) fn heir(&self, path: &[u8], digest: &[u8]) -> Outcome<Option<Share>> {
         if !self.has_shares.get() {
             return Ok(None);
@@ -211,7 +212,7 @@ impl Index {
         self.ledger.read(|connection| connection.prepare_cached(sql)?.query_row(row, share).optional())
     }
 
-    /// What the mirror stands for, once that is known.
+    /// Returns the site that the mirror represents, once it is known.
     pub(super) fn site(&self) -> Outcome<Option<String>> {
         self.ledger.fact("site")
     }
@@ -237,7 +238,7 @@ fn share(row: &Row<'_>) -> rusqlite::Result<Share> {
     Ok(Share { path: row.get(0)?, identifier: row.get(1)?, url: row.get(2)?, digest: row.get(3)? })
 }
 
-/// How a file system that does not tell cases apart may see a path.
+/// Returns a path as a file system that ignores case compares it.
 fn folded(path: &[u8]) -> String {
     String::from_utf8_lossy(path).to_lowercase()
 }

@@ -1,4 +1,4 @@
-//! How the resources of a record become files.
+//! Stores the resources of a record as files.
 
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +16,7 @@ use crate::sink::resources::{self, Resources};
 use crate::sink::spool::Spool;
 
 impl Mirror {
-    /// All resources of a record, and nothing else that came with it before.
+    /// Stores all resources of a record, and removes its earlier files that are not among them.
     pub(super) fn keep_all(&mut self, mut record: Resources, novelty: Novelty) -> Result<(), Undone> {
         let header = &record.header;
         let mut kept = Vec::new();
@@ -25,7 +25,7 @@ impl Mirror {
                 return Err(Undone::Refused(fault));
             }
             for (component, spool) in record.found.drain(..) {
-                // What is neither by value nor by reference is metadata, in records with several Components.
+                // In records with several Components, one with neither value nor reference is metadata.
                 if spool.is_none() && web_url(&component).is_none() {
                     continue;
                 }
@@ -49,7 +49,7 @@ impl Mirror {
         Ok(())
     }
 
-    /// One resource. Returns where it is.
+    /// Stores one resource. Returns its path.
     pub(super) fn keep(
         &mut self,
         header: &Header,
@@ -84,7 +84,7 @@ impl Mirror {
                 },
             },
         };
-        // What came may be what is there.
+        // The received bytes may be those that are already there.
         let fresh = fresh.filter(|spool| before.whose == Whose::Own || !before.holds(&spool.digest().bytes));
         if fresh.is_some() && before.whose != Whose::Own {
             return Err(before.whose.refusal(&path));
@@ -141,7 +141,7 @@ impl Mirror {
         Ok(key)
     }
 
-    /// Whether what is there is what this record had when it came last.
+    /// Returns true if the path contains what this record last had there.
     fn had(&self, before: &Before, identifier: &str, key: &[u8]) -> Result<bool, SinkError> {
         Ok(before.intact
             && match &before.whose {
@@ -158,7 +158,7 @@ impl Mirror {
         if self.site.is_none()
             && let Some(site) = Site::of(&self.base_url, url)
         {
-            // From here on it stays: a mirror does not move.
+            // The site is fixed from here on: a mirror does not move.
             self.index.set_site(&site.to_text())?;
             self.site = Some(site);
         }
@@ -166,7 +166,7 @@ impl Mirror {
         place(self.site.as_ref(), url, location, self.allow_dotfiles).map_err(Undone::Refused)
     }
 
-    /// Gets what is only referred to; `None` if it is still what is there.
+    /// Fetches a resource that the record only references; `None` if it has not changed.
     fn fetch(
         &self,
         component: &Component,
@@ -199,12 +199,12 @@ impl Mirror {
     }
 }
 
-/// The first reference that can be followed.
+/// Returns the first reference with a URL of the web.
 fn web_url(component: &Component) -> Option<&str> {
     component.references.iter().map(String::as_str).find(|url| WebUrl::split(url).is_some())
 }
 
-/// A moment that a condition can name: there the world begins in 1970.
+/// Returns a time that a conditional request can contain: 1970 or later.
 fn since_epoch(seconds: i64) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(seconds).ok()?))
 }

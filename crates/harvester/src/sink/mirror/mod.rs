@@ -1,22 +1,22 @@
-//! The site itself: every resource a file, byte for byte, under the name it has there.
+//! Stores the site itself: every resource as a file, byte for byte, under its name on the site.
 //!
-//! A record's resource is written to a temporary file while it arrives, compared with the digest and the length that the
-//! record tells, given its modification time and renamed into place; so a file is either what it was or what it is, and
-//! doing it twice does no harm. What is large comes by reference only and is fetched. A record that is deleted takes its
-//! file with it. What cannot be kept is told, and nothing is ever written outside the folder, or over what somebody else
-//! has put there.
+//! A record's resource is written to a temporary file while it arrives, compared with the digest and the length in the
+//! record, given its modification time and renamed into place. A file therefore always has either its old or its new
+//! content, and writing it twice does no harm. Large resources are only referenced, and are fetched. A deleted record
+//! takes its file with it. Resources that cannot be stored are reported. Nothing is ever written outside the directory,
+//! or over a file that another program has put there.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `path` | where a resource belongs, and which names are refused |
-//! | `tree` | files below one folder |
-//! | `index` | what is there, whose it is, and what it was when it was written |
-//! | `before` | what is at a path already |
-//! | `keep` | how the resources of a record become files |
-//! | `flush` | when files are written to the disk |
-//! | `discard` | how files go |
-//! | `claims` | what is there that the index does not know yet |
-//! | `taken_back` | how the files of pages go that never became true |
+//! | `path` | the path of a resource, and the names that are refused |
+//! | `tree` | files below one directory |
+//! | `index` | the files of the mirror, their owners, and their properties when they were written |
+//! | `before` | the file that a path already has |
+//! | `keep` | storing the resources of a record as files |
+//! | `flush` | writing files to the disk |
+//! | `discard` | deleting files |
+//! | `claims` | files that the index does not contain yet |
+//! | `taken_back` | removing the files of pages that were rolled back |
 
 mod before;
 mod claims;
@@ -51,30 +51,31 @@ pub(super) fn open(place: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
     Ok(Box::new(Mirror::open(place)?))
 }
 
-/// Records whose files are compared at once.
+/// The number of records whose files are compared in one step.
 const INSPECTED: usize = 64;
 
 struct Mirror {
     tree: Tree,
-    /// The mirror's own folder.
+    /// The mirror's own directory.
     own: OwnedFd,
     own_path: PathBuf,
     scratch: Scratch,
     index: Index,
     claims: Claims,
-    /// Whether the index is the one that earlier commits went to.
+    /// True if the index is the one that earlier commits were written to.
     is_intact: bool,
-    /// Whether the index may have forgotten files of ours.
+    /// True if the index may have lost files of this mirror.
     is_forgetful: bool,
     base_url: String,
-    /// What the folder stands for, once a resource is known.
+    /// The site that the directory represents, once a resource is known.
     site: Option<Site>,
     getter: Getter,
     keep_deleted: bool,
     allow_dotfiles: bool,
-    /// Whether names that differ in case only are one file here.
+    /// True if the file system treats names that differ in case only as one.
     folds: bool,
-    /// Whether a page was committed since one was taken back: until then, that one is still to be asked for again.
+    /// True if a page was committed since one was rolled back. Until then, the page that was rolled back is to be
+    /// requested again.
     is_settled: bool,
     record: Option<Resources>,
 }
@@ -196,14 +197,14 @@ impl Sink for Mirror {
         self.claims.clear()?;
         self.tree.begin_sync()?;
         self.is_settled = true;
-        // There is nothing to cut off: every file is whole, and writing it again changes nothing.
+        // Nothing is to be cut off: every file is complete, and writing it again changes nothing.
         Ok("whole".to_owned())
     }
 
     fn roll_back(&mut self) -> Result<(), SinkError> {
         self.record = None;
         self.is_settled = false;
-        // What it replaced or removed stays so: those records come again.
+        // Files that it replaced or removed stay so: those records are received again.
         self.doubt_claims()
     }
 
@@ -217,7 +218,7 @@ impl Sink for Mirror {
     }
 }
 
-/// Whether a folder takes two names that differ in case only for one.
+/// Returns true if a directory treats two names that differ in case only as one.
 fn folds(folder: &OwnedFd) -> io::Result<bool> {
     match rustix::fs::mkdirat(folder, "Folds", Mode::from_raw_mode(0o777)) {
         Ok(()) | Err(rustix::io::Errno::EXIST) => {}

@@ -1,10 +1,11 @@
-//! Where in a mirror a resource belongs.
+//! Determines the path of a resource in a mirror.
 //!
-//! A mirror is the site's folder again: what is at `http://HOST/a/b.html` is in `a/b.html`, file names being the bytes that
-//! the URL's escapes stand for. URLs of other hosts are below a folder of the host's name. Names come from strangers:
-//! whatever could lead out of the folder, could not be a file, or is a name that programs treat specially (`special`)
-//! is refused with a reason, never bent into something else. Two exceptions are escaped: the device names of Windows, because
-//! a mirror may be carried there; and a file `HEAD`, because git takes a directory with this file for a repository.
+//! A mirror has the directories of the site: `http://HOST/a/b.html` is stored in `a/b.html`, and file names are the
+//! bytes that the URL's escapes represent. URLs of other hosts are below a directory with the name of the host. Names
+//! are untrusted: a name that could leave the directory, could not be a file, or is treated specially by programs
+//! (`special`) is refused with a reason, never changed into another name. Two exceptions are escaped: the device names
+//! of Windows, because a mirror may be copied there; and a file `HEAD`, because git treats a directory with this file
+//! as a repository.
 
 use modoai_fetch::{is_invisible, is_joiner};
 use percent_encoding::percent_decode_str;
@@ -12,36 +13,36 @@ use percent_encoding::percent_decode_str;
 use crate::sink::NOT_WRITTEN;
 use crate::state::OWN_FOLDER;
 
-/// Longest name and path that Linux and most others can hold.
+/// Longest name and path that Linux and most other systems support.
 const LONGEST_NAME: usize = 255;
 const LONGEST_PATH: usize = 4095;
 
-/// The names of folders from the mirror's root, and that of the file.
+/// The names of directories from the mirror's root, and that of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Path(Vec<Vec<u8>>);
 
 impl Path {
-    /// The folders, from the root.
+    /// Returns the directories, from the root.
     pub(super) fn folders(&self) -> &[Vec<u8>] {
         self.0.split_last().map_or(&[], |(_, folders)| folders)
     }
 
-    /// The file.
+    /// Returns the name of the file.
     pub(super) fn name(&self) -> &[u8] {
         self.0.last().map_or(&[], Vec::as_slice)
     }
 
-    /// With slashes between: unambiguous, because no name holds one.
+    /// Returns the names separated by slashes: unambiguous, because no name contains one.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         self.0.join(&b'/')
     }
 
-    /// What [`Path::to_bytes`] made; `None` if it cannot have.
+    /// Parses the result of [`Path::to_bytes`]; `None` if it cannot be one.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Self::checked(bytes.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect()).ok()
     }
 
-    /// For messages.
+    /// Returns the path as text for messages.
     pub(super) fn display(&self) -> String {
         String::from_utf8_lossy(&self.to_bytes()).into_owned()
     }
@@ -58,7 +59,7 @@ impl Path {
             }
         }
         let first = names.first().ok_or("it has no path")?;
-        // Some file systems do not tell these apart.
+        // Some file systems do not distinguish these.
         if first.trim_ascii_end().trim_suffix_dots().eq_ignore_ascii_case(OWN_FOLDER.as_bytes()) {
             return Err("its path is reserved for the mirror");
         }
@@ -80,8 +81,7 @@ impl TrimDots for [u8] {
     }
 }
 
-/// A URL of the web, split as it stands: nothing is resolved, because what looks like a way up is to be refused and not
-/// followed.
+/// A URL of the web, split without resolving anything: a path that leads upwards is to be refused, not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WebUrl<'a> {
     host: String,
@@ -91,7 +91,7 @@ pub(super) struct WebUrl<'a> {
 }
 
 impl<'a> WebUrl<'a> {
-    /// `None` if it is something else.
+    /// Returns `None` if the text is not such a URL.
     pub(super) fn split(url: &'a str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let port = match scheme.to_ascii_lowercase().as_str() {
@@ -114,26 +114,26 @@ impl<'a> WebUrl<'a> {
         &self.path[..self.path.rfind('/').map_or(0, |slash| slash + 1)]
     }
 
-    /// Whether two URLs can only be the same resource: they differ in scheme or in what is escaped, at most.
+    /// Returns true if two URLs can only be the same resource: they differ at most in the scheme or in the escapes.
     pub(super) fn is(&self, other: &WebUrl<'_>) -> bool {
         let decoded = |path| percent_decode_str(path).collect::<Vec<u8>>();
-        // A record of a fragment is not that of the whole, although its file has the same name.
+        // A record of a fragment is not one of the whole document, although its file has the same name.
         (&self.host, self.query, self.fragment) == (&other.host, other.query, other.fragment)
             && decoded(self.path) == decoded(other.path)
     }
 }
 
-/// What a mirror's folder stands for.
+/// The site that a mirror's directory represents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Site {
     host: String,
-    /// Begins and ends with a slash.
+    /// The directory; it begins and ends with a slash.
     folder: String,
 }
 
 impl Site {
-    /// The site of a repository, if nothing but its base URL and one of its resources is known: the innermost folder that
-    /// holds both. For a repository at `http://HOST/modoai` that is all of `HOST`.
+    /// Returns the site of a repository from its base URL and one of its resources: the innermost directory that
+    /// contains both. For a repository at `http://HOST/modoai` that is all of `HOST`.
     pub(super) fn of(base_url: &str, resource: &str) -> Option<Self> {
         let (base, resource) = (WebUrl::split(base_url)?, WebUrl::split(resource)?);
         if base.host != resource.host {
@@ -144,20 +144,20 @@ impl Site {
         Some(Self { host: base.host, folder: if folder.is_empty() { "/".to_owned() } else { folder } })
     }
 
-    /// What [`Site::to_text`] made.
+    /// Parses the result of [`Site::to_text`].
     pub(super) fn from_text(text: &str) -> Option<Self> {
         let (host, folder) = text.split_at(text.find('/')?);
         Some(Self { host: host.to_owned(), folder: folder.to_owned() })
     }
 
-    /// For storing.
+    /// Returns the site as text for the index.
     pub(super) fn to_text(&self) -> String {
         format!("{}{}", self.host, self.folder)
     }
 }
 
-/// Where the resource with this URL, or this identifier if it has none, belongs. A URL that ends with a slash is that of an
-/// index file, whose name `location` may tell (as `Content-Location` does).
+/// Returns the path of the resource with this URL, or with this identifier if it has no URL. A URL that ends with a
+/// slash is that of an index file, whose name `location` may contain (as `Content-Location` does).
 pub(super) fn place(
     site: Option<&Site>,
     name: &str,
@@ -180,14 +180,14 @@ fn special(name: &[u8], allow_dotfiles: bool) -> Option<&'static str> {
     let shown: String = text.chars().filter(|c| !is_invisible(*c) && !is_joiner(*c)).collect();
     let lower = shown.trim_end_matches(['.', ' ']).to_lowercase();
     let is_short_name = lower.strip_prefix("git~").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
-    // Text that shows in another order than it is written: embeddings, overrides and isolates.
+    // Characters that display text in another order than it is written: embeddings, overrides and isolates.
     let reorders = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     Some(match shown.as_bytes() {
         _ if name.iter().any(u8::is_ascii_control) || text.contains(char::is_control) => {
             "a name in its path contains a control character"
         }
         _ if text.contains(reorders) => "a name in its path contains characters that reverse text",
-        // Commands take such a name for an option: `rm *`.
+        // Commands treat such a name as an option: `rm *`.
         [b'-', ..] => "a name in its path begins with '-'",
         // Shells replace these by the home directory, or by other directories. `~alice` is the usual URL of a user's pages.
         [b'~'] | [b'~', b'+' | b'-' | b'0'..=b'9', ..] => "a name in its path is '~' or begins with '~+', '~-' or '~0'",
@@ -231,7 +231,7 @@ fn try_place(site: Option<&Site>, name: &str, location: Option<&str>) -> Result<
     Path::checked(names)
 }
 
-/// The last name of a URL or path, if it is one that a file can have.
+/// Returns the last name of a URL or path, if a file can have it.
 fn file_name(location: &str) -> Option<Vec<u8>> {
     let location = location.split(['?', '#']).next().unwrap_or_default();
     let last = location.rsplit('/').next().unwrap_or_default();
@@ -254,8 +254,8 @@ fn is_device(name: &[u8]) -> bool {
     }
 }
 
-/// Returns true for the file without which a directory is no git repository. Next to `objects`, `refs` and `config`, it makes
-/// git run the programs that `config` names, in that directory and below. Some file systems ignore case and final dots.
+/// Returns true for the file that git requires in a repository. Next to `objects`, `refs` and `config`, it makes git
+/// run the programs that `config` names, in that directory and below. Some file systems ignore case and final dots.
 fn is_head(name: &[u8]) -> bool {
     name.trim_ascii_end().trim_suffix_dots().eq_ignore_ascii_case(b"HEAD")
 }

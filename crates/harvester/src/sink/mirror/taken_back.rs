@@ -1,9 +1,10 @@
-//! Files of pages that never became true: the record may be gone when the page is asked for again, and then nothing else
-//! would ever remove its file.
+//! Removes the files of pages that were rolled back: the record may have been deleted when the page is requested again,
+//! and then nothing else would ever remove its file.
 //!
-//! A page that is rolled back is asked for again at once. Its files stay until that has come to its end, because what is
-//! large need not be fetched again then; those that did not come again go. Of a page in which the process was killed
-//! nothing is known but what was claimed: its files go when the mirror is opened. Only what is as it was written goes.
+//! A page that is rolled back is requested again immediately. Its files stay until that page is complete, because large
+//! resources then need not be fetched again; files that were not received again are removed. If the process was killed
+//! within a page, only the claims of that page are known: its files are removed when the mirror is opened. Only files
+//! that have not been modified since they were written are removed.
 
 use super::Mirror;
 use super::path::Path;
@@ -28,7 +29,7 @@ impl Mirror {
         claims.clear()
     }
 
-    /// The files that are new in this page are to come again, or to go.
+    /// Marks the files that are new in this page as unconfirmed: they must be received again, or are removed.
     pub(super) fn doubt_claims(&mut self) -> Result<(), SinkError> {
         let Self { claims, index, .. } = self;
         claims.each(|key, _| index.doubt(key))?;
@@ -36,7 +37,7 @@ impl Mirror {
         claims.clear()
     }
 
-    /// Removes the files that did not come again.
+    /// Removes the files that were not received again.
     pub(super) fn remove_doubted(&mut self) -> Result<(), SinkError> {
         while let Some(key) = self.index.doubted()? {
             if let (Some(entry), Some(path)) = (self.index.at(&key)?, Path::from_bytes(&key)) {
@@ -45,7 +46,7 @@ impl Mirror {
                     done(&path, self.tree.remove(&path))?;
                 }
                 self.index.remove(&key)?;
-                // Whoever came again has taken it over.
+                // A record with the same bytes that was received again has replaced the file, so these shares are obsolete.
                 while let Some(share) = self.index.heir(&key, &entry.digest)? {
                     self.index.unshare(&key, &share.identifier)?;
                 }
@@ -56,7 +57,7 @@ impl Mirror {
     }
 }
 
-/// A file that cannot be removed stays: it was complete, and is nobody's any more.
+/// A file that cannot be removed stays: it was complete, and no longer belongs to a record.
 fn done(path: &Path, removed: Result<(), Undone>) -> Result<(), SinkError> {
     match removed {
         Ok(()) => Ok(()),

@@ -1,8 +1,8 @@
-//! The files of a mirror, and nothing else.
+//! Reads and writes the files of a mirror, and nothing outside it.
 //!
-//! Every operation is relative to the handle of a folder that was reached from the mirror's root name by name, without
-//! following a link. Someone may plant links in the folder: they are never followed, and a file that replaces one replaces
-//! the link.
+//! Every operation is relative to the handle of a directory that was opened from the mirror's root name by name,
+//! without following a link. An attacker may create links in the directory: they are never followed, and a file that
+//! replaces a link replaces the link itself.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -20,10 +20,10 @@ use crate::didl::{Algorithm, Hasher};
 use crate::sink::SinkError;
 use crate::sink::spool::{Temporary, make_folder, open_folder};
 
-/// Handles of folders kept open: enough for a walk in order, far below any limit on open files.
+/// The number of directory handles kept open: enough for a traversal in order, far below any limit on open files.
 const HANDLES: usize = 128;
 
-/// A folder that is written.
+/// The directory of a mirror.
 pub(super) struct Tree {
     root: Arc<OwnedFd>,
     path: PathBuf,
@@ -31,11 +31,11 @@ pub(super) struct Tree {
     flusher: Flusher,
 }
 
-/// Why something was not done.
+/// The reason why an operation was not performed.
 pub(super) enum Undone {
-    /// It cannot be done to this file.
+    /// The operation is impossible for this file.
     Refused(String),
-    /// Nothing more can be done at all.
+    /// No further operation is possible.
     Failed(SinkError),
 }
 
@@ -45,27 +45,27 @@ impl From<SinkError> for Undone {
     }
 }
 
-/// What is there under a name.
+/// The type of the entry under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// Nothing.
+    /// The entry does not exist.
     Nothing,
-    /// A file; when it was modified is in seconds since 1970.
+    /// A file; `modified` is in seconds since 1970.
     File { size: u64, modified: i64 },
-    /// A folder.
+    /// A directory.
     Folder,
-    /// A link, or stranger things.
+    /// A link, or another type of entry.
     Other,
 }
 
 impl Tree {
-    /// Below this folder, which is at `path`.
+    /// Opens the tree below this directory, which is at `path`.
     pub(super) fn new(root: OwnedFd, path: PathBuf) -> Self {
         let root = Arc::new(root);
         Self { flusher: Flusher::new(root.clone()), root, path, handles: HashMap::new() }
     }
 
-    /// What is there under that name.
+    /// Returns the entry with this name.
     pub(super) fn look(&mut self, path: &Path) -> Result<Seen, Undone> {
         let found = self.folder(path.folders(), false);
         let found = found.and_then(|folder| rustix::fs::statat(&*folder, path.name(), AtFlags::SYMLINK_NOFOLLOW));
@@ -82,7 +82,7 @@ impl Tree {
         }
     }
 
-    /// The SHA-256 of a file.
+    /// Returns the SHA-256 of a file.
     pub(super) fn digest(&mut self, path: &Path) -> io::Result<Vec<u8>> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let folder = self.folder(path.folders(), false)?;
@@ -102,7 +102,7 @@ impl Tree {
     /// Renames a temporary file of this size into place.
     pub(super) fn put(&mut self, path: &Path, temporary: Temporary, size: u64) -> Result<(), Undone> {
         let placed = match self.rename(path, &temporary) {
-            // Someone removed a folder that is still held open.
+            // Another process removed a directory that is still held open.
             Err(Errno::NOENT) => {
                 self.handles.clear();
                 self.rename(path, &temporary)
@@ -119,7 +119,7 @@ impl Tree {
         let folder = self.folder(path.folders(), true)?;
         let (scratch, name) = temporary.place();
         match rustix::fs::renameat(scratch, name, &*folder, path.name()) {
-            // An empty folder is in the way: what was in it is gone.
+            // An empty directory has this name: its files were deleted.
             Err(Errno::ISDIR) => {
                 rustix::fs::unlinkat(&*folder, path.name(), AtFlags::REMOVEDIR).map_err(|_| Errno::ISDIR)?;
                 self.handles.clear();
@@ -138,7 +138,7 @@ impl Tree {
             .map_err(|error| self.undone("set the modification time of", path, error))
     }
 
-    /// Removes a file, and the folders that it leaves empty. No file is as good.
+    /// Removes a file, and the directories that are then empty. A missing file is not an error.
     pub(super) fn remove(&mut self, path: &Path) -> Result<(), Undone> {
         let removed = self.folder(path.folders(), false);
         match removed.and_then(|folder| rustix::fs::unlinkat(&*folder, path.name(), AtFlags::empty())) {
@@ -147,7 +147,7 @@ impl Tree {
         }
     }
 
-    /// Moves a file to the same place in another tree, if nothing is there yet; tells whether it did.
+    /// Moves a file to the same place in another tree, unless one exists there. Returns true if the file was moved.
     pub(super) fn retire(&mut self, path: &Path, to: &mut Self) -> Result<bool, Undone> {
         let from = match self.folder(path.folders(), false) {
             Ok(folder) => folder,
@@ -164,7 +164,7 @@ impl Tree {
         }
     }
 
-    /// Begins to write files to the disk in the background, if there are enough of them.
+    /// Starts to write files to the disk in the background, if enough of them were written.
     pub(super) fn begin_sync(&mut self) -> Result<(), SinkError> {
         self.flusher.begin().map_err(SinkError::io("sync", &self.path))
     }
@@ -174,14 +174,14 @@ impl Tree {
         self.flusher.finish().map_err(SinkError::io("sync", &self.path))
     }
 
-    /// Removes the folders of a path that are empty, innermost first.
+    /// Removes the directories of a path that are empty, innermost first.
     fn prune(&mut self, path: &Path) -> Result<(), Undone> {
         let mut folders = path.folders();
         while let Some((name, outer)) = folders.split_last() {
             let removed = self.folder(outer, false);
             match removed.and_then(|parent| rustix::fs::unlinkat(&*parent, name.as_slice(), AtFlags::REMOVEDIR)) {
                 Ok(()) => drop(self.handles.remove(&folders.join(&b'/'))),
-                // Already gone: the next one may be empty for the same reason.
+                // Already removed: the next one may be empty for the same reason.
                 Err(Errno::NOENT) => {}
                 Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR | Errno::LOOP | Errno::BUSY) => break,
                 Err(error) => return Err(self.undone("remove the directory of", path, error)),
@@ -191,7 +191,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The handle of a folder.
+    /// Returns the handle of a directory.
     fn folder(&mut self, names: &[Vec<u8>], create: bool) -> rustix::io::Result<Arc<OwnedFd>> {
         let mut depth = names.len();
         let mut folder = loop {
@@ -218,7 +218,7 @@ impl Tree {
         Ok(folder)
     }
 
-    /// Whether the fault is this file's, or the disk's.
+    /// Classifies an error: as one of this file, or as one of the disk.
     fn undone(&self, activity: &'static str, path: &Path, error: Errno) -> Undone {
         let reason = match error {
             Errno::NOTDIR | Errno::LOOP => "its parent directory is a file or a symbolic link",
@@ -241,7 +241,7 @@ pub(super) fn date(file: &File, modified: i64) -> io::Result<()> {
     Ok(rustix::fs::futimens(file, &times(modified))?)
 }
 
-/// Whole seconds since 1970, as HTTP has them.
+/// Returns both times as whole seconds since 1970, the precision of HTTP.
 fn times(modified: i64) -> Timestamps {
     Timestamps {
         last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },

@@ -1,4 +1,4 @@
-//! Fields: how records are written inside a frame. What the letters mean is told in [the folder's page](super).
+//! The fields of a record inside a frame. The meaning of the letters is documented in [the parent module](super).
 
 use std::io::Write as _;
 
@@ -22,7 +22,7 @@ const SCHEMA: u8 = b'S';
 const FORMAT_NAMESPACE: u8 = b'N';
 const HARVESTED: u8 = b'H';
 
-/// How many digits the size of a piece of bytes has: it is filled in when the piece is complete.
+/// The number of digits in the size of a piece of bytes: the size is filled in when the piece is complete.
 const DIGITS: usize = 8;
 
 /// Appends a field.
@@ -73,7 +73,7 @@ pub(super) fn put_part(out: &mut Vec<u8>, part: Part, namespaces: &[(&str, &str)
     }
 }
 
-/// Begins a field of bytes whose size is not known yet. Returns what [`close_bytes`] needs.
+/// Starts a field of bytes whose size is not known yet. Returns the argument for [`close_bytes`].
 pub(super) fn open_bytes(out: &mut Vec<u8>) -> usize {
     out.push(BYTES);
     out.extend_from_slice(&[b'0'; DIGITS]);
@@ -97,13 +97,13 @@ pub(super) fn close_bytes(out: &mut Vec<u8>, from: usize) {
 pub(super) struct Field<'a> {
     pub(super) letter: u8,
     pub(super) value: &'a [u8],
-    /// Where in the frame the value begins.
+    /// The offset of the value in the frame.
     pub(super) at: usize,
-    /// Where the next field begins.
+    /// The offset of the next field.
     pub(super) next: usize,
 }
 
-/// The field at this place of a frame, if there is a whole one.
+/// Returns the field at this offset of a frame, if it is complete.
 pub(super) fn field(content: &[u8], at: usize) -> Option<Field<'_>> {
     let letter = *content.get(at)?;
     let mut size = 0_usize;
@@ -131,7 +131,7 @@ fn set_text(out: &mut String, value: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Reads the origin at the beginning of a frame. Returns where the first record begins.
+/// Reads the origin at the beginning of a frame. Returns the offset of the first record.
 pub(super) fn read_origin(content: &[u8], origin: &mut Origin) -> Option<usize> {
     let mut at = 0;
     while at < content.len() {
@@ -150,7 +150,7 @@ pub(super) fn read_origin(content: &[u8], origin: &mut Origin) -> Option<usize> 
     Some(at)
 }
 
-/// Reads a header. Returns where its parts begin.
+/// Reads a header. Returns the offset of its parts.
 pub(super) fn read_header(content: &[u8], at: usize, header: &mut Header) -> Option<usize> {
     let first = field(content, at).filter(|field| field.letter == RECORD)?;
     set_text(&mut header.identifier, first.value)?;
@@ -171,22 +171,22 @@ pub(super) fn read_header(content: &[u8], at: usize, header: &mut Header) -> Opt
     Some(at)
 }
 
-/// Splits what was written about a namespace.
+/// Splits the value of a namespace field into prefix and URI.
 pub(super) fn read_namespace(value: &[u8]) -> Option<(String, String)> {
     let (prefix, uri) = text(value)?.split_once('=')?;
     Some((prefix.to_owned(), uri.to_owned()))
 }
 
-/// Where a record goes on.
+/// The end of a record, relative to its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// It ends in this frame, before this place.
+    /// The record ends in this frame, before this offset.
     Ends(usize),
-    /// It goes on in the next frame.
+    /// The record continues in the next frame.
     GoesOn,
 }
 
-/// Walks over the parts of a record to its end, or to that of the frame.
+/// Reads the parts of a record until the record or the frame ends.
 pub(super) fn extent(content: &[u8], mut at: usize) -> Option<Extent> {
     while at < content.len() {
         let field = field(content, at)?;

@@ -1,15 +1,15 @@
-//! The mark of a commit: how far the segments are true.
+//! The mark of a commit: the position up to which the segments are committed.
 
 use std::fmt;
 
-/// How far was committed.
+/// The position of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     /// The segment that was written.
     pub(super) segment: u32,
-    /// How much of it.
+    /// The committed length of that segment.
     pub(super) length: u64,
-    /// How many records there are in all.
+    /// The number of records in all segments.
     pub(super) records: u64,
 }
 

@@ -1,36 +1,36 @@
-//! Records as they were received: compressed, append-only, every version kept, any one found at once.
+//! Stores records as received: compressed, append-only, with all versions, and with an index that finds each of them.
 //!
-//! A file per page or per record is what makes large harvests slow to read; a database makes them slow to write. This is
-//! a log: `DIR/segments/000001.modoai`, `000002.modoai` and so on, and beside them `index.sqlite`, which says where each
-//! record is and can be deleted at any time. The present form is 1.
+//! A file per page or per record makes large harvests slow to read; a database makes them slow to write. This is a log:
+//! `DIR/segments/000001.modoai`, `000002.modoai` and so on, and next to them `index.sqlite`, which contains the
+//! position of each record and can be deleted at any time. The present form is 1.
 //!
 //! # Segments
 //!
-//! A segment is a sequence of zstd frames, so that `zstd -dc 000001.modoai` prints all it holds. It begins with a frame
-//! that decompressors skip: the bytes `5D 2A 4D 18`, the size 24, the text `modoai records, form 1.` and a line feed. Then,
-//! again and again, a label and a frame. A label is a skipped frame, too; numbers are little-endian:
+//! A segment is a sequence of zstd frames, so that `zstd -dc 000001.modoai` prints its whole content. It begins with a
+//! frame that decompressors skip: the bytes `5D 2A 4D 18`, the size 24, the text `modoai records, form 1.` and a line
+//! feed. A sequence of labels and frames follows. A label is a skipped frame, too; numbers are little-endian:
 //!
-//! | bytes | what they are |
+//! | bytes | meaning |
 //! |---|---|
 //! | 0–3 | `5D 2A 4D 18` |
 //! | 4–7 | 24 |
 //! | 8–11 | size of the compressed frame that follows; 0 if none does |
 //! | 12–15 | size of its content, at most 8 MiB |
-//! | 16–19 | 1: the frame goes on with a record that began in the frame before; 2: everything up to the end of this frame is committed; or their sum |
-//! | 20–23 | how many records begin in the frame |
-//! | 24–31 | xxh3 (64 bits) of bytes 0–23, seeded with the label's place in the file |
+//! | 16–19 | 1: the frame continues a record that began in the previous frame; 2: this frame and everything before it are committed; or their sum |
+//! | 20–23 | number of records that begin in the frame |
+//! | 24–31 | xxh3 (64 bits) of bytes 0–23, seeded with the label's offset in the file |
 //!
-//! Each frame has zstd's own checksum. What comes after the last committed frame of the last segment does not count.
+//! Each frame has zstd's own checksum. Data after the last committed frame of the last segment is ignored.
 //!
 //! # Content
 //!
-//! The content of a frame is fields: a letter, the size of the value in decimal digits, a colon, the value, a line feed. A
-//! frame that does not go on with a record begins with where its records came from. A field is never divided between
-//! frames; the bytes of a part are, as several fields, where a record is larger than a frame.
+//! The content of a frame is fields: a letter, the size of the value in decimal digits, a colon, the value, a line
+//! feed. A frame that does not continue a record begins with the origin of its records. A field is never divided
+//! between frames. If a record is larger than a frame, the bytes of a part are divided into several fields.
 //!
 //! | letter | value |
 //! |---|---|
-//! | `U` `P` `S` `N` `H` | base URL; metadata prefix, its schema and its namespace; when the page was made |
+//! | `U` `P` `S` `N` `H` | base URL; metadata prefix, its schema and its namespace; response date of the page |
 //! | `r` | a record begins: its identifier |
 //! | `d` | its datestamp, as the server wrote it |
 //! | `s` | a set it is in |
@@ -57,29 +57,29 @@ pub use write::RecordSink;
 
 use super::{Place, Sink, SinkError};
 
-/// The folder of segments, in the folder of a harvest.
+/// The directory of segments, in the directory of a harvest.
 const SEGMENTS: &str = "segments";
 
-/// Where a version of a record is.
+/// The position of a version of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Spot {
     segment: u32,
-    /// Where the label of its frame is.
+    /// The offset of its frame's label.
     frame: u64,
-    /// Where it begins in the content of the frame.
+    /// The offset of the record in the content of the frame.
     within: u32,
 }
 
-/// Something in a segment that cannot be read.
+/// An unreadable part of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The segment.
     pub path: PathBuf,
-    /// Where it begins.
+    /// Its offset.
     pub offset: u64,
-    /// How many bytes it is.
+    /// Its length in bytes.
     pub length: u64,
-    /// What is wrong.
+    /// The cause.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Reading records back: the latest of each, all versions, or one by its identifier.
+//! Reads stored records: the latest version of each, all versions, or one record by its identifier.
 
 use std::path::{Path, PathBuf};
 
@@ -8,25 +8,25 @@ use super::segment::{SegmentReader, list, path_of};
 use super::{Damage, SEGMENTS, Spot};
 use crate::sink::SinkError;
 
-/// Reads a folder of records. Only what was committed when it was opened is seen, also while a harvest goes on.
+/// Reads a directory of records. It returns only what was committed when it was opened, also during a harvest.
 pub struct Reader {
     folder: PathBuf,
     segments: Vec<Reach>,
     index: Index,
-    /// What is known to be missing without reading.
+    /// Damage that is known without reading: missing segments and truncated ones.
     shortened: Vec<Damage>,
 }
 
-/// What is found in a folder of records.
+/// An item in a directory of records.
 pub enum Found<'a> {
     /// A record.
     Record(Record<'a>),
-    /// Something that cannot be read any more, and was passed over.
+    /// Data that has become unreadable, and was skipped.
     Damage(Damage),
 }
 
 impl Reader {
-    /// Opens the folder that a harvest was told to write to. An index that is behind is completed.
+    /// Opens the directory of a harvest. An index that is incomplete is completed.
     pub fn open(dir: &Path) -> Result<Self, SinkError> {
         let folder = dir.join(SEGMENTS);
         let found = list(&folder)?;
@@ -37,14 +37,14 @@ impl Reader {
             if shortened.is_empty() {
                 index.complete(&segments, &folder)?;
             } else {
-                // The index on disk stays as it is: it is all that is known of what is missing.
+                // The index on disk is unchanged, because it is the only record of what is missing.
                 index = Index::temporary(&folder)?;
                 index.complete(&segments, &folder)?;
             }
             Ok(Self { folder: folder.clone(), segments, index, shortened })
         });
         opened.or_else(|error| {
-            // A folder that may not be written, most often.
+            // Usually the directory is not writable.
             tracing::debug!(%error, "the index cannot be completed; a temporary one is made");
             let segments = committed(&folder, &found, &[])?;
             let mut index = Index::temporary(&folder)?;
@@ -53,24 +53,24 @@ impl Reader {
         })
     }
 
-    /// The latest version of every record, in the order in which they were written. Deleted ones are among them.
+    /// Returns the latest version of every record, in the order in which they were written, including deleted records.
     pub fn latest(&mut self) -> Result<Records<'_>, SinkError> {
         self.index.note_superseded()?;
         let superseded = Superseded { index: &self.index, ahead: Vec::new(), next: Some(Spot::default()) };
         Ok(self.records(Course::Latest(superseded)))
     }
 
-    /// Every version of every record, in the order in which they were written.
+    /// Returns every version of every record, in the order in which they were written.
     pub fn versions(&mut self) -> Records<'_> {
         self.records(Course::All)
     }
 
-    /// The latest version of one record.
+    /// Returns the latest version of one record.
     pub fn find(&mut self, identifier: &str) -> Result<Records<'_>, SinkError> {
         self.course_to(identifier, true)
     }
 
-    /// All versions of one record, latest first.
+    /// Returns all versions of one record, latest first.
     pub fn find_versions(&mut self, identifier: &str) -> Result<Records<'_>, SinkError> {
         self.course_to(identifier, false)
     }
@@ -86,15 +86,15 @@ impl Reader {
     }
 }
 
-/// Records, one after the other.
+/// An iterator over records.
 pub struct Records<'a> {
     scan: Scan,
     course: Course<'a>,
-    /// Damage that is told before anything is read, last first.
+    /// Damage to report before anything is read, last first.
     told: Vec<Damage>,
 }
 
-/// Which records, and how they are come by.
+/// The selected records, and the way to find them.
 enum Course<'a> {
     All,
     Latest(Superseded<'a>),
@@ -102,7 +102,7 @@ enum Course<'a> {
 }
 
 impl Records<'_> {
-    /// The next record, or the next damage; none at the end.
+    /// Returns the next record, or the next damage; `None` at the end.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend; a record may be too large to be given")]
     pub fn next(&mut self) -> Result<Option<Found<'_>>, SinkError> {
         if let Some(damage) = self.told.pop() {
@@ -145,12 +145,12 @@ struct Superseded<'a> {
     index: &'a Index,
     /// The next of them, last first.
     ahead: Vec<Spot>,
-    /// From where on there may be more.
+    /// The position from which more may follow.
     next: Option<Spot>,
 }
 
 impl Superseded<'_> {
-    /// To be asked in order.
+    /// Returns true if the version at this position is superseded. Positions must be passed in ascending order.
     fn has(&mut self, spot: Spot) -> Result<bool, SinkError> {
         const MANY: usize = 4096;
         loop {
@@ -169,7 +169,7 @@ impl Superseded<'_> {
     }
 }
 
-/// How far each segment was committed. All but the last are complete.
+/// Returns the committed length of each segment. All but the last are complete.
 fn committed(folder: &Path, found: &[Reach], covered: &[Reach]) -> Result<Vec<Reach>, SinkError> {
     let mut segments = found.to_vec();
     while let Some(last) = segments.last_mut() {
@@ -179,13 +179,13 @@ fn committed(folder: &Path, found: &[Reach], covered: &[Reach]) -> Result<Vec<Re
         if last.1 > 0 {
             break;
         }
-        // Begun, and nothing committed yet.
+        // The segment was started, and nothing is committed yet.
         segments.pop();
     }
     Ok(segments)
 }
 
-/// What the index knew and the segments do not hold any more.
+/// Returns the data that is in the index and no longer in the segments.
 fn shortened(folder: &Path, segments: &[Reach], covered: &[Reach]) -> Vec<Damage> {
     let missing = |&(number, length): &Reach| {
         let found = segments.iter().find(|found| found.0 == number).map_or(0, |found| found.1);

@@ -1,7 +1,7 @@
-//! Records in the order in which they were written, one at a time, without holding a large one in memory.
+//! Reads records in the order in which they were written, one at a time, without holding a large one in memory.
 //!
-//! A record is shown only after all its frames were found whole: nobody is handed half of one. Damage is told with its
-//! place, and reading goes on behind it.
+//! A record is returned only after all its frames were checked, so that no caller receives an incomplete one. Damage is
+//! reported with its position, and reading continues behind it.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -15,37 +15,37 @@ use super::{Damage, Spot};
 use crate::record::Header;
 use crate::sink::{Origin, Part, SinkError};
 
-/// What was found next.
+/// The result of advancing.
 pub(super) enum Step {
-    /// A record, to be had from [`Scan::record`].
+    /// A record, available from [`Scan::record`].
     Record,
-    /// Something unreadable, which was passed over.
+    /// Unreadable data, which was skipped.
     Damage(Damage),
-    /// Nothing.
+    /// The end.
     End,
 }
 
-/// Reads segments.
+/// Reads segments in order.
 pub(super) struct Scan {
     folder: PathBuf,
     segments: Vec<Reach>,
-    /// Which of them is being read.
+    /// The index of the segment that is being read.
     current: usize,
     reader: Option<SegmentReader>,
-    /// The frame that is being read, and where it and the next one are.
+    /// The frame that is being read, its offset, and the offset of the next one.
     content: Vec<u8>,
     frame: u64,
     next: u64,
-    /// Where in it the next record begins.
+    /// The offset of the next record in the frame.
     position: usize,
-    /// Where the next record begins if the present one spans frames: in which frame, at which place.
+    /// The frame and the offset of the next record, if the present one spans frames.
     behind: Option<(u64, usize)>,
-    /// Whether frames that continue a record belong to one that was told to be lost.
+    /// True if frames that continue a record belong to one that was already reported as lost.
     lost: bool,
     header: Header,
     origin: Origin,
     spot: Spot,
-    /// How far the parts of the present record were read.
+    /// The offset up to which the parts of the present record were read.
     cursor: usize,
 }
 
@@ -76,7 +76,7 @@ impl Scan {
         }
     }
 
-    /// Begins here instead of at the beginning. It must be where a frame begins, or a segment.
+    /// Starts at this position instead of at the first segment. It must be the start of a frame or of a segment.
     pub(super) fn start_at(&mut self, (segment, length): Reach) {
         self.current = self.segments.partition_point(|&(number, _)| number < segment);
         let found = self.segments.get(self.current).is_some_and(|&(number, _)| number == segment);
@@ -86,7 +86,7 @@ impl Scan {
         (self.position, self.behind) = (0, None);
     }
 
-    /// Goes to the next record.
+    /// Advances to the next record.
     pub(super) fn advance(&mut self) -> Result<Step, SinkError> {
         if let Some((frame, position)) = self.behind.take() {
             self.next = frame;
@@ -105,7 +105,7 @@ impl Scan {
         self.take()
     }
 
-    /// Goes to the record at this place.
+    /// Jumps to the record at this position.
     pub(super) fn jump(&mut self, spot: Spot) -> Result<Step, SinkError> {
         self.start_at((spot.segment, spot.frame));
         self.lost = false;
@@ -127,12 +127,12 @@ impl Scan {
         &self.header
     }
 
-    /// Where the present record is.
+    /// Returns the position of the present record.
     pub(super) fn spot(&self) -> Spot {
         self.spot
     }
 
-    /// The present record. To be asked for only after [`Step::Record`].
+    /// Returns the present record. Call it only after [`Step::Record`].
     pub(super) fn record(&mut self) -> Record<'_> {
         Record { scan: self }
     }
@@ -141,7 +141,7 @@ impl Scan {
         (self.segments.get(self.current).map_or(0, |&(number, _)| number), self.frame)
     }
 
-    /// Loads the next frame in which a record begins. Tells only what is not that.
+    /// Loads the next frame in which a record begins. Returns a step only if there is damage, or the end.
     fn load(&mut self) -> Result<Option<Step>, SinkError> {
         loop {
             let Some(&(number, end)) = self.segments.get(self.current) else { return Ok(Some(Step::End)) };
@@ -204,7 +204,7 @@ impl Scan {
             Some(Extent::Ends(position)) => self.position = position,
             None => return Ok(Step::Damage(self.senseless())),
             Some(Extent::GoesOn) => {
-                // All its frames are looked at before the first is shown.
+                // All its frames are checked before the first is returned.
                 let first = self.frame;
                 let shown = match self.find_end()? {
                     Ok(behind) => {
@@ -225,7 +225,7 @@ impl Scan {
         Ok(Step::Record)
     }
 
-    /// In which frame the present record ends, and at which place of it.
+    /// Returns the frame in which the present record ends, and the offset of the end in it.
     fn find_end(&mut self) -> Result<Result<(u64, usize), Damage>, SinkError> {
         loop {
             let offset = self.next;
@@ -240,7 +240,7 @@ impl Scan {
         }
     }
 
-    /// Loads the next frame, which must be one that continues a record, or must not.
+    /// Loads the next frame. `continues` is true if that frame must continue a record, and false if it must not.
     fn load_continuing(&mut self, continues: bool) -> Result<Result<(), Damage>, SinkError> {
         let reader = self.reader.as_mut().expect("a frame was read from it");
         let offset = self.next;
@@ -252,7 +252,7 @@ impl Scan {
         reader.inflate(offset, label, &mut self.content)
     }
 
-    /// Gives up the present frame.
+    /// Discards the present frame, whose content is invalid.
     fn senseless(&mut self) -> Damage {
         self.content.clear();
         self.position = 0;
@@ -261,7 +261,8 @@ impl Scan {
         reader.damage(self.frame, self.next, "a frame has invalid fields")
     }
 
-    /// The next field of the present record: its letter and where its value is. Goes on to the next frame where needed.
+    /// Returns the next field of the present record: its letter, and where its value begins and ends. Continues in the
+    /// next frame if necessary.
     fn field(&mut self) -> Result<(u8, usize, usize), SinkError> {
         while self.cursor >= self.content.len() {
             if let Err(damage) = self.load_continuing(true)? {
@@ -276,29 +277,29 @@ impl Scan {
     }
 }
 
-/// A record as it was received.
+/// A record as received.
 pub struct Record<'a> {
     scan: &'a mut Scan,
 }
 
 impl Record<'_> {
-    /// Its header.
+    /// Returns its header.
     pub fn header(&self) -> &Header {
         &self.scan.header
     }
 
-    /// Where it came from.
+    /// Returns its origin.
     pub fn origin(&self) -> &Origin {
         &self.scan.origin
     }
 
-    /// Its metadata or an about container, in the order in which they came; what was not read of the one before is
-    /// passed over.
+    /// Returns its metadata or an about container, in the order of arrival. Unread bytes of the previous part are
+    /// skipped.
     pub fn next_part(&mut self) -> Result<Option<StoredPart<'_>>, SinkError> {
         let part = loop {
             let (letter, _, next) = self.scan.field()?;
             let part = match letter {
-                // The end is not passed: asked again, the answer is the same.
+                // The end is not passed, so that further calls return the same.
                 envelope::END => return Ok(None),
                 envelope::METADATA => Some(Part::Metadata),
                 envelope::ABOUT => Some(Part::About),
@@ -325,14 +326,14 @@ impl Record<'_> {
     }
 }
 
-/// A part of a record. It is read as the exact bytes received.
+/// A part of a record. Reading it returns the exact bytes received.
 pub struct StoredPart<'a> {
-    /// What it is.
+    /// The kind of the part.
     pub part: Part,
     /// The namespace declarations that it inherits: prefix (empty for the default) and URI.
     pub namespaces: Vec<(String, String)>,
     scan: &'a mut Scan,
-    /// What is left of the piece that is being read, as places in the frame.
+    /// The unread rest of the present piece, as offsets in the frame.
     piece: (usize, usize),
 }
 

@@ -1,5 +1,5 @@
-//! Segments: files of compressed frames, each with a label before it. What the bytes mean is told in
-//! [the folder's page](super).
+//! Segments: files of compressed frames, each with a label before it. The bytes are documented in [the parent
+//! module](super).
 
 use std::fs::{self, File};
 use std::io;
@@ -15,34 +15,35 @@ use super::Damage;
 use crate::sink::SinkError;
 use crate::sink::spool::sync_folder;
 
-/// A frame is closed when it holds this much: large enough to compress well, small enough that reading one record
-/// inflates little.
+/// The size at which a frame is closed: large enough to compress well, small enough that reading one record
+/// decompresses little.
 pub(super) const FRAME: usize = 1 << 20;
-/// No frame inflates to more, so that a reader knows what it may be asked to hold. Twice [`FRAME`] is the rule; long
-/// headers and namespace declarations may come on top.
+/// The maximum decompressed size of a frame, which bounds the memory of a reader. Twice [`FRAME`] is the usual maximum;
+/// long headers and namespace declarations may add to it.
 const MOST_INFLATED: usize = 8 * FRAME;
-/// Measured over synthetic Dublin Core, 100,000 records: level 3 takes a tenth longer for files hardly smaller.
+/// The compression level. With 100,000 records of synthetic Dublin Core, level 3 takes a tenth longer, and the files
+/// are hardly smaller.
 const LEVEL: i32 = 1;
 
 pub(super) const LABEL: usize = 32;
 /// One of the magic numbers that zstd gives to frames which decompressors skip.
 const SKIPPED: [u8; 4] = 0x184d_2a5d_u32.to_le_bytes();
-/// What is skipped: the size of a label without its magic number and this size.
+/// The size of the skipped content: a label without its magic number and this size.
 const SKIPPED_SIZE: [u8; 4] = 24_u32.to_le_bytes();
 const TITLE: &[u8; 24] = b"modoai records, form 1.\n";
 
-/// The frame goes on with a record that began in an earlier one.
+/// The frame continues a record that began in an earlier frame.
 pub(super) const CONTINUES: u32 = 1;
-/// Everything up to the end of this frame was committed.
+/// This frame and everything before it are committed.
 pub(super) const COMMITTED: u32 = 2;
 
-/// What is written before a frame.
+/// The label before a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Label {
     packed: u32,
     inflated: u32,
     pub(super) flags: u32,
-    /// How many records begin in the frame.
+    /// The number of records that begin in the frame.
     pub(super) records: u32,
 }
 
@@ -59,7 +60,7 @@ impl Label {
         bytes
     }
 
-    /// A label exists only if it is whole, and stands where it was written.
+    /// Returns `None` unless the label is complete, and was written for this offset.
     fn parse(bytes: &[u8; LABEL], offset: u64) -> Option<Self> {
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let label = Self { packed: number(8), inflated: number(12), flags: number(16), records: number(20) };
@@ -75,18 +76,18 @@ impl Label {
         self.flags & CONTINUES != 0
     }
 
-    /// Where the next label is.
+    /// Returns the offset of the next label.
     pub(super) fn next(self, offset: u64) -> u64 {
         offset + LABEL as u64 + u64::from(self.packed)
     }
 }
 
-/// Where a segment is.
+/// Returns the path of a segment.
 pub(super) fn path_of(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("{number:06}.modoai"))
 }
 
-/// The segments of a folder in order, with their sizes.
+/// Returns the segments of a directory in order, with their sizes.
 pub(super) fn list(folder: &Path) -> Result<Vec<(u32, u64)>, SinkError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(SinkError::io("list the directory", folder))? {
@@ -102,7 +103,7 @@ pub(super) fn list(folder: &Path) -> Result<Vec<(u32, u64)>, SinkError> {
     Ok(found)
 }
 
-/// Appends frames to a segment. The file comes into being with its first frame.
+/// Appends frames to a segment. The file is created with its first frame.
 pub(super) struct SegmentWriter {
     folder: PathBuf,
     path: PathBuf,
@@ -110,12 +111,12 @@ pub(super) struct SegmentWriter {
     file: Option<File>,
     length: u64,
     compressor: Compressor<'static>,
-    /// A label and the frame after it, to be written at once.
+    /// A label and the frame after it, which are written together.
     packed: Vec<u8>,
 }
 
 impl SegmentWriter {
-    /// Goes on with this segment at this length, which it has at least; what is beyond is cut off.
+    /// Continues this segment at this length, which the file has at least; data beyond it is cut off.
     pub(super) fn open(folder: &Path, number: u32, length: u64) -> Result<Self, SinkError> {
         let path = path_of(folder, number);
         let mut compressor = Compressor::new(LEVEL).map_err(SinkError::io("compress for", &path))?;
@@ -136,12 +137,12 @@ impl SegmentWriter {
         self.number
     }
 
-    /// How much was written: where the next frame will be.
+    /// Returns the length written so far, which is the offset of the next frame.
     pub(super) fn length(&self) -> u64 {
         self.length.max(LABEL as u64)
     }
 
-    /// Zero for a segment of which there is no file.
+    /// Returns the length of the file; zero if it does not exist yet.
     pub(super) fn file_length(&self) -> u64 {
         self.length
     }
@@ -165,7 +166,7 @@ impl SegmentWriter {
         self.write(LABEL + size)
     }
 
-    /// Forgets everything from `length` on.
+    /// Cuts off everything from `length` on.
     pub(super) fn cut(&mut self, length: u64) -> Result<(), SinkError> {
         if let Some(file) = &self.file
             && length < self.length
@@ -176,13 +177,13 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// Everything written survives the machine.
+    /// Makes everything written survive a power failure.
     pub(super) fn sync(&self) -> Result<(), SinkError> {
         let Some(file) = &self.file else { return Ok(()) };
         file.sync_data().map_err(SinkError::io("sync", &self.path))
     }
 
-    /// The next frame goes into a new segment.
+    /// Starts a new segment with the next frame.
     pub(super) fn roll(&mut self) {
         self.number += 1;
         self.path = path_of(&self.folder, self.number);
@@ -214,14 +215,14 @@ impl SegmentWriter {
     }
 }
 
-/// How far a segment was committed.
+/// The committed part of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Committed {
     pub(super) length: u64,
     pub(super) commits: u32,
 }
 
-/// Reads the frames of a segment, up to where it counts.
+/// Reads the frames of a segment, up to the committed end.
 pub(super) struct SegmentReader {
     path: PathBuf,
     file: File,
@@ -231,20 +232,20 @@ pub(super) struct SegmentReader {
 }
 
 impl SegmentReader {
-    /// Nothing at or after `end` is looked at.
+    /// Opens a segment; nothing at or after `end` is read.
     pub(super) fn open(path: PathBuf, end: u64) -> Result<Self, SinkError> {
         let file = File::open(&path).map_err(SinkError::io("open", &path))?;
         let decompressor = Decompressor::new().map_err(SinkError::io("decompress", &path))?;
         Ok(Self { path, file, end, decompressor, packed: Vec::new() })
     }
 
-    /// Whether it begins as a segment does.
+    /// Returns true if the file begins with the title of a segment.
     pub(super) fn title(&self) -> Result<bool, SinkError> {
         let title = self.window(0, LABEL)?;
         Ok(title.len() == LABEL && title[..4] == SKIPPED && title[4..8] == SKIPPED_SIZE && title[8..] == *TITLE)
     }
 
-    /// The label at this place; none if there is no whole one.
+    /// Returns the label at this offset, unless it is incomplete.
     pub(super) fn label(&self, offset: u64) -> Result<Option<Label>, SinkError> {
         let mut bytes = [0; LABEL];
         if offset + LABEL as u64 > self.end || self.read_at(&mut bytes, offset)? < LABEL {
@@ -253,7 +254,7 @@ impl SegmentReader {
         Ok(Label::parse(&bytes, offset).filter(|label| label.next(offset) <= self.end))
     }
 
-    /// Inflates the frame behind a label. The error says why that is impossible.
+    /// Decompresses the frame behind a label. The error is the cause of the failure.
     pub(super) fn inflate(
         &mut self,
         offset: u64,
@@ -272,7 +273,7 @@ impl SegmentReader {
             return Ok(Err(self.damage(offset, label.next(offset), "the file ends within a frame")));
         }
         content.reserve(label.inflated as usize);
-        // Never more than the vector has room for, whatever the frame says of itself.
+        // The capacity of the vector is the limit, regardless of the size in the frame.
         let inflated = self.decompressor.decompress_to_buffer(&self.packed, content);
         Ok(match inflated {
             Ok(size) if size == label.inflated as usize => Ok(()),
@@ -281,7 +282,7 @@ impl SegmentReader {
         })
     }
 
-    /// The first whole label behind a place where there should be one and is none; the end if there is none either.
+    /// Returns the offset of the first whole label after an offset without a valid one; the end if none follows.
     pub(super) fn resume(&self, offset: u64) -> Result<u64, SinkError> {
         const WINDOW: usize = 256 * 1024;
         let mut from = offset + 1;
@@ -296,13 +297,13 @@ impl SegmentReader {
             if window.len() < WINDOW {
                 break;
             }
-            // The magic number may lie across the border.
+            // The magic number may cross the border of two windows.
             from += (WINDOW - (SKIPPED.len() - 1)) as u64;
         }
         Ok(self.end)
     }
 
-    /// How far it was committed, looking from `from` on, up to which it was.
+    /// Returns the committed part of the segment, reading from `from`, which is known to be committed.
     pub(super) fn committed(&self, from: u64) -> Result<Committed, SinkError> {
         let mut committed = Committed { length: from, commits: 0 };
         let mut offset = from.max(LABEL as u64);
@@ -331,7 +332,7 @@ impl SegmentReader {
         Ok(bytes)
     }
 
-    /// Less than asked for only where the file ends.
+    /// Reads at an offset. Fewer bytes than requested are returned only at the end of the file.
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<usize, SinkError> {
         let mut done = 0;
         while done < bytes.len() {

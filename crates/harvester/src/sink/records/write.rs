@@ -1,4 +1,4 @@
-//! Writing: frames are filled, pages are committed, and what was not is cut off.
+//! Writes records: fills frames, commits pages, and cuts off uncommitted data.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -12,32 +12,32 @@ use crate::sink::spool::sync_folder;
 use crate::sink::{Kept, Origin, Part, Sink, SinkError};
 use crate::state::OWN_FOLDER;
 
-/// A segment that has reached this size is the last page's. Small enough to be moved about, large enough that a hundred
-/// million records are a hundred files.
+/// The size at which a segment is closed at the end of a page. Small enough to be moved, large enough that a hundred
+/// million records need a hundred files.
 const ROLL: u64 = 1 << 30;
-/// No header is longer than this, nor are the namespace declarations of a part: the reader of answers allows less.
+/// The maximum length of a header and of the namespace declarations of a part: the response parser allows less.
 const MOST_HEADER: usize = 2 << 20;
 
-/// Writes records.
+/// The sink that writes records.
 pub struct RecordSink {
     segment: SegmentWriter,
     index: Index,
-    /// The frame that is being filled, and how many records it holds. It begins with `origin`.
+    /// The frame that is being filled, and the number of records in it. It begins with `origin`.
     content: Vec<u8>,
     begun: u32,
-    /// The fields that tell where the records of this page come from.
+    /// The fields for the origin of the records of this page.
     origin: Vec<u8>,
     open: Option<OpenRecord>,
-    /// Room for the next identifier.
+    /// A buffer for the next identifier.
     spare: String,
-    /// What is not in the index yet; the first `settled` of them are committed.
+    /// Entries that are not in the index yet; the first `settled` of them are committed.
     entries: Vec<Entry>,
     settled: usize,
-    /// How much of the segment is committed.
+    /// The committed length of the segment.
     committed: u64,
-    /// The size at which another segment is begun.
+    /// The size at which the next segment is started.
     roll: u64,
-    /// How many records were stored in all, and how many of them are committed.
+    /// The number of records that were stored, and how many of them are committed.
     count: u64,
     committed_count: u64,
 }
@@ -46,21 +46,21 @@ pub struct RecordSink {
 struct OpenRecord {
     identifier: String,
     deleted: bool,
-    /// Where in the content its first byte of this frame is.
+    /// The offset in the content of its first byte of this frame.
     start: usize,
-    /// The frame in which it began, if that had to be written before the record was complete. It holds nothing else.
+    /// The frame in which it began, if that had to be written before the record was complete. It contains nothing else.
     spilled: Option<Spot>,
-    /// Where the piece of bytes that is being written begins.
+    /// The offset of the piece of bytes that is being written.
     piece: Option<usize>,
-    /// Why it cannot be kept.
+    /// The reason why it cannot be stored.
     refused: Option<String>,
 }
 
 impl RecordSink {
-    /// Opens the folder of a harvest. Whatever is beyond the mark is cut off.
+    /// Opens the directory of a harvest. Data beyond the mark is cut off.
     ///
-    /// At most one commit can be beyond a mark, that whose mark was not stored any more. Without a mark, what was committed
-    /// is of a harvest whose state was lost and whose records were not: they are put aside, never deleted.
+    /// At most one commit can be beyond a mark: one whose mark was never stored. Without a mark, committed data
+    /// belongs to a harvest whose state was lost and whose records were not: its segments are renamed, never deleted.
     pub fn open(dir: &Path, mark: Option<&str>) -> Result<Self, SinkError> {
         let folder = dir.join(SEGMENTS);
         let mark = match mark {
@@ -75,7 +75,7 @@ impl RecordSink {
         };
         find_end(dir, &folder, mark)?;
         fs::create_dir_all(&folder).map_err(SinkError::io("create the directory", &folder))?;
-        // First, so that the index never knows more than there is.
+        // First, so that the index never contains more than the segments.
         let mut index = Index::open(&folder)?;
         index.cut((mark.segment, mark.length))?;
         for (number, _) in list(&folder)? {
@@ -109,7 +109,7 @@ impl RecordSink {
         self.open.as_mut().expect("a record begins before its parts and its end")
     }
 
-    /// Writes the present frame, if it holds a record.
+    /// Writes the present frame, if it contains a record.
     fn close_frame(&mut self, flags: u32) -> Result<(), SinkError> {
         if self.begun > 0 || flags != 0 {
             let content = if self.begun > 0 || flags & CONTINUES != 0 { self.content.as_slice() } else { &[] };
@@ -120,7 +120,7 @@ impl RecordSink {
         Ok(())
     }
 
-    /// Writes what there is of a record that is too large for a frame.
+    /// Writes the part of a record that has arrived, because the record is too large for a frame.
     fn spill(&mut self) -> Result<(), SinkError> {
         self.close_piece();
         let origin = self.origin.len();
@@ -129,7 +129,7 @@ impl RecordSink {
             self.segment.append(&self.content, CONTINUES, 0)?;
         } else {
             if open.start > origin {
-                // It gets frames of its own, so that forgetting it is cutting them off.
+                // It gets separate frames, so that they can be cut off if the record is discarded.
                 self.segment.append(&self.content[..open.start], 0, self.begun)?;
                 self.content.drain(origin..open.start);
             }
@@ -154,7 +154,7 @@ impl RecordSink {
         }
     }
 
-    /// Takes back what was written of a record.
+    /// Removes what was written of a record.
     fn forget(&mut self, open: &OpenRecord) -> Result<(), SinkError> {
         match open.spilled {
             Some(spot) => {
@@ -169,7 +169,7 @@ impl RecordSink {
         }
     }
 
-    /// Brings the index up to what is committed.
+    /// Writes the committed entries to the index.
     fn write_index(&mut self) -> Result<(), SinkError> {
         if self.settled > 0 {
             let reach = (self.segment.number(), self.committed);
@@ -320,22 +320,22 @@ impl Sink for RecordSink {
 
 impl Drop for RecordSink {
     fn drop(&mut self) {
-        // Whoever opens the index next would have to do it.
+        // Otherwise the next process that opens the index has to do it.
         if let Err(error) = self.write_index() {
             tracing::debug!(%error, "the index stays behind");
         }
     }
 }
 
-/// Nothing is made or cut before it is certain that there is something to go on with.
+/// Checks that the committed data exists, before anything is created or cut off.
 fn find_end(dir: &Path, folder: &Path, mark: Mark) -> Result<(), SinkError> {
-    // Of a segment that was just begun there is no file, but of the one before.
+    // A segment that was just started has no file; the previous segment has one.
     let number = if mark.length > 0 { mark.segment } else { mark.segment.saturating_sub(1) };
     if number == 0 {
         return Ok(());
     }
     let path = path_of(folder, number);
-    // Segments that are there are put aside when a harvest begins anew.
+    // When a harvest starts over, existing segments are renamed.
     let altered = |reason| SinkError::altered(&path, reason, &[&dir.join(OWN_FOLDER)]);
     match fs::metadata(&path) {
         Ok(found) if found.len() >= mark.length => Ok(()),
@@ -345,7 +345,7 @@ fn find_end(dir: &Path, folder: &Path, mark: Mark) -> Result<(), SinkError> {
     }
 }
 
-/// Renames a folder that holds anything that was ever committed.
+/// Renames a directory that contains committed data.
 fn put_aside(dir: &Path, folder: &Path) -> Result<(), SinkError> {
     if !folder.exists() {
         return Ok(());

@@ -15,7 +15,7 @@ const FAST: Effort = Effort::Deflate(1);
 /// Types of which some are compressed inside and some are not.
 const UNCERTAIN: &[&str] = &["application/octet-stream", "application/pdf", "application/x-tar"];
 
-/// Types whose bytes are compressed already, besides those of the families below.
+/// Types whose bytes are compressed already, in addition to those of the families below.
 const COMPRESSED: &[&str] = &[
     "application/epub+zip",
     "application/gzip",
