@@ -1,14 +1,14 @@
-//! The headers of an answer as they are kept: which of them, and as a file.
+//! Selects the headers of a response that are stored, and writes them to a file.
 //!
-//! The file is text, so that it can be looked at: a line about the body, the URL, and a line for each header.
+//! The file is text, so that a user can read it: a line about the body, the URL, and a line for each header.
 
 use std::borrow::Cow;
 use std::io;
 
-/// The first word of the file: what wrote it.
+/// The first word of the file: the program and the form.
 const MARK: &str = "modoai-kept-1";
 
-/// Headers that are about one exchange and not about the resource; and what is between the server and us alone.
+/// Headers that describe one exchange and not the resource, and those between the server and modoai only.
 const PASSING: [&str; 14] = [
     "age",
     "alt-svc",
@@ -26,8 +26,8 @@ const PASSING: [&str; 14] = [
     "www-authenticate",
 ];
 
-/// The headers that are told of a resource, given those of the answer; and how many bytes it brought, if that is all. If an
-/// encoding was undone on the way, length and encoding are those of the bytes that are kept.
+/// Returns the headers to store of a resource, given those of the response, and the number of received bytes if that is
+/// the whole resource. If an encoding was undone in transit, length and encoding are those of the stored bytes.
 pub fn fit_headers<'a>(
     headers: impl Iterator<Item = (&'a str, &'a [u8])>,
     whole: Option<usize>,
@@ -51,7 +51,7 @@ pub fn fit_headers<'a>(
     fit
 }
 
-/// A header's name as people write it; on the wire, case means nothing.
+/// Returns the name of a header in its usual case. In HTTP/1.1, case has no meaning.
 fn usual_case(name: &str) -> String {
     match name {
         "etag" => return "ETag".to_owned(),
@@ -68,15 +68,15 @@ fn usual_case(name: &str) -> String {
         .collect()
 }
 
-/// What is kept of an answer beside its body.
+/// The stored properties of a response, without its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// Which of the two files has the body: there are two by turns, so that head and body always fit.
+    /// The file that has the body. The two files alternate, so that head and body always belong together.
     pub(super) slot: char,
     pub(super) is_whole: bool,
-    /// How long the resource is, also if not all of it is kept.
+    /// The length of the resource, also if only a part of it is stored.
     pub(super) size: u64,
-    /// By which a change is told.
+    /// The digest that detects a change.
     pub(super) digest: String,
     pub(super) url: String,
     pub(super) headers: Vec<(Cow<'static, str>, String)>,
@@ -96,7 +96,7 @@ impl Head {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        // A file that was cut off has no end of line.
+        // A truncated file has no final line feed.
         let mut lines = text.strip_suffix('\n')?.lines();
         let mut words = lines.next()?.split(' ');
         if words.next()? != MARK {

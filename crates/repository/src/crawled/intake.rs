@@ -1,8 +1,8 @@
-//! What a crawl's observations mean for the catalogue.
+//! Transfers the observations of a crawl into the catalogue.
 //!
-//! New and changed resources are told as they come. Deletions wait until the crawl has come to its end, and happen only then:
-//! what its server calls gone, and what nothing leads to any more. They are not believed if something could not be read that may
-//! lead to others, if a limit kept the crawl from seeing everything, or if too much would vanish at once.
+//! New and changed resources are stored as they are received. Deletions wait until the crawl is complete: resources
+//! that the server reports as missing, and those to which no link remains. They are withheld if a document that may
+//! contain links could not be read, if a limit ended the crawl early, or if more resources than allowed are missing.
 
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -19,14 +19,15 @@ use crate::item::Publicity;
 use crate::sets::SetRules;
 use crate::site::kind;
 
-/// Changes written at once; and how long one waits for others.
+/// The number of changes written in one transaction, and the longest time that a change waits for others.
 const BATCH: usize = 256;
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// So few may go however many there are.
+/// A number of deletions that is always accepted, regardless of the share.
 const FEW: u64 = 10;
 
-/// Takes what a crawl sees into the catalogue. One for as long as the site is kept: it holds the right to write.
+/// Stores the observations of crawls in the catalogue. One per site for as long as it is served: it holds the write
+/// lock.
 pub struct Intake {
     shelf: Arc<Shelf>,
     catalogue: Arc<dyn Catalogue>,
@@ -35,46 +36,47 @@ pub struct Intake {
     rules: SetRules,
     changes: Vec<Change>,
     written: Instant,
-    /// Hashes of all that was come upon. Should two collide, something gone stays for longer.
+    /// Hashes of all URLs found. If two collide, a deleted resource stays listed for longer.
     seen: HashSet<u64>,
     gone: BTreeSet<String>,
     taken: Taken,
     failure: Option<IntakeError>,
 }
 
-/// What a crawl brought.
+/// The result of a crawl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// Resources that are there.
+    /// The number of existing resources.
     pub resources: u64,
-    /// How many of them are new or changed.
+    /// The number of new or changed ones.
     pub put: u64,
-    /// Those that are gone.
+    /// The number of deleted ones.
     pub deleted: u64,
-    /// Those whose state nobody could find out; they stay as they were.
+    /// The number of resources whose state could not be determined; they are unchanged in the catalogue.
     pub untested: u64,
-    /// Why what seems to be gone was kept, if so.
+    /// The reason why deletions were withheld, if they were.
     pub reprieve: Option<String>,
 }
 
-/// Why nothing can be taken in.
+/// The reason why observations cannot be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum IntakeError {
-    /// The catalogue cannot be written.
+    /// An error of the catalogue.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
-    /// A resource cannot be kept.
+    /// A resource cannot be stored.
     #[error("failed to store {url}")]
     Shelf {
-        /// Which resource.
+        /// Its URL.
         url: String,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl Intake {
-    /// Into this catalogue and on this shelf. More than `max_vanished` percent gone at once is not believed.
+    /// Returns an intake for this catalogue and this store. A crawl in which more than `max_vanished` percent of the
+    /// resources are missing deletes nothing.
     pub fn new(catalogue: Arc<dyn Catalogue>, shelf: Arc<Shelf>, max_vanished: u64) -> Result<Self, CatalogueError> {
         Ok(Self {
             writer: catalogue.writer()?,
@@ -91,12 +93,12 @@ impl Intake {
         })
     }
 
-    /// Puts resources into the sets of these rules, in addition to those by media type.
+    /// Adds resources to the sets of these rules, in addition to those by media type.
     pub fn with_sets(self, rules: SetRules) -> Self {
         Self { rules, ..self }
     }
 
-    /// A crawl begins, or goes on after it was interrupted: either way it tells of everything.
+    /// Starts a crawl, or resumes an interrupted one: in both cases every resource is reported.
     pub fn begin(&mut self) {
         self.changes.clear();
         self.seen.clear();
@@ -104,14 +106,14 @@ impl Intake {
         (self.taken, self.failure) = (Taken::default(), None);
     }
 
-    /// Whether the last state of this URL is in the catalogue and at hand.
+    /// Returns true if the catalogue and the store have the last state of this URL.
     pub fn has(&mut self, url: &str) -> bool {
         let Ok(Some(representation)) = self.shelf.get(url) else { return false };
         let item = self.catalogue.item(url).ok().flatten();
         item.is_some_and(|item| !item.deleted && item.fingerprint == representation.fingerprint)
     }
 
-    /// It was sent. What cannot be kept is told by [`finish`](Self::finish).
+    /// Stores a response. [`finish`](Self::finish) returns the error if it cannot be stored.
     pub fn keep(&mut self, url: &str, sent: &Sent<'_>) {
         self.come_upon(url);
         if self.failure.is_none()
@@ -121,18 +123,19 @@ impl Intake {
         }
     }
 
-    /// It is what it was.
+    /// Records that a resource has not changed.
     pub fn same(&mut self, url: &str) {
         self.come_upon(url);
     }
 
-    /// It is not there.
+    /// Records that a resource is missing.
     pub fn gone(&mut self, url: &str) {
         self.come_upon(url);
         self.gone.insert(url.to_owned());
     }
 
-    /// Nobody knows. If it may lead to others, nothing that was not come upon is gone.
+    /// Records that the state of a resource is unknown. If it may contain links (`is_blind`), resources that were not
+    /// found are not deleted.
     pub fn untested(&mut self, url: &str, is_blind: bool) {
         self.come_upon(url);
         self.taken.untested += 1;
@@ -141,7 +144,7 @@ impl Intake {
         }
     }
 
-    /// The crawl has come to its end. `is_cut` if a limit kept it from seeing everything.
+    /// Completes the crawl. `is_cut` is true if a limit ended it early.
     pub fn finish(&mut self, is_cut: bool) -> Result<Taken, IntakeError> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
@@ -168,7 +171,7 @@ impl Intake {
         Ok(std::mem::take(&mut self.taken))
     }
 
-    /// The names that are in the catalogue, and no longer on the site.
+    /// Returns the names that are in the catalogue and no longer on the site.
     fn vanished(&mut self) -> Result<Vec<String>, IntakeError> {
         let sees_all = self.taken.reprieve.is_none();
         let (mut vanished, mut after) = (Vec::new(), String::new());
@@ -185,7 +188,7 @@ impl Intake {
         }
     }
 
-    /// Puts resources that have not changed into other sets, where the rules are others than when they were stored.
+    /// Updates the sets of unchanged resources if the rules have changed since they were stored.
     fn regroup(&mut self) -> Result<(), IntakeError> {
         let mut after = String::new();
         loop {
@@ -236,7 +239,7 @@ impl Intake {
         let known = self.catalogue.item(url)?;
         let is_known = known
             .is_some_and(|item| !item.deleted && item.fingerprint == fingerprint && *item.media_type == *media_type);
-        // Whether its sets are others now is compared when the crawl is complete, as for all that was not sent again.
+        // Sets are compared when the crawl is complete, as for all resources that were not sent again.
         if is_known {
             return Ok(());
         }
@@ -254,26 +257,26 @@ impl Intake {
     fn write(&mut self) -> Result<(), IntakeError> {
         self.written = Instant::now();
         let mut changes = std::mem::take(&mut self.changes);
-        // In the order of the table they go into.
+        // In the order of the table's key.
         changes.sort_by(|one, other| one.name().cmp(other.name()));
         self.writer.apply(&changes)?;
         Ok(())
     }
 
-    /// The first reason stands.
+    /// Records a reason against deletions; the first one is kept.
     fn doubt(&mut self, reason: String) {
         self.taken.reprieve.get_or_insert(reason);
     }
 }
 
-/// The media type of what was sent, without parameters.
+/// Returns the media type of a response, without parameters.
 fn media_type(sent: &Sent<'_>) -> String {
     let said = sent.header("content-type").unwrap_or_default();
     let said = said.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if kind::is_media_type(&said) { said } else { "application/octet-stream".to_owned() }
 }
 
-/// The path of a URL in segments, decoded, without the query.
+/// Returns the path of a URL in decoded segments, without the query.
 fn path_of(url: &str) -> Vec<Vec<u8>> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest.split(['?', '#']).next().unwrap_or_default().split('/').skip(1);

@@ -1,14 +1,15 @@
-//! A site that somebody else serves, as a crawl saw it.
+//! A site on another server, as a crawl received it.
 //!
-//! Where no module can be put into a server, a crawl takes its place. What a GET returned, bytes and headers, is kept on a
-//! [`Shelf`], which then answers as the host of the site; the [`Intake`] tells the catalogue what is new, changed or gone. All
-//! formats are those of files: they ask the host for what a GET returns, and cannot tell the difference (decision 012).
+//! For servers into which no module can be installed, a crawl replaces the module. The response to a GET, bytes and
+//! headers, is stored in a [`Shelf`], which then acts as the host of the site; the [`Intake`] updates the catalogue.
+//! All formats are those of files: they request from the host what a GET returns, so they need no special case
+//! (decision 012).
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `shelf` | bytes and headers by URL, and the host that answers from them |
-//! | `head` | the headers of an answer as they are kept |
-//! | `intake` | what a crawl's observations mean for the catalogue |
+//! | `shelf` | bytes and headers by URL, and the host that serves them |
+//! | `head` | the headers of a response as stored |
+//! | `intake` | updates of the catalogue |
 
 mod head;
 mod intake;
@@ -21,19 +22,19 @@ pub use head::fit_headers;
 pub use intake::{Intake, IntakeError, Taken};
 pub use shelf::Shelf;
 
-/// What was sent for a URL.
+/// A response to a GET.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<'a> {
-    /// The headers of the answer; [`fit_headers`] made them.
+    /// Its headers, as returned by [`fit_headers`].
     pub headers: &'a [(String, String)],
-    /// The bytes.
+    /// Its bytes.
     pub body: &'a [u8],
-    /// Whether that is all of them.
+    /// True if those are all of its bytes.
     pub is_whole: bool,
 }
 
 impl Sent<'_> {
-    /// The value of a header.
+    /// Returns the value of a header.
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }

@@ -1,8 +1,9 @@
-//! The shelf: what a GET of each URL returned, as files.
+//! The store for a crawled site: the response to a GET of each URL, as files.
 //!
-//! A URL has a head (its headers, and which file has the body) and a body, whose modification time is that of the resource. A
-//! new state is written beside the old one, and becomes the state when its head takes the place of the old: whoever reads, or
-//! is killed, at whatever moment, has one state and never half of two. What a power cut leaves short is not there.
+//! A URL has a head (its headers, and the name of the file with the body) and a body, whose modification time is that
+//! of the resource. A new state is written next to the old one, and takes effect when its head replaces the old head. A
+//! reader, or a process that is killed, therefore finds one complete state at any moment. A file that a power failure
+//! has truncated is treated as missing.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -17,26 +18,26 @@ use crate::host::{Host, Representation};
 use crate::item::{Fingerprint, Item};
 use crate::site::folder::fingerprint_of;
 
-/// No web page is older: servers that do not know say 1970.
+/// Web pages are not older: servers without a date send 1970.
 const FIRST_YEAR: Duration = Duration::from_secs(20 * 365 * 86_400);
 
-/// How often a reader looks again when a state is replaced before its eyes.
+/// The number of attempts of a reader if the state is replaced while it reads.
 const ATTEMPTS: usize = 5;
 
-/// What is kept of a site, by URL.
+/// The store, by URL.
 #[derive(Debug)]
 pub struct Shelf {
     folder: PathBuf,
 }
 
 impl Shelf {
-    /// In this folder, which is made if need be.
+    /// Opens the store in this directory, and creates it if it is missing.
     pub fn open(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         Ok(Self { folder: folder.to_path_buf() })
     }
 
-    /// What a GET of this URL returned when it was last seen.
+    /// Returns the last stored response for this URL.
     pub fn get(&self, url: &str) -> io::Result<Option<Representation>> {
         let place = self.place(url);
         for _ in 0..ATTEMPTS {
@@ -44,7 +45,8 @@ impl Shelf {
             match File::open(place.body(head.slot)) {
                 Ok(file) => {
                     let found = fingerprint_of(&file)?;
-                    // Of a part, the length is not that of the file: so it can never be taken for the bytes.
+                    // If only a part is stored, the length differs from that of the file, so the part is never mistaken
+                    // for the whole.
                     let fingerprint = Fingerprint { size: head.size, ..found };
                     let is_short = head.is_whole && found.size != head.size;
                     return Ok((!is_short).then_some(Representation { headers: head.headers, file, fingerprint }));
@@ -56,7 +58,7 @@ impl Shelf {
         Ok(None)
     }
 
-    /// Keeps what was sent, unless that is what is kept already: then headers stay those that came with these bytes.
+    /// Stores a response, unless its bytes are stored already: then the headers that were received with them are kept.
     pub(super) fn put(&self, url: &str, sent: &Sent<'_>) -> io::Result<Fingerprint> {
         let digest = digest(sent);
         let old = self.head(url)?;
@@ -71,7 +73,7 @@ impl Shelf {
         let slot = if old.as_ref().is_some_and(|old| old.slot == 'a') { 'b' } else { 'a' };
         let beside = place.with(".new");
         let mut file = File::create(&beside)?;
-        // Of a part, nothing is kept: it goes by reference.
+        // No bytes of a part are stored: such a resource is referenced.
         file.write_all(if sent.is_whole { sent.body } else { &[] })?;
         file.set_modified(modified(sent))?;
         fs::rename(&beside, place.body(slot))?;
@@ -90,16 +92,17 @@ impl Shelf {
         Ok(Fingerprint { size, ..fingerprint_of(&file)? })
     }
 
-    /// Keeps nothing of it any more.
+    /// Removes the stored response.
     pub(super) fn remove(&self, url: &str) -> io::Result<()> {
         let place = self.place(url);
-        // The head first: without it, the bodies are nothing.
+        // The head first: without it, bodies are ignored.
         ["", ".a", ".b", ".new"].iter().try_for_each(|end| remove(&place.with(end)))
     }
 
     fn head(&self, url: &str) -> io::Result<Option<Head>> {
         match fs::read_to_string(self.place(url).with("")) {
-            // One that cannot be read, or is that of another URL, is as good as none: the resource is asked for again.
+            // One that cannot be read, or belongs to another URL, is treated as missing: the resource is requested
+            // again.
             Ok(text) => Ok(Head::from_text(&text).ok().filter(|head| head.url == url)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
@@ -113,7 +116,7 @@ impl Shelf {
     }
 }
 
-/// Where a URL's files are.
+/// The location of a URL's files.
 struct Place {
     folder: PathBuf,
     name: String,
@@ -136,7 +139,8 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// By which a change is told: the bytes and what they are called; of a part, also what the server says of the whole.
+/// Returns the digest that detects a change: of the bytes and their description, and for a part also of the server's
+/// statements about the whole.
 fn digest(sent: &Sent<'_>) -> String {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
@@ -153,7 +157,7 @@ fn digest(sent: &Sent<'_>) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// When the resource was last modified, as far as its server can be believed; otherwise now.
+/// Returns the modification time of the resource if the server's statement is plausible, otherwise the present time.
 fn modified(sent: &Sent<'_>) -> SystemTime {
     let now = SystemTime::now();
     let said = sent.header("last-modified").and_then(|date| httpdate::parse_http_date(date).ok());

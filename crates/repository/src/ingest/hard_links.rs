@@ -1,28 +1,28 @@
-//! Other names of a file that has changed.
+//! Finds the other names of a file that has changed.
 //!
-//! A file with several hard links is one inode. A change through one name changes what a GET of the others returns, but the
-//! kernel reports it for that one name only. The catalogue has the inode of every file it knows, so the other names are
-//! looked up there. That takes a pass over the catalogue, so the result is remembered for as long as the number of links
-//! stays the same; names that come later are added when they are looked at. Two file systems may use the same inode number:
-//! then a file is looked at that has not changed.
+//! A file with several hard links is one inode. A change through one name changes what a GET of the others returns, but
+//! the kernel reports it for that one name only. The catalogue has the inode of every file it knows, so the other names
+//! are found there. That takes a pass over the catalogue, so the result is remembered for as long as the number of
+//! links stays the same; names that are created later are added when they are read. Two file systems may use the same
+//! inode number: then an unchanged file is read as well.
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::catalogue::{CatalogueError, Writer};
 
-/// More inodes than this are not remembered: some tens of megabytes.
+/// The maximum number of remembered inodes: some tens of megabytes.
 const MOST: usize = 100_000;
 
 /// A changed file with several links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Changed {
     pub(super) inode: u64,
-    /// How many names the inode has, in the site or elsewhere.
+    /// The number of names of the inode, in the site or elsewhere.
     pub(super) links: u64,
     pub(super) name: String,
 }
 
-/// What is remembered of inodes with several links.
+/// The remembered names of inodes with several links.
 #[derive(Debug, Default)]
 pub(super) struct HardLinks {
     known: HashMap<u64, Names>,
@@ -35,7 +35,7 @@ struct Names {
 }
 
 impl HardLinks {
-    /// The names that these files have besides the given ones.
+    /// Returns the names that these files have in addition to the given ones.
     pub(super) fn others(
         &mut self,
         changed: &[Changed],

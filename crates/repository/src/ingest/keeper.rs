@@ -1,8 +1,9 @@
 //! The thread that keeps a catalogue current.
 //!
-//! Looks at everything once, then listens; looks at everything again when the kernel lost track, when a folder could not
-//! be watched, and every so often in any case. While the site cannot be believed (its root is gone or empty) it is
-//! *suspended*: the catalogue stays as it is, and whoever asks is told why.
+//! It reads the whole site once and then waits for events. It reads the whole site again when the kernel has lost
+//! events, when a directory could not be watched, and at a regular interval in any case. While the state of the site is
+//! implausible (its root is missing or empty), the site is *suspended*: the catalogue is not changed, and requests for
+//! the status return the reason.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -34,7 +35,7 @@ const RETRY: Duration = Duration::from_secs(1);
 /// How often everything is looked at where not every folder can be watched.
 const UNWATCHED: Duration = Duration::from_secs(60);
 
-/// No pause is longer, so that sums with the present time exist.
+/// The maximum pause, so that a sum with the present time cannot overflow.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 /// Keeps a catalogue current until it is stopped or dropped.
@@ -46,19 +47,20 @@ pub struct Keeper {
     thread: Option<JoinHandle<()>>,
 }
 
-/// How much a keeper does unasked.
+/// The scheduled work of a keeper.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// Everything is looked at again after this time at the latest.
+    /// The maximum time between two rescans.
     pub rescan: Duration,
-    /// Whether files are hashed ahead.
+    /// True if files are hashed in advance.
     pub digests: bool,
-    /// Names of files, such as `.htaccess`, that decide on what the other files in their folder are. When one of them comes,
-    /// changes or goes, every file in its folder is described anew; and where there are any, every file with every rescan.
+    /// Names of files, such as `.htaccess`, that determine the description of the other files in their directory. When
+    /// one of them is created, changed or deleted, every file in its directory is described again; and if any such
+    /// names are given, every file at every rescan.
     pub access_files: Vec<String>,
 }
 
-/// What the keeper tells others.
+/// The state of the keeper, for other threads.
 #[derive(Debug, Default)]
 pub struct Status {
     suspended: Mutex<Option<String>>,
@@ -66,24 +68,24 @@ pub struct Status {
 }
 
 impl Status {
-    /// Why the site cannot be believed at the moment, if so.
+    /// Returns the reason why the site is suspended, if it is.
     pub fn suspended(&self) -> Option<String> {
         self.suspended.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Says why, or that all is well, and tells what was said before.
+    /// Sets the reason, or none if the site is readable. Returns the previous reason.
     fn suspend(&self, reason: Option<String>) -> Option<String> {
         std::mem::replace(&mut *self.suspended.lock().unwrap_or_else(PoisonError::into_inner), reason)
     }
 
-    /// Whether everything has been looked at once since the start.
+    /// Returns true if everything has been read once since the start.
     pub fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Acquire)
     }
 }
 
 impl Keeper {
-    /// Starts keeping.
+    /// Starts the thread.
     pub fn start(reconciler: Reconciler, catalogue: Arc<dyn Catalogue>, pace: Pace) -> io::Result<Self> {
         let (waker, wakened) = UnixStream::pair()?;
         wakened.set_nonblocking(true)?;
@@ -95,15 +97,15 @@ impl Keeper {
         Ok(Self { stop, waker, wishes, status, thread: Some(thread) })
     }
 
-    /// Has the file or folder of this name looked at soon: something may have happened to it that no folder tells, as after
-    /// [`Site::point`](crate::site::Site::point).
+    /// Has the file or directory of this name read soon: it may have changed without an event in its directory, as
+    /// after [`Site::point`](crate::site::Site::point).
     pub fn look_at(&self, name: &str) {
         self.wishes.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
-        // If there is no room, or the thread has ended, it need not be wakened.
+        // If the buffer is full, or the thread has ended, waking it is unnecessary.
         let _ = (&self.waker).write(&[0]);
     }
 
-    /// What it has to tell.
+    /// Returns its state.
     pub fn status(&self) -> Arc<Status> {
         self.status.clone()
     }
@@ -112,16 +114,16 @@ impl Keeper {
 impl Drop for Keeper {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // If the thread has ended there is nobody to wake.
+        // If the thread has ended, this fails and has no effect.
         let _ = self.waker.write(&[0]);
         if let Some(thread) = self.thread.take() {
-            // A panic has been printed where it happened.
+            // The panic message has been printed already.
             let _ = thread.join();
         }
     }
 }
 
-/// Tells that the keeper's thread has ended although nobody wanted it to.
+/// Reports that the keeper's thread has ended unexpectedly.
 struct Farewell {
     stop: Arc<AtomicBool>,
     status: Arc<Status>,
@@ -141,19 +143,19 @@ struct Keeping {
     reconciler: Reconciler,
     watch: Option<Watch>,
     wakened: UnixStream,
-    /// Names that others want looked at.
+    /// Names that other threads want read.
     wishes: Arc<Mutex<Vec<String>>>,
     stop: Arc<AtomicBool>,
     status: Arc<Status>,
     rescan: Duration,
-    /// Whether there are files that decide on what others are.
+    /// True if files exist that determine the description of others.
     has_access_files: bool,
-    /// What to look at.
+    /// The parts to read.
     parts: Parts,
     next_rescan: Instant,
-    /// The site's folder, which a link may lead elsewhere.
+    /// The site's directory, resolved: a link to it may change.
     root: Option<Arc<Path>>,
-    /// The numbers of withheld files and of links out of the site that were reported last.
+    /// The numbers of withheld files and of links out of the site in the last report.
     skipped: (u64, u64),
 }
 
@@ -191,7 +193,7 @@ impl Keeping {
         let _farewell = Farewell { stop: self.stop.clone(), status: self.status.clone() };
         while !self.stop.load(Ordering::Relaxed) {
             let Gathered { parts, everything, anew } = self.parts.take();
-            // Before any part is looked at: what happens in the folder that the link led to before is no longer of interest.
+            // Before any part is read: changes in the directory that the link pointed to earlier are irrelevant.
             let is_elsewhere = self.follow_root();
             if anew {
                 self.reconciler.ask_anew();
@@ -206,7 +208,7 @@ impl Keeping {
         }
     }
 
-    /// Whether the site's folder is another one than before.
+    /// Updates the site's directory; returns true if it has changed.
     fn follow_root(&mut self) -> bool {
         let root = self.reconciler.site().follow_root();
         if root == self.root {
@@ -225,8 +227,8 @@ impl Keeping {
     fn look_at_everything(&mut self) {
         let started = Instant::now();
         self.reconciler.site().find_roots();
-        // A host with such files may change its mind in ways that nobody can watch: by a file around the root, a list of
-        // groups, the time of day.
+        // A host with such files may change its decisions in ways that cannot be watched: by a file around the root, a
+        // list of groups, the time of day.
         if self.has_access_files {
             self.reconciler.ask_anew();
         }
@@ -237,7 +239,8 @@ impl Keeping {
                 self.believe();
                 let watched = self.watch.as_ref().is_some_and(Watch::is_complete);
                 let pause = if watched { self.rescan } else { self.rescan.min(UNWATCHED) };
-                // A site so large that looking takes long is not looked at all the time.
+                // The pause is proportional to the duration of a rescan, so that a very large site is not rescanned
+                // continuously.
                 self.next_rescan = after(pause.max(started.elapsed().saturating_mul(10)));
             }
             Err(IngestError::Stopped) => {}
@@ -252,7 +255,7 @@ impl Keeping {
                 self.next_rescan = after(RETRY);
             }
             Err(error) => {
-                // What is there can be read, whatever is missing.
+                // Existing files can be read, whatever is missing.
                 if matches!(error, IngestError::Vanished { .. }) {
                     self.believe();
                 }
@@ -272,7 +275,7 @@ impl Keeping {
             }
             Err(IngestError::Stopped) => {}
             Err(error) => {
-                // Whatever it is, looking at everything finds out.
+                // A rescan of everything corrects any error.
                 tracing::debug!(error = %with_causes(&error), "a change could not be followed");
                 if parts.iter().any(|part| matches!(part, Part::Anew(_))) {
                     self.reconciler.ask_anew();
@@ -318,7 +321,7 @@ impl Keeping {
         if tally.put > 0 && !parts.contains(&Part::Everything) {
             self.read_ahead.changed(tally.put, tally.named);
         }
-        // Looking at a pointed name watches what it stands for, which may have changed meanwhile.
+        // Reading a pointed name watches its target, which may have changed meanwhile.
         let further = tally.unsettled.into_iter().chain(tally.pointed).chain(tally.linked);
         further.for_each(|name| self.parts.add(name));
         Ok(())
@@ -330,7 +333,7 @@ impl Keeping {
         }
     }
 
-    /// Waits until something has changed and a little longer, or until it is time to look at everything.
+    /// Waits until something has changed and a little longer, or until the next rescan is due.
     fn listen(&mut self) {
         let quiet_by = |since: Instant| since + PATIENCE;
         let mut first = (!self.parts.is_empty()).then(Instant::now);
@@ -360,7 +363,7 @@ impl Keeping {
         }
     }
 
-    /// Whether something happened before the time was up.
+    /// Returns true if an event occurred before the timeout.
     fn wait(&mut self, time: Duration) -> bool {
         let time =
             Timespec { tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() };
@@ -374,8 +377,8 @@ impl Keeping {
     }
 }
 
-/// One line when a site holds files that no web server sends as they are. They are a sign that another server with rules of
-/// its own was meant to serve the folder.
+/// Logs one line if a site holds files that no web server sends unprocessed. They indicate that another server with
+/// separate rules was meant to serve the directory.
 fn report_withheld(tally: &Tally) {
     if let Some(example) = &tally.withheld_example {
         tracing::warn!(
@@ -386,7 +389,8 @@ fn report_withheld(tally: &Tally) {
     }
 }
 
-/// One line when a site has links that lead out of it: a person who made a site of links finds nothing in the list.
+/// Logs one line if a site has links that lead out of it: otherwise the owner of a site made of links finds an empty
+/// list without a reason.
 fn report_outside_links(tally: &Tally) {
     if let Some(example) = &tally.outside_link_example {
         tracing::warn!(
@@ -397,7 +401,7 @@ fn report_outside_links(tally: &Tally) {
     }
 }
 
-/// The moment after a pause.
+/// Returns the time after a pause.
 fn after(pause: Duration) -> Instant {
     Instant::now() + pause.min(LONGEST)
 }

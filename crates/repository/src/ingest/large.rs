@@ -1,9 +1,9 @@
 //! Computes the digests of large files in steps.
 //!
-//! A file of many gigabytes takes minutes to read. Between two steps the caller pauses, stops, or reads smaller files first,
-//! and the computation continues where it was. The result is valid for one state of the file: if the fingerprint of the open
-//! file differs after a step, or the length at the end, there is no result. A file that is replaced or deleted has another
-//! fingerprint, too, because its number of links changes.
+//! A file of many gigabytes takes minutes to read. Between two steps the caller pauses, stops, or reads smaller files
+//! first, and the computation continues where it was. The result is valid for one state of the file: if the fingerprint
+//! of the open file differs after a step, or the length at the end, the result is discarded. A file that is replaced or
+//! deleted has another fingerprint, too, because its number of links changes.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -117,7 +117,7 @@ impl Hashing {
         Ok(Some(Self { number: item.number, name: item.name.clone(), fingerprint, file, hashes, length: 0, piece }))
     }
 
-    /// Continues until the given time, or to the end of the file.
+    /// Continues until the given time, or until the whole file is read.
     pub(super) fn step(mut self, until: Instant) -> io::Result<Progress> {
         loop {
             let count = match self.file.read(&mut self.piece) {

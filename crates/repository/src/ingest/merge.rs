@@ -1,8 +1,8 @@
-//! The site and the catalogue side by side.
+//! Compares the site with the catalogue.
 //!
-//! The walk hands over what is there, in byte order of names; the merge fetches what is known in the same order, and
-//! writes down the differences. What is new or changed may be written while the walk goes on; what is gone is written at
-//! the end, when it is known whether so much absence is to be believed.
+//! The walk reports existing files in byte order of names; the merge fetches the known names in the same order and
+//! records the differences. New and changed files may be written while the walk continues. Deletions are written at the
+//! end, when it is known if their number is plausible.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -13,31 +13,31 @@ use crate::catalogue::{Change, Known};
 use crate::item::Publicity;
 use crate::site::walk::{Met, Step};
 
-/// Rows asked of the catalogue at once.
+/// The number of rows per query of the catalogue.
 const KNOWN_ROWS: usize = 2_000;
 
-/// Changes written at once: enough that a first index is bound by neither commits nor memory.
+/// The number of changes per transaction: enough that a first index is bound by neither commits nor memory.
 const BATCH: usize = 20_000;
 
-/// Fewer deletions than this are believed whatever their share.
+/// Fewer deletions than this are accepted regardless of their share.
 const FEW: u64 = 1_000;
 
-/// Changed files that are named. Whoever wants to know of more of them at once looks at everything.
+/// The maximum number of changed files that are listed. A caller that needs more reads everything.
 const MOST_NAMED: usize = 10_000;
 
-/// A change time that no file has: whatever is noted with it will be seen to differ at the next look.
+/// A change time that no file has: an entry with it differs from the file at the next comparison.
 const UNSETTLED: i64 = i64::MIN;
 
-/// One comparison under way.
+/// A comparison in progress.
 pub(super) struct Merge<'a> {
     reconciler: &'a mut Reconciler,
     part: &'a Part,
-    /// Known names of the part not yet compared, and how to get more of them.
+    /// Known names of the part that are not compared yet, and the source of further ones.
     known: VecDeque<Known>,
     stage: KnownStage,
     changes: Vec<Change>,
     gone: Vec<String>,
-    /// Files, and folders in which, nothing may be taken for gone.
+    /// Files, and directories whose files, must not be treated as deleted.
     guarded: Vec<String>,
     live: u64,
     tally: Tally,
@@ -45,7 +45,8 @@ pub(super) struct Merge<'a> {
     linked: Vec<Changed>,
 }
 
-/// Known names come in byte order: for a name, first the file of that name, then what is in the folder of that name.
+/// The order of known names is byte order: for a name, first the file of that name, then the content of the directory
+/// of that name.
 enum KnownStage {
     File,
     Below { prefix: String, after: String },
@@ -53,8 +54,8 @@ enum KnownStage {
 }
 
 impl<'a> Merge<'a> {
-    /// `live` is how many items are known, if everything is to be compared. What is known in the `guarded` folders is
-    /// never taken for gone.
+    /// `live` is the number of known items, if everything is to be compared. Files in the `guarded` directories are
+    /// never treated as deleted.
     pub(super) fn new(reconciler: &'a mut Reconciler, guarded: Vec<String>, live: u64) -> Self {
         let (known, changes, gone) = (VecDeque::new(), Vec::new(), Vec::new());
         let (part, stage, tally) = (&Part::Everything, KnownStage::Done, Tally::default());
@@ -62,7 +63,7 @@ impl<'a> Merge<'a> {
         Self { reconciler, part, known, stage, changes, gone, guarded, live, tally, linked }
     }
 
-    /// Begins a part.
+    /// Starts a part.
     pub(super) fn begin(&mut self, part: &'a Part) {
         self.part = part;
         self.stage = match part {
@@ -71,7 +72,7 @@ impl<'a> Merge<'a> {
         };
     }
 
-    /// Takes what the walk met next.
+    /// Compares the next item of the walk.
     pub(super) fn step(&mut self, step: Step) -> Result<(), IngestError> {
         if self.reconciler.stop.load(Ordering::Relaxed) {
             return Err(IngestError::Stopped);
@@ -113,7 +114,7 @@ impl<'a> Merge<'a> {
         }
         let (media_type, is_public) = match self.reconciler.describe(&mut met, &mut self.tally) {
             Ok(Some(description)) => description,
-            // Gone again: the next look will tell.
+            // Deleted in the meantime: the next comparison handles it.
             Ok(None) => return Ok(()),
             Err(error) => {
                 tracing::warn!(file = %met.name, %error, "failed to read a file; keeping its catalogue entry");
@@ -151,8 +152,8 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Whether a file that has not changed needs no look: files keep their state when a setting gives them another media
-    /// type or puts them into other sets.
+    /// Returns true if an unchanged file need not be read: files keep their fingerprint when a setting changes their
+    /// media type or their sets.
     fn has_same_kind(&mut self, known: &Known) -> bool {
         let asked = self.reconciler.asks_content || matches!(self.part, Part::Anew(_));
         let told = self.reconciler.describer.at_a_glance(&known.name);
@@ -180,7 +181,7 @@ impl<'a> Merge<'a> {
     }
 
     fn write(&mut self) -> Result<(), IngestError> {
-        // Whoever was stopped while comparing bytes knows nothing about them.
+        // If the comparison of bytes was interrupted, its result is invalid.
         if self.reconciler.stop.load(Ordering::Relaxed) {
             return Err(IngestError::Stopped);
         }
@@ -189,7 +190,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// Ends a part: what is still known of it is not there.
+    /// Ends a part: its remaining known names are missing from the site.
     pub(super) fn end(&mut self) -> Result<(), IngestError> {
         let emptied = *self.part == Part::Everything && self.tally.files == 0 && self.live > 0;
         if emptied && self.reconciler.max_vanished.is_some() {
@@ -201,14 +202,14 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// Takes nothing in these folders for gone either.
+    /// Excludes these directories from deletions, too.
     pub(super) fn guard(&mut self, folders: Vec<String>) {
         self.gone.retain(|name| !is_in_any(&folders, name));
         self.guarded.extend(folders);
     }
 
-    /// Writes what is left to be written, and tells what was found, in which folders nothing was taken for gone, and which
-    /// changed files have other names.
+    /// Writes the remaining changes. Returns the result, the directories in which nothing was deleted, and the changed
+    /// files that have other names.
     pub(super) fn finish(mut self) -> Result<(Tally, Vec<String>, Vec<Changed>), IngestError> {
         self.tally.deleted = self.gone.len() as u64;
         for name in std::mem::take(&mut self.gone) {
@@ -218,7 +219,7 @@ impl<'a> Merge<'a> {
         Ok((self.tally, self.guarded, self.linked))
     }
 
-    /// The next known name, if it comes before this one.
+    /// Returns the next known name, if it is before this one.
     fn next_known_before(&mut self, name: &str) -> Result<Option<Known>, IngestError> {
         self.fetch_known()?;
         match self.known.front() {
@@ -256,7 +257,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// What is known of an item's publicity after a look.
+/// Returns the publicity of an item after it was read.
 fn publicity(before: Publicity, is_public: Option<bool>) -> Publicity {
     match (before, is_public) {
         (before, None) => before,
@@ -267,7 +268,7 @@ fn publicity(before: Publicity, is_public: Option<bool>) -> Publicity {
 }
 
 fn is_in_any(guarded: &[String], name: &str) -> bool {
-    // A name without a slash at its end may be a file's or a folder's.
+    // A name without a slash at its end may be that of a file or of a directory.
     let rest = |guard: &String| {
         name.strip_prefix(guard.as_str()).map(|rest| guard.ends_with('/') || rest.is_empty() || rest.starts_with('/'))
     };

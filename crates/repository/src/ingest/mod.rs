@@ -1,11 +1,10 @@
-//! Keeping the catalogue equal to the site.
+//! Keeps the catalogue equal to the site.
 //!
-//! There is one algorithm, `reconcile`: go through a part of the site and the same part of the catalogue side by side,
-//! both in order of names, and write down the differences. A first index, a rescan, a renamed folder and a saved file
-//! differ only in how large the part is. `watch` tells which `parts` to look at, and may be wrong in every way but
-//! silence; `trails` and `hard_links` tell which other names change with them. [`Keeper`] is the thread that listens and looks, and
-//! `read_ahead` another one that reads what nobody has asked for yet, with `read` and, for
-//! large files, `large`.
+//! One algorithm, `reconcile`, compares a part of the site with the same part of the catalogue, both in order of names,
+//! and records the differences. A first index, a rescan, a renamed directory and a saved file differ only in the size
+//! of the part. `watch` reports which `parts` to read; it may report too many, never too few. `trails` and `hard_links`
+//! find the other names that change with them. [`Keeper`] is the thread that waits for events and reads; `read_ahead`
+//! is another one, which reads files before they are requested, with `read` and, for large files, `large`.
 
 mod hard_links;
 mod keeper;

@@ -1,48 +1,47 @@
-//! What to look at, gathered from many small signs.
+//! Collects the parts of a site to read, from many small events.
 //!
-//! Deletions that are seen as they happen are believed, deletions found by looking at everything only up to a share. So
-//! however many signs there are, they are made fewer by looking at the folders they are in, never by looking at
-//! everything instead.
+//! Deletions that are observed as events are accepted; deletions found by a rescan are accepted only up to a share.
+//! Therefore, many events are merged by reading the directories that contain them, never by reading everything instead.
 
 use std::collections::BTreeMap;
 
 use super::reconcile::Part;
 
-/// So many separate places, and looking at whole folders is the cheaper answer …
+/// Above this number of separate places, reading whole directories is cheaper …
 const MANY: usize = 5_000;
 
-/// … first at those with so many places in them.
+/// … beginning with those that contain this many places.
 const CROWD: usize = 100;
 
-/// What to look at.
+/// The parts to read.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     everything: bool,
     distrusted: bool,
-    /// Whether everything is to be described anew.
+    /// True if everything is to be described again.
     anew: bool,
-    /// The names to look at, and whether what they stand for is to be described anew.
+    /// The names to read; true if the files they refer to are to be described again.
     names: BTreeMap<String, bool>,
 }
 
-/// What was gathered.
+/// The collected parts.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    /// None of them in another.
+    /// Disjoint parts: none is within another.
     pub(super) parts: Vec<Part>,
-    /// Whether to look at everything then …
+    /// True if everything is to be read afterwards …
     pub(super) everything: bool,
-    /// … and have all of it described anew.
+    /// … and all of it to be described again.
     pub(super) anew: bool,
 }
 
 impl Parts {
-    /// Something happened to the file or folder of this name.
+    /// Adds the file or directory of this name.
     pub(super) fn add(&mut self, name: String) {
         self.names.entry(name).or_default();
     }
 
-    /// Something happened that may give every file of this name, or in the folder of this name, another description. The
+    /// Adds a change that may give every file of this name, or in the directory of this name, another description. The
     /// empty name is that of everything.
     pub(super) fn add_anew(&mut self, name: String) {
         if name.is_empty() {
@@ -53,25 +52,24 @@ impl Parts {
         }
     }
 
-    /// Something happened and nobody can tell what. What else has happened is the best clue where: deletions come in
-    /// crowds.
+    /// Records that events were lost. Other events are the best indication of the place: deletions occur in groups.
     pub(super) fn lost_track(&mut self) {
         self.everything = true;
         self.fold(0);
     }
 
-    /// Something happened to the site as a whole.
+    /// Adds the site as a whole.
     pub(super) fn look_at_everything(&mut self) {
         self.everything = true;
     }
 
-    /// The root, or a disk in it, is gone: what seemed to happen to files meanwhile is not to be trusted.
+    /// Records that the root, or a disk in it, is missing: events of its files in the meantime are not reliable.
     pub(super) fn distrust(&mut self) {
         self.everything = true;
         self.distrusted = true;
     }
 
-    /// Makes many parts fewer.
+    /// Merges parts if their number is large.
     pub(super) fn limit(&mut self) {
         if self.names.len() > MANY {
             self.fold(CROWD);
@@ -104,8 +102,8 @@ impl Parts {
         Gathered { parts: outermost.into_iter().map(part).collect(), everything, anew }
     }
 
-    /// Replaces names by the folder they are in, where there are more than `crowd` of them. What is in the root stays:
-    /// the folder it is in is everything.
+    /// Replaces names by their directory, if more than `crowd` of them are in it. Names in the root are kept, because
+    /// their directory is everything.
     fn fold(&mut self, crowd: usize) {
         let mut in_folder: BTreeMap<String, usize> = BTreeMap::new();
         for (folder, _) in self.names.keys().filter_map(|name| name.rsplit_once('/')) {
@@ -121,7 +119,7 @@ impl Parts {
         self.rename(crowded);
     }
 
-    /// Gives parts wider names.
+    /// Replaces parts by larger ones.
     fn rename(&mut self, wider: impl Fn(&str) -> Option<String>) {
         for (name, anew) in std::mem::take(&mut self.names) {
             *self.names.entry(wider(&name).unwrap_or(name)).or_default() |= anew;

@@ -1,6 +1,7 @@
-//! Reading out of files what the catalogue does not know yet: titles and digests.
+//! Reads from files what the catalogue does not know yet: titles and digests.
 //!
-//! [Ahead](super::read_ahead) of harvesters, a little at a time; or everything at once, before a huge site is first served.
+//! They are read [ahead](super::read_ahead) of harvesters, in small steps; or in one run, before a huge site is first
+//! served.
 
 use std::fs::File;
 use std::io;
@@ -16,15 +17,15 @@ use crate::item::{Facts, Item};
 use crate::site::folder::fingerprint_of;
 use crate::site::{Site, title};
 
-/// Items asked for at once: more than one go of reading ahead can read.
+/// The number of items per query: more than one step of reading ahead can read.
 const ITEMS: usize = 2_000;
 
-/// A large file is read for this long before it is checked whether to stop.
+/// The time for which a large file is read before the stop flag is checked.
 const STEP: Duration = Duration::from_millis(200);
 
-/// Reads everything that is not yet known of the items in a catalogue, as fast as the machine can, and tells how many of
-/// them it read. Files are hashed only with `digests`. Set `stop` to true, and it ends early; `progress` counts
-/// along. Files that cannot be read now, or that change meanwhile, are left to whoever needs them.
+/// Reads everything that is unknown about the items in a catalogue, as fast as the machine can. Returns the number of
+/// items read. Files are hashed only with `digests`. Setting `stop` to true ends it early; `progress` counts the items.
+/// Files that cannot be read, or that change meanwhile, are skipped; they are read when they are needed.
 pub fn read_everything(
     site: &Site,
     catalogue: &dyn Catalogue,
@@ -65,17 +66,17 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Some items of which something is not known but the digests of a large file, after the one of this number.
+    /// Returns some items after the one with this number that lack anything except the digests of a large file.
     pub(super) fn unread(&self, after: i64) -> Result<Vec<Item>, CatalogueError> {
         self.catalogue.unread(&self.wanted(), after, ITEMS)
     }
 
-    /// The item of this name, if something is not known of it but the digests of a large file.
+    /// Returns the item of this name, if it lacks anything except the digests of a large file.
     pub(super) fn unread_by_name(&self, name: &str) -> Option<Item> {
         self.by_name(name, &self.wanted())
     }
 
-    /// The next item of these sizes without digests, after the one of this number.
+    /// Returns the next item of these sizes without digests, after the one with this number.
     pub(super) fn next_undigested(
         &self,
         after: i64,
@@ -85,7 +86,7 @@ impl Reader<'_> {
         Ok(self.catalogue.unread(&wanted, after, 1)?.pop())
     }
 
-    /// The item of this name, if it is of these sizes and without digests.
+    /// Returns the item of this name, if it is of these sizes and without digests.
     pub(super) fn undigested(&self, name: &str, sizes: &RangeInclusive<u64>) -> Option<Item> {
         self.by_name(name, &Unread { titles_of: &[], digests_of: sizes.clone() })
     }
@@ -100,7 +101,7 @@ impl Reader<'_> {
         Unread { titles_of: title::MEDIA_TYPES, digests_of }
     }
 
-    /// The digests of a large file, without pauses.
+    /// Returns the digests of a large file, computed without pauses.
     fn read_large(&self, item: &Item) -> io::Result<Option<Learned>> {
         let mut hashing = Hashing::begin(self.site, item)?;
         while !self.stop.load(Ordering::Relaxed)
@@ -115,11 +116,11 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// What an item's file says, if it holds still.
+    /// Returns the facts in an item's file, if the file does not change meanwhile.
     pub(super) fn read(&self, item: &Item) -> io::Result<Option<Learned>> {
         let Some(representation) = self.site.get(&item.name)? else { return Ok(None) };
         let fingerprint = representation.fingerprint;
-        // What is being written to would be read for nothing.
+        // A file that is being written would have to be read again.
         if fingerprint != item.fingerprint || fingerprint.is_fresh() {
             return Ok(None);
         }
@@ -129,7 +130,7 @@ impl Reader<'_> {
         Ok(held_still.then_some(Learned { number: item.number, fingerprint, facts }))
     }
 
-    /// What the files of all these items say, read by as many threads as the machine has cores.
+    /// Returns the facts in the files of these items, read by as many threads as the machine has cores.
     fn read_all(&self, items: &[Item], progress: &AtomicU64) -> Vec<Learned> {
         let (next, learned) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || {
@@ -164,7 +165,7 @@ impl Reader<'_> {
     }
 }
 
-/// A file that cannot be read on once somebody wants to stop, so that nobody waits for the end of a large one.
+/// A file whose reads fail once `stop` is set, so that stopping need not wait for the end of a large file.
 pub(super) struct Stoppable<'a> {
     pub(super) file: &'a File,
     pub(super) stop: &'a AtomicBool,

@@ -1,12 +1,14 @@
-//! Titles and digests, read before anybody asks.
+//! Reads titles and digests before they are requested.
 //!
-//! A first index reads no files, so that it is fast. The first harvester would then wait for every page to be opened and
-//! every file to be hashed; and as long as digests are not known, a change of permissions cannot be told from a change of
-//! bytes. So files are read meanwhile, a little at a time, by a thread of its own: a large file must keep nobody from
-//! noticing changes. Files that change are read again by their names, since it would take long to look for them among all.
+//! A first index reads no files, so that it is fast. The first harvester would then wait for every page to be opened
+//! and every file to be hashed; and as long as digests are unknown, a change of permissions cannot be distinguished
+//! from a change of bytes. So files are read meanwhile, in small steps, by a separate thread: a large file must not
+//! delay the detection of changes. Files that change are read again by their names, since a search among all files
+//! would take long.
 //!
-//! Digests of [large](super::large) files come last, one file at a time. A record has no digests until they are known: no list
-//! waits for them (decision 019). Between two steps of a large file, the thread reads the smaller files that have changed.
+//! Digests of [large](super::large) files come last, one file at a time. A record has no digests until they are known:
+//! no list waits for them (decision 019). Between two steps of a large file, the thread reads the smaller files that
+//! have changed.
 
 use std::io;
 use std::slice;
@@ -22,11 +24,12 @@ use crate::catalogue::{Catalogue, Learned};
 use crate::item::Item;
 use crate::site::Site;
 
-/// One go takes about so long, unless a single file takes longer.
+/// The approximate duration of one step, unless a single file takes longer.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// The nice value of the thread: about a tenth of the processor time of a thread that answers requests, and a low priority
-/// for the disk, which follows from it. Not the lowest: the thread holds the lock of the catalogue while it writes.
+/// The nice value of the thread: about a tenth of the processor time of a thread that serves requests, and a low
+/// priority for the disk, which follows from it. Not the lowest: the thread holds the lock of the catalogue while it
+/// writes.
 const NICE: i32 = 10;
 
 /// Number of attempts to store the digests of a large file, and the interval between them: the catalogue drops facts while it
@@ -34,13 +37,13 @@ const NICE: i32 = 10;
 const OFFERS: usize = 60;
 const OFFER_AGAIN: Duration = Duration::from_secs(1);
 
-/// Reads what is not yet known of the items in a catalogue, until it is dropped.
+/// Reads what is unknown about the items in a catalogue, until it is dropped.
 pub(super) struct ReadAhead {
     signal: Arc<Signal>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What is said to the thread.
+/// The instructions to the thread.
 #[derive(Default)]
 struct Signal {
     stop: AtomicBool,
@@ -48,21 +51,21 @@ struct Signal {
     said: Condvar,
 }
 
-/// What may not be known yet.
+/// The items to read.
 #[derive(Default)]
 struct Wanted {
-    /// Of the items of these names.
+    /// Those of these names.
     names: Vec<String>,
-    /// Of any item.
+    /// True if any item may lack data.
     everything: bool,
 }
 
-/// Names that wait; if there are more, everything is looked through.
+/// The maximum number of waiting names; if there are more, all items are searched.
 const MOST_NAMES: usize = 20_000;
 
 impl ReadAhead {
-    /// Files are hashed only with `digests`. Nothing is read before the first [`rewind`](Self::rewind), nor
-    /// while the site cannot be believed.
+    /// Starts the thread. Files are hashed only with `digests`. Nothing is read before the first
+    /// [`rewind`](Self::rewind), or while the site is suspended.
     pub(super) fn start(
         site: Arc<Site>,
         catalogue: Arc<dyn Catalogue>,
@@ -75,13 +78,13 @@ impl ReadAhead {
         Ok(Self { signal, thread: Some(thread) })
     }
 
-    /// Begins anew: there may be items not looked at yet.
+    /// Restarts from the first item: some items may not have been read yet.
     pub(super) fn rewind(&self) {
         *self.signal.wanted() = Wanted { names: Vec::new(), everything: true };
         self.signal.said.notify_all();
     }
 
-    /// So many items have changed, of these names if those are all.
+    /// Adds this number of changed items, with these names if those are all.
     pub(super) fn changed(&self, count: u64, names: Vec<String>) {
         let mut wanted = self.signal.wanted();
         if count > names.len() as u64 || wanted.names.len() + names.len() > MOST_NAMES {
@@ -101,7 +104,7 @@ impl Drop for ReadAhead {
         drop(wanted);
         self.signal.said.notify_all();
         if let Some(thread) = self.thread.take() {
-            // A panic has been printed where it happened, and only means that files are read later.
+            // The panic message has been printed already, and the only effect is that files are read later.
             let _ = thread.join();
         }
     }
@@ -129,7 +132,7 @@ struct Reading {
 
 impl Reading {
     fn run(&self) {
-        // On Linux, of this thread only. Without it, pauses still bound what it takes.
+        // On Linux, this affects only the present thread. If it fails, pauses still limit the processor time.
         let _ = rustix::process::nice(NICE);
         let Self { site, catalogue, digests, signal, .. } = self;
         let reader = Reader { site, catalogue: &**catalogue, digests: *digests, stop: &signal.stop };
@@ -150,7 +153,7 @@ impl Reading {
                 large.iter_mut().for_each(|backlog| backlog.add(&reader, &names, everything));
             }
             if self.status.suspended().is_some() {
-                // Once the site can be read again, all of it is looked through.
+                // Once the site can be read again, all items are searched.
                 large = backlogs();
             }
             if let Some(backlog) = large.iter_mut().find(|backlog| !backlog.is_empty()) {
@@ -161,8 +164,8 @@ impl Reading {
         }
     }
 
-    /// Does something again and again, as long as something comes of it, and rests as long as it works: reading ahead must
-    /// not be noticed.
+    /// Repeats an operation as long as it has a result, and pauses for as long as each took, so that reading ahead does
+    /// not slow down the site.
     fn at_leisure(&self, mut go: impl FnMut() -> Option<i64>) {
         loop {
             let start = Instant::now();
@@ -173,7 +176,7 @@ impl Reading {
         }
     }
 
-    /// Waits until there is more to read; none if it is time to stop.
+    /// Waits until there is more to read; returns `None` if it is time to stop.
     fn wait(&self, large: &[Backlog]) -> Option<Wanted> {
         let idle =
             |wanted: &mut Wanted| wanted.is_nothing() && large.iter().all(Backlog::is_empty) && !self.is_stopped();
@@ -182,7 +185,7 @@ impl Reading {
         (!self.is_stopped()).then_some(wanted)
     }
 
-    /// Does nothing for some time; true if it is time to stop.
+    /// Pauses; returns true if it is time to stop.
     fn rest(&self, time: Duration) -> bool {
         let rested = self.signal.said.wait_timeout_while(self.signal.wanted(), time, |_| !self.is_stopped());
         drop(rested);
@@ -193,8 +196,8 @@ impl Reading {
         self.signal.stop.load(Ordering::Relaxed)
     }
 
-    /// Reads some of the files, and tells the last one's number; none if there are none left. What cannot be read or
-    /// remembered now is left to whoever needs it.
+    /// Reads some of the files. Returns the number of the last one; `None` if none are left. Files that cannot be read
+    /// or stored now are skipped, and are read when they are needed.
     fn read_some(&self, reader: &Reader<'_>, items: &mut dyn Iterator<Item = Item>) -> Option<i64> {
         let start = Instant::now();
         let mut last = None;
@@ -212,8 +215,8 @@ impl Reading {
         last
     }
 
-    /// Continues with the large file that is being read, or begins the next one. A file that cannot be read, or that changes
-    /// meanwhile, gets no digests now.
+    /// Continues with the large file that is being read, or starts the next one. A file that cannot be read, or that
+    /// changes meanwhile, gets no digests in this step.
     fn hash_some(&self, reader: &Reader<'_>, backlog: &mut Backlog) {
         let begin = |item| Hashing::begin(reader.site, &item).ok().flatten();
         let hashing = backlog.hashing.take().or_else(|| backlog.next(reader).and_then(begin));

@@ -1,14 +1,16 @@
-//! Comparing parts of the site with the same parts of the catalogue.
+//! Compares parts of the site with the same parts of the catalogue.
 //!
-//! Both sides come in byte order of names and are compared by one [merge](super::merge). Memory holds what is listed
-//! ahead, a batch of changes, and the names that are gone or not settled: not the site, however large it is. Two things
-//! are never believed too easily:
+//! Both sides are sorted by byte order of names and are compared by one [merge](super::merge). Memory holds the names
+//! listed ahead, a batch of changes, and the names that are deleted or not settled, but never the whole site. Two
+//! observations are not accepted without a check:
 //!
-//! - *Absence.* A root that is missing or empty, a folder the disk could not read, a place where something was mounted
-//!   and no longer is, or more than a set share of everything gone at once: all of these look like deletions and hardly
-//!   ever are. They are reported, and nothing is deleted on their account.
-//! - *Sameness.* A file whose change time is younger than a clock tick may change again without looking different. It is
-//!   noted in a way that equals no real state, and looked at again a moment later.
+//! - *Absence.* A root that is missing or empty, a directory that the disk could not read, a mount point without its
+//!   file
+//! system, or the absence of more than a set share of everything: all of these look like deletions and hardly ever are.
+//! They are reported, and nothing is deleted on their account.
+//! - *Sameness.* A file whose change time is younger than a clock tick may change again without a visible difference.
+//!   It is
+//! stored with a state that no file has, and read again a moment later.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -34,76 +36,76 @@ use crate::site::overlay::{Overlay, Sighting};
 use crate::site::walk::{Met, OnFolder, Step, walk};
 use crate::site::{Links, Site, kind, name};
 
-/// Which part of a site.
+/// A part of a site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// All of it.
     Everything,
-    /// The file of this name, or the folder of this name with all that is in it, whichever is or was there.
+    /// The file of this name, or the directory of this name with its content, whichever exists or existed.
     Name(String),
-    /// The same, and every file there is to be described anew: something may have given it another media type.
+    /// The same, and every file in it is to be described again: it may have another media type now.
     Anew(String),
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Files there are.
+    /// The number of existing files.
     pub files: u64,
-    /// Files that are new or changed.
+    /// The number of files that are new or changed.
     pub put: u64,
-    /// The names of some of them. None if everything was looked at.
+    /// The names of some of them. Empty if everything was read.
     pub named: Vec<String>,
-    /// Files that are gone.
+    /// The number of deleted files.
     pub deleted: u64,
-    /// Files and folders that could not be looked at; what is known of them is kept.
+    /// The number of files and directories that could not be read; their entries are kept.
     pub unknown: u64,
-    /// Files and folders that are hidden because of what they look like.
+    /// The number of files and directories that are hidden because of their names.
     pub withheld: u64,
     /// The first of them.
     pub withheld_example: Option<String>,
-    /// Symbolic links that were not followed because they leave the root.
+    /// The number of symbolic links that were not followed because they leave the root.
     pub outside_links: u64,
     /// The first of them.
     pub outside_link_example: Option<String>,
-    /// Files that changed so recently that they could change again unnoticed. Look at them a little later.
+    /// Files that changed so recently that they could change again unnoticed. Read them again a little later.
     pub unsettled: Vec<String>,
-    /// Names that were found to stand for files elsewhere, which nobody watches yet.
+    /// Names that were found to refer to files elsewhere, which are not watched yet.
     pub pointed: Vec<String>,
-    /// Other names of files that have changed, by hard links: they have changed, too. None if everything was looked at.
+    /// Other names of files that have changed, by hard links: they have changed, too. Empty if everything was read.
     pub linked: BTreeSet<String>,
 }
 
-/// Why a comparison was given up.
+/// The reason why a comparison was stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
     /// The root could not be read.
     #[error("failed to read the directory of the site")]
     Root(#[from] io::Error),
-    /// There is nothing where there was something.
+    /// The root is empty, and the catalogue is not.
     #[error(
         "the directory of the site is empty, but the catalogue has {live} resources; check that the disk is \
         mounted"
     )]
     Emptied {
-        /// How many resources are known.
+        /// The number of known resources.
         live: u64,
     },
-    /// Too much is gone at once.
+    /// Too many resources are missing.
     #[error(
         "more than {share} % of the {live} resources in the catalogue are missing; check that all disks are \
         mounted"
     )]
     Vanished {
-        /// The share that would have been believed, in percent.
+        /// The accepted share, in percent.
         share: u64,
-        /// How many resources are known.
+        /// The number of known resources.
         live: u64,
     },
     /// The catalogue could not be written.
     #[error("failed to write the catalogue")]
     Catalogue(#[from] CatalogueError),
-    /// Someone asked to stop.
+    /// The caller requested a stop.
     #[error("stopped before the comparison was complete")]
     Stopped,
 }
@@ -111,29 +113,30 @@ pub enum IngestError {
 /// A media type and its set.
 type Kind = (Arc<str>, Arc<SetSpec>);
 
-/// Compares and writes.
+/// Compares the site with the catalogue, and writes the differences.
 pub struct Reconciler {
     site: Arc<Site>,
     pub(super) describer: Arc<dyn Describer>,
     pub(super) writer: Box<dyn Writer>,
     kinds: HashMap<String, Kind>,
     rules: SetRules,
-    /// The folders on which something is mounted, once they are known.
+    /// The directories on which something is mounted, once they are known.
     mounts: Option<BTreeSet<String>>,
-    /// The folders that were reported as no longer mounted at the last look at everything.
+    /// The directories that were reported as no longer mounted at the last rescan.
     unmounted: BTreeSet<String>,
     hard_links: HardLinks,
-    /// Whether files whose names tell no media type are described again although they are the same: the settings may have
-    /// been others before.
+    /// True if files whose media type does not follow from their names are described again although they are unchanged:
+    /// the settings may have changed.
     pub(super) asks_content: bool,
-    /// In percent; none believes everything.
+    /// The share of resources that may be missing, in percent; `None` for no limit.
     pub(super) max_vanished: Option<u64>,
     pub(super) stop: Arc<AtomicBool>,
     pub(super) seen: Arc<AtomicU64>,
 }
 
 impl Reconciler {
-    /// Of this site, into this catalogue. More than `max_vanished` percent gone at once is not believed.
+    /// Returns a reconciler for this site and this catalogue. If more than `max_vanished` percent are missing, nothing
+    /// is deleted.
     pub fn new(site: Arc<Site>, writer: Box<dyn Writer>, max_vanished: u64) -> Self {
         Self {
             describer: site.clone(),
@@ -151,43 +154,43 @@ impl Reconciler {
         }
     }
 
-    /// Believes that whatever is not there has been deleted.
+    /// Accepts all missing files as deleted.
     pub fn believing_all(self) -> Self {
         Self { max_vanished: None, ..self }
     }
 
-    /// Asks this one what files are, instead of the site.
+    /// Uses this describer instead of the site.
     pub fn described_by(self, describer: Arc<dyn Describer>) -> Self {
         Self { describer, ..self }
     }
 
-    /// Puts files into the sets of these rules, in addition to those by media type.
+    /// Adds files to the sets of these rules, in addition to those by media type.
     pub fn with_sets(self, rules: SetRules) -> Self {
         Self { rules, ..self }
     }
 
-    /// Has every file described anew, until everything has been looked at once more.
+    /// Describes every file again, until everything has been read once more.
     pub(super) fn ask_anew(&mut self) {
         self.asks_content = true;
     }
 
-    /// Set it to true, and the comparison under way is given up.
+    /// Returns a flag; setting it to true stops the comparison in progress.
     pub fn stopper(&self) -> Arc<AtomicBool> {
         self.stop.clone()
     }
 
-    /// How many files have been met, ever: for showing progress.
+    /// Returns the number of files read since the start, to show progress.
     pub fn seen(&self) -> Arc<AtomicU64> {
         self.seen.clone()
     }
 
-    /// The site.
+    /// Returns the site.
     pub fn site(&self) -> &Arc<Site> {
         &self.site
     }
 
-    /// Makes parts of the catalogue equal to the same parts of the site, all at once unless there are very many changes.
-    /// No part may be within another. `on_folder` is told of every folder before it is read.
+    /// Makes parts of the catalogue equal to the same parts of the site, in one transaction unless there are very many
+    /// changes. No part may be within another. `on_folder` is called for every directory before it is read.
     pub fn reconcile(&mut self, parts: &[Part], on_folder: OnFolder<'_>) -> Result<Tally, IngestError> {
         let site = self.site.clone();
         site.ready()?;
@@ -238,7 +241,7 @@ impl Reconciler {
             merge.end()?;
         }
         let mut mounts = mounted.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Looked at again: a disk may have gone while the walk was under way.
+        // Checked again: a disk may have been unmounted during the walk.
         merge.guard(unmounted_of(&before.union(&mounts).cloned().collect()));
         let (mut tally, guarded, changed) = merge.finish()?;
         if !changed.is_empty() {
@@ -265,8 +268,9 @@ impl Reconciler {
         Ok(tally)
     }
 
-    /// The same, but leaves a first filling incomplete: for whoever comes before the one who has the last word on what
-    /// files are. Until that one has spoken, nothing is listed, and no correction is a change.
+    /// The same, but leaves a first filling incomplete, for a caller that runs before the describer with the final
+    /// decision on media types. Until that one has run, nothing is listed, and a correction is not reported as a
+    /// change.
     pub fn beforehand(&mut self, on_folder: OnFolder<'_>) -> Result<Tally, IngestError> {
         const PATIENCE: usize = 10;
         let mut tally = self.reconcile(&[Part::Everything], on_folder)?;
@@ -291,8 +295,9 @@ impl Reconciler {
         Ok(self.mounts.clone().unwrap_or_default())
     }
 
-    /// The media type of a file, and whether everybody could GET it, if that was found out; `None` if the file is gone
-    /// again. Where a GET returns a file elsewhere, that is the one met from now on.
+    /// Returns the media type of a file, and if a client without credentials may GET it, if that was determined; `None`
+    /// if the file was deleted meanwhile. If a GET returns another file, `met` has the fingerprint of that file
+    /// afterwards.
     pub(super) fn describe(
         &mut self,
         met: &mut Met,
@@ -314,14 +319,14 @@ impl Reconciler {
         Ok(Some((self.kind_of(Cow::Owned(media_type)).0, is_public)))
     }
 
-    /// A changed file as one of several links, if it is.
+    /// Returns a changed file that has several links.
     pub(super) fn links_of(&self, name: &str, fingerprint: &Fingerprint) -> Option<Changed> {
         let representation = self.site.get(name).ok().flatten()?;
         let links = representation.file.metadata().ok()?.nlink();
         (links > 1).then(|| Changed { inode: fingerprint.inode, links, name: name.to_owned() })
     }
 
-    /// The sets of a file: by its media type and by its name.
+    /// Returns the sets of a file: by its media type and by its name.
     pub(super) fn sets_of(&mut self, name: &str, media_type: &str) -> Vec<Arc<SetSpec>> {
         let (_, by_media_type) = self.kind_of(Cow::Borrowed(media_type));
         self.rules.of(&by_media_type, || name::decode(name).unwrap_or_default())
@@ -336,9 +341,9 @@ impl Reconciler {
         kind
     }
 
-    /// Whether a file with a new fingerprint still has the bytes whose digests are remembered. Only asked where nothing
-    /// but the change time is new, as after a change of owner or a new hard link. Large files are not compared: changes of
-    /// other files would have to wait.
+    /// Returns true if a file with a new fingerprint still has the bytes whose digests are stored. Checked only if
+    /// nothing but the change time differs, as after a change of owner or a new hard link. Large files are not
+    /// compared, because changes of other files would have to wait.
     pub(super) fn same_bytes(&self, known: &Known, met: &Met) -> bool {
         let Some(digests) = known.facts.digests else { return false };
         let alike = |other: &Fingerprint| Fingerprint { changed: other.changed, ..known.fingerprint } == *other;
@@ -353,8 +358,8 @@ impl Reconciler {
     }
 }
 
-/// Folders on which something was mounted and is no longer, or not so that one could tell; and added roots below a mount point
-/// at which nothing is mounted any more. What begins with a slash is the path of such a point, else it is a folder's name.
+/// Returns the mount points without a mounted file system, and those that cannot be checked; and added roots below such
+/// a point. A result that begins with a slash is the path of a mount point, any other is the name of a directory.
 fn unmounted(site: &Site, mounts: &BTreeSet<String>) -> Vec<String> {
     let (points, folders): (Vec<_>, Vec<_>) = mounts.iter().partition(|at| at.starts_with('/'));
     let lost = points.into_iter().map(Path::new).filter(|point| !is_mount_point(point));
@@ -367,12 +372,12 @@ fn unmounted(site: &Site, mounts: &BTreeSet<String>) -> Vec<String> {
     folders.into_iter().filter(is_unmounted).cloned().chain(roots).collect()
 }
 
-/// What a name stands for, wherever it is.
+/// Returns the entry to which a name resolves, wherever it is.
 fn sight(site: &Site, at: &str) -> io::Result<Sighting> {
     shown(site, at).map_or(Ok(Sighting::default()), |segments| site.sight(&segments))
 }
 
-/// The path of a name, if the site shows it.
+/// Returns the path of a name, if the site shows it.
 fn shown(site: &Site, at: &str) -> Option<Vec<Vec<u8>>> {
     name::decode(at).filter(|segments| site.rules().shows(segments))
 }

@@ -1,9 +1,9 @@
-//! What symbolic links lead to.
+//! Stores the paths through which symbolic links are resolved.
 //!
-//! What has a name by a link changes with things elsewhere: the file it leads to, a folder on the way to it, another link
-//! on the way. The paths of all of these are the link's *trail*. It is known of every link, also of one that leads
-//! nowhere yet, so that whatever happens at or above a path of it is known to happen to the link. A root that was added to a
-//! site is a link in this sense: its name on the site leads to its path.
+//! A name that is a link changes with files elsewhere: its target, a directory on the path to the target, another link
+//! on that path. These paths are the link's *trail*. It is known for every link, also for a broken one, so that an
+//! event at or above one of its paths is known to affect the link. A root that was added to a site is a link in this
+//! sense: its name on the site resolves to its path.
 //!
 //! Paths are written like names, canonically encoded, and begin with a slash, which names of the site never do.
 
@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::site::name;
 
-/// The kernel follows no more.
+/// The kernel's limit on links in one path.
 const MOST_LINKS: usize = 40;
 
 /// The trails of all links.
@@ -25,7 +25,7 @@ pub(super) struct Trails {
 }
 
 impl Trails {
-    /// Remembers the trail of the link of this name.
+    /// Stores the trail of the link of this name.
     pub(super) fn note(&mut self, link: &str, trail: Vec<String>) {
         self.forget_one(link);
         for path in &trail {
@@ -34,7 +34,7 @@ impl Trails {
         self.by_link.insert(link.to_owned(), trail);
     }
 
-    /// Forgets the link of this name and all links in the folder of this name.
+    /// Removes the link of this name and all links in the directory of this name.
     pub(super) fn forget(&mut self, name: &str) {
         let inner = format!("{name}/");
         let mut gone: Vec<String> = range_of(&self.by_link, &inner).map(|(link, _)| link.clone()).collect();
@@ -53,7 +53,7 @@ impl Trails {
         }
     }
 
-    /// The links whose trail leads through this path.
+    /// Returns the links whose trail contains this path.
     pub(super) fn through(&self, path: &str) -> impl Iterator<Item = &String> {
         let here = self.links.get(path);
         let below = range_of(&self.links, &format!("{path}/")).map(|(_, links)| links).collect::<Vec<_>>();
@@ -61,14 +61,14 @@ impl Trails {
     }
 }
 
-/// What has keys that begin with this prefix.
+/// Returns the entries whose keys begin with this prefix.
 pub(super) fn range_of<'a, T>(map: &'a BTreeMap<String, T>, prefix: &str) -> impl Iterator<Item = (&'a String, &'a T)> {
     let prefix = prefix.to_owned();
     map.range(prefix.clone()..).take_while(move |(key, _)| key.starts_with(&prefix))
 }
 
-/// The trail of a path below a root that has no links in it, and where it ends. `on_folder` is told of every folder before
-/// a name is looked up in it, so that no change in between is missed.
+/// Returns the trail of a path below a root that has no links in it, and its target. `on_folder` is called for every
+/// directory before a name is looked up in it, so that no change in between is missed.
 pub(super) fn follow(root: &Path, below: &Path, on_folder: &mut dyn FnMut(&Path)) -> (Vec<String>, PathBuf) {
     let mut at = root.to_owned();
     let mut trail = Vec::new();
@@ -95,18 +95,18 @@ pub(super) fn follow(root: &Path, below: &Path, on_folder: &mut dyn FnMut(&Path)
     (trail, at)
 }
 
-/// The components of a path, the first one last.
+/// Returns the components of a path, the first one last.
 fn steps(path: &Path) -> Vec<PathBuf> {
     path.components().rev().map(|step| PathBuf::from(step.as_os_str())).collect()
 }
 
-/// A path from the outermost folder on, as it is written in trails.
+/// Returns a path from the outermost directory on, in the form used in trails.
 pub(super) fn written(path: &Path) -> String {
     let segments = path.components().filter(|component| matches!(component, Component::Normal(_)));
     segments.map(|segment| format!("/{}", name::encode_segment(segment.as_os_str().as_bytes()))).collect()
 }
 
-/// Segments of a name as a path below a root.
+/// Returns the segments of a name as a path below a root.
 pub(super) fn path_of(segments: &[Vec<u8>]) -> PathBuf {
     segments.iter().map(|segment| OsStr::from_bytes(segment)).collect()
 }

@@ -1,9 +1,9 @@
-//! Which parts of a site have changed, as the kernel tells it.
+//! Detects changes of a site by inotify.
 //!
-//! inotify is precise about most changes, silent about some (network file systems, memory maps, hard links elsewhere)
-//! and loses track under load. So its events are only ever taken as "look here"; what is really there is found out by
-//! looking. Folders are watched for two reasons: they are of the site, or the [trail](super::trails) of a link or of an
-//! added root leads through them.
+//! inotify reports most changes precisely, some not at all (network file systems, memory maps, hard links elsewhere),
+//! and loses events under load. So an event only selects a place to read; the actual state is determined by reading.
+//! Directories are watched for two reasons: they belong to the site, or the [trail](super::trails) of a link or of an
+//! added root contains them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ use super::trails::{Trails, follow, path_of, range_of, written};
 use crate::site::folder::Folder;
 use crate::site::{Site, name};
 
-/// What comes and goes in a folder, and whether it does so itself.
+/// Creation, deletion and renaming of entries in a directory, and of the directory itself.
 const STRUCTURE: WatchMask = WatchMask::CREATE
     .union(WatchMask::MOVE)
     .union(WatchMask::DELETE)
@@ -28,7 +28,7 @@ const STRUCTURE: WatchMask = WatchMask::CREATE
     .union(WatchMask::MOVE_SELF)
     .union(WatchMask::ONLYDIR);
 
-/// The same, and what happens to its files.
+/// The same, and changes of its files.
 const EVERYTHING: WatchMask = STRUCTURE
     .union(WatchMask::MODIFY)
     .union(WatchMask::CLOSE_WRITE)
@@ -38,7 +38,7 @@ const EVERYTHING: WatchMask = STRUCTURE
 /// The name of the main root's trail.
 const MAIN_ROOT: &str = "";
 
-/// Watches over the folders of a site.
+/// Watches the directories of a site.
 pub(super) struct Watch {
     site: Arc<Site>,
     inotify: Inotify,
@@ -46,17 +46,17 @@ pub(super) struct Watch {
     buffer: Vec<u8>,
 }
 
-/// Which watch is on which folders. The same folder can have several names, and then has one watch: names of the site (by
-/// links or roots), and beginning with a slash the path it has as a part of a trail. All end with a slash; the main root's
-/// is empty. And several folders, of different roots, can have one name.
+/// The directories of each watch. The same directory can have several names, and then has one watch: names of the site
+/// (by links or roots), and, beginning with a slash, its path as a part of a trail. All end with a slash; the main
+/// root's is empty. Several directories, of different roots, can also have one name.
 struct Folders {
     watches: Watches,
     names: HashMap<WatchDescriptor, BTreeSet<String>>,
     by_name: BTreeMap<String, Vec<WatchDescriptor>>,
     trails: Trails,
-    /// Names of files that decide on what the other files in their folder are.
+    /// Names of files that determine the description of the other files in their directory.
     access_files: Vec<String>,
-    /// Whether some folder could not be watched since everything was last looked at.
+    /// True if some directory could not be watched since the last rescan.
     incomplete: bool,
 }
 
@@ -78,8 +78,8 @@ impl Watch {
         self.inotify.as_fd()
     }
 
-    /// Watches a folder, by the name with a slash at its end that the walk gave it, and what the links in it lead to.
-    /// Called from the walk's threads.
+    /// Watches a directory, by the name with a slash at its end that the walk gave it, and the targets of the links in
+    /// it. Called from the walk's threads.
     pub(super) fn add(&self, folder: &Folder, folder_name: &str) {
         self.folders().watch(&folder.handle(), folder_name.to_owned(), EVERYTHING);
         let Some(mut segments) = name::decode(folder_name.trim_end_matches('/')) else { return };
@@ -91,13 +91,13 @@ impl Watch {
             }
             segments.pop();
         });
-        // The walk is about to list the same folder, and will tell.
+        // The walk is about to list the same directory, and reports the error.
         if listed.is_ok() {
             links.iter().for_each(|link| self.folders().note(&self.site, link));
         }
     }
 
-    /// Prepares for looking at everything again.
+    /// Prepares a rescan of everything.
     pub(super) fn begin_anew(&self) {
         let mut folders = self.folders();
         folders.trails = Trails::default();
@@ -110,33 +110,33 @@ impl Watch {
         }
     }
 
-    /// Forgets all folders: the main root is another folder now.
+    /// Removes all directories: the main root is another directory now.
     pub(super) fn forget_all(&self) {
         self.folders().forget("");
     }
 
-    /// Prepares for looking again at what has this name. If it is a folder, looking at it watches it anew.
+    /// Prepares for reading this name again. If it is a directory, reading it starts a new watch.
     pub(super) fn begin_anew_at(&self, site_name: &str) {
         let mut folders = self.folders();
         folders.forget(&format!("{site_name}/"));
         folders.trails.forget(site_name);
         folders.note(&self.site, site_name);
-        // Also those that are not there: what is looked at is only what is.
+        // Also missing ones: the walk reads only existing directories.
         self.site.roots_within(site_name).iter().for_each(|root| folders.note(&self.site, root));
     }
 
-    /// Whether every folder met since everything was last looked at is watched.
+    /// Returns true if every directory found since the last rescan is watched.
     pub(super) fn is_complete(&self) -> bool {
         !self.folders().incomplete
     }
 
-    /// As if the kernel had no watch left.
+    /// Simulates that the kernel has no watch left.
     #[cfg(test)]
     pub(super) fn run_out(&self) {
         self.folders().miss("a/", &io::ErrorKind::StorageFull.into());
     }
 
-    /// Reads what the kernel has to tell, without waiting, and adds the parts to be looked at.
+    /// Reads the kernel's events, without waiting, and adds the parts to be read.
     pub(super) fn collect(&mut self, parts: &mut Parts) -> io::Result<()> {
         loop {
             let events = match self.inotify.read_events(&mut self.buffer) {
@@ -201,7 +201,7 @@ impl Folders {
                     }
                 }
                 if gone || comes_or_goes {
-                    // Other folders may have these paths now; the links are about to be followed again.
+                    // Other directories may have these paths now; the links are about to be followed again.
                     self.forget(&format!("{changed}/"));
                 }
             } else if !changed.is_empty() {
@@ -217,7 +217,7 @@ impl Folders {
                     self.by_name.entry(folder_name).or_default().push(watch);
                 }
             }
-            // On a trail, and not there or not ours to read: nothing to watch.
+            // A directory on a trail that is missing or unreadable cannot be watched.
             Err(error) if folder_name.starts_with('/') && error.kind() != io::ErrorKind::StorageFull => {}
             Err(error) => self.miss(&folder_name, &error),
         }
@@ -234,7 +234,7 @@ impl Folders {
         self.incomplete = true;
     }
 
-    /// Watches what decides on a name from elsewhere, if something does: what a link leads to, or where an added root is.
+    /// Watches what affects a name from elsewhere, if anything: the target of a link, or the path of an added root.
     fn note(&mut self, site: &Site, site_name: &str) {
         let Some(segments) = name::decode(site_name) else { return };
         let mut trail = Vec::new();
@@ -253,13 +253,13 @@ impl Folders {
         }
     }
 
-    /// The trail of a path below a root that has no links in it; empty if it is no link.
+    /// Returns the trail of a path below a root that has no links in it; empty if the path is not a link.
     fn trail_of_link(&mut self, root: &Path, below: &Path) -> Vec<String> {
         if root.join(below).read_link().is_err() {
             return Vec::new();
         }
         let (trail, end) = follow(root, below, &mut |folder| {
-            // When a folder around the root goes, so does the root.
+            // When a directory around the root is removed, the root is removed, too.
             let around_root = root.starts_with(folder) && root != folder;
             if !around_root {
                 self.watch_on_trail(folder);
@@ -271,10 +271,11 @@ impl Folders {
         trail
     }
 
-    /// The trail of an added root. Unlike the main root it may come and go, so the folders around it are watched.
+    /// Returns the trail of an added root. Unlike the main root it may be removed and created, so the directories
+    /// around it are watched.
     fn trail_of_root(&mut self, root: &Path) -> Vec<String> {
         let (trail, end) = follow(Path::new("/"), root, &mut |folder| self.watch_on_trail(folder));
-        // A folder will be watched itself.
+        // A directory is watched by itself.
         if let Some(folder) = end.parent().filter(|_| end.is_file()) {
             self.watch(folder, written(folder) + "/", EVERYTHING);
         }
@@ -288,7 +289,7 @@ impl Folders {
         }
     }
 
-    /// Has everything described anew that is in a folder: of the site, or elsewhere and on the trail of something.
+    /// Has everything in a directory described again. The directory is one of the site, or elsewhere and on a trail.
     fn describe_anew(&self, folder: &str, parts: &mut Parts) {
         if folder.starts_with('/') {
             self.trails.through(folder).cloned().for_each(|name| parts.add_anew(name));
@@ -297,7 +298,7 @@ impl Folders {
         }
     }
 
-    /// Forgets the folder of this name and all below it: it is not there any more.
+    /// Removes the directory of this name and all below it: it no longer exists.
     fn forget(&mut self, folder_name: &str) {
         let gone: Vec<String> = range_of(&self.by_name, folder_name).map(|(name, _)| name.clone()).collect();
         for gone_name in gone {
@@ -306,14 +307,14 @@ impl Folders {
                 names.remove(&gone_name);
                 if names.is_empty() {
                     self.names.remove(&watch);
-                    // It may be gone already together with its folder.
+                    // The watch may have been removed together with its directory.
                     let _ = self.watches.remove(watch);
                 }
             }
         }
     }
 
-    /// A watch is no longer on the folder of this name.
+    /// Removes the name of a directory from a watch.
     fn unname(&mut self, folder_name: &str, watch: &WatchDescriptor) {
         if let Some(watches) = self.by_name.get_mut(folder_name) {
             watches.retain(|other| other != watch);
