@@ -1,4 +1,4 @@
-//! Identify, ListMetadataFormats and ListSets: what the repository says about itself.
+//! Identify, ListMetadataFormats and ListSets: the responses about the repository itself.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub(crate) fn sets(visit: &Visit<'_>, token: Option<&str>) -> Decision<Body> {
     Ok(Ok(Body::Sets(Sets { page, names: SetNames::read(visit)?, resumption })))
 }
 
-/// Why there are none.
+/// Returns the error for a repository without visible sets.
 pub(crate) fn no_sets(visit: &Visit<'_>) -> ProtocolError {
     let reason = match visit.standing.newest {
         None => "the repository has no items yet, and therefore no sets",
@@ -66,7 +66,7 @@ pub(crate) fn no_sets(visit: &Visit<'_>) -> ProtocolError {
     ProtocolError::new(ErrorCode::NoSetHierarchy, reason)
 }
 
-/// Sets in which this requester sees at least one item: that a set exists is as private as what is in it.
+/// Returns the sets in which this requester sees at least one item: the existence of a set is as private as its items.
 pub(crate) fn visible_sets(visit: &Visit<'_>) -> Result<Vec<Arc<SetSpec>>, Failure> {
     if visit.host.sees_all() {
         return Ok(visit.repository.catalogue.sets()?);
@@ -110,7 +110,7 @@ pub(crate) fn write_identify(visit: &Visit<'_>, xml: &mut XmlWriter<'_>) {
     for address in &settings.admin_email {
         xml.element("adminEmail", address);
     }
-    // Nothing is stamped before `as_of` that is not there already, so it is a true lower bound for an empty catalogue.
+    // No item is stamped before `as_of` from here on, so it is a true lower bound for an empty catalogue.
     xml.raw("<earliestDatestamp>").datestamp(visit.standing.earliest.unwrap_or(visit.standing.as_of));
     xml.raw("</earliestDatestamp><deletedRecord>persistent</deletedRecord>").element("granularity", GRANULARITY);
     for compression in repository.compressions {

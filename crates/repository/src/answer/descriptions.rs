@@ -1,7 +1,7 @@
-//! Descriptions: what Identify and ListSets say in containers whose schemas are not the protocol's own.
+//! Writes the descriptions in Identify and ListSets: containers whose schemas are not part of the protocol.
 //!
-//! They follow the implementation guidelines: oai-identifier, rights, eprints, friends, branding. Each is told if there
-//! is something to tell, and stands on its own when it is cut out of the answer.
+//! They follow the implementation guidelines: oai-identifier, rights, eprints, friends, branding. Each is written if it
+//! has content, and declares all its namespaces, so that it remains valid when it is cut out of the response.
 
 use modoai_protocol::xml::{DATESTAMPS_NAMESPACE, XmlWriter};
 
@@ -11,10 +11,10 @@ use crate::settings::{EprintsPolicies, Settings, value};
 
 const OAI: &str = "http://www.openarchives.org/OAI/2.0/";
 
-/// What the rights of a repository can be about; the schema knows nothing else.
+/// The only subject of a rights statement that the schema allows for repositories.
 const METADATA: &str = "http://www.openarchives.org/OAI/2.0/entity#metadata";
 
-/// Of a site without an identifier to show: nearly every one has it.
+/// The name in the sample identifier of a site without items: nearly every site has this file.
 const COMMON_NAME: &str = "index.html";
 
 /// Writes all descriptions of a repository.
@@ -42,21 +42,21 @@ pub(super) fn write(repository: &Repository, xml: &mut XmlWriter<'_>) {
     write_branding(settings, xml);
 }
 
-/// Writes what a set holds, as an `oai_dc` description of it.
+/// Writes the content of a set, as an `oai_dc` description.
 pub(super) fn write_of_set(description: &str, xml: &mut XmlWriter<'_>) {
     xml.raw("<setDescription>");
     xml.raw(oai_dc::ROOT).element("dc:description", description).raw(oai_dc::ROOT_END);
     xml.raw("</setDescription>");
 }
 
-/// The catalogue's first promise, said so that harvesters can rely on it: they need not reach back.
+/// Writes that datestamps are those of visibility, so that harvesters can rely on it: they need not request an overlap.
 fn write_datestamps(base_url: &str, xml: &mut XmlWriter<'_>) {
     open(xml, "datestamps", &[DATESTAMPS_NAMESPACE], &[base_url, "/datestamps.xsd"]).raw(">visibility");
     close(xml, "datestamps");
 }
 
 fn write_oai_identifier(namespace: &str, sample: &str, xml: &mut XmlWriter<'_>) {
-    // This schema's namespace, unlike the others', has no slash at its end.
+    // Unlike those of the other schemas, this namespace has no slash at its end.
     open(xml, "oai-identifier", &[OAI, "oai-identifier"], &[OAI, "oai-identifier.xsd"]).raw("><scheme>oai</scheme>");
     xml.element("repositoryIdentifier", namespace).raw("<delimiter>:</delimiter><sampleIdentifier>oai:");
     xml.text(namespace).raw(":").text(sample).raw("</sampleIdentifier>");
@@ -66,7 +66,7 @@ fn write_oai_identifier(namespace: &str, sample: &str, xml: &mut XmlWriter<'_>) 
 fn write_eprints(policies: &EprintsPolicies, xml: &mut XmlWriter<'_>) {
     const EPRINTS: &str = "http://www.openarchives.org/OAI/1.1/eprints";
     open(xml, "eprints", &[EPRINTS], &[EPRINTS, ".xsd"]).raw(">");
-    // The schema wants two of them, if only to say nothing.
+    // The schema requires two of them, even if they are empty.
     for (name, said, is_required) in [
         ("content", &policies.content, false),
         ("metadataPolicy", &policies.metadata, true),

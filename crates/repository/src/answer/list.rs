@@ -1,9 +1,10 @@
 //! ListIdentifiers and ListRecords: a selection, page by page.
 //!
 //! The catalogue yields items in order; the host decides which of them this requester sees; a page ends at its limit of
-//! records or bytes. One look ahead tells a full page from the last one, so that a token always leads to at least one
-//! more record. The list's upper end is frozen when it begins: what changes meanwhile moves beyond it and is left to the
-//! next incremental harvest, so a busy site cannot make a list endless, and what does not change is seen exactly once.
+//! records or bytes. One item is read ahead to distinguish a full page from the last one, so that a token always points
+//! to at least one more record. The list's upper end is frozen when it begins: items that change meanwhile move beyond
+//! it and are left to the next incremental harvest. A busy site therefore cannot make a list endless, and an unchanged
+//! item is listed exactly once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::formats::{Desk, Format};
 use crate::item::Item;
 use crate::repository::{Decision, Visit, refuse};
 
-/// Items fetched at once in bulky formats: a page of them is ended by its bytes, not by its count.
+/// The number of items per query in bulky formats: a page of them is ended by its bytes, not by its count.
 const BULKY_CHUNK: usize = 128;
 
 /// A list with at least one more item.
@@ -29,16 +30,16 @@ pub(crate) struct Listed {
     verb: ListVerb,
     walk: Walk,
     first: Prepared,
-    /// Items on earlier pages.
+    /// The number of items on earlier pages.
     cursor: u64,
     size: Size,
 }
 
-/// How many items the whole list has, if that can be told.
+/// The number of items in the whole list, if it can be reported.
 enum Size {
-    /// Of a list that goes on: as its first page told it.
+    /// As the first page of the list reported it.
     Told(Option<u64>),
-    /// To be found out once it is clear that the list has several pages.
+    /// Computed once it is clear that the list has several pages.
     Asked,
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn begin(visit: &Visit<'_>, verb: ListVerb, selection: &Selection) ->
     let mut walk = Walk::new(format, selection.set.clone(), range, None, chunk);
     match walk.next(visit, verb == ListVerb::Records)? {
         Some(first) => Ok(Ok(Body::List(Listed { verb, walk, first, cursor: 0, size: Size::Asked }))),
-        // Looked up only where there is nothing to tell anyway.
+        // Queried only if the list is empty anyway.
         None if selection.set.is_some() && visible_sets(visit)?.is_empty() => Ok(Err(vec![no_sets(visit)])),
         None => refuse(ErrorCode::NoRecordsMatch, "no records match this selection"),
     }
@@ -77,8 +78,8 @@ pub(crate) fn resume(visit: &Visit<'_>, verb: ListVerb, text: &str) -> Decision<
     let size = Size::Told(size);
     match walk.next(visit, verb == ListVerb::Records)? {
         Some(first) => Ok(Ok(Body::List(Listed { verb, walk, first, cursor, size }))),
-        // All that was left has changed meanwhile and will come with the next incremental harvest, but a list element
-        // may not be empty.
+        // All remaining records have changed meanwhile and will be in the next incremental harvest, but a list element
+        // must not be empty.
         None => bad("no records of this list are left; harvest again from its responseDate"),
     }
 }
@@ -116,7 +117,7 @@ pub(crate) fn write(
         told.records = sent as u64;
         let full = sent >= most || xml.position() - start >= settings.page_bytes;
         match walk.next(visit, verb == ListVerb::Records)? {
-            // Here at the latest it is known.
+            // The size of the list is known here.
             None => break (None, Some(cursor + sent as u64)),
             Some(_) if full => {
                 let size = size.find_out(visit, &walk)?;
@@ -136,7 +137,7 @@ pub(crate) fn write(
 fn chunk(visit: &Visit<'_>, verb: ListVerb, format: &dyn Format) -> usize {
     let settings = &visit.repository.settings;
     match verb {
-        // One more than a page, so that looking ahead takes no second query.
+        // One more than a page, so that reading ahead needs no second query.
         ListVerb::Identifiers => settings.identifiers_per_page + 1,
         ListVerb::Records if format.is_bulky() => BULKY_CHUNK.min(settings.records_per_page + 1),
         ListVerb::Records => settings.records_per_page + 1,
@@ -144,8 +145,8 @@ fn chunk(visit: &Visit<'_>, verb: ListVerb, format: &dyn Format) -> usize {
 }
 
 impl Size {
-    /// How many items of the selection this requester sees. Left out where finding out would be slow; and it must never
-    /// tell how much is hidden.
+    /// Returns the number of items of the selection that this requester sees. `None` if counting would be slow; the
+    /// number must never reveal the number of hidden items.
     fn find_out(self, visit: &Visit<'_>, walk: &Walk) -> Result<Option<u64>, Failure> {
         match self {
             Self::Told(size) => return Ok(size),
@@ -167,14 +168,14 @@ impl Size {
     }
 }
 
-/// Goes through a selection in order, past what the requester does not see.
+/// Reads a selection in order, and skips the items that the requester does not see.
 struct Walk {
     format: Arc<dyn Format>,
     set: Option<SetSpec>,
     range: Range,
-    /// Key of the last item looked at.
+    /// The key of the last item read.
     after: Option<(Datestamp, i64)>,
-    /// Key of the one before it: where a list goes on that must begin with the last.
+    /// The key of the item before it: the start of a list that must begin with the last item read.
     before: Option<(Datestamp, i64)>,
     chunk: usize,
     fetched: VecDeque<Item>,
@@ -197,7 +198,7 @@ impl Walk {
         Selected { format: self.format.list(), set: self.set.as_ref(), range: self.range }
     }
 
-    /// The next item, with what its record takes or with its header only.
+    /// Returns the next item, with all that its record needs or with its header only.
     fn next(&mut self, visit: &Visit<'_>, whole: bool) -> Result<Option<Prepared>, Failure> {
         loop {
             let Some(item) = self.fetched.pop_front() else {
@@ -223,7 +224,7 @@ impl Walk {
         Ok(())
     }
 
-    /// A token for the list that begins with the last item looked at.
+    /// Returns a token for the list that begins with the last item read.
     fn token(self, visit: &Visit<'_>, verb: ListVerb, cursor: u64, size: Option<u64>) -> String {
         let Self { format, set, range, before, .. } = self;
         let prefix = format.metadata_prefix();

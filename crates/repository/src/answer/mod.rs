@@ -1,8 +1,8 @@
-//! Answers: decided first, then written.
+//! Responses: decided first, then written.
 //!
-//! Whatever can still become a protocol error or a failure is decided by [`crate::Repository::answer`]. An [`Answer`]
-//! then writes itself in constant memory. If something fails after the first byte, only an abort is honest, and that is
-//! what an error from [`Answer::write_to`] asks the host for.
+//! [`crate::Repository::answer`] decides everything that can become a protocol error or a failure. An [`Answer`] then
+//! writes itself in constant memory. If something fails after the first byte, the host must abort the response: an
+//! error from [`Answer::write_to`] requires that.
 
 pub(crate) mod describe;
 mod descriptions;
@@ -26,14 +26,14 @@ use record::Prepared;
 pub(crate) use set_names::SetNames;
 pub(crate) use sets_seen::SetsSeen;
 
-/// An answer that is ready to be written.
+/// A response that is ready to be written.
 pub struct Answer<'a> {
     pub(crate) visit: Visit<'a>,
     pub(crate) echo: Arguments,
     pub(crate) body: Body,
 }
 
-/// What stands in an answer after the request is echoed.
+/// The content of a response after the echoed request.
 pub(crate) enum Body {
     Errors(Vec<ProtocolError>),
     Identify,
@@ -43,31 +43,31 @@ pub(crate) enum Body {
     List(Listed),
 }
 
-/// What has been sent, as far as an answer came.
+/// The part of a response that was sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Records, headers or sets.
+    /// The number of records, headers or sets.
     pub records: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// Whether it was the harvester's fault that there was nothing else to send.
+    /// True if the response is an error that the harvester caused.
     pub is_error: bool,
-    /// Whether this was the last page of its list.
+    /// True if this was the last page of its list.
     pub is_last: bool,
-    /// Of a list of records or headers: which.
+    /// The list, if the response is one of records or headers.
     pub list: Option<SentList>,
 }
 
-/// A list of which a page has been sent.
+/// A list of which a page was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentList {
-    /// In which format.
+    /// Its format.
     pub prefix: String,
-    /// In which set.
+    /// Its set.
     pub set: Option<SetSpec>,
-    /// Datestamps, the upper end as it was frozen.
+    /// Its range of datestamps, with the frozen upper end.
     pub range: Range,
-    /// Records on earlier pages.
+    /// The number of records on earlier pages.
     pub after: u64,
 }
 
@@ -77,7 +77,7 @@ impl Answer<'_> {
         self.write_and_tell(out, &mut Sent::default())
     }
 
-    /// Writes the XML document, and tells what was sent, also if that fails in the middle.
+    /// Writes the XML document, and reports in `sent` what was sent, also if writing fails in the middle.
     pub fn write_and_tell(self, out: &mut dyn io::Write, sent: &mut Sent) -> Result<(), Failure> {
         let mut xml = XmlWriter::new(out);
         let written = self.write(&mut xml, sent);
@@ -127,20 +127,20 @@ fn write_set_spec(set: &SetSpec, xml: &mut XmlWriter<'_>) {
     xml.raw("<setSpec>").raw(set.as_str()).raw("</setSpec>");
 }
 
-/// Where a list goes on, and how much of it there is.
+/// The continuation of a list, and its size.
 struct Resumption {
     token: Option<String>,
     cursor: u64,
     size: Option<u64>,
 }
 
-/// The resumptionToken element: none for a list in one piece, empty on the last page of several.
+/// Writes the resumptionToken element: none for a list in one piece, empty on the last page of several.
 fn write_resumption(resumption: &Resumption, xml: &mut XmlWriter<'_>) {
     if resumption.token.is_none() && resumption.cursor == 0 {
         return;
     }
     xml.raw("<resumptionToken");
-    // The schema wants a positive number; a list that shrank to nothing under our hands has no size to tell.
+    // The schema requires a positive number; a list that has become empty meanwhile has no size to report.
     if let Some(size) = resumption.size.filter(|size| *size > 0) {
         xml.raw(" completeListSize=\"").number(size).raw("\"");
     }

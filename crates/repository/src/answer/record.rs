@@ -1,4 +1,4 @@
-//! Records: GetRecord, and the part of ListRecords that is about one item.
+//! Records: GetRecord, and the part of ListRecords for one item.
 
 use modoai_protocol::xml::XmlWriter;
 use modoai_protocol::{ErrorCode, MetadataPrefix, ProtocolError, SetSpec};
@@ -10,14 +10,14 @@ use crate::host::Representation;
 use crate::item::{Item, Publicity};
 use crate::repository::{Decision, Visit};
 
-/// An item that this requester sees, with what its description takes.
+/// An item that this requester sees, with all that its description needs.
 pub(crate) struct Prepared {
     pub(crate) item: Item,
     representation: Option<Representation>,
 }
 
-/// An item as this requester sees it; `None` if it is not for this requester's eyes. That something public was there is
-/// no secret: whoever may not see it any more is told that it is deleted.
+/// Returns an item as this requester sees it; `None` if the requester must not see it. The earlier existence of a
+/// public item is not secret: a requester who has lost access receives it as deleted.
 fn seen(visit: &Visit<'_>, item: Item) -> Result<Option<Item>, Failure> {
     if item.deleted {
         let is_reported = item.publicity != Publicity::Untold || visit.was_listed(&item)?;
@@ -30,8 +30,8 @@ fn seen(visit: &Visit<'_>, item: Item) -> Result<Option<Item>, Failure> {
     })
 }
 
-/// Asks the host about an item; `None` if it is not for this requester's eyes. Without a format only the header is
-/// wanted.
+/// Requests an item from the host; `None` if the requester must not see it. Without a format, only the header is
+/// needed.
 pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>) -> Result<Option<Prepared>, Failure> {
     let Some(item) = seen(visit, item)? else { return Ok(None) };
     let wants_get =
@@ -39,12 +39,13 @@ pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>
     if !wants_get {
         return Ok(Some(Prepared { item, representation: None }));
     }
-    // What is in the catalogue but not to be had has just vanished; the catalogue will say so in a moment.
+    // An item that is in the catalogue but not available was just removed; the catalogue will have it as deleted in a
+    // moment.
     let representation = match visit.host.get(&item) {
         Ok(representation) => representation,
         Err(error) => {
-            // If it is the whole site that cannot be read, the answer must end; a single file that a GET could not return
-            // either must not keep all the others back.
+            // If the whole site cannot be read, the response must end; a single file that a GET could not return must
+            // not prevent all others.
             visit.host.ready()?;
             tracing::warn!(item = %item.name, %error, "failed to read an item; omitting it");
             None
@@ -53,7 +54,7 @@ pub(crate) fn prepare(visit: &Visit<'_>, item: Item, format: Option<&dyn Format>
     Ok(representation.map(|representation| Prepared { item, representation: Some(representation) }))
 }
 
-/// The item behind an identifier, if this requester sees it; with what describing it in this format takes.
+/// Returns the item of an identifier, if this requester sees it, with all that its description in this format needs.
 pub(crate) fn find(visit: &Visit<'_>, identifier: &str, format: Option<&dyn Format>) -> Result<Option<Item>, Failure> {
     let Some(name) = identifier.strip_prefix(&*visit.repository.identifier_prefix) else { return Ok(None) };
     let catalogue = &visit.repository.catalogue;
@@ -67,7 +68,7 @@ pub(crate) fn find(visit: &Visit<'_>, identifier: &str, format: Option<&dyn Form
     }
 }
 
-/// Decides GetRecord. An unknown item and an unknown format are independent faults and reported together.
+/// Decides GetRecord. An unknown item and an unknown format are independent errors and are reported together.
 pub(crate) fn get(visit: &Visit<'_>, identifier: &str, prefix: &MetadataPrefix) -> Decision<Body> {
     let format = visit.format(prefix.as_str());
     let prepared = match find(visit, identifier, format.as_deref())? {
@@ -141,7 +142,7 @@ pub(crate) fn write_header(visit: &Visit<'_>, item: &Item, xml: &mut XmlWriter<'
     xml.raw(if item.deleted { "<header status=\"deleted\"><identifier>" } else { "<header><identifier>" });
     xml.text(&visit.repository.identifier_prefix).text(&item.name).raw("</identifier><datestamp>");
     xml.datestamp(item.datestamp).raw("</datestamp>");
-    // Whoever is in a set is in those above it: the header names the lowest only (section 2.6).
+    // An item in a set is also in the sets above it: the header contains the lowest only (section 2.6).
     let is_above = |set: &SetSpec, other: &SetSpec| {
         other.as_str().strip_prefix(set.as_str()).is_some_and(|rest| rest.starts_with(':'))
     };

@@ -1,7 +1,7 @@
-//! What sets are called.
+//! The names of sets.
 //!
-//! Those of a site are media types, and say so themselves, or have a name in the settings. Those of stored records have the
-//! names they were given. A set below one that has a name is called by that and its own levels.
+//! Sets of a site are media types, and are named after them, or have a name in the settings. Sets of stored records
+//! have the names that were stored with them. A set below one with a name is called by that name and its own levels.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::repository::Visit;
 use crate::sets::SetRule;
 use crate::site::kind;
 
-/// What sets are called.
+/// The names of the repository's sets.
 #[derive(Debug)]
 pub(crate) struct SetNames {
     /// By spec.
@@ -34,7 +34,7 @@ impl SetNames {
         Ok(Self { titles, has_media_types })
     }
 
-    /// What belongs into a set, where that was told.
+    /// Returns the description of a set, if it has one.
     pub(crate) fn description(&self, set: &SetSpec) -> Option<&str> {
         self.titles.get(set.as_str())?.description.as_deref()
     }

@@ -1,7 +1,7 @@
-//! Which sets requesters see who do not see everything.
+//! The sets that are visible to requesters with limited access.
 //!
-//! Finding that out takes looking for a visible item in every set, and where much is hidden that is long. So it is
-//! remembered for every view there is, until the catalogue changes.
+//! Determining them requires a search for a visible item in every set, which takes long if many items are hidden. So
+//! the result is cached for every view, until the catalogue changes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,26 +12,27 @@ use crate::catalogue::{Detail, PageQuery, Selected};
 use crate::error::Failure;
 use crate::repository::Visit;
 
-/// Views remembered; there are few combinations of areas that people have passwords for.
+/// The maximum number of cached views; sites have few combinations of protected areas.
 const MOST_VIEWS: usize = 100;
 
-/// Items asked for at once while looking for a visible one.
+/// The number of items per query in the search for a visible one.
 const CHUNK: usize = 500;
 
-/// A set is worth so many times the patience that a number is worth.
+/// The limit for a set, as a multiple of the limit for counting items.
 const WORTH: u64 = 10;
 
-/// What has been found out.
+/// The cached results.
 #[derive(Debug, Default)]
 pub(crate) struct SetsSeen(Mutex<Views>);
 
-/// Sets by the name of a view, with the newest datestamp when they were found.
+/// Sets by the name of a view, with the newest datestamp at the time of the search.
 type Views = HashMap<String, (Datestamp, Vec<Arc<SetSpec>>)>;
 
 impl SetsSeen {
-    /// The sets in which the visitor sees at least one item.
+    /// Returns the sets in which the requester sees at least one item.
     pub(crate) fn of(&self, visit: &Visit<'_>) -> Result<Vec<Arc<SetSpec>>, Failure> {
-        // Every change from now on is stamped at or after `as_of`: if the newest is older, it will not stay the newest.
+        // Every later change is stamped at or after `as_of`: if the newest datestamp is older, it will not stay the
+        // newest.
         let tellable = visit.standing.newest.filter(|newest| *newest < visit.standing.as_of);
         let Some(newest) = tellable else { return find(visit) };
         let view = visit.host.view();
@@ -64,8 +65,8 @@ fn find(visit: &Visit<'_>) -> Result<Vec<Arc<SetSpec>>, Failure> {
     Ok(seen)
 }
 
-/// Where very much is hidden the rest is taken for visible: a set that turns out to be empty does no harm, and one that
-/// is left out would hide what is in it.
+/// Returns true if the set has a visible item. After many hidden items, the rest is assumed to be visible: listing an
+/// empty set does no harm, but omitting a set would hide its items.
 fn has_visible_item(visit: &Visit<'_>, set: &SetSpec) -> Result<bool, Failure> {
     let mut after = None;
     let mut looked_at = 0;

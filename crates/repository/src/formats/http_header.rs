@@ -1,6 +1,6 @@
-//! Every header a GET of the resource returns, so that a crawler knows as much as if it had asked.
+//! Contains all headers of a GET of the resource, so that a crawler need not request the resource to obtain them.
 //!
-//! The 2004 schema of this name is lost; this is ours, published by the server itself.
+//! The 2004 schema of this name is lost; this one is modoai's, published by the server itself.
 
 use std::borrow::Cow;
 use std::io;

@@ -20,7 +20,7 @@ use crate::host::{Host, Representation};
 use crate::item::{Facts, Item};
 use crate::repository::Repository;
 
-/// Formats, in the order ListMetadataFormats tells them.
+/// Formats, in the order of ListMetadataFormats.
 pub type Formats = Arc<[Arc<dyn Format>]>;
 
 /// Every format of a site.
@@ -31,111 +31,111 @@ pub fn all() -> Formats {
 pub(crate) use stored::of_records;
 pub use stored::{holds, stored};
 
-/// Schemas of our own, which a host serves below the repository's URL.
+/// modoai's schemas, which a host serves below the repository's URL.
 pub const SCHEMAS: &[(&str, &str)] = &[
     (http_header::SCHEMA_NAME, http_header::SCHEMA),
     ("fixity.xsd", include_str!("fixity.xsd")),
     ("datestamps.xsd", include_str!("datestamps.xsd")),
 ];
 
-/// A way to describe an item in XML.
+/// A description of items in XML.
 pub trait Format: Send + Sync {
-    /// Its short name.
+    /// Returns its metadata prefix.
     fn prefix(&self) -> &str;
-    /// Its XML namespace.
+    /// Returns its XML namespace.
     fn namespace(&self) -> &str;
-    /// Where its schema is published.
+    /// Returns the URL of its schema.
     fn schema(&self, base_url: &str) -> String;
-    /// What it wants to know of an item from the catalogue.
+    /// Returns the details of an item that it needs from the catalogue.
     fn detail(&self) -> Detail {
         Detail::Description
     }
-    /// Whether describing this item takes what a GET returns, and not only what the catalogue remembers.
+    /// Returns true if the description of this item needs the response to a GET, and not only the catalogue.
     fn needs_get(&self, item: &Item) -> bool;
     /// Returns true if records can contain the files they are about.
     fn contains_files(&self) -> bool {
         false
     }
 
-    /// Whether items in this format may be large, so that few are taken at once and a page is better ended by its bytes
-    /// than by its count.
+    /// Returns true if items in this format may be large: then few are read per query, and a page is ended by its bytes
+    /// and not by its count.
     fn is_bulky(&self) -> bool {
         false
     }
-    /// The catalogue's list of the items that have it; `None` if all have it.
+    /// Returns the catalogue's list of the items that have it; `None` if all have it.
     fn list(&self) -> Option<&str> {
         None
     }
-    /// Whether this item has it.
+    /// Returns the availability of the format for this item.
     fn has(&self, item: &Item) -> Has {
         let _ = item;
         Has::Yes
     }
-    /// Writes what follows the header of a record: `metadata`, and what is said about it. An error means that the answer
-    /// cannot be completed.
+    /// Writes everything after the header of a record: `metadata` and `about`. An error means that the response cannot
+    /// be completed.
     fn write(&self, subject: Subject<'_>, xml: &mut XmlWriter<'_>) -> io::Result<()>;
 
-    /// The prefix as the protocol's type.
+    /// Returns the prefix as the protocol's type.
     fn metadata_prefix(&self) -> MetadataPrefix {
         MetadataPrefix::parse(self.prefix()).expect("a format's prefix is legal; a test looks at each")
     }
 }
 
-/// Whether an item has a format.
+/// The availability of a format for an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Has {
-    /// It can be described in it.
+    /// The item can be described in it.
     Yes,
-    /// It could be once.
+    /// The item could be described in it earlier.
     Gone,
-    /// It never could.
+    /// The item was never available in it.
     No,
 }
 
-/// The item to be described, and all that may be needed for it.
+/// The item to be described, and all that its description may need.
 pub struct Subject<'a> {
-    /// What the catalogue remembers.
+    /// The item in the catalogue.
     pub item: &'a Item,
     /// The repository it is in.
     pub repository: &'a Repository,
-    /// What a GET returns, if the format asked for it.
+    /// The response to a GET, if the format needs it.
     pub representation: Option<Representation>,
-    /// Whom to ask again when a file changes while it is read.
+    /// The host, which opens a file again if it changes while it is read.
     pub host: &'a dyn Host,
-    /// What lasts from one record of an answer to the next.
+    /// The state that is kept between the records of a response.
     pub desk: &'a mut Desk,
 }
 
-/// What lasts from one record of an answer to the next.
+/// The state that is kept between the records of a response.
 #[derive(Default)]
 pub struct Desk {
-    /// What was found out about items, to be remembered when the answer is complete.
+    /// Facts about items, which are stored when the response is complete.
     pub learned: Vec<Learned>,
-    /// Room for a file, so that each record does not ask the allocator for it.
+    /// A buffer for a file, so that each record needs no allocation.
     buffer: Vec<u8>,
-    /// Unpacks stored records; made when the first one comes.
+    /// The decompressor for stored records, created for the first one.
     unpacker: Option<Unpacker>,
-    /// A record that was stored in pieces, whole.
+    /// The complete form of a record that was stored in pieces.
     whole: Vec<u8>,
 }
 
 impl Subject<'_> {
-    /// The item's URL.
+    /// Returns the item's URL.
     fn url(&self) -> String {
         [&*self.repository.site_url, &*self.item.name].concat()
     }
 
-    /// The item's identifier.
+    /// Returns the item's identifier.
     pub fn identifier(&self) -> String {
         [&*self.repository.identifier_prefix, &*self.item.name].concat()
     }
 
-    /// Everything that is stored of the item's record, however large: to be asked only about what is bounded otherwise.
+    /// Returns the stored record of the item, regardless of its size: call it only if the size is bounded otherwise.
     pub fn record(&mut self) -> io::Result<&[u8]> {
         stored::whole(self.repository, self.item, self.desk)
     }
 
-    /// Only mentions the item, if its record is too large for people to look at. Tells whether it did.
+    /// Writes only the size of the record, if it is too large for a browser. Returns true if it did.
     pub fn mention_if_large(&self, xml: &mut XmlWriter<'_>) -> bool {
         let large = self.item.body.as_ref().filter(|body| body.size > self.repository.largest_shown);
         if let Some(body) = large {
@@ -145,25 +145,25 @@ impl Subject<'_> {
         large.is_some()
     }
 
-    /// The largest resource that goes by value.
+    /// Returns the size limit of resources by value.
     pub fn by_value_limit(&self) -> u64 {
         self.repository.settings.by_value_limit
     }
 
-    /// Directory for temporary copies; empty for that of the system.
+    /// Returns the directory for temporary copies; empty for that of the system.
     pub fn temporary_directory(&self) -> &Path {
         &self.repository.settings.temporary_directory
     }
 
-    /// Notes facts about the state of the file that was opened.
+    /// Stores facts about the state of the file that was opened.
     fn learn(&mut self, representation: &Representation, facts: Facts) {
         let (number, fingerprint) = (self.item.number, representation.fingerprint);
         self.desk.learned.push(Learned { number, fingerprint, facts });
     }
 }
 
-/// Opens a root element that stands on its own when it is cut out of the answer: with its namespace, and the schema for
-/// it. More attributes may follow before the caller closes the tag.
+/// Opens a root element with its namespace and the schema for it, so that it remains valid when it is cut out of the
+/// response. More attributes may follow before the caller closes the tag.
 pub(crate) fn open_root(xml: &mut XmlWriter<'_>, name: &str, xmlns: &str, namespace: &str, schema: &str) {
     xml.raw("<").raw(name).attribute(xmlns, namespace).attribute("xmlns:xsi", XSI_NAMESPACE);
     xml.raw(" xsi:schemaLocation=\"").text(namespace).raw(" ").text(schema).raw("\"");

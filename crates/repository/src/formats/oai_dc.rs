@@ -1,4 +1,5 @@
-//! Unqualified Dublin Core: what can be said of a file without understanding it, and its title where it carries one.
+//! Unqualified Dublin Core: the properties of a file that are known without understanding its content, and the title of
+//! HTML.
 
 use std::borrow::Cow;
 use std::io;
@@ -9,14 +10,14 @@ use super::{Format, Subject};
 use crate::item::{Facts, Item};
 use crate::site::{name, title};
 
-/// Its short name; every repository has it.
+/// Its metadata prefix; every repository has it.
 pub(super) const PREFIX: &str = "oai_dc";
 /// Namespace of the format.
 pub(super) const NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/oai_dc/";
-/// Where its schema is.
+/// The URL of its schema.
 pub(super) const SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/oai_dc.xsd";
 
-/// The start tag, in one piece: this is the format that is written by the million.
+/// The start tag, in one piece, because millions of records are written in this format.
 pub(crate) const ROOT: &str = "<oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" \
     xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
     xsi:schemaLocation=\"http://www.openarchives.org/OAI/2.0/oai_dc/ http://www.openarchives.org/OAI/2.0/oai_dc.xsd\">";
@@ -39,7 +40,7 @@ impl Format for OaiDc {
         SCHEMA.to_owned()
     }
 
-    /// Only the first time: a title is remembered once it has been read.
+    /// Only the first time: a title is stored once it has been read.
     fn needs_get(&self, item: &Item) -> bool {
         item.facts.title.is_none() && title::is_in(&item.media_type)
     }
@@ -49,12 +50,13 @@ impl Format for OaiDc {
         let (mut title, mut media_type) = (item.facts.title.clone(), Cow::Borrowed(&*item.media_type));
         let mut fingerprint = item.fingerprint;
         if let Some(representation) = subject.representation.take() {
-            // The file that a GET returns is described, even if the catalogue does not know this state of it yet.
+            // The described file is the one that a GET returns, even if the catalogue does not know this state of it
+            // yet.
             if representation.fingerprint != item.fingerprint {
                 fingerprint = representation.fingerprint;
                 media_type = representation.media_type().map_or(media_type, Cow::Owned);
             }
-            // A page that cannot be read to its title is described without one; the next request tries again.
+            // A page that cannot be read up to its title is described without one; the next request tries again.
             title = if title::is_in(&media_type) { title::of(&representation.file).ok() } else { None };
             if title.is_some() {
                 subject.learn(&representation, Facts { title: title.clone(), digests: None });
@@ -79,11 +81,11 @@ impl Format for OaiDc {
     }
 }
 
-/// The last segment of the name as a person would write it.
+/// Returns the last segment of the name, decoded for humans.
 fn file_name(item_name: &str) -> Cow<'_, str> {
     let segment = item_name.rsplit('/').next().unwrap_or_default();
     if segment.is_empty() {
-        // The URL of a folder; there are such where names are whole URLs.
+        // The URL of a directory, which is possible if names are whole URLs.
         return Cow::Borrowed(item_name);
     }
     if !segment.contains('%') {
@@ -93,7 +95,7 @@ fn file_name(item_name: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())
 }
 
-/// The DCMI type a media type implies, where it implies one.
+/// Returns the DCMI type that a media type implies, if it does.
 fn dcmi_type(media_type: &str) -> Option<&'static str> {
     match media_type.split_once('/')? {
         ("text", "csv" | "tab-separated-values") => Some("Dataset"),

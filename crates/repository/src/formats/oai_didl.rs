@@ -1,8 +1,8 @@
-//! MPEG-21 DIDL: the resource itself, wrapped for keeping, with what was known about it when it was wrapped.
+//! MPEG-21 DIDL: the resource itself in an archival package, with its properties at the time of packaging.
 //!
-//! One Item with two descriptors (its URL as a DII identifier, the headers of a GET) and one Component: its digests, the
-//! resource by reference always, and by value in base64 up to a size. Two Resources in one Component claim to be the
-//! same bytes, so headers, digests and value always belong to one opening of the file (see [`super::steady`]).
+//! One Item with two descriptors (its URL as a DII identifier, the headers of a GET) and one Component: its digests,
+//! the resource by reference always, and by value in base64 up to a size. Two Resources in one Component claim to be
+//! the same bytes, so headers, digests and value always belong to one opening of the file (see [`super::steady`]).
 
 use std::io;
 

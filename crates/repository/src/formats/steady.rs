@@ -1,8 +1,8 @@
-//! A file's bytes as they were at one moment, although it may be written to meanwhile.
+//! Reads a file in one consistent state, although it may be written meanwhile.
 //!
 //! The bytes are copied (small files to memory, large ones to an unlinked temporary file) and the file's fingerprint is
-//! taken again afterwards. If it moved, the copy may be torn: the host is asked for the file again, and after a few
-//! attempts the resource goes by reference only. So what is sent is never a mixture of two states.
+//! computed again afterwards. If it has changed, the copy may be torn: the host opens the file again, and after a few
+//! attempts the resource is sent by reference only. The sent bytes are therefore never a mixture of two states.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -21,14 +21,14 @@ const IN_MEMORY: u64 = 1 << 20;
 /// A multiple of three, so that the base64 of the pieces is the base64 of the whole.
 const PIECE: usize = 3 * 16 * 1024;
 
-/// A busy file gets so many chances to hold still.
+/// The number of attempts to copy a file that is being written.
 const ATTEMPTS: usize = 3;
 
-/// A file that was opened, in the state it was in then.
+/// An open file, and its state when it was opened.
 pub trait Opened {
-    /// That state.
+    /// Returns that state.
     fn fingerprint(&self) -> Fingerprint;
-    /// The file.
+    /// Returns the file.
     fn file(&mut self) -> &mut File;
 }
 
@@ -52,19 +52,19 @@ impl Opened for (File, Fingerprint) {
     }
 }
 
-/// What was read, and the opening it belongs to.
+/// A consistent copy, and the opening it belongs to.
 pub struct Steady<O> {
     /// The opening.
     pub opened: O,
-    /// Digests of the value, or of the file as it is known.
+    /// Digests of the value, or those that are known of the file.
     pub digests: Option<Digests>,
-    /// Whether they were not known before.
+    /// True if they were not known before.
     pub digests_are_new: bool,
-    /// The bytes; none if they are too many, or would not hold still.
+    /// The bytes; `None` if the file is too large, or changed in every attempt.
     pub value: Option<Value>,
 }
 
-/// A steady copy.
+/// A consistent copy of the bytes.
 pub struct Value(Copied);
 
 enum Copied {
@@ -73,14 +73,14 @@ enum Copied {
 }
 
 impl Value {
-    /// Gives the memory back for the next file.
+    /// Returns the memory to the buffer, for the next file.
     pub fn recycle(self, buffer: &mut Vec<u8>) {
         if let Copied::Memory(bytes) = self.0 {
             *buffer = bytes;
         }
     }
 
-    /// Hands out the bytes in pieces whose base64 can be joined.
+    /// Passes the bytes to `each` in pieces whose base64 can be joined.
     pub fn each_piece(&mut self, each: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         match &mut self.0 {
             Copied::Memory(bytes) => bytes.chunks(PIECE).try_for_each(each),
@@ -98,9 +98,9 @@ impl Value {
     }
 }
 
-/// Reads a file of up to `limit` bytes. Whoever opened it is asked to open it `again` if it does not hold still. What is
-/// `known` of one of its states need not be found out again. The `buffer` is room for it; a copy of a large file is in the
-/// directory `temporary`, or in that of the system if it is empty.
+/// Reads a file of up to `limit` bytes. If it changes meanwhile, it is opened `again`. Digests that are `known` for one
+/// of its states are not computed again. A small copy is in the `buffer`; a copy of a large file is in the directory
+/// `temporary`, or in that of the system if `temporary` is empty.
 pub fn read<O: Opened>(
     mut opened: O,
     mut again: impl FnMut() -> io::Result<Option<O>>,
@@ -132,18 +132,18 @@ pub fn read<O: Opened>(
     Ok(Steady { opened, digests: None, digests_are_new: false, value: None })
 }
 
-/// The digests of a whole file, with the state that they are of; `None` if it changes meanwhile.
+/// Returns the digests of a whole file, with the state that they belong to; `None` if it changes meanwhile.
 pub fn digests<O: Opened>(mut opened: O) -> io::Result<Option<(Fingerprint, Digests)>> {
     let before = opened.fingerprint();
     if before.is_fresh() {
-        // Writes that look like this state are over then.
+        // After this pause, a further write changes the state.
         std::thread::sleep(TICK);
     }
     let digests = digests_of(opened.file())?;
     Ok((fingerprint_of(opened.file())? == before).then_some((before, digests)))
 }
 
-/// Copies and digests; `None` if the file did not hold still. A file that cannot be read to its end did not either.
+/// Copies the file and returns its digests; `None` if the file changed meanwhile or could not be read completely.
 fn copy(
     file: &mut File,
     fingerprint: &Fingerprint,
@@ -154,7 +154,7 @@ fn copy(
     let mut hashes = remembered.is_none().then(Hashes::default);
     let mut value = if fingerprint.size <= IN_MEMORY {
         buffer.clear();
-        // One more than the file has: a longer one is seen to be longer.
+        // One more than the file has, so that a longer file is detected.
         buffer.reserve(usize::try_from(fingerprint.size).expect("at most IN_MEMORY") + 1);
         Copied::Memory(std::mem::take(buffer))
     } else {
@@ -174,7 +174,7 @@ fn copy(
 fn temporary_file(directory: &Path) -> io::Result<File> {
     let usual = std::env::temp_dir();
     let directory = if directory.as_os_str().is_empty() { &usual } else { directory };
-    // Not with the kind of the error: hosts take "permission denied" for an answer about the file itself.
+    // Without the kind of the error: hosts treat "permission denied" as a statement about the file itself.
     let failed = |error| {
         let place = directory.display();
         io::Error::other(format!(
@@ -184,7 +184,7 @@ fn temporary_file(directory: &Path) -> io::Result<File> {
     tempfile::tempfile_in(directory).map_err(failed)
 }
 
-/// The number of bytes copied, hardly more than `size`; `None` if the file cannot be read.
+/// Returns the number of bytes copied, hardly more than `size`; `None` if the file cannot be read.
 fn copy_into(
     file: &mut File,
     size: u64,
@@ -193,8 +193,8 @@ fn copy_into(
 ) -> io::Result<Option<u64>> {
     match value {
         Copied::Memory(bytes) => {
-            // By hand: `read_to_end` of a limited file feels its way in small steps. Once all is there, the fingerprint
-            // tells whether more has come.
+            // `read_to_end` of a limited file would read in small steps. Once all bytes are read, the fingerprint shows
+            // if the file has grown.
             while (bytes.len() as u64) < size {
                 match rustix::io::read(&*file, rustix::buffer::spare_capacity(bytes)) {
                     Ok(0) => break,
@@ -226,7 +226,7 @@ fn copy_into(
     }
 }
 
-/// Reads until the room is full or the input ends.
+/// Reads until the buffer is full or the input ends.
 fn fill(from: &mut impl io::Read, room: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < room.len() {
@@ -240,7 +240,7 @@ fn fill(from: &mut impl io::Read, room: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// Digests of bytes that come in pieces.
+/// Computes the digests of bytes that arrive in pieces.
 #[derive(Default)]
 pub(crate) struct Hashes {
     sha256: Sha256,
@@ -258,7 +258,7 @@ impl Hashes {
     }
 }
 
-/// The digests of a whole file.
+/// Returns the digests of a whole file.
 pub(crate) fn digests_of(file: &mut impl io::Read) -> io::Result<Digests> {
     let mut hashes = Hashes::default();
     let mut piece = vec![0; PIECE];

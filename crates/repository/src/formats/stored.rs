@@ -1,4 +1,4 @@
-//! Formats whose records are stored: they go out as they came in.
+//! Formats whose records are stored and sent unmodified.
 
 use std::io;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use crate::catalogue::stored::{Place, StoredFormat, Unpacker};
 use crate::item::Item;
 use crate::repository::Repository;
 
-/// The formats of a catalogue of records. The one that every repository must have is among them even if nothing is there
-/// in it yet.
+/// Returns the formats of a catalogue of records, including `oai_dc`, which every repository must have, even if no
+/// record has it yet.
 pub(crate) fn of_records(known: Vec<Arc<StoredFormat>>) -> Formats {
     let (mut formats, others): (Vec<_>, Vec<_>) = known.into_iter().partition(|format| format.prefix == oai_dc::PREFIX);
     if formats.is_empty() {
@@ -22,7 +22,7 @@ pub(crate) fn of_records(known: Vec<Arc<StoredFormat>>) -> Formats {
     formats.into_iter().chain(others).map(stored).collect()
 }
 
-/// A stored record, unpacked and whole.
+/// Returns a stored record, decompressed and complete.
 pub(super) fn whole<'a>(repository: &Repository, item: &'a Item, desk: &'a mut Desk) -> io::Result<&'a [u8]> {
     let Some(body) = &item.body else { return Err(missing(item)) };
     let unpacker = match &mut desk.unpacker {
@@ -44,12 +44,12 @@ fn missing(item: &Item) -> io::Error {
     io::Error::other(format!("the record of {} is missing", item.name))
 }
 
-/// A format whose records go out as they came.
+/// Returns a format whose records are sent unmodified.
 pub fn stored(format: Arc<StoredFormat>) -> Arc<dyn Format> {
     Arc::new(Stored(format))
 }
 
-/// Whether an item has a format that not every item has.
+/// Returns the availability of a format that not every item has.
 pub fn holds(item: &Item, prefix: &str) -> Has {
     match item.formats.iter().find(|holding| holding.format.prefix == prefix) {
         Some(holding) if holding.gone => Has::Gone,

@@ -23,16 +23,16 @@ use super::watch::Watch;
 use crate::catalogue::Catalogue;
 use crate::site::folder::Folder;
 
-/// Changes are gathered until nothing has happened for this long …
+/// Changes are collected until nothing has happened for this long …
 const QUIET: Duration = Duration::from_millis(60);
 
-/// … but not longer than this, so that a file that is written all the time is still seen to change.
+/// … but not longer than this, so that changes of a file that is written continuously are detected.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// How soon a site that could not be read is looked at again.
+/// The interval between attempts to read a site that could not be read.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How often everything is looked at where not every folder can be watched.
+/// The interval between rescans if some directory cannot be watched.
 const UNWATCHED: Duration = Duration::from_secs(60);
 
 /// The maximum pause, so that a sum with the present time cannot overflow.

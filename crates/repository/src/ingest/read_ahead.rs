@@ -54,7 +54,7 @@ struct Signal {
 /// The items to read.
 #[derive(Default)]
 struct Wanted {
-    /// Those of these names.
+    /// The names of items to read.
     names: Vec<String>,
     /// True if any item may lack data.
     everything: bool,

@@ -1,8 +1,8 @@
-//! Who tells what a GET would call a file.
+//! Determines the media type that a GET of a file would return.
 //!
-//! A site on its own knows by its settings and by looking into files. A web server with a configuration of its own has to be
-//! asked, and asking it is dear: so it is asked about files that are new or have changed, and about all of them only when
-//! something may have changed its mind.
+//! A site without a web server uses its settings and the content of files. A web server with its own configuration has
+//! to be queried, which is expensive. It is therefore queried about files that are new or have changed, and about all
+//! files only when its configuration may have changed.
 
 use std::borrow::Cow;
 use std::io;
@@ -11,23 +11,24 @@ use std::path::PathBuf;
 use super::walk::Met;
 use super::{Site, kind};
 
-/// Tells what a GET would call a file.
+/// Determines the media types of files.
 pub trait Describer: Send + Sync {
-    /// The media type, if the name alone tells it. Asked of every file at every look.
+    /// Returns the media type, if the name alone determines it. Called for every file at every scan.
     fn at_a_glance(&self, item_name: &str) -> Option<Cow<'static, str>>;
 
-    /// After looking, where the name does not tell. `None` if the file is gone again.
+    /// Returns the description after reading the file, if its name is not sufficient. `None` if the file was deleted
+    /// meanwhile.
     fn look(&self, met: &Met) -> io::Result<Option<Description>>;
 }
 
-/// What a GET would call a file.
+/// The properties of a file in the response to a GET.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// Its media type, without parameters and in lower case.
     pub media_type: String,
-    /// The file that a GET of this name returns, if it is another one than was met.
+    /// The file that a GET of this name returns, if it is another one.
     pub elsewhere: Option<PathBuf>,
-    /// Whether everybody could GET it, if that was found out.
+    /// True if a client without credentials may GET it; `None` if that was not determined.
     pub is_public: Option<bool>,
 }
 

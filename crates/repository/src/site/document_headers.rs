@@ -1,8 +1,8 @@
 //! The headers `Owner` and `Expires` of documents, for spiders that maintain them and for caches.
 //!
-//! The administrator chooses where they come from, in the order in which they count: META elements of HTML documents, a file
-//! `.metainfo` in the directory of the document, and rows of the configuration. Without a choice nothing is read: each
-//! source costs every GET something.
+//! The administrator chooses their sources, in order of precedence: META elements of HTML documents, a file `.metainfo`
+//! in the directory of the document, and rows of the configuration. Without a choice nothing is read: each source makes
+//! every GET slower.
 //!
 //! ```text
 //! # .metainfo: first what holds for the whole directory, then for files by their names
@@ -29,7 +29,7 @@ use crate::settings::value;
 /// The name of the file in each directory.
 pub(super) const METAINFO: &str = ".metainfo";
 
-/// No more than this is read of a `.metainfo` file.
+/// The maximum number of bytes read from a `.metainfo` file.
 const MOST_BYTES: u64 = 64 * 1024;
 
 /// Longer values are left out.
@@ -61,7 +61,7 @@ pub struct DocumentHeaders {
 }
 
 impl DocumentHeaders {
-    /// Takes a value under its name, in any case, unless the header has one. Values that no header can have are left out.
+    /// Sets a header by its name, in any case, unless it is set already. Values that no header can have are left out.
     fn add(&mut self, name: &str, text: &str) {
         let slot = match name {
             _ if name.eq_ignore_ascii_case("owner") => &mut self.owner,
@@ -75,7 +75,7 @@ impl DocumentHeaders {
         }
     }
 
-    /// Takes what is missing from another source.
+    /// Sets the missing headers from another source.
     pub(super) fn or(self, other: Self) -> Self {
         Self { owner: self.owner.or(other.owner), expires: self.expires.or(other.expires) }
     }
@@ -120,7 +120,7 @@ pub(super) fn of_metainfo(file: &File, name: &Path) -> io::Result<DocumentHeader
     io::Read::read_to_end(&mut io::Read::take(file, MOST_BYTES), &mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let (mut general, mut own) = (DocumentHeaders::default(), DocumentHeaders::default());
-    // None before the first section: what holds for all.
+    // None before the first section, which applies to all files.
     let mut matches = None;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if let Some(glob) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {

@@ -1,12 +1,12 @@
-//! Going down a path, one folder at a time.
+//! Opens paths of a site, one directory at a time.
 //!
-//! Every step opens relative to the folder before it, so a path cannot be swapped away underneath. A symbolic link is
-//! followed only where [`Links`] allows, judged by where the opened file really is and not by where the link claims to
-//! lead. A GET and the walk leave out the same folders:
+//! Every step opens relative to the previous directory, so no part of a path can be exchanged meanwhile. A symbolic
+//! link is followed only if [`Links`] allows it, which is decided by the path of the opened file and not by the target
+//! that the link states. A GET and the walk leave out the same directories:
 //!
 //! - One that is its own ancestor, by a link or by a bind mount: a loop would give one file endlessly many URLs.
-//! - One behind too many links (`MOST_LINKED`): folders that link to each other would give one file very many.
-//! - One that the kernel makes up (`MADE_UP`): there are no pages in it.
+//! - One behind too many links (`MOST_LINKED`): directories that link to each other would give one file very many URLs.
+//! - One in a virtual file system of the kernel (`MADE_UP`): it contains no pages.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use super::settings::Links;
 use crate::item::Fingerprint;
 
-/// An open folder of a site.
+/// An open directory of a site.
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
@@ -31,7 +31,7 @@ pub struct Folder {
     scope: Arc<Scope>,
 }
 
-/// Which folder this is, and which folders it is in.
+/// The identity of a directory, and its parent directories.
 #[derive(Debug)]
 struct Place {
     device: u64,
@@ -41,36 +41,36 @@ struct Place {
 }
 
 impl Place {
-    /// This place and those it is in, the outermost last.
+    /// Returns this place and its parents, the outermost last.
     fn upwards(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |place| place.parent.as_deref())
     }
 }
 
-/// What links may do below a root.
+/// The permitted targets of links below a root.
 #[derive(Debug)]
 struct Scope {
     links: Links,
     root: PathBuf,
-    /// The folder that a root other than the main one is in.
+    /// The parent directory of a root other than the main one.
     around: Option<PathBuf>,
 }
 
-/// What a name in a folder stands for.
+/// An opened directory entry.
 #[derive(Debug)]
 pub enum Thing {
     /// A regular file, open for reading.
     File(File, Fingerprint),
-    /// A folder.
+    /// A directory.
     Folder(Folder),
 }
 
-/// What a name in a folder stands for, without opening a file.
+/// A directory entry, determined without opening a file.
 #[derive(Debug)]
 pub enum Sight {
     /// A regular file that can be read, in this state.
     File(Fingerprint),
-    /// A folder.
+    /// A directory.
     Folder(Folder),
     /// A symbolic link that is not followed because it leaves the root.
     LeavesRoot,
@@ -85,13 +85,13 @@ impl From<Thing> for Sight {
     }
 }
 
-/// Returns true if something is mounted at this path. Opening it makes an automounter mount what it has there.
+/// Returns true if something is mounted at this path. Opening the path triggers an automounter.
 pub fn is_mount_point(path: &Path) -> bool {
     let _ = std::fs::read_dir(path);
     path.parent().is_some_and(|parent| mount_of(path).is_some_and(|mount| mount_of(parent) != Some(mount)))
 }
 
-/// The number of the mount that a path is on. Unlike its device, it differs for bind mounts.
+/// Returns the number of the mount that a path is on. Unlike the device number, it differs for bind mounts.
 fn mount_of(path: &Path) -> Option<u64> {
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
     (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
@@ -105,12 +105,12 @@ impl Folder {
         Ok(Self::outermost(fd, &stat, Scope { links, root: root.to_owned(), around: None }))
     }
 
-    /// Opens a root that was added to a site, a folder or a file; `None` if nothing is there. Links on the way to it are
-    /// followed: it was added by this path.
+    /// Opens a root that was added to a site, a directory or a file; `None` if it does not exist. Links in the path to
+    /// it are followed, because the administrator has configured this path.
     pub fn open_added(root: &Path, links: Links) -> io::Result<Option<Thing>> {
         let fd = match rustix::fs::open(root, ANYTHING, Mode::empty()) {
             Ok(fd) => fd,
-            // Nothing else is believed: behind what cannot be read there may be a million files.
+            // Other errors do not mean that it is missing: an unreadable directory may contain a million files.
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
@@ -131,7 +131,7 @@ impl Folder {
         Self { fd, place: Arc::new(place), scope: Arc::new(scope) }
     }
 
-    /// Goes down a path; `None` if this site has nothing there.
+    /// Opens a path below this directory; `None` if the site has no such file or directory.
     pub fn descend(self, segments: &[Vec<u8>]) -> io::Result<Option<Thing>> {
         let mut folder = self;
         let Some((last, before)) = segments.split_last() else { return Ok(Some(Thing::Folder(folder))) };
@@ -144,7 +144,7 @@ impl Folder {
         folder.look(OsStr::from_bytes(last))
     }
 
-    /// Opens what has this name.
+    /// Opens the entry of this name.
     pub fn look(&self, name: &OsStr) -> io::Result<Option<Thing>> {
         let (fd, by_link) = match rustix::fs::openat(&self.fd, name, ANYTHING | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(fd) => (fd, false),
@@ -167,11 +167,11 @@ impl Folder {
         }
     }
 
-    /// Enters the folder of this name.
+    /// Opens the subdirectory of this name.
     pub fn enter(&self, name: &OsStr) -> io::Result<Option<Self>> {
         let (fd, by_link) = match rustix::fs::openat(&self.fd, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(fd) => (fd, false),
-            // A link is "not a directory" to an open that does not follow it.
+            // Opening a link without following it fails with "not a directory".
             Err(Errno::LOOP | Errno::NOTDIR) if self.scope.links != Links::Never => {
                 match rustix::fs::openat(&self.fd, name, FOLDER, Mode::empty()) {
                     Ok(fd) => (fd, true),
@@ -187,7 +187,7 @@ impl Folder {
         Ok(self.inner(fd, &stat, by_link))
     }
 
-    /// What has this name, without opening it if it is a plain file.
+    /// Returns the entry of this name, without opening a plain file.
     pub fn glance(&self, name: &OsStr) -> io::Result<Option<Sight>> {
         let stat = match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
@@ -204,26 +204,27 @@ impl Folder {
         }
     }
 
-    /// Returns true if the link of this name points to something that can be read, and that is outside the root.
+    /// Returns true if the link of this name points to a readable target outside the root.
     fn leaves_root(&self, name: &OsStr) -> bool {
         self.scope.links == Links::Inside
             && rustix::fs::openat(&self.fd, name, ANYTHING, Mode::empty())
                 .is_ok_and(|fd| self.scope.allows(fd.as_fd()).is_ok_and(|allowed| !allowed))
     }
 
-    /// The names in this folder, in no order.
+    /// Passes the names in this directory to `each`, in no order.
     pub fn names(&self, mut each: impl FnMut(&OsStr)) -> io::Result<()> {
         self.entries(|name, _| each(name))
     }
 
-    /// The names in this folder that are symbolic links, wherever they lead; none if links are never followed.
+    /// Passes the names in this directory that are symbolic links to `each`, regardless of their targets; none if links
+    /// are never followed.
     pub fn links(&self, mut each: impl FnMut(&OsStr)) -> io::Result<()> {
         if self.scope.links == Links::Never {
             return Ok(());
         }
         self.entries(|name, file_type| {
             let is_link = match file_type {
-                // Some file systems do not tell while listing.
+                // Some file systems do not report types while listing.
                 FileType::Unknown => rustix::fs::readlinkat(&self.fd, name, Vec::new()).is_ok(),
                 file_type => file_type == FileType::Symlink,
             };
@@ -234,7 +235,7 @@ impl Folder {
     }
 
     fn entries(&self, mut each: impl FnMut(&OsStr, FileType)) -> io::Result<()> {
-        // A folder is read through its file position, so the descriptor is opened anew.
+        // A directory is read through its file position, so the descriptor is opened again.
         let fd = match rustix::fs::openat(&self.fd, ".", FOLDER, Mode::empty()) {
             Ok(fd) => fd,
             // Removed since it was opened.
@@ -253,13 +254,13 @@ impl Folder {
         Ok(())
     }
 
-    /// A path that leads to exactly this open folder, for as long as it is open.
+    /// Returns a path that resolves to exactly this open directory, while it is open.
     pub fn handle(&self) -> PathBuf {
         handle_of(self.fd.as_fd())
     }
 
-    /// Whether it is on another device than the folder it was entered from: something is mounted here, or a link leads
-    /// to another disk. Of the main root that is not asked: without it there is no site.
+    /// Returns true if it is on another device than its parent: a file system is mounted here, or a link points to
+    /// another disk. Always false for the main root: without it the site cannot be served at all.
     pub fn is_mounted(&self) -> bool {
         let device_of = |folder: &PathBuf| rustix::fs::stat(folder).ok().map(|stat| stat.st_dev);
         let around = match &self.place.parent {
@@ -269,20 +270,21 @@ impl Folder {
         around.is_some_and(|device| device != self.place.device)
     }
 
-    /// The mount point that an added root is, or that it is below. None if it is on the root file system, and for folders
-    /// within a root.
+    /// Returns the mount point of an added root. `None` if it is on the root file system, and for directories within a
+    /// root.
     pub fn mount_point(&self) -> Option<PathBuf> {
         let around = self.scope.around.as_ref().filter(|_| self.place.parent.is_none())?;
         let mount = mount_of(&self.scope.root)?;
-        // By the path that was configured, unless a link leads elsewhere.
+        // By the configured path, unless a link points elsewhere.
         let path = around.join(self.scope.root.file_name()?);
         let path = if path.canonicalize().ok()? == self.scope.root { path } else { self.scope.root.clone() };
         let point = path.ancestors().take_while(|part| mount_of(part) == Some(mount)).last()?;
         point.parent().map(|_| point.to_owned())
     }
 
-    /// Which folders on the way to this one, itself among them, were reached by a link: how many steps up each of them
-    /// is, the outermost first. A root never was: it was added by its path.
+    /// Returns which directories between the root and this one, including itself, were reached by a link: the number of
+    /// steps up to each of them, the outermost first. Roots are not among them, because they are configured by their
+    /// paths.
     pub fn linked(&self) -> Vec<usize> {
         let places = self.place.upwards().enumerate();
         let mut linked: Vec<usize> = places.filter(|(_, place)| place.by_link).map(|(up, _)| up).collect();
@@ -290,12 +292,12 @@ impl Folder {
         linked
     }
 
-    /// What was opened in this folder, as a folder of the site; `None` if it is to be left out.
+    /// Returns an opened subdirectory as a directory of the site; `None` if it is to be left out.
     fn inner(&self, fd: OwnedFd, stat: &Stat, by_link: bool) -> Option<Self> {
         let (device, inode) = (stat.st_dev, stat.st_ino);
         let is_own_ancestor = self.place.upwards().any(|place| (place.device, place.inode) == (device, inode));
         let too_many = by_link && self.place.upwards().filter(|place| place.by_link).count() >= MOST_LINKED;
-        // Asked only where the device is another: nearly every folder is on that of the one it is in.
+        // Checked only if the device differs: nearly every directory is on the device of its parent.
         if is_own_ancestor || too_many || (device != self.place.device && is_made_up(fd.as_fd())) {
             return None;
         }
@@ -304,25 +306,25 @@ impl Folder {
     }
 
     fn can_read(&self, name: &OsStr, stat: &Stat) -> bool {
-        // What everybody may read needs no further question; this spares a system call for nearly every file.
+        // A file that all users may read needs no further check; this saves a system call for nearly every file.
         stat.st_mode & 0o444 == 0o444 || rustix::fs::accessat(&self.fd, name, Access::READ_OK, AtFlags::EACCESS).is_ok()
     }
 }
 
 impl Scope {
-    /// Whether links may lead to where an opened file really is.
+    /// Returns true if links may point to the path of an opened file.
     fn allows(&self, fd: BorrowedFd<'_>) -> io::Result<bool> {
         Ok(self.links == Links::Anywhere || std::fs::read_link(handle_of(fd))?.starts_with(&self.root))
     }
 }
 
-/// So many linked folders may be within each other on one path. Eight folders that all link to each other have 100,000
-/// paths; with this limit they have 9,000, and a site that is linked together on purpose still has room.
+/// The maximum number of linked directories in one path. Eight directories that all link to each other have 100,000
+/// paths; with this limit they have 9,000, which is sufficient for sites that use links on purpose.
 const MOST_LINKED: usize = 4;
 
-/// File systems that the kernel makes up, by their numbers in statfs(2). Nobody has put anything there to be read by
-/// others, reading some of it takes effect or never ends, and it changes without a word. Those kept in memory (tmpfs) or put
-/// together of others (overlay) are not among them: what they hold is somebody's files.
+/// Virtual file systems of the kernel, by their numbers in statfs(2). They do not contain published files; some of
+/// their files have side effects when read, or never end, and they change without events. File systems in memory
+/// (tmpfs) or composed of others (overlay) are not among them, because they contain files of users.
 const MADE_UP: &[(u32, &str)] = &[
     (0x0000_9fa0, "proc"),
     (0x6265_6572, "sysfs"),
@@ -343,18 +345,18 @@ const MADE_UP: &[(u32, &str)] = &[
     (0x6e73_6673, "nsfs"),
 ];
 
-/// Whether an open folder is on a file system that the kernel makes up. Where that cannot be found out it is an ordinary
-/// one, and listing it will tell what is wrong.
+/// Returns true if an open directory is on a virtual file system of the kernel. If that cannot be determined, it is
+/// treated as an ordinary one, and listing it reports the error.
 fn is_made_up(fd: BorrowedFd<'_>) -> bool {
-    // As wide as the numbers are; the field is wider on some machines, and signed on some.
+    // As wide as the numbers; on some machines the field is wider, and on some it is signed.
     let number = |stat: StatFs| stat.f_type as u32;
     rustix::fs::fstatfs(fd).map(number).is_ok_and(|number| MADE_UP.iter().any(|(made_up, _)| *made_up == number))
 }
 
-/// Opening a pipe that nobody writes to must not hang; it is refused once it is open.
+/// Opening a pipe without a writer must not block; it is refused once it is open.
 const ANYTHING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// Folders must be readable, not only passable: what cannot be listed is not served either.
+/// Directories must be readable, not only searchable: a directory that cannot be listed is not served either.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 fn handle_of(fd: BorrowedFd<'_>) -> PathBuf {
@@ -371,12 +373,13 @@ fn fingerprint(stat: &Stat) -> Fingerprint {
     }
 }
 
-/// The state of an open file.
+/// Returns the state of an open file.
 pub fn fingerprint_of(file: &File) -> io::Result<Fingerprint> {
     Ok(fingerprint(&rustix::fs::fstat(file)?))
 }
 
-/// Errors that mean "not there for us", and those that mean "cannot tell". Only the first may ever lead to a deletion.
+/// Distinguishes errors that mean "missing or inaccessible" from those that leave the state unknown. Only the first may
+/// cause a deletion.
 fn absent<T>(error: Errno) -> io::Result<Option<T>> {
     match error {
         Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::PERM | Errno::LOOP | Errno::NAMETOOLONG | Errno::NXIO => {

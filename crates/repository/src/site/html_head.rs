@@ -12,7 +12,7 @@ use encoding_rs::{Encoding, UTF_8};
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
-/// The sizes of the part that is read, tried in this order. A title that begins later is not worth reading a large file for.
+/// The sizes of the part that is read, tried in this order. Larger files are not read for a title that begins later.
 const SIZES: [usize; 2] = [8 * 1024, 256 * 1024];
 
 /// A part of the head.
@@ -38,7 +38,7 @@ pub(super) fn read(file: &File, mut each: impl FnMut(&Part<'_>) -> ControlFlow<(
     Ok(())
 }
 
-/// Reads on until there are this many bytes, or the file ends.
+/// Continues to read until this many bytes are present, or the file ends.
 fn read_up_to(file: &File, size: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     let mut filled = bytes.len();
     bytes.resize(size, 0);
@@ -54,17 +54,17 @@ fn read_up_to(file: &File, size: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Decodes the beginning of a file. A declared charset counts only for bytes that are not UTF-8.
+/// Decodes the beginning of a file. A declared charset is used only for bytes that are not UTF-8.
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
-        // The end of the part that was read can be inside of a character.
+        // The part that was read can end inside a character.
         Err(error) if error.error_len().is_none() => String::from_utf8_lossy(&bytes[..error.valid_up_to()]),
         Err(_) => declared(bytes).unwrap_or(UTF_8).decode(bytes).0,
     }
 }
 
-/// The charset that a META element declares.
+/// Returns the charset that a META element declares.
 fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     let mut found = None;
     let _ = parts(bytes, true, &mut |part: &Part<'_>| {
@@ -84,7 +84,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     found
 }
 
-/// The value of an attribute.
+/// Returns the value of an attribute.
 pub(super) fn attribute<'a>(attributes: &'a [(String, String)], name: &str) -> Option<&'a str> {
     attributes.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
 }

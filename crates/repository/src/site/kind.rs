@@ -1,4 +1,4 @@
-//! Media types: by name, and by content for files whose name says nothing.
+//! Media types: by name, and by content for files whose name has no known extension.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use std::os::unix::fs::FileExt as _;
 
 use modoai_protocol::SetSpec;
 
-/// What is said of a file nothing is known about.
+/// The media type of a file of unknown type.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// Enough for every signature there is, and for judging whether something is text.
+/// Enough for every signature, and for deciding if a file is text.
 const HEAD_BYTES: usize = 512;
 
-/// Media types as this site has them.
+/// The media types of this site.
 #[derive(Debug)]
 pub struct Kinds {
     types: BTreeMap<String, String>,
@@ -22,12 +22,12 @@ pub struct Kinds {
 }
 
 impl Kinds {
-    /// The usual types, with these on top, and this charset for text.
+    /// Returns the usual types, with these added or replaced, and this charset for text.
     pub fn new(types: &BTreeMap<String, String>, charset: &str) -> Self {
         Self { types: types.clone(), charset: charset.to_owned() }
     }
 
-    /// The media type that a name's extension tells, if it tells one.
+    /// Returns the media type for the extension of a name, if it is known.
     pub fn by_name(&self, item_name: &str) -> Option<Cow<'static, str>> {
         let extension = extension(item_name)?;
         if !self.types.is_empty()
@@ -38,8 +38,8 @@ impl Kinds {
         usual(extension).map(Cow::Borrowed)
     }
 
-    /// The value of the Content-Type header. HTML and XML say inside which charset they are in, and the header would
-    /// overrule them.
+    /// Returns the value of the Content-Type header. HTML and XML declare their charset in the document, and the header
+    /// would override that.
     pub fn content_type(&self, media_type: &str) -> String {
         let is_plain = media_type.starts_with("text/") && !matches!(media_type, "text/html" | "text/xml");
         if is_plain && !self.charset.is_empty() {
@@ -50,12 +50,13 @@ impl Kinds {
     }
 }
 
-/// The media type that is usual for a name's extension, if there is one.
+/// Returns the usual media type for the extension of a name, if it has one.
 pub fn by_usual_name(name: &str) -> Option<&'static str> {
     usual(extension(name)?)
 }
 
-/// Registered media types where the table of `mime_guess` has one that is not, or that is of something else.
+/// Registered media types for extensions that the table of `mime_guess` maps to an unregistered type, or to that of
+/// another format.
 const REGISTERED: [(&str, &str); 16] = [
     ("dxf", "image/vnd.dxf"),
     ("ico", "image/vnd.microsoft.icon"),
@@ -85,7 +86,7 @@ fn extension(name: &str) -> Option<&str> {
     Some(extension).filter(|_| !stem.is_empty())
 }
 
-/// The media type that a file's first bytes tell. Reads at the start and does not move the file's position.
+/// Returns the media type according to the first bytes of a file. Does not move the file's position.
 pub fn by_content(file: &File) -> io::Result<Cow<'static, str>> {
     let mut head = [0; HEAD_BYTES];
     let mut filled = 0;
@@ -106,7 +107,7 @@ pub fn by_content(file: &File) -> io::Result<Cow<'static, str>> {
     Ok(Cow::Borrowed(media_type))
 }
 
-/// UTF-8 (perhaps cut in the middle of a character) without control characters other than white space.
+/// Returns true for UTF-8 (perhaps cut in the middle of a character) without control characters other than whitespace.
 fn is_text(head: &[u8]) -> bool {
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
@@ -118,7 +119,7 @@ fn is_text(head: &[u8]) -> bool {
     !text.is_empty() && !text.chars().any(|c| c.is_control() && !c.is_whitespace() && c != '\u{1b}')
 }
 
-/// Whether a text has the form `type/subtype`.
+/// Returns true if a text has the form `type/subtype`.
 pub fn is_media_type(text: &str) -> bool {
     let token =
         |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b));
@@ -128,13 +129,13 @@ pub fn is_media_type(text: &str) -> bool {
 /// The first level of sets by media type.
 pub(crate) const MEDIA_TYPES: &str = "mime";
 
-/// The set of all resources of a media type: `mime:text:html`.
+/// Returns the set of all resources of a media type: `mime:text:html`.
 pub fn set_of(media_type: &str) -> SetSpec {
     SetSpec::from_levels([MEDIA_TYPES].into_iter().chain(media_type.splitn(2, '/')))
 }
 
-/// The name of a set of resources by media type: `text/html` for `mime:text:html`, `text/*` for `mime:text`. None for other
-/// sets.
+/// Returns the name of a set of resources by media type: `text/html` for `mime:text:html`, `text/*` for `mime:text`.
+/// `None` for other sets.
 pub fn set_name(set: &SetSpec) -> Option<String> {
     match set.levels().as_slice() {
         [first, rest @ ..] if first == MEDIA_TYPES => Some(match rest {

@@ -1,20 +1,21 @@
-//! A folder, or several laid over each other, as a web site: which URLs it has, and what a GET of each returns.
+//! Serves a directory, or several laid over each other, as a web site: determines its URLs, and the response to a GET
+//! of each.
 //!
-//! The server's GET and the indexer's walk both go through [`folder::Folder`], so they cannot disagree: what the walk
-//! lists is what GET returns, and the other way round.
+//! The server's GET and the indexer's walk both use [`folder::Folder`], so they cannot disagree: the walk lists exactly
+//! the files that a GET returns.
 //!
 //! | module | decides |
 //! |---|---|
 //! | [`name`] | the one URL of a file |
 //! | [`pattern`] | which paths a pattern of the settings matches |
-//! | [`rules`] | what is hidden, and what is withheld because of what it looks like |
-//! | [`folder`] | which folders are entered, which links are followed, and where they may lead |
-//! | [`roots`] | which folders and files are where on the site |
-//! | `overlay` | what they show together |
+//! | [`rules`] | which files are hidden, and which are withheld because of their names |
+//! | [`folder`] | which directories are entered, which links are followed, and their permitted targets |
+//! | [`roots`] | the paths of directories and files on the site |
+//! | `overlay` | the content of several roots together |
 //! | [`kind`] | media types |
-//! | [`describe`] | who tells the media type of a file |
+//! | [`describe`] | the source of a file's media type |
 //! | [`walk`] | every file, in order, read ahead by several threads |
-//! | [`title`] | the title an HTML file carries |
+//! | [`title`] | the title of an HTML file |
 
 pub mod describe;
 mod document_headers;
@@ -52,7 +53,7 @@ use rules::Rules;
 pub use settings::{Links, SITE_SETTINGS, SiteSettings};
 use walk::Doorkeeper;
 
-/// Folders and files served as a site.
+/// Directories and files served as a site.
 #[derive(Debug)]
 pub struct Site {
     roots: Roots,
@@ -77,25 +78,25 @@ impl<T> fmt::Debug for Hook<T> {
     }
 }
 
-/// The folder in which the last file was found. Not to be kept for longer than an answer takes: it may be moved away.
+/// The directory of the last file found. Keep it only for one response: the directory may be moved.
 #[derive(Debug, Default)]
 pub struct Nearby(Option<(String, Overlay)>);
 
-/// Why folders cannot be a site.
+/// The reason why directories cannot be a site.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
-    /// It is not there, not a folder, or not readable.
+    /// The directory is missing, not a directory, or not readable.
     #[error("failed to open the directory {root}")]
     Root {
-        /// Which folder.
+        /// The directory.
         root: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// A root is to have a name that no file can have.
+    /// The prefix of a root is a name that no file can have.
     #[error("invalid location '{prefix}' for a directory or file")]
     Prefix {
-        /// Which name.
+        /// The prefix.
         prefix: String,
     },
     /// A pattern cannot be used.
@@ -103,27 +104,27 @@ pub enum SiteError {
     Pattern(#[from] PatternError),
 }
 
-/// What is at a URL path.
+/// The entry at a URL path.
 #[derive(Debug)]
 pub enum Found {
-    /// A file: its name and what a GET returns.
+    /// A file: its name and the response to a GET.
     File(String, Representation),
-    /// A folder. A GET of its URL (with a slash at the end) returns this file of it, if it has one.
+    /// A directory. A GET of its URL (with a slash at the end) returns this file of it, if it has one.
     Folder(Option<(String, Representation)>),
-    /// Nothing that this site shows.
+    /// No file or directory that this site shows.
     Nothing,
 }
 
 impl Site {
-    /// Opens a folder as a site. `reserved` are URL paths the server itself answers, such as `/modoai`: files there
-    /// could never be had by GET.
+    /// Opens a directory as a site. `reserved` are URL paths that the server itself handles, such as `/modoai`: a GET
+    /// could never return files there.
     pub fn open(root: &Path, settings: &SiteSettings, reserved: &[&str]) -> Result<Self, SiteError> {
         let root = Root { prefix: String::new(), path: root.to_owned() };
         Self::open_roots(vec![root], settings, reserved)
     }
 
-    /// Opens folders and files, laid over each other, as a site. What has the empty prefix must be there, the others may
-    /// come and go.
+    /// Opens directories and files, laid over each other, as a site. The root with the empty prefix must exist, others
+    /// may be created and removed at any time.
     pub fn open_roots(roots: Vec<Root>, settings: &SiteSettings, reserved: &[&str]) -> Result<Self, SiteError> {
         let mut ignore = settings.ignore.clone();
         if settings.document_headers.contains(&HeaderSource::Metainfo) {
@@ -146,46 +147,47 @@ impl Site {
         Ok(site)
     }
 
-    /// Has every walk ask before it enters a folder that is reached by a symbolic link; one that is refused might as well
-    /// not be there. For a host that decides on links by more than where they lead: without it a walk would go through
-    /// all that a link leads to, the whole machine perhaps, for nothing. A GET does not ask: its host decides.
+    /// Calls this function in every walk before it enters a directory that is reached by a symbolic link; a refused
+    /// directory is treated as missing. For a host whose decision on links depends on more than their targets: without
+    /// the function, a walk would read everything behind a link, perhaps the whole file system, unnecessarily. A GET
+    /// does not call it: its host decides.
     pub fn with_doorkeeper(self, doorkeeper: Doorkeeper) -> Self {
         Self { doorkeeper: Hook(Some(doorkeeper)), ..self }
     }
 
-    /// Has this function called before every look at everything, and adds the roots that it returns. For directories that
-    /// can appear at any time, such as the homes of users.
+    /// Calls this function before every rescan, and adds the roots that it returns. For directories that can appear at
+    /// any time, such as the homes of users.
     pub fn with_root_finder(self, finder: RootFinder) -> Self {
         Self { root_finder: Hook(Some(finder)), ..self }
     }
 
-    /// Adds the roots that are found now.
+    /// Adds the roots that the finder returns.
     pub(crate) fn find_roots(&self) {
         if let Some(find) = &self.root_finder.0 {
             self.roots.add(find());
         }
     }
 
-    /// From now on the file of this name is that file, wherever it is. Tells whether that is news. To have the catalogue
-    /// follow at once, have the [keeper](crate::ingest::Keeper::look_at) look at the name.
+    /// Maps this name to that file, wherever it is. Returns true if that is a change. To update the catalogue
+    /// immediately, have the [keeper](crate::ingest::Keeper::look_at) read the name.
     pub fn point(&self, item_name: &str, file: &Path) -> bool {
         let segments = name::decode(item_name).filter(|segments| !segments.is_empty());
         segments.is_some_and(|segments| self.roots.point(&segments, file))
     }
 
-    /// The main folder, with links resolved; none if the site is made of others only.
+    /// Returns the main directory, with links resolved; `None` if the site has only other roots.
     pub fn root(&self) -> Option<Arc<Path>> {
         self.roots.main()
     }
 
-    /// Follows the main folder, if it was given by a symbolic link that has been pointed elsewhere, as deployments do, and
-    /// tells where it is now.
+    /// Resolves the path of the main directory again, and returns the result: deployments may have changed a symbolic
+    /// link in it.
     pub(crate) fn follow_root(&self) -> Option<Arc<Path>> {
         self.roots.follow();
         self.root()
     }
 
-    /// Does something that needs the main folder; once more if that is not where it was, but where its link leads now.
+    /// Performs an operation that needs the main directory, and repeats it if the link to that directory has changed.
     fn at_root<T>(&self, work: impl Fn() -> io::Result<T>) -> io::Result<T> {
         match work() {
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.roots.follow() => work(),
@@ -193,27 +195,27 @@ impl Site {
         }
     }
 
-    /// The symbolic links by which the main folder was given.
+    /// Returns the symbolic links by which the main directory was given.
     pub(crate) fn root_links(&self) -> Vec<PathBuf> {
         self.roots.links()
     }
 
-    /// Whether there is a site: the main folder can be opened now. It may have been replaced since.
+    /// Checks that the main directory can be opened now. It may have been replaced since the site was opened.
     pub fn ready(&self) -> io::Result<()> {
         self.at_root(|| self.roots.layers_at(&[]).iter().try_for_each(|layer| layer.open(&[], self.links).map(drop)))
     }
 
-    /// The roots that bear on a path, the nearest first.
+    /// Returns the roots that apply to a path, the nearest first.
     pub(crate) fn layers(&self, segments: &[Vec<u8>]) -> Vec<Layer> {
         self.roots.layers(segments)
     }
 
-    /// The names in a folder that exist because there are roots of that name, or deeper.
+    /// Returns the names in a directory that exist because roots have that name, or a deeper one.
     pub(crate) fn implied(&self, segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
         self.roots.implied(segments)
     }
 
-    /// The names of all roots within the folder of this name, and of this name; the main one aside.
+    /// Returns the names of all roots with this name or within the directory of this name, except the main one.
     pub(crate) fn roots_within(&self, site_name: &str) -> Vec<String> {
         let found = self.roots.within(&name::decode(site_name).unwrap_or_default());
         let mut names: Vec<String> = found.iter().map(|(at, _)| name::encode(at)).filter(|at| !at.is_empty()).collect();
@@ -221,16 +223,16 @@ impl Site {
         names
     }
 
-    /// The names of all roots, the main one aside, at or below this path of the file system.
+    /// Returns the names of all roots, except the main one, at or below this path of the file system.
     pub(crate) fn roots_below(&self, path: &Path) -> Vec<String> {
         let found = self.roots.within(&[]).into_iter();
         let below = found.filter(|(at, root)| !at.is_empty() && root.starts_with(path));
         below.map(|(at, _)| name::encode(&at)).collect()
     }
 
-    /// Whether what is at this path of the file system would be served, if it is there or once it is.
+    /// Returns true if a file at this path of the file system is served, or would be served if it existed.
     pub fn would_serve(&self, path: &Path) -> bool {
-        // What is not there yet has no links in it.
+        // A missing part of a path contains no links.
         let existing =
             path.ancestors().find_map(|part| Some((part.canonicalize().ok()?, path.strip_prefix(part).ok()?)));
         let Some((real, rest)) = existing else { return false };
@@ -244,24 +246,24 @@ impl Site {
         self.roots.within(&[]).into_iter().any(shows)
     }
 
-    /// What decides on hidden names.
+    /// Returns the rules for hidden names.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// What decides on linked folders, if anything does.
+    /// Returns the function that admits linked directories, if one is set.
     fn doorkeeper(&self) -> Option<&Doorkeeper> {
         self.doorkeeper.0.as_ref()
     }
 
-    /// What decides on media types.
+    /// Returns the media types.
     pub fn kinds(&self) -> &Kinds {
         &self.kinds
     }
 
-    /// What is at the path of a request URL (percent-encoded, beginning with a slash, without the query).
+    /// Returns the entry at the path of a request URL (percent-encoded, beginning with a slash, without the query).
     ///
-    /// An error means that the question could not be answered: the root is gone, or the disk fails.
+    /// An error means that the entry could not be determined: the root is missing, or the disk fails.
     pub fn find(&self, url_path: &str) -> io::Result<Found> {
         self.at_root(|| self.find_at(url_path))
     }
@@ -293,12 +295,13 @@ impl Site {
         self.index_of(&overlay, segments).map(Found::Folder)
     }
 
-    /// What a GET of the file of this name returns.
+    /// Returns the response to a GET of the file of this name.
     pub fn get(&self, item_name: &str) -> io::Result<Option<Representation>> {
         self.get_near(&mut Nearby::default(), item_name)
     }
 
-    /// The same for one of many files: a list names those of a folder in a row, and the folder stays open between them.
+    /// The same for one of many files: a list contains the files of a directory in a row, and the directory stays open
+    /// between them.
     pub fn get_near(&self, nearby: &mut Nearby, item_name: &str) -> io::Result<Option<Representation>> {
         let Some(segments) = name::decode(item_name) else { return Ok(None) };
         let Some((_, before)) = segments.split_last() else { return Ok(None) };
@@ -322,7 +325,7 @@ impl Site {
         Ok(representation.map(|representation| (file_name, representation)))
     }
 
-    /// What a GET returns of a file in an open folder.
+    /// Returns the response to a GET of a file in an open directory.
     fn get_in(&self, overlay: &Overlay, segments: &[Vec<u8>], item_name: &str) -> io::Result<Option<Representation>> {
         if !self.rules.shows_last(segments) {
             return Ok(None);
@@ -333,7 +336,7 @@ impl Site {
         }
     }
 
-    /// The headers of a GET, all of them: whoever serves this file adds none but Date and hop-by-hop ones.
+    /// Returns all headers of a GET: the server adds only Date and hop-by-hop headers.
     fn represent(&self, item_name: &str, file: File, fingerprint: Fingerprint) -> io::Result<Representation> {
         let media_type = match self.kinds.by_name(item_name) {
             Some(media_type) => media_type,
@@ -354,7 +357,7 @@ impl Site {
         Ok(Representation { headers, file, fingerprint })
     }
 
-    /// The headers that the administrator's sources have for a file.
+    /// Returns the headers of a file from the administrator's sources.
     fn headers_of_document(&self, item_name: &str, media_type: &str, file: &File) -> io::Result<DocumentHeaders> {
         let mut headers = DocumentHeaders::default();
         for source in &self.document_headers {
@@ -374,7 +377,7 @@ impl Site {
         Ok(headers)
     }
 
-    /// The headers in the file `.metainfo` next to a file.
+    /// Returns the headers in the file `.metainfo` next to a file.
     fn metainfo_of(&self, item_name: &str) -> io::Result<DocumentHeaders> {
         let mut segments = name::decode(item_name).unwrap_or_default();
         let Some(own) = segments.last_mut() else { return Ok(DocumentHeaders::default()) };

@@ -1,12 +1,12 @@
 //! The one URL of a file.
 //!
 //! An item's name is its path below the root, every segment percent-encoded in one canonical way: letters, digits and
-//! the other characters RFC 3986 allows in a path segment stand for themselves, every other byte is `%XX` in upper case.
-//! File names are bytes, not text, so any name has a URL, and no two names share one.
+//! the other characters that RFC 3986 allows in a path segment are not encoded, every other byte is `%XX` in upper
+//! case. File names are bytes, not text, so any name has a URL, and no two names share one.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 
-/// What is not `pchar` in RFC 3986.
+/// All characters except `pchar` in RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -26,18 +26,18 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@');
 
-/// One segment, canonically encoded.
+/// Returns one segment, canonically encoded.
 pub fn encode_segment(segment: &[u8]) -> String {
     percent_encode(segment, ENCODED).to_string()
 }
 
-/// The name of the path made of these segments.
+/// Returns the name of the path with these segments.
 pub fn encode(segments: &[Vec<u8>]) -> String {
     segments.iter().map(|segment| encode_segment(segment)).collect::<Vec<_>>().join("/")
 }
 
-/// The segments of a URL path (without its leading slash), or `None` if no file can have it: an empty segment, `.`,
-/// `..`, NUL, or an encoded slash. Any encoding of a character is understood, not only the canonical one.
+/// Returns the segments of a URL path (without its leading slash), or `None` if no file can have it: an empty segment,
+/// `.`, `..`, NUL, or an encoded slash. Any encoding of a character is accepted, not only the canonical one.
 pub fn decode(path: &str) -> Option<Vec<Vec<u8>>> {
     if path.is_empty() {
         return Some(Vec::new());

@@ -1,10 +1,10 @@
-//! What the roots of a site show together.
+//! Combines the roots of a site.
 //!
-//! A folder of the site is made of the folders that the roots have at its path, and of the names that deeper roots imply. Of
-//! a name in it, the nearest root that has anything there decides whether there is a file, and which. There is a folder
-//! of the same name if any root has one: a root far away may show files in what a nearer one calls a file.
+//! A directory of the site consists of the directories that the roots have at its path, and of the names that deeper
+//! roots imply. The nearest root with an entry of a name determines the file of that name. A directory of the same name
+//! exists if any root has one: a distant root may have files in a directory whose name is a file in a nearer one.
 //!
-//! Where a root cannot be read, nothing can be said of what lies under it.
+//! If a root cannot be read, the state of everything below it is unknown.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,30 +14,30 @@ use super::Site;
 use super::folder::{Folder, Sight, Thing};
 use crate::item::Fingerprint;
 
-/// A folder of a site.
+/// A directory of a site.
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
-    /// What it is made of, the nearest root's first.
+    /// The directories of its roots, the nearest root's first.
     pub(crate) folders: Vec<Folder>,
-    /// Why it could not be looked any deeper.
+    /// The error that prevented reading further roots.
     pub(crate) unknown: Option<io::Error>,
 }
 
-/// What has a name on a site. It can be a file and a folder.
+/// The entries with one name on a site: a file, a directory, or both.
 #[derive(Debug, Default)]
 pub(crate) struct Sighting {
     /// The state of the file of this name.
     pub(crate) file: Option<Fingerprint>,
-    /// Whether there is a folder of this name.
+    /// True if a directory of this name exists.
     pub(crate) folder: bool,
-    /// Whether a link of this name is not followed because it leaves the root.
+    /// True if a link of this name is not followed because it leaves the root.
     pub(crate) leaves_root: bool,
-    /// Why it could not be looked any deeper.
+    /// The error that prevented reading further roots.
     pub(crate) unknown: Option<io::Error>,
 }
 
 impl Sighting {
-    /// Nothing can be said of it.
+    /// Returns an entry of unknown state.
     pub(super) fn unknown(error: io::Error) -> Self {
         Self { unknown: Some(error), ..Self::default() }
     }
@@ -56,7 +56,7 @@ impl From<io::Result<Option<Sight>>> for Sighting {
 }
 
 impl Site {
-    /// The folder at a path, if the rules show it. It has no folders if there is none, or if it is only implied.
+    /// Returns the directory at a path, if the rules show it. It has no folders if it is missing or only implied.
     pub(crate) fn overlay(&self, segments: &[Vec<u8>]) -> Overlay {
         let mut overlay = Overlay::default();
         for layer in self.roots.layers(segments) {
@@ -72,13 +72,14 @@ impl Site {
         overlay
     }
 
-    /// What is at a path that the rules show, without opening plain files. An error is one of the main root.
+    /// Returns the entries at a path that the rules show, without opening plain files. An error is one of the main
+    /// root.
     pub(crate) fn sight(&self, segments: &[Vec<u8>]) -> io::Result<Sighting> {
         let mut sighting = Sighting::default();
         for layer in self.roots.layers(segments) {
             match layer.glance(segments, self.links) {
                 Ok(Some(Sight::File(fingerprint))) => drop(sighting.file.get_or_insert(fingerprint)),
-                // Whatever is further away, it is a folder, and whether it is a file is decided.
+                // It is a directory, and further roots cannot change that or the file of this name.
                 Ok(Some(Sight::Folder(_))) => {
                     sighting.folder = true;
                     return Ok(sighting);
@@ -96,7 +97,7 @@ impl Site {
         Ok(sighting)
     }
 
-    /// Opens what is at a path, given the folder it is in.
+    /// Opens the entry at a path, given its parent directory.
     pub(super) fn look_in(&self, overlay: &Overlay, segments: &[Vec<u8>]) -> io::Result<Option<Thing>> {
         for layer in self.roots.layers_at(segments) {
             if let Some(thing) = layer.open(segments, self.links)? {

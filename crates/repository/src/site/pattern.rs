@@ -1,10 +1,11 @@
-//! Patterns of paths, as settings write them: globs and regular expressions.
+//! Patterns of paths, as settings contain them: globs and regular expressions.
 //!
-//! A glob without a slash matches a name in any directory, one with a slash a path from the root. `re:` begins a regular
-//! expression, which is searched for in the path from the root with its leading slash: `re:^/(drafts|old)/`. A pattern that
-//! matches a directory covers everything in it.
+//! A glob without a slash matches a name in any directory, one with a slash a path from the root. `re:` begins a
+//! regular expression, which is searched for in the path from the root with its leading slash: `re:^/(drafts|old)/`. A
+//! pattern that matches a directory covers everything in it.
 //!
-//! A pattern that cannot match any path is an error. Accepted silently, it would publish what it was meant to hide.
+//! A pattern that cannot match any path is an error. If it were accepted, it would publish the files that it was meant
+//! to hide.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -16,10 +17,10 @@ use regex_automata::hybrid::dfa::DFA;
 use regex_automata::meta::Regex;
 use regex_automata::util::{start, syntax};
 
-/// Begins a regular expression.
+/// The prefix of a regular expression.
 pub const EXPRESSION: &str = "re:";
 
-/// Compiled patterns. Two are equal if they were written alike.
+/// Compiled patterns. Two are equal if they were written identically.
 #[derive(Clone, Default)]
 pub struct Patterns {
     texts: Vec<String>,
@@ -47,7 +48,7 @@ impl Eq for Patterns {}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("has '{pattern}', which {problem}")]
 pub struct PatternError {
-    /// The pattern as it was written.
+    /// The pattern in the settings.
     pub pattern: String,
     /// The reason.
     pub problem: String,
@@ -80,8 +81,8 @@ impl Patterns {
             let is_path = pattern.contains('/');
             let glob = pattern.trim_matches('/');
             let glob = if in_any_case { Cow::Owned(glob.to_ascii_lowercase()) } else { Cow::Borrowed(glob) };
-            // In a path only `**` crosses directories, as in every other tool with such patterns. A name has no slash that
-            // anything could cross; without the rule, `*.html` is looked up by its extension.
+            // In a path only `**` crosses directories, as in other tools with such patterns. A name has no slash;
+            // without the rule, the library looks up `*.html` by its extension.
             let glob = GlobBuilder::new(&glob).literal_separator(is_path).build();
             let glob = glob.map_err(|error| refuse(format!("is not a pattern: {}", error.kind())))?;
             if is_path { &mut paths } else { &mut names }.add(glob);
@@ -99,12 +100,12 @@ impl Patterns {
         Ok(Self { texts: patterns.to_vec(), names, paths, expressions, in_any_case })
     }
 
-    /// Returns true if there are no patterns.
+    /// Returns true if it contains no pattern.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// Returns true if a pattern matches the path or a directory that it is in.
+    /// Returns true if a pattern matches the path or one of its parent directories.
     pub fn cover(&self, segments: &[Vec<u8>]) -> bool {
         !self.is_empty() && (1..=segments.len()).any(|depth| self.match_path(&segments[..depth]))
     }
@@ -140,7 +141,7 @@ impl Patterns {
     }
 }
 
-/// Explains why a regular expression cannot be used.
+/// Returns the reason why a regular expression cannot be used.
 fn check_expression(expression: &str, syntax: syntax::Config) -> Result<(), String> {
     if expression.is_empty() {
         return Err("is an empty regular expression, which matches every path".to_owned());
@@ -149,7 +150,7 @@ fn check_expression(expression: &str, syntax: syntax::Config) -> Result<(), Stri
         let cause = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
         format!("is not a regular expression: {cause}")
     })?;
-    // Every path begins with a slash. If the automaton cannot match any more after it, it never can.
+    // Every path begins with a slash. If the automaton is in a dead state after the slash, it never matches.
     let Ok(automaton) = DFA::builder().syntax(syntax).build(expression) else { return Ok(()) };
     let mut cache = automaton.create_cache();
     let state = automaton.start_state(&mut cache, &start::Config::new());
@@ -160,7 +161,7 @@ fn check_expression(expression: &str, syntax: syntax::Config) -> Result<(), Stri
     Ok(())
 }
 
-/// Explains why a glob matches no path, or hardly any that was meant.
+/// Returns the reason why a glob matches no path, or hardly any intended one.
 fn check_glob(glob: &str) -> Result<(), String> {
     let path = glob.trim_matches('/');
     if path.is_empty() {
@@ -181,8 +182,8 @@ fn check_glob(glob: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns true if a glob has what regular expressions have and file names hardly ever: `|`, `.+`, `\.` or `\d`, `^` as the
-/// first character or `$` as the last.
+/// Returns true if a glob contains syntax of regular expressions that is rare in file names: `|`, `.+`, `\.` or `\d`,
+/// `^` as the first character or `$` as the last.
 fn looks_like_expression(glob: &str) -> bool {
     let (mut in_class, mut before) = (false, ' ');
     let mut characters = glob.chars();

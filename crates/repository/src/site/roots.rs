@@ -1,9 +1,9 @@
-//! Where the files of a site are.
+//! Maps the directories and files of a site to its URLs.
 //!
-//! A site is one folder, or several laid over each other: one for the whole site, others at URL prefixes of their own,
-//! single files at single URLs. What bears on a path is the roots at the path itself and at the folders it is in, the
-//! nearest first. Roots are kept as a tree of names, so finding them costs as much as the path is deep, however many
-//! roots there are.
+//! A site is one directory, or several laid over each other: one for the whole site, others at separate URL prefixes,
+//! single files at single URLs. The roots that apply to a path are those at the path itself and at its parent
+//! directories, the nearest first. Roots are stored as a tree of names, so the cost of finding them is proportional to
+//! the depth of the path, regardless of the number of roots.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,21 +17,22 @@ use super::{SiteError, name};
 /// Files that have their URLs below a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// The name that the folder or file has on the site, without slashes at its ends; empty for the whole site.
+    /// The name of the directory or file on the site, without slashes at its ends; empty for the whole site.
     pub prefix: String,
-    /// The folder, or the one file.
+    /// The directory, or the one file.
     pub path: PathBuf,
 }
 
-/// All roots of a site. The *main* one is at the empty prefix: without it there is no site. The others may come and go.
+/// All roots of a site. The *main* one is at the empty prefix and is required. The others may be created and removed at
+/// any time.
 #[derive(Debug, Default)]
 pub(super) struct Roots {
     tree: RwLock<Node>,
-    /// The main root as it was given: a link in it may be pointed elsewhere.
+    /// The configured path of the main root: a link in it may change.
     given: Vec<PathBuf>,
 }
 
-/// A name on the way to a root.
+/// A name on the path of a root.
 #[derive(Debug, Default)]
 struct Node {
     pointed: Option<Arc<Path>>,
@@ -39,17 +40,17 @@ struct Node {
     inner: BTreeMap<Vec<u8>, Node>,
 }
 
-/// A root that bears on a path.
+/// A root that applies to a path.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
-    /// The folder or file. The main root's has no links in it.
+    /// The directory or file. The main root's path has no links in it.
     pub(crate) path: Arc<Path>,
-    /// How many segments of the path are its prefix.
+    /// The number of segments of the path that are its prefix.
     pub(crate) depth: usize,
 }
 
 impl Roots {
-    /// A root given twice is one. The main root must be there now, the others need not be.
+    /// Merges a root that is given twice. The main root must exist now, the others need not exist.
     pub(super) fn new(roots: Vec<Root>) -> Result<Self, SiteError> {
         let (mut top, mut given) = (Node::default(), Vec::new());
         for Root { prefix, path } in roots {
@@ -67,7 +68,7 @@ impl Roots {
         Ok(Self { tree: RwLock::new(top), given })
     }
 
-    /// Adds roots other than the main one, as far as they have absolute paths and prefixes that a file can have.
+    /// Adds roots other than the main one, if they have absolute paths and prefixes that a file can have.
     pub(super) fn add(&self, roots: Vec<Root>) {
         let mut top = self.tree.write().unwrap_or_else(PoisonError::into_inner);
         for Root { prefix, path } in roots {
@@ -78,8 +79,8 @@ impl Roots {
         }
     }
 
-    /// Finds out where the main root is now, if it was given by a link. Tells whether that is another place than before. A
-    /// link that leads nowhere, as while it is replaced, leaves everything as it was.
+    /// Resolves the path of the main root again, if it was given by a link. Returns true if it has changed. A broken
+    /// link, as while it is replaced, has no effect.
     pub(super) fn follow(&self) -> bool {
         let mut now: Vec<Arc<Path>> = Vec::new();
         for given in &self.given {
@@ -95,24 +96,24 @@ impl Roots {
         is_elsewhere
     }
 
-    /// The paths by which the main root was given, those that have links in them.
+    /// Returns the paths by which the main root was given, if they contain links.
     pub(super) fn links(&self) -> Vec<PathBuf> {
         let has_links = |given: &&PathBuf| given.canonicalize().is_ok_and(|real| real != **given);
         self.given.iter().filter(has_links).cloned().collect()
     }
 
-    /// From now on this path stands for that file. Tells whether that is news.
+    /// Maps this path to that file. Returns true if that is a change.
     pub(super) fn point(&self, segments: &[Vec<u8>], file: &Path) -> bool {
         let mut top = self.tree.write().unwrap_or_else(PoisonError::into_inner);
         let before = top.make(segments).pointed.replace(file.into());
         before.as_deref() != Some(file)
     }
 
-    /// The roots that bear on a path, the nearest first.
+    /// Returns the roots that apply to a path, the nearest first.
     pub(super) fn layers(&self, segments: &[Vec<u8>]) -> Vec<Layer> {
         let mut layers = Vec::new();
         self.visit(segments, |depth, node| {
-            // In the wrong order, which is turned round below.
+            // In reverse order, which is corrected below.
             let paths = node.paths.iter().rev().chain(&node.pointed);
             layers.extend(paths.map(|path| Layer { path: path.clone(), depth }));
         });
@@ -120,7 +121,7 @@ impl Roots {
         layers
     }
 
-    /// The roots that have exactly this path.
+    /// Returns the roots that have exactly this path.
     pub(super) fn layers_at(&self, segments: &[Vec<u8>]) -> Vec<Layer> {
         let mut layers = Vec::new();
         self.visit(segments, |depth, node| {
@@ -131,7 +132,7 @@ impl Roots {
         layers
     }
 
-    /// The names in a folder that exist because there are roots of that name, or deeper.
+    /// Returns the names in a directory that exist because roots have that name, or a deeper one.
     pub(super) fn implied(&self, segments: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let mut names = Vec::new();
         self.visit(segments, |depth, node| {
@@ -142,12 +143,12 @@ impl Roots {
         names
     }
 
-    /// Whether there is a folder of this path because there are roots in it. The outermost folder is always there.
+    /// Returns true if a directory of this path exists because roots are in it. The outermost directory always exists.
     pub(super) fn implies(&self, segments: &[Vec<u8>]) -> bool {
         segments.is_empty() || !self.implied(segments).is_empty()
     }
 
-    /// The roots of this path and in the folder of this path, with the paths they have on the site.
+    /// Returns the roots of this path and in the directory of this path, with their paths on the site.
     pub(super) fn within(&self, segments: &[Vec<u8>]) -> Vec<(Vec<Vec<u8>>, Arc<Path>)> {
         let mut found = Vec::new();
         self.visit(segments, |depth, node| {
@@ -158,7 +159,7 @@ impl Roots {
         found
     }
 
-    /// The main root, if the site has one.
+    /// Returns the main root, if the site has one.
     pub(super) fn main(&self) -> Option<Arc<Path>> {
         self.layers_at(&[]).into_iter().next().map(|layer| layer.path)
     }
@@ -178,7 +179,7 @@ impl Roots {
 }
 
 impl Node {
-    /// The node of this path, made if need be.
+    /// Returns the node of this path, and creates it if it is missing.
     fn make(&mut self, segments: &[Vec<u8>]) -> &mut Self {
         segments.iter().fold(self, |node, segment| node.inner.entry(segment.clone()).or_default())
     }
@@ -189,7 +190,7 @@ impl Node {
         }
     }
 
-    /// What was said last comes first.
+    /// Returns the paths in order of precedence: the pointed file first.
     fn all(&self) -> impl Iterator<Item = &Arc<Path>> {
         self.pointed.iter().chain(&self.paths)
     }
@@ -205,12 +206,12 @@ impl Node {
 }
 
 impl Layer {
-    /// Whether it is the main root.
+    /// Returns true if it is the main root.
     pub(crate) fn is_main(&self) -> bool {
         self.depth == 0
     }
 
-    /// Opens what the root has at the path that it was found for.
+    /// Opens the root's entry at the path for which it was found.
     pub(super) fn open(&self, segments: &[Vec<u8>], links: Links) -> io::Result<Option<Thing>> {
         match self.thing(links)? {
             Some(Thing::Folder(folder)) => folder.descend(&segments[self.depth..]),
@@ -218,7 +219,7 @@ impl Layer {
         }
     }
 
-    /// The same, without opening it if it is a plain file in a folder.
+    /// The same, without opening a plain file in a directory.
     pub(super) fn glance(&self, segments: &[Vec<u8>], links: Links) -> io::Result<Option<Sight>> {
         use std::os::unix::ffi::OsStrExt as _;
         let Some((last, before)) = segments[self.depth..].split_last() else {
@@ -233,7 +234,7 @@ impl Layer {
         }
     }
 
-    /// What the root itself is; `None` if it is not there, which the main root may not be.
+    /// Opens the root itself; `None` if it is missing, which is an error for the main root.
     fn thing(&self, links: Links) -> io::Result<Option<Thing>> {
         if self.is_main() {
             Folder::open_root(&self.path, links).map(|folder| Some(Thing::Folder(folder)))

@@ -1,4 +1,4 @@
-//! What is hidden: the same for the site and for the repository.
+//! Decides which files are hidden: the same for the site and for the repository.
 
 use super::name;
 use super::pattern::{PatternError, Patterns};
@@ -13,25 +13,25 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// From patterns and the URL paths that the server itself answers.
+    /// Builds rules from patterns and the URL paths that the server itself handles.
     pub fn new(ignore: &[String], show_dotfiles: bool, reserved: &[&str]) -> Result<Self, PatternError> {
         let reserved = reserved.iter().filter_map(|path| name::decode(path.trim_matches('/'))).collect();
         let ignored = Patterns::new(ignore)?;
         Ok(Self { ignored, withheld: Patterns::default(), show_dotfiles, reserved })
     }
 
-    /// Hides what these patterns match, too, in upper and lower case: files that another web server would not send as they
-    /// are.
+    /// Also hides paths that match these patterns, regardless of case: files that another web server would not send
+    /// unprocessed.
     pub fn withholding(self, patterns: &[String]) -> Result<Self, PatternError> {
         Ok(Self { withheld: Patterns::in_any_case(patterns)?, ..self })
     }
 
-    /// Whether a path is shown, judging every folder on the way.
+    /// Returns true if a path is shown, including every directory in it.
     pub fn shows(&self, segments: &[Vec<u8>]) -> bool {
         (1..=segments.len()).all(|depth| self.shows_last(&segments[..depth]))
     }
 
-    /// Whether the last segment of a path is shown, given that the folders before it are.
+    /// Returns true if the last segment of a path is shown, provided that its parent directories are.
     pub fn shows_last(&self, segments: &[Vec<u8>]) -> bool {
         let Some(last) = segments.last() else { return true };
         let dotted = last.starts_with(b".") && !self.show_dotfiles;
@@ -40,8 +40,8 @@ impl Rules {
         (!dotted || well_known) && !hidden() && !self.reserved.iter().any(|reserved| reserved == segments)
     }
 
-    /// Whether the last segment of a path is withheld because of what it looks like: to be counted, where it is hidden
-    /// anyway.
+    /// Returns true if the last segment of a path is withheld because of its name, and not ignored: used for counting
+    /// hidden files.
     pub fn withholds_last(&self, segments: &[Vec<u8>]) -> bool {
         self.withheld.match_path(segments) && !self.ignored.match_path(segments)
     }

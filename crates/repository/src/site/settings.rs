@@ -9,41 +9,41 @@ use super::document_headers::{self, HeaderSource};
 use super::pattern::{PatternError, Patterns};
 use crate::settings::{Setting, apply_defaults, value};
 
-/// Which symbolic links count as part of the site.
+/// The symbolic links that are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
     /// None.
     Never,
-    /// Those that lead to a place inside the folder.
+    /// Links whose target is inside the directory.
     Inside,
     /// All.
     Anywhere,
 }
 
-/// How a folder becomes a site.
+/// The settings of a directory that is served as a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteSettings {
-    /// Patterns of paths that do not exist for the outside.
+    /// Patterns of paths that are hidden.
     pub ignore: Vec<String>,
-    /// Patterns of paths that look like what no web server sends as it is.
+    /// Patterns of paths that look like files which no web server sends unprocessed.
     pub withhold: Vec<String>,
-    /// Whether names that begin with a dot are shown.
+    /// True if names that begin with a dot are shown.
     pub show_dotfiles: bool,
-    /// Which links are followed.
+    /// The links that are followed.
     pub follow_links: Links,
-    /// The file that a folder's own URL returns.
+    /// The file that a directory's own URL returns.
     pub index: String,
-    /// Charset named in the Content-Type of text files.
+    /// Charset in the Content-Type of text files.
     pub charset: String,
     /// Media types by file name extension, on top of the usual ones.
     pub types: BTreeMap<String, String>,
     /// The sources of the headers Owner and Expires.
     pub document_headers: Vec<HeaderSource>,
-    /// How often everything is looked at again.
+    /// The interval between rescans of everything.
     pub rescan: Duration,
-    /// Whether files are hashed before anyone asks.
+    /// True if files are hashed in advance.
     pub read_ahead: bool,
-    /// A rescan that would delete more than this share of the items, in percent, is not believed.
+    /// The maximum share of items, in percent, that a rescan may delete.
     pub max_vanished: u64,
 }
 
@@ -67,9 +67,9 @@ impl Default for SiteSettings {
     }
 }
 
-/// What is withheld if the settings say nothing. A folder that is served by modoai has often been made for another web
-/// server, which runs these files, or refuses them by rules that modoai does not know. A line for each kind: server-side code;
-/// keys and passwords; configuration; databases; backups; version control.
+/// The default of `withhold`. A directory that is served by modoai was often made for another web server, which runs
+/// these files, or refuses them by rules that modoai does not know. A line for each kind: server-side code; keys and
+/// passwords; configuration; databases; backups; version control.
 const WITHHOLD: &str = r##"[
   "*.php", "*.php[0-9]", "*.phps", "*.phtml", "*.pht", "*.phar", "*.inc", "*.cgi", "*.fcgi", "cgi-bin",
   "*.asp", "*.asp[a-z]", "*.asa", "*.asax", "*.ascx", "*.ashx", "*.asmx", "*.cshtml", "*.jsp", "*.jsp[a-z]",
@@ -87,7 +87,7 @@ const WITHHOLD: &str = r##"[
   "*.rpmnew", ".*_history", ".git*", ".svn", ".hg*", ".bzr*", "_darcs",
 ]"##;
 
-/// One pattern or several, each of which can match a path.
+/// Parses one pattern or several, each of which can match a path.
 fn patterns(v: &Value, compile: fn(&[String]) -> Result<Patterns, PatternError>) -> Result<Vec<String>, String> {
     let texts = value::texts(v)?;
     compile(&texts).map_err(|error| error.to_string())?;

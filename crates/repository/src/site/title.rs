@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use super::html_head::{self, Part};
 
-/// Longer titles are cut: they are for readers, and part of every record.
+/// The maximum length of a title, because it is part of every record. Longer ones are truncated.
 const MAX_CHARS: usize = 500;
 
 /// The media types of files that have a title.

@@ -1,10 +1,10 @@
-//! Every file of a site, in order of names, read ahead by several threads.
+//! Lists every file of a site, in order of names, read ahead by several threads.
 //!
-//! The order is what makes everything after it simple: a walk and the catalogue are two sorted lists, and comparing them
-//! is one merge. Reading folders ahead in parallel is what makes it fast on disks and network file systems that answer
-//! slowly. The reader of the walk goes depth first; helpers list the folders it will need next. How far they may run
-//! ahead is bounded, and a folder that no helper has begun the reader lists itself, so the two can never wait for each
-//! other.
+//! Because of the order, a walk and the catalogue are two sorted lists, and comparing them is one merge. Listing
+//! directories ahead in parallel makes the walk fast on disks and network file systems with a high latency. The reader
+//! of the walk proceeds depth first; helpers list the directories that it will need next. The number of entries listed
+//! ahead is bounded, and the reader itself lists a directory that no helper has started, so the two can never wait for
+//! each other.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -18,13 +18,13 @@ use super::overlay::{Overlay, Sighting};
 use super::{Site, name};
 use crate::item::Fingerprint;
 
-/// Helpers pause while so many entries are listed and not yet asked for: some tens of megabytes at most.
+/// Helpers pause while this many entries are listed and not yet read: some tens of megabytes at most.
 const AHEAD: usize = 100_000;
 
-/// More helpers than this do not make local disks faster, and network ones not much.
+/// The maximum number of helpers: more do not make local disks faster, and network ones only a little.
 const MOST_HELPERS: usize = 8;
 
-/// A file met on the walk.
+/// A file found by the walk.
 #[derive(Debug)]
 pub struct Met {
     /// Its name: the canonical path below the root.
@@ -33,35 +33,35 @@ pub struct Met {
     pub fingerprint: Fingerprint,
 }
 
-/// What happens on a walk.
+/// An item of the walk.
 #[derive(Debug)]
 pub enum Step {
     /// A file.
     File(Met),
-    /// Something that is hidden because of what it looks like; its name.
+    /// A name that is hidden because it matches a pattern of `withhold`.
     Withheld(String),
-    /// A symbolic link that is not followed because it leaves the root; its name.
+    /// The name of a symbolic link that is not followed because it leaves the root.
     LeavesRoot(String),
-    /// Something that could not be looked at, for a reason that is not its permissions. What it is, and what is in it, is
-    /// not known, so nothing of it may be taken for gone.
+    /// An entry that could not be read, for a reason other than its permissions. Its state and its content are unknown,
+    /// so none of it may be treated as deleted.
     Unknown {
-        /// Its name, with a slash at the end if it is a folder; empty for the main root.
+        /// Its name, with a slash at the end if it is a directory; empty for the main root.
         name: String,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
 }
 
-/// Told of every folder just before it is listed, so that no change between listing and watching is missed. Called from
-/// several threads.
+/// A function that is called for every directory just before it is listed, so that no change between listing and
+/// watching is missed. Called from several threads.
 pub type OnFolder<'a> = &'a (dyn Fn(&Folder, &str) + Sync);
 
-/// Decides, by its name with a slash at the end, whether a walk enters a folder that is reached by a symbolic link. Asked
-/// once of every such folder on a walk, from several threads.
+/// Decides, by the name with a slash at the end, if a walk enters a directory that is reached by a symbolic link.
+/// Called once for every such directory on a walk, from several threads.
 pub type Doorkeeper = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// Walks the folder of this name (empty for the root), calling `each` for every file in byte order of names, until it
-/// returns an error. A folder that is not there has no files.
+/// Walks the directory of this name (empty for the root), calling `each` for every file in byte order of names, until
+/// it returns an error. A missing directory has no files.
 pub fn walk<E>(
     site: &Site,
     folder_name: &str,
@@ -75,7 +75,7 @@ where
     if !site.rules().shows(&segments) {
         return Ok(());
     }
-    // If not even the main root can be opened, nothing is known of anything.
+    // If the main root cannot be opened, the state of all files is unknown.
     site.ready()?;
     let ahead = Ahead {
         site,
@@ -95,21 +95,21 @@ where
     })
 }
 
-/// One folder to be listed.
+/// A directory to be listed.
 struct Task {
     segments: Vec<Vec<u8>>,
     stage: Mutex<Stage>,
 }
 
-/// A folder is opened when its turn comes, from the root down: a walk that held all it has yet to list would run out of
-/// descriptors.
+/// The stage of a directory. It is opened when it is listed, from the root down: if a walk held all directories that it
+/// has yet to list, it would run out of descriptors.
 enum Stage {
     Waiting,
     Running,
     Listed(Listing),
 }
 
-/// What is in a folder, and whether that is all.
+/// The entries of a directory. `unknown` is set if they are incomplete.
 #[derive(Default)]
 struct Listing {
     entries: Vec<Entry>,
@@ -121,7 +121,7 @@ impl Task {
         Arc::new(Self { segments, stage: Mutex::new(Stage::Waiting) })
     }
 
-    /// Takes the folder for listing, unless another has.
+    /// Claims the directory for listing, unless another thread has.
     fn claim(&self) -> bool {
         let mut stage = lock(&self.stage);
         let waiting = matches!(*stage, Stage::Waiting);
@@ -132,7 +132,7 @@ impl Task {
     }
 }
 
-/// One name in a folder, with the name's canonical encoding; a folder's ends with a slash, so that sorting by it is
+/// A name in a directory, with its canonical encoding; a directory's ends with a slash, so that sorting by it is
 /// sorting by full names.
 struct Entry {
     key: String,
@@ -155,18 +155,18 @@ impl Entry {
 
 #[derive(Default)]
 struct State {
-    /// Folders nobody has begun, the one needed first last.
+    /// Directories that no thread has started, in reverse order of need.
     waiting: Vec<Arc<Task>>,
-    /// Entries listed and not yet taken.
+    /// The number of entries that are listed and not yet read.
     listed: usize,
     finished: bool,
 }
 
-/// What the reader and its helpers share.
+/// The state shared by the reader and its helpers.
 struct Ahead<'a> {
     site: &'a Site,
     on_folder: OnFolder<'a>,
-    /// What the doorkeeper said of linked folders, by their names.
+    /// The doorkeeper's decisions on linked directories, by their names.
     admitted: Mutex<HashMap<String, bool>>,
     state: Mutex<State>,
     changed: Condvar,
@@ -194,9 +194,9 @@ impl Ahead<'_> {
         self.changed.notify_all();
     }
 
-    /// Lists a claimed folder and queues the folders in it.
+    /// Lists a claimed directory and queues its subdirectories.
     fn list(&self, task: &Task) {
-        // The reader waits for this folder and would wait for ever if a panic ended the matter here.
+        // The reader waits for this directory, and would wait indefinitely if a panic ended this thread.
         let listing = std::panic::catch_unwind(AssertUnwindSafe(|| self.listing(task)));
         let listing = listing.unwrap_or_else(|_| {
             let unknown = Some(io::Error::other("internal error while listing the directory"));
@@ -209,14 +209,14 @@ impl Ahead<'_> {
             EntryThing::File(_) | EntryThing::Withheld | EntryThing::LeavesRoot | EntryThing::Unknown(_) => None,
         });
         state.waiting.extend(inner);
-        // Under the lock, so that a reader who found it running cannot miss the wake-up.
+        // Under the lock, so that a reader that found the stage running cannot miss the wake-up.
         *lock(&task.stage) = Stage::Listed(listing);
         drop(state);
         self.changed.notify_all();
     }
 
     fn listing(&self, task: &Task) -> Listing {
-        // What was a folder a moment ago and is none now has no files.
+        // A directory that was removed in the meantime has no files.
         let Overlay { mut folders, mut unknown } = self.site.overlay(&task.segments);
         folders.retain(|folder| self.admits(folder, &task.segments));
         let mut names: Vec<(OsString, usize)> = Vec::new();
@@ -247,16 +247,16 @@ impl Ahead<'_> {
         Listing { entries, unknown }
     }
 
-    /// Whether the doorkeeper lets this walk through every link on the way to a folder. All links are gone through, not
-    /// only one to the folder itself: the walk may have begun behind others, and where a root's folder is not entered,
-    /// another root's folder of the same name may lead to the same path.
+    /// Returns true if the doorkeeper admits this walk through every link in the path of a directory. All links are
+    /// checked, not only one to the directory itself: the walk may have started behind others, and if one root's
+    /// directory is not entered, another root's directory of the same name may have the same path.
     fn admits(&self, folder: &Folder, segments: &[Vec<u8>]) -> bool {
         let Some(doorkeeper) = self.site.doorkeeper() else { return true };
         folder.linked().into_iter().all(|up| {
             let linked = folder_name(&segments[..segments.len() - up]);
             let known = lock(&self.admitted).get(&linked).copied();
-            // Not under the lock, for this may take long. Nobody else is asking: a folder is listed once, by one thread, and
-            // before those in it.
+            // Not under the lock, because this may take long. No other thread makes this call at the same time: a
+            // directory is listed once, by one thread, and before its subdirectories.
             known.unwrap_or_else(|| {
                 let admitted = doorkeeper(&linked);
                 lock(&self.admitted).insert(linked, admitted);
@@ -265,7 +265,7 @@ impl Ahead<'_> {
         })
     }
 
-    /// The names that more than one root has a say in.
+    /// Returns the names that more than one root contains or implies.
     fn shared(&self, task: &Task, names: &[(OsString, usize)], folders: usize) -> BTreeSet<Vec<u8>> {
         let mut shared: BTreeSet<Vec<u8>> = self.site.implied(&task.segments).into_iter().collect();
         if folders > 1 {
@@ -276,7 +276,7 @@ impl Ahead<'_> {
         shared
     }
 
-    /// Lists what has this name in a folder, if the name is shown.
+    /// Lists the entry of this name in a directory, if the name is shown.
     fn enter(
         &self,
         path: &mut Vec<Vec<u8>>,
@@ -289,7 +289,7 @@ impl Ahead<'_> {
             let Sighting { file, folder, leaves_root, unknown } = sight(path);
             let key = || name::encode_segment(name);
             if let Some(error) = unknown {
-                // Where there is a file, only the folder of the same name is in doubt.
+                // If the file is known, only the directory of the same name is uncertain.
                 let key = if file.is_some() { key() + "/" } else { key() };
                 entries.push(Entry { key, thing: EntryThing::Unknown(error) });
             }
@@ -307,7 +307,7 @@ impl Ahead<'_> {
         path.pop();
     }
 
-    /// Goes through the files in order.
+    /// Passes the files to `each` in order.
     fn read<E>(&self, root: &Task, each: &mut dyn FnMut(Step) -> Result<(), E>) -> Result<(), E> {
         let mut open = vec![(folder_name(&root.segments), self.take(root, each)?.into_iter())];
         while let Some((prefix, entries)) = open.last_mut() {
@@ -327,7 +327,7 @@ impl Ahead<'_> {
         Ok(())
     }
 
-    /// The entries of a folder, listed here and now if no helper has begun.
+    /// Returns the entries of a directory, which this thread lists itself if no helper has started.
     fn take<E>(&self, task: &Task, each: &mut dyn FnMut(Step) -> Result<(), E>) -> Result<Vec<Entry>, E> {
         if task.claim() {
             self.list(task);
@@ -356,7 +356,7 @@ fn folder_name(segments: &[Vec<u8>]) -> String {
     segments.iter().map(|segment| name::encode_segment(segment) + "/").collect()
 }
 
-/// A thread that panicked left plain data behind; it is still good.
+/// Locks a mutex. A thread that panicked leaves plain data behind, which is still valid.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
