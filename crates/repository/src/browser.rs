@@ -1,8 +1,8 @@
 //! Decides whether a client is a browser, and so gets an HTML page instead of XML.
 //!
-//! XML is the default: a harvester that receives HTML fails in its XML parser, while a person who receives XML can still
-//! read it. Java's `HttpURLConnection` sends `Accept: text/html, image/gif, image/jpeg, */*; q=0.2` with every request, so
-//! a preference for `text/html` does not identify a browser. Both hosts call this function and nothing else.
+//! XML is the default: a harvester that receives HTML fails in its XML parser, while a person who receives XML can
+//! still read it. Java's `HttpURLConnection` sends `Accept: text/html, image/gif, image/jpeg, */*; q=0.2` with every
+//! request, so a preference for `text/html` does not identify a browser. Both hosts call only this function.
 
 use crate::quality::{self, Quality};
 
@@ -20,10 +20,11 @@ pub struct Signs<'a> {
 }
 
 impl Signs<'_> {
-    /// Returns true if a browser opens this URL as a page of its own.
+    /// Returns true if a browser opens this URL as a separate page.
     ///
     /// With Sec-Fetch-Mode, the browser states that itself; requests of scripts and frames get XML. (The page forbids
-    /// framing.) Without it, Accept must contain both `text/html` and `application/xhtml+xml`, as in every browser since
+    /// framing.) Without it, Accept must contain both `text/html` and `application/xhtml+xml`, as in every browser
+    /// since
     /// 2004. In both cases, the client must not prefer another media type. The page sends no forms by POST.
     pub fn is_browser(&self) -> bool {
         let navigates = self.fetch_mode.map(|mode| mode.trim().eq_ignore_ascii_case("navigate"));

@@ -1,4 +1,4 @@
-//! What a person can choose from on a page, and what was chosen to get there.
+//! The options that a page offers to the reader, and the selection that led to it.
 
 use std::collections::HashMap;
 
@@ -12,39 +12,39 @@ use crate::answer::describe::visible_sets;
 use crate::error::Failure;
 use crate::repository::Visit;
 
-/// A longer list of sets is no help in a form; ListSets has them all.
+/// The maximum number of sets in a form; ListSets has all.
 const MOST_SETS: usize = 1_000;
 
-/// How many characters of a datestamp are its day.
+/// The number of characters of a datestamp that are its day.
 const DAY: usize = "YYYY-MM-DD".len();
 
-/// What the forms of a page offer.
+/// The options of a page's forms.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     pub(super) repository_name: String,
-    /// Prefixes, the one every repository has first.
+    /// Metadata prefixes, beginning with the one that every repository has.
     pub(super) formats: Vec<String>,
     /// Specs and names of the sets this requester sees.
     pub(super) sets: Vec<(String, String)>,
     /// The arguments of the request.
     pub(super) asked: Arguments,
     pub(super) chosen: Chosen,
-    /// Whether the repository was opened without asking anything.
+    /// True if the page is the front page of the repository, requested without arguments.
     pub(super) is_front: bool,
-    /// Whether the repository is of records, and not of the files of a site.
+    /// True if the repository contains records, and not the files of a site.
     pub(super) is_of_records: bool,
-    /// The number of items in each set, and of all items under the empty spec. None if this requester does not see all
-    /// items: a count would reveal how many are hidden.
+    /// The number of items in each set, and of all items under the empty spec. `None` if this requester does not see
+    /// all items: a count would reveal the number of hidden items.
     pub(super) counts: Option<HashMap<String, u64>>,
     /// Titles of records in a format without titles, by identifier.
     pub(super) titles: HashMap<String, String>,
-    /// Files up to this size are inside of records in the chosen format, and left out on the page.
+    /// The maximum size of files that are inside of records in the chosen format, and omitted on the page.
     pub(super) left_out_up_to: Option<u64>,
-    /// The search that the page is of.
+    /// The search whose results the page shows.
     pub(super) search: Option<Search>,
 }
 
-/// A selection as a form holds it: what was not chosen is empty.
+/// A selection in a form: unselected fields are empty.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Chosen {
     pub(super) prefix: String,
@@ -54,7 +54,8 @@ pub(super) struct Chosen {
 }
 
 impl Choices {
-    /// `by_value_limit` is that of the repository; pages have no files inside of records.
+    /// Returns the options of a page. `by_value_limit` is that of the repository; pages have no files inside of
+    /// records.
     pub(super) fn new(visit: &Visit<'_>, asked: Arguments, by_value_limit: u64) -> Result<Self, Failure> {
         let repository = visit.repository;
         let token = value(&asked, "resumptionToken").and_then(|token| Token::open(token, &visit.token_key()));
@@ -80,27 +81,27 @@ impl Choices {
         })
     }
 
-    /// The value of an argument of the request.
+    /// Returns the value of an argument of the request.
     pub(super) fn asked(&self, name: &str) -> Option<&str> {
         value(&self.asked, name)
     }
 
-    /// The verb of the request, if it has one.
+    /// Returns the verb of the request, if it has one.
     pub(super) fn verb(&self) -> Option<Verb> {
         self.asked("verb").and_then(Verb::from_name)
     }
 
-    /// The format to begin with.
+    /// Returns the default format.
     pub(super) fn usual_format(&self) -> &str {
         self.formats.first().map_or("oai_dc", String::as_str)
     }
 
-    /// The number of items in a set; of all items, for the empty spec.
+    /// Returns the number of items in a set; of all items, for the empty spec.
     pub(super) fn count(&self, spec: &str) -> Option<String> {
         self.counts.as_ref().map(|counts| grouped(counts.get(spec).copied().unwrap_or(0)))
     }
 
-    /// The name of a set; its spec if it has none.
+    /// Returns the name of a set; its spec if it has none.
     pub(super) fn set_name<'a>(&'a self, spec: &'a str) -> &'a str {
         self.sets.iter().find(|(known, _)| known == spec).map_or(spec, |(_, name)| name)
     }
@@ -112,8 +113,8 @@ impl Chosen {
         Self { prefix: text("metadataPrefix"), set: text("set"), from: text("from"), until: text("until") }
     }
 
-    /// On later pages only the token knows. It does not know whether a list was to end or only ended where the
-    /// catalogue did; the latter is no choice.
+    /// Reads the selection of a later page from its token. The token does not show if the upper end of the list was
+    /// selected or is the newest datestamp of the catalogue; the latter is not shown as a selection.
     fn in_token(token: &ListToken, newest: Option<Datestamp>) -> Self {
         let Range { first, last } = token.range;
         let ends = newest.is_some_and(|newest| last < newest);
@@ -126,12 +127,12 @@ impl Chosen {
         }
     }
 
-    /// The day of a bound, which is what a form can hold.
+    /// Returns the day of a bound, for a form.
     pub(super) fn day(bound: &str) -> &str {
         bound.get(..DAY).unwrap_or(bound)
     }
 
-    /// The arguments of a list of this selection, from its beginning.
+    /// Returns the arguments of a list of this selection, from its beginning.
     pub(super) fn arguments<'a>(&'a self, verb: &'a str) -> Vec<(&'a str, &'a str)> {
         let optional = [("from", &*self.from), ("until", &*self.until), ("set", &*self.set)];
         let mut arguments = vec![("verb", verb), ("metadataPrefix", &*self.prefix)];
@@ -140,7 +141,7 @@ impl Chosen {
     }
 }
 
-/// A number with commas: `2,614,332`.
+/// Returns a number with commas: `2,614,332`.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group));

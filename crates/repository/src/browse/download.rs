@@ -1,7 +1,7 @@
 //! A whole list as a file: CSV for spreadsheets, JSON lines for programs.
 //!
-//! The list is read page by page through the repository's own responses, as a harvester would, so a download contains what
-//! this requester may list and nothing else. Memory is bounded by one page.
+//! The list is read page by page through the repository's own responses, as a harvester would, so a download contains
+//! exactly what this requester may list. Memory is bounded by one page.
 
 use std::io;
 
@@ -19,7 +19,7 @@ use crate::error::Failure;
 use crate::host::Host;
 use crate::repository::Repository;
 
-/// Records on a page of the list that a download is made of.
+/// The number of records per page of the list.
 const PAGE: usize = 500;
 
 /// The elements of Dublin Core, which are columns of CSV.
@@ -41,13 +41,13 @@ const DUBLIN_CORE: [&str; 15] = [
     "rights",
 ];
 
-/// The most that one download may contain, of records and of bytes; 0 for no limit. A list in pages is admitted page by
-/// page, a download only once: without this, it would evade an hourly budget.
+/// The limits of one download, in records and in bytes; 0 for no limit. Lists in pages are admitted page by page, a
+/// download only once: without limits, it would evade an hourly budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowance {
-    /// Records.
+    /// The number of records.
     pub records: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub bytes: u64,
 }
 
@@ -61,8 +61,8 @@ pub struct Download<'a> {
 }
 
 impl Repository {
-    /// Begins a download. Files inside of records are left out. What fails before the first byte fails here. A list that is
-    /// too long is not sent; instead of it, or of its rest, the file has a line with an error.
+    /// Starts a download. Files inside of records are left out. Errors before the first byte are returned here. A list
+    /// that is too long is not sent; instead of it, or of its rest, the file has a line with an error.
     pub fn download<'a>(
         &self,
         form: Form,
@@ -98,7 +98,7 @@ impl Allowance {
 }
 
 impl Download<'_> {
-    /// Writes the whole list, and reports what was sent, also if that fails in the middle.
+    /// Writes the whole list, and reports in `sent` what was sent, also if writing fails in the middle.
     pub fn write_and_tell(self, out: &mut dyn io::Write, sent: &mut Sent) -> Result<(), Failure> {
         let Self { repository, host, form, allowance, mut first } = self;
         if form == Form::Csv {
@@ -106,7 +106,7 @@ impl Download<'_> {
         }
         loop {
             for error in &first.errors {
-                // An empty list is a file without records; any other error has to be in it.
+                // An empty list is a file without records; any other error is written into the file.
                 if ErrorCode::from_name(&error.0) != Some(ErrorCode::NoRecordsMatch) {
                     sent.is_error = true;
                     write(out, &error_line(form, error), sent)?;
@@ -134,7 +134,7 @@ impl Download<'_> {
     }
 }
 
-/// A page of the list, read.
+/// Reads a page of the list.
 pub(super) fn page(
     repository: &Repository,
     arguments: Result<Arguments, QueryError>,
@@ -145,7 +145,7 @@ pub(super) fn page(
     Ok(Response::read(&xml).map_err(io::Error::other)?)
 }
 
-/// The first value of a title in flat metadata.
+/// Returns the first title in flat metadata.
 pub(super) fn title(record: &document::Record) -> Option<String> {
     let title = fields(record)?.into_iter().find(|(name, _)| *name == "title");
     title.map(|(_, text)| text).filter(|text| !text.is_empty())
@@ -157,7 +157,7 @@ fn write(out: &mut dyn io::Write, line: &str, sent: &mut Sent) -> io::Result<()>
     Ok(())
 }
 
-/// Local names and texts of metadata that has no structure, as Dublin Core has none.
+/// Returns local names and values of metadata without nested elements, such as Dublin Core.
 fn fields(record: &document::Record) -> Option<Vec<(String, String)>> {
     let xml = String::from_utf8_lossy(&record.metadata.as_ref()?.bytes).into_owned();
     let fields = flat(&tokens(&xml))?;
@@ -207,7 +207,7 @@ fn cells(record: &document::Record, verb: Option<Verb>) -> impl Iterator<Item = 
     header.into_iter().chain(texts)
 }
 
-/// A line of CSV (RFC 4180). A cell that a spreadsheet would run as a formula gets an apostrophe in front.
+/// Returns a line of CSV (RFC 4180). A cell that a spreadsheet would run as a formula gets an apostrophe in front.
 fn csv_line(cells: impl Iterator<Item = String>) -> String {
     let cell = |text: String| {
         let text = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text };

@@ -7,7 +7,7 @@
 pub enum Form {
     /// A page of HTML.
     Page,
-    /// XML, as OAI-PMH has it.
+    /// XML, as defined by OAI-PMH.
     Xml,
     /// A whole list as a table, for spreadsheets.
     Csv,
@@ -18,12 +18,12 @@ pub enum Form {
 impl Form {
     const NAMED: [(&'static str, Self); 3] = [("xml", Self::Xml), ("csv", Self::Csv), ("jsonl", Self::JsonLines)];
 
-    /// The form at this name below the base URL.
+    /// Returns the form with this name below the base URL.
     pub fn named(name: &[u8]) -> Option<Self> {
         Self::NAMED.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, form)| *form)
     }
 
-    /// The name below the base URL.
+    /// Returns the name below the base URL.
     pub(super) fn name(self) -> Option<&'static str> {
         Self::NAMED.iter().find(|(_, form)| *form == self).map(|(name, _)| *name)
     }
@@ -33,7 +33,7 @@ impl Form {
         matches!(self, Self::Csv | Self::JsonLines)
     }
 
-    /// The value of Content-Type.
+    /// Returns the value of Content-Type.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Page => "text/html; charset=UTF-8",
@@ -43,7 +43,7 @@ impl Form {
         }
     }
 
-    /// The value of Content-Disposition, if a browser is to save the response.
+    /// Returns the value of Content-Disposition, if a browser is to save the response.
     pub fn disposition(self) -> Option<&'static str> {
         match self {
             Self::Page | Self::Xml => None,

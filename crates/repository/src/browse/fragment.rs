@@ -1,7 +1,7 @@
-//! Foreign XML for people: as fields where it is flat, as Dublin Core is; otherwise indented.
+//! Foreign XML in an HTML page: as fields if it is flat, such as Dublin Core; otherwise indented.
 //!
-//! What is shown was read from an answer, so its nesting is known to be right, but nothing here relies on that: any text
-//! gives some page, and the page has a length that a person can bear.
+//! The XML was read from a response, so its nesting is known to be correct, but this module does not rely on that: any
+//! text results in a page, and the length of the page is limited.
 
 use modoai_protocol::xml::document::Part;
 use serde::Serialize;
@@ -9,53 +9,53 @@ use serde::Serialize;
 use super::links;
 use super::tokens::{Token, name, pieces, tokens};
 
-/// Longer texts are cut; no one reads base64.
+/// The maximum length of a text; longer ones, such as base64, are truncated.
 const MOST_OF_A_TEXT: usize = 2_000;
 
-/// Longer fragments are cut.
+/// The maximum length of a fragment; longer ones are truncated.
 const MOST_OF_ALL: usize = 20_000;
 
-/// A start tag longer than this has its attributes below each other.
+/// A start tag longer than this is shown with one attribute per line.
 const LINE: usize = 90;
 
-/// Deeper elements are not indented further.
+/// The depth from which elements are not indented further.
 const DEEPEST: usize = 12;
 
-/// Nor are texts that bring their own white space.
+/// The maximum indentation of a line, also for text with its own whitespace.
 const MOST_INDENT: usize = 2 * (DEEPEST + 2);
 
 /// A foreign element.
 #[derive(Debug, Serialize)]
 pub(super) struct Fragment {
-    /// What it is called.
+    /// Its heading.
     pub(super) label: String,
-    /// What it says, if it is flat.
+    /// Its values, if it is flat.
     pub(super) fields: Option<Vec<Field>>,
-    /// What it is, if it is not flat.
+    /// Its XML, if it is not flat.
     pub(super) xml: Vec<Line>,
-    /// Whether something was left out.
+    /// True if it was truncated.
     pub(super) is_cut: bool,
-    /// What it means, instead of the XML.
+    /// Its meaning, shown instead of the XML.
     pub(super) sentence: Option<&'static str>,
 }
 
 /// A line of XML.
 #[derive(Debug, Serialize)]
 pub(super) struct Line {
-    /// Spaces it begins with.
+    /// The number of leading spaces.
     pub(super) indent: usize,
-    /// The line, those spaces included.
+    /// The line, including those spaces.
     pub(super) text: String,
 }
 
-/// Values that share a name.
+/// The values with one name.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Field {
     pub(super) label: String,
     pub(super) values: Vec<Value>,
 }
 
-/// A text, with where it leads.
+/// A value, with its link.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Value {
     pub(super) text: String,
@@ -76,19 +76,19 @@ impl Fragment {
         Self { label: root.map(label).unwrap_or_default(), fields, xml, is_cut: cut.happened, sentence: None }
     }
 
-    /// The same, shown as a sentence.
+    /// Returns the same, shown as a sentence.
     pub(super) fn with_sentence(self, sentence: &'static str) -> Self {
         Self { sentence: Some(sentence), ..self }
     }
 
-    /// The first value of a field.
+    /// Returns the first value of a field.
     pub(super) fn first(&self, label: &str) -> Option<&str> {
         let field = self.fields.iter().flatten().find(|field| field.label == label)?;
         field.values.first().map(|value| value.text.as_str())
     }
 }
 
-/// Adds a value to the last field if it is of the same name, else begins a new one.
+/// Adds a value to the last field if that has the same name, otherwise to a new one.
 pub(super) fn add(fields: &mut Vec<Field>, name: &str, value: Value) {
     let label = label(name);
     match fields.last_mut() {
@@ -97,7 +97,8 @@ pub(super) fn add(fields: &mut Vec<Field>, name: &str, value: Value) {
     }
 }
 
-/// An element's name in plain words: `earliestDatestamp` is the "Earliest datestamp", `dc:title` the "Title".
+/// Returns the name of an element as a label: `earliestDatestamp` becomes "Earliest datestamp", `dc:title` becomes
+/// "Title".
 fn label(name: &str) -> String {
     let local = name.rsplit(':').next().unwrap_or_default();
     let mut label = String::new();
@@ -120,7 +121,7 @@ fn label(name: &str) -> String {
     label
 }
 
-/// The texts of a root that holds nothing but elements that hold nothing but text, cut to a length that people read.
+/// Returns the values of a root that contains only elements with only text, truncated for display.
 fn fields(tokens: &[Token<'_>], cut: &mut Cut) -> Option<Vec<Field>> {
     let mut fields = Vec::new();
     for (name, text) in flat(tokens)? {
@@ -129,7 +130,7 @@ fn fields(tokens: &[Token<'_>], cut: &mut Cut) -> Option<Vec<Field>> {
     (!fields.is_empty()).then_some(fields)
 }
 
-/// The names and texts of such elements, in full. None if the root holds anything else.
+/// Returns the names and values of such elements, in full. `None` if the root contains anything else.
 pub(super) fn flat<'a>(tokens: &[Token<'a>]) -> Option<Vec<(&'a str, String)>> {
     let [Token::Start(_), inner @ .., Token::End(_)] = tokens else { return None };
     let mut texts = Vec::new();
@@ -155,7 +156,7 @@ pub(super) fn flat<'a>(tokens: &[Token<'a>]) -> Option<Vec<(&'a str, String)>> {
     Some(texts)
 }
 
-/// Whether a start tag says nothing that its text does not.
+/// Returns true if a start tag has only attributes that can be omitted on a page.
 fn is_plain(tag: &str) -> bool {
     let is_aside =
         |attribute: &&str| [">", "xml:lang", "xmlns", "xsi:"].iter().any(|known| attribute.starts_with(known));
@@ -176,7 +177,7 @@ fn indented(tokens: &[Token<'_>], cut: &mut Cut) -> String {
         match token {
             Token::Start(tag) => {
                 line(&mut out, depth, &broken(tag, depth, cut));
-                // A text alone stays between its tags.
+                // An element with only text stays on one line.
                 match &tokens[at..] {
                     [Token::Text(text) | Token::Cdata(text), Token::End(end), ..] => {
                         out.push_str(&cut.text(text.trim()));
@@ -217,13 +218,13 @@ fn line(out: &mut String, depth: usize, text: &str) {
     out.push_str(text);
 }
 
-/// A tag, over several lines if it is long.
+/// Returns a tag, over several lines if it is long.
 fn broken(tag: &str, depth: usize, cut: &mut Cut) -> String {
     let joint = if tag.len() > LINE { format!("\n{}", "  ".repeat(depth.min(DEEPEST) + 2)) } else { " ".to_owned() };
     cut.text(&pieces(tag).join(&joint))
 }
 
-/// Shortens texts, and remembers whether it did.
+/// Truncates values, and records if it did.
 #[derive(Default)]
 struct Cut {
     happened: bool,

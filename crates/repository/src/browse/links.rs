@@ -1,24 +1,24 @@
-//! Requests as links, and which links are followed.
+//! Builds links of requests, and decides which links in metadata are active.
 //!
-//! Links hold only a query, or a path, so that they lead back to wherever the page was opened: behind a proxy or a tunnel
-//! that is not the URL the repository knows itself by.
+//! Links contain only a query, or a path, so that they work at any address of the page: behind a proxy or a tunnel the
+//! address differs from the base URL of the repository.
 
 use modoai_protocol::query;
 
 use super::form::Form;
 
-/// The page of a request.
+/// Returns the link to the page of a request.
 pub(super) fn page(arguments: &[(&str, &str)]) -> String {
     format!("?{}", query::render(arguments.iter().copied()))
 }
 
-/// The text as a link, if it is one to the web. Whatever else it may be (`javascript:`, `data:`) stays text.
+/// Returns the text as a link, if it is one to the web. Any other URL (`javascript:`, `data:`) stays text.
 pub(super) fn web(text: &str) -> Option<String> {
     let has_scheme = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     (has_scheme("http://") || has_scheme("https://")).then(|| text.to_owned())
 }
 
-/// The response to a request in another form, for a browser too. None for a request that could not be read.
+/// Returns the link to the response in another form, also for a browser. `None` for a request that could not be read.
 pub(super) fn in_form(base_url: &str, form: Form, arguments: &[(&str, &str)]) -> Option<String> {
     let name = form.name().filter(|_| !arguments.is_empty())?;
     let host_and_path = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
@@ -27,12 +27,13 @@ pub(super) fn in_form(base_url: &str, form: Form, arguments: &[(&str, &str)]) ->
     Some(format!("/{path}{slash}{name}?{}", query::render(arguments.iter().copied())))
 }
 
-/// The URL of a request, as harvesters send it. None for a request that could not be read and so not be repeated.
+/// Returns the URL of a request, as harvesters send it. `None` for a request that could not be read and so cannot be
+/// repeated.
 pub(super) fn request(base_url: &str, arguments: &[(&str, &str)]) -> Option<String> {
     (!arguments.is_empty()).then(|| format!("{base_url}?{}", query::render(arguments.iter().copied())))
 }
 
-/// A command that requests a URL, safe to paste into a shell.
+/// Returns a command that requests a URL, safe to paste into a shell.
 pub(super) fn command(url: &str) -> String {
     format!("curl '{}'", url.replace('\'', r"'\''"))
 }

@@ -1,4 +1,4 @@
-//! Records and headers as cards, and the pages they come in.
+//! Records and headers as cards, and the links between pages.
 
 use modoai_protocol::Verb;
 use modoai_protocol::xml::{Response, document};
@@ -13,7 +13,7 @@ use super::links;
 pub(super) struct Card<'a> {
     pub(super) title: Option<String>,
     identifier: &'a str,
-    /// The resource, where there is one to be had.
+    /// The URL of the resource, if it is available.
     resource: Option<String>,
     datestamp: &'a str,
     is_deleted: bool,
@@ -34,7 +34,7 @@ struct Labelled<'a> {
     is_current: bool,
 }
 
-/// Where in a list a page is, with links to its first and next page.
+/// The position of a page in a list, with links to its first and next page.
 #[derive(Debug, Serialize)]
 pub(super) struct Paging {
     first: u64,
@@ -93,7 +93,8 @@ impl Card<'_> {
 }
 
 impl Paging {
-    /// None where there is no list, or the list of formats, which always comes whole; and for a search, which has its own.
+    /// Returns `None` if the response is not a list, or is the list of formats, which is always complete; and for a
+    /// search, which has separate links.
     pub(super) fn new(response: &Response, choices: &Choices) -> Option<Self> {
         let verb = response.verb.filter(|_| response.errors.is_empty() && choices.search.is_none())?;
         let count = match verb {

@@ -1,24 +1,24 @@
-//! An answer as a page for people.
+//! Responses as HTML pages.
 //!
-//! A person who opens the repository in a browser sees what a harvester would get, with links to go on. Browsers no
-//! longer apply stylesheets to XML, so the page is made here: the answer is written as XML, read back with the
-//! protocol's own reader and put into a template. The page can therefore not say anything that the answer does not.
-//! It needs no script, no cookie and nothing from elsewhere, and nothing on it is taken for markup that came from a
-//! file's name or contents.
+//! A user who opens the repository in a browser sees the content that a harvester receives, with links. Browsers no
+//! longer apply stylesheets to XML, so the server builds the page: the response is written as XML, parsed with the
+//! protocol's own parser and put into a template. The page therefore contains nothing that the response does not
+//! contain. It needs no script, no cookie and no external resource, and names and contents of files are never
+//! interpreted as markup.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
 //! | `form` | HTML, XML, CSV or JSON lines |
-//! | `choices` | what a person can choose from, and has chosen |
+//! | `choices` | the options that a page offers, and the selection |
 //! | `search` | records by words in title and identifier |
 //! | `download` | a whole list as a file |
-//! | `view` | an answer, sorted for reading |
-//! | `listing` | its records and headers, and the pages they come in |
-//! | `trouble` | what to do about each error |
+//! | `view` | a response, arranged for display |
+//! | `listing` | its records and headers, and the links between pages |
+//! | `trouble` | hints for each error |
 //! | `fragment` | foreign XML as fields, or indented |
-//! | `tokens` | where its tags and texts begin and end |
+//! | `tokens` | the tags and text of XML |
 //! | `links` | requests as links |
-//! | `page.html` | what all pages share; the other templates go into it |
+//! | `page.html` | the part that all pages share; the other templates go into it |
 
 mod choices;
 mod download;
@@ -55,7 +55,8 @@ pub use download::{Allowance, Download};
 pub use form::Form;
 
 impl Repository {
-    /// The answer to a request as a page of HTML. The bare URL shows Identify; to a harvester it would be an error.
+    /// Returns the response to a request as a page of HTML. The bare URL shows Identify; to a harvester it would be an
+    /// error.
     pub fn page_for_people(
         &self,
         arguments: Result<Arguments, QueryError>,
@@ -64,7 +65,7 @@ impl Repository {
         self.page_and_tell(arguments, host, &mut Sent::default())
     }
 
-    /// The same, and tells what is on the page.
+    /// The same, and reports in `sent` what the page contains.
     pub fn page_and_tell(
         &self,
         arguments: Result<Arguments, QueryError>,
@@ -105,7 +106,7 @@ impl Repository {
     }
 }
 
-/// The titles of the records on a page in a format that has none, by identifier.
+/// Returns the titles of the records on a page in a format without titles, by identifier.
 fn titles(
     people: &Repository,
     response: &Response,
@@ -125,12 +126,12 @@ fn titles(
     Ok(titles)
 }
 
-/// What a person means: a form sends the fields that were left empty, too.
+/// Removes empty arguments: a form also sends the fields that were left empty.
 pub fn filled_in(arguments: Arguments) -> Arguments {
     arguments.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// The arguments of a page that OAI-PMH knows: all but the words of a search.
+/// Returns the arguments of a page that OAI-PMH defines: all but the words of a search.
 pub fn of_protocol(arguments: &Arguments) -> Arguments {
     search::split(arguments.clone()).1
 }
@@ -139,13 +140,13 @@ fn identify() -> Arguments {
     vec![("verb".to_owned(), Verb::Identify.to_string())]
 }
 
-/// Puts an answer into the templates. Fails only if a template has a fault.
+/// Puts a response into the templates. Fails only if a template is invalid.
 fn render(response: &Response, choices: &Choices, base_url: &str) -> io::Result<String> {
     let page = Page::new(response, choices, base_url);
     TEMPLATES.get_template("page.html").and_then(|template| template.render(Serde(&page))).map_err(io::Error::other)
 }
 
-/// Names that end in `.html` have everything escaped that is put into them.
+/// In templates whose names end in `.html`, all inserted values are escaped.
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();

@@ -1,8 +1,8 @@
 //! Search: the records whose title and identifier contain all words.
 //!
-//! A bounded scan, and no index. Titles of files are known only once a file was read, what a requester may see differs from
-//! requester to requester, and several programs write the catalogue: an index would have to follow all of them. The scan reads
-//! the list that a harvester would get, stops after [`MOST`] records or [`LONGEST`], and its page has a link that continues it.
+//! A bounded scan, and no index. Titles of files are known only once a file was read, requesters see different records,
+//! and several programs write the catalogue: an index would have to follow all of them. The scan reads the list that a
+//! harvester would receive, stops after [`MOST`] records or [`LONGEST`], and its page has a link that continues it.
 
 use std::time::{Duration, Instant};
 
@@ -21,35 +21,35 @@ use crate::repository::Repository;
 /// The argument with the words. Only pages have it: OAI-PMH has no search.
 pub(super) const SEARCH: &str = "search";
 
-/// The most records that one request reads.
+/// The maximum number of records that one request reads.
 const MOST: usize = 20_000;
 
-/// The longest time that one request reads.
+/// The maximum duration of one request.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// The search ends at the page of the scan on which it has found this many.
+/// The number of matches after which the scan stops, at the end of a page.
 const ENOUGH: usize = 50;
 
-/// Records on a page of the scan.
+/// The number of records per page of the scan.
 const PAGE: usize = 100;
 
 /// The outcome of a search.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Search {
     pub(super) words: String,
-    /// The number of records found, and among which.
+    /// The number of records found, and the number searched.
     summary: String,
     /// The page that continues the search.
     next: Option<String>,
 }
 
-/// The words of a search, and the arguments without them.
+/// Returns the words of a search, and the arguments without them.
 pub(super) fn split(arguments: Arguments) -> (Option<String>, Arguments) {
     let (search, rest): (Vec<_>, _) = arguments.into_iter().partition(|(name, _)| name == SEARCH);
     (search.into_iter().next().map(|(_, words)| words), rest)
 }
 
-/// Reads the list from where the arguments say, and returns the records that match as one page.
+/// Reads the list from the position in the arguments, and returns the records that match as one page.
 pub(super) fn run(
     repository: &Repository,
     words: &str,
@@ -105,7 +105,7 @@ fn summary(found: usize, before: u64, last: u64, size: Option<u64>) -> String {
     }
 }
 
-/// Compares without regard to case. The part that all identifiers have in common is left out: it would match everything.
+/// Compares without regard to case. The common prefix of all identifiers is left out: it would match everything.
 fn matches(record: &document::Record, prefix: &str, words: &[String]) -> bool {
     let name = record.identifier.strip_prefix(prefix).unwrap_or(&record.identifier);
     let mut text = percent_decode_str(name).decode_utf8_lossy().to_lowercase();
@@ -115,7 +115,7 @@ fn matches(record: &document::Record, prefix: &str, words: &[String]) -> bool {
 }
 
 impl Search {
-    /// The search as the form shows it.
+    /// Returns the words for the search field.
     pub(super) fn words(choices: &Choices) -> &str {
         choices.search.as_ref().map_or("", |search| &search.words)
     }

@@ -1,6 +1,6 @@
-//! XML cut into pieces, for showing. Not a parser: whatever comes in comes out, in order.
+//! Splits XML into pieces for display. This is not a parser: all input is returned, in order.
 
-/// A piece of XML, delimiters included, except for CDATA, which is its text.
+/// A piece of XML with its delimiters, except for CDATA, which is its text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     Start(&'a str),
@@ -12,7 +12,7 @@ pub(super) enum Token<'a> {
     Aside(&'a str),
 }
 
-/// Cuts XML into pieces. Markup that does not end is text, with all that follows.
+/// Splits XML into pieces. Markup that does not end is text, with everything after it.
 pub(super) fn tokens(mut rest: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     while !rest.is_empty() {
@@ -42,7 +42,7 @@ pub(super) fn tokens(mut rest: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The length of the markup that a text begins with, if it does and the markup ends.
+/// Returns the length of the markup at the beginning of a text, if it begins with markup that ends.
 fn markup(text: &str) -> Option<usize> {
     for (start, end) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")] {
         if let Some(inner) = text.strip_prefix(start) {
@@ -61,13 +61,13 @@ fn markup(text: &str) -> Option<usize> {
     None
 }
 
-/// The element's name in a tag.
+/// Returns the element's name in a tag.
 pub(super) fn name(tag: &str) -> &str {
     let inner = tag.trim_start_matches('<');
     &inner[..inner.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(inner.len())]
 }
 
-/// A tag at its white space, that within quotes aside: its name, then its attributes.
+/// Splits a tag at whitespace outside of quotes: its name, then its attributes.
 pub(super) fn pieces(tag: &str) -> Vec<&str> {
     let mut quote = None;
     let is_gap = |letter: char| {

@@ -1,4 +1,4 @@
-//! What a person can do about each error.
+//! Hints for each error on a page.
 
 use modoai_protocol::ErrorCode;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::choices::Choices;
 use super::links;
 
-/// Errors of one code, and the way out of them.
+/// The errors of one code, and hints for them.
 #[derive(Debug, Serialize)]
 pub(super) struct Trouble {
     code: String,
@@ -16,7 +16,7 @@ pub(super) struct Trouble {
     ways_out: Vec<(&'static str, String)>,
 }
 
-/// What an answer's errors, as codes and messages, amount to.
+/// Groups the errors of a response, given as codes and messages.
 pub(super) fn troubles(errors: &[(String, String)], choices: &Choices) -> Vec<Trouble> {
     let mut troubles = Vec::<Trouble>::new();
     for (code, message) in errors {

@@ -1,4 +1,4 @@
-//! An answer, sorted for reading. Templates only place what stands here.
+//! A response, arranged for display. The templates only lay out its fields.
 
 use modoai_protocol::xml::document::{self, Part};
 use modoai_protocol::xml::{DATESTAMPS_NAMESPACE, Response};
@@ -13,7 +13,7 @@ use super::listing::{Card, Paging};
 use super::search::Search;
 use super::trouble::{Trouble, troubles};
 
-/// Verbs by what a person looks for.
+/// The verbs, by the label of their tab.
 const TABS: [(&str, Verb); 6] = [
     ("About", Verb::Identify),
     ("Formats", Verb::ListMetadataFormats),
@@ -35,12 +35,12 @@ pub(super) struct Page<'a> {
     is_of_records: bool,
     is_list: bool,
     tabs: Vec<Tab>,
-    /// What the list is narrowed to.
+    /// The restrictions of the list.
     narrowed: Vec<(&'static str, &'a str)>,
     form: Forms<'a>,
     /// The URL of the request, and a command that requests it.
     request: Option<(String, String)>,
-    /// A link to the answer as XML.
+    /// A link to the response as XML.
     xml: Option<String>,
     /// The whole list as a file: labels and links.
     downloads: Vec<(&'static str, String)>,
@@ -48,9 +48,9 @@ pub(super) struct Page<'a> {
     total: Option<String>,
     set_count: usize,
     search: Option<&'a Search>,
-    /// The largest file that the XML contains and the page does not.
+    /// The size of the largest file that the XML contains and the page does not.
     left_out_up_to: Option<String>,
-    /// The template that places the answer itself.
+    /// The template for the response itself.
     template: &'static str,
     answer: Answer<'a>,
 }
@@ -63,7 +63,7 @@ struct Tab {
     is_current: bool,
 }
 
-/// The forms, with what was chosen before.
+/// The forms, with the present selection.
 #[derive(Debug, Serialize)]
 struct Forms<'a> {
     wants_records: bool,
@@ -156,7 +156,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The whole list that a page is of; on the front page, the list of everything.
+/// Returns links to the whole list of a page; on the front page, to the list of everything.
 fn downloads(choices: &Choices, verb: Option<Verb>, base_url: &str) -> Vec<(&'static str, String)> {
     let chosen = Chosen { prefix: choices.usual_format().to_owned(), ..Chosen::default() };
     let arguments = match verb {
@@ -170,7 +170,7 @@ fn downloads(choices: &Choices, verb: Option<Verb>, base_url: &str) -> Vec<(&'st
     [("CSV", Form::Csv), ("JSON lines", Form::JsonLines)].into_iter().filter_map(link).collect()
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
@@ -217,7 +217,7 @@ fn heading(verb: Option<Verb>, response: &Response, choices: &Choices, answer: &
     fixed.to_owned()
 }
 
-/// One record cannot be asked for without saying which, so its tab leads to the form where that is said.
+/// Returns the tabs. GetRecord requires an identifier, so its tab links to the form for it.
 fn tabs(choices: &Choices, current: Option<Verb>) -> Vec<Tab> {
     let prefix = choices.usual_format();
     let link = |verb: Verb| match verb {
@@ -253,7 +253,7 @@ impl<'a> Forms<'a> {
             is_chosen: spec == chosen.set,
         };
         let mut sets: Vec<_> = choices.sets.iter().map(|(spec, name)| choice(spec, name)).collect();
-        // What was chosen stays chosen, also if it is no longer, or not for this person, on offer.
+        // A selected set stays selected, also if the list no longer contains it or this requester cannot see it.
         if !chosen.set.is_empty() && !sets.iter().any(|set| set.is_chosen) {
             sets.push(choice(&chosen.set, &chosen.set));
         }
@@ -297,7 +297,7 @@ fn identify(response: &Response) -> Vec<Field> {
     fields
 }
 
-/// A description in modoai's own namespace as a sentence.
+/// Shows a description in modoai's own namespace as a sentence.
 fn said(fragment: Fragment) -> Fragment {
     if !fragment.xml.iter().any(|line| line.text.contains(DATESTAMPS_NAMESPACE)) {
         return fragment;
@@ -312,7 +312,7 @@ fn fragments(parts: &[Part]) -> Vec<Fragment> {
     parts.iter().map(Fragment::new).collect()
 }
 
-/// Of one item, a format leads to its record; otherwise to all records.
+/// Returns a row for a format. For one item, it links to its record in that format; otherwise to all records.
 fn format_row<'a>(format: &'a document::Format, choices: &Choices) -> FormatRow<'a> {
     let prefix = ("metadataPrefix", format.prefix.as_str());
     let (label, link) = match choices.asked("identifier") {
