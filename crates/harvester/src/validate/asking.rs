@@ -1,5 +1,5 @@
-//! Asks until there is an answer, no hope of one, or nothing left to ask with. Whatever goes over the wire counts: the
-//! same question once more after a refusal or a broken line, and the hops of a redirect.
+//! Sends requests to an endpoint and repeats those that fail, within the limits of the options. Everything that is sent
+//! counts: repetitions after a refusal or a broken connection, and the hops of a redirect.
 
 use std::time::Duration;
 
@@ -7,26 +7,26 @@ use super::Options;
 use super::exchange::{Exchange, Question, Reply, Wait};
 use super::transport::Transport;
 
-/// As the official validator: more refusals in a row than that are no flow control.
+/// As the official validator: more consecutive refusals than that are not flow control.
 const REFUSALS: usize = 5;
-/// How often a question is sent that has no answer.
+/// The number of attempts for a request without a response.
 const ATTEMPTS: usize = 3;
-/// So many questions in a row without an answer, and there is nobody to ask any more. Where one verb of several is dead,
-/// others answer in between.
+/// The number of consecutive requests without a response after which the endpoint counts as unavailable. If only one of
+/// several verbs fails, responses to others interrupt the sequence.
 const SILENCE: usize = 8;
-/// For servers that do not say how long to wait.
+/// The pause for servers that send no Retry-After.
 const UNTOLD: Duration = Duration::from_secs(10);
 
-/// A conversation with an endpoint, and what it has cost.
+/// The requests to an endpoint, and their cost.
 pub(super) struct Asking<'a, T> {
     transport: &'a T,
     base_url: &'a str,
     options: &'a Options,
-    /// Requests so far.
+    /// The number of requests sent so far.
     pub(super) sent: usize,
-    /// When it began, by the transport's clock.
+    /// The start time, by the transport's clock.
     began: i64,
-    /// Questions without an answer since the last with one, and why the last has none.
+    /// The number of requests without a response since the last response, and the cause of the last failure.
     silence: usize,
     trouble: String,
 }
@@ -37,13 +37,13 @@ impl<'a, T: Transport> Asking<'a, T> {
         Self { transport, base_url, options, sent: 0, began, silence: 0, trouble: String::new() }
     }
 
-    /// A question and what became of it. The error says which limit is reached.
+    /// Sends a request and returns it with its outcome. The error is the limit that is reached.
     pub(super) async fn ask(&mut self, question: Question) -> Result<Exchange, String> {
         let url = self.url(&question);
         let at = self.transport.now();
         let mut waits = Vec::new();
         let mut attempts = 0;
-        // Whoever did not answer the last question either is not begged.
+        // If the previous request had no response either, this one is not repeated.
         let (most_attempts, most_refusals) = if self.silence == 0 { (ATTEMPTS, REFUSALS) } else { (1, 1) };
         let outcome = loop {
             self.afford()?;
@@ -66,7 +66,7 @@ impl<'a, T: Transport> Asking<'a, T> {
                     self.sent += raw.hops.len();
                     break Reply::read(raw, self.options.answer_bytes);
                 }
-                // What was never sent was not answered badly.
+                // A request that was not sent does not count as a bad response.
                 Err(none) if none.is_held => {
                     self.sent -= 1;
                     return Err(format!(
@@ -78,7 +78,7 @@ impl<'a, T: Transport> Asking<'a, T> {
                     attempts += 1;
                     self.pause(Duration::from_secs(2)).await?;
                 }
-                // That our time is over is not the server's fault.
+                // The expired time limit is not an error of the server.
                 Err(_) if self.left().is_zero() => return Err(self.too_late()),
                 Err(none) => break Err(none.reason),
             }
@@ -93,7 +93,7 @@ impl<'a, T: Transport> Asking<'a, T> {
         Ok(exchange)
     }
 
-    /// Whether one more request may be sent.
+    /// Checks that one more request may be sent.
     fn afford(&self) -> Result<(), String> {
         if self.sent >= self.options.requests {
             return Err(format!("the limit of {} requests is reached", self.options.requests));
@@ -104,7 +104,7 @@ impl<'a, T: Transport> Asking<'a, T> {
         if self.left().is_zero() { Err(self.too_late()) } else { Ok(()) }
     }
 
-    /// The time that is left.
+    /// Returns the remaining time.
     fn left(&self) -> Duration {
         let spent = u64::try_from(self.transport.now() - self.began).unwrap_or_default();
         self.options.time.saturating_sub(Duration::from_secs(spent))
@@ -114,7 +114,7 @@ impl<'a, T: Transport> Asking<'a, T> {
         format!("the limit of {} seconds is reached", self.options.time.as_secs())
     }
 
-    /// Waits, unless the time is over before.
+    /// Waits, unless the time limit would expire before.
     async fn pause(&self, time: Duration) -> Result<(), String> {
         if time >= self.left() {
             return Err(self.too_late());
@@ -123,16 +123,16 @@ impl<'a, T: Transport> Asking<'a, T> {
         Ok(())
     }
 
-    /// The question as it can be asked again by hand.
+    /// Returns the request in a form that users can repeat.
     fn url(&self, question: &Question) -> String {
         let (base_url, query) = (self.base_url, &question.query);
-        // The protocol knows no base URL with a query; where there is one all the same, it stays.
+        // The protocol does not allow a base URL with a query; if the base URL has one, it is kept.
         let joint = if base_url.contains('?') { '&' } else { '?' };
         if question.post { format!("{base_url} (POST {query})") } else { format!("{base_url}{joint}{query}") }
     }
 }
 
-/// Whether we are to come back later.
+/// Returns true if the server requests a later attempt.
 pub(super) fn is_refusal(status: u16) -> bool {
     [429, 503].contains(&status)
 }

@@ -1,8 +1,8 @@
-//! The case against an endpoint: everything asked so far, and how checks ask for more.
+//! The responses collected so far, and the interface for requesting more.
 //!
-//! Checks are plain functions. One that needs an answer nobody has asked for yet stops with [`Stop::Need`]; the answer is
-//! fetched, and the check begins anew. So every question is asked once, however many checks rest on it, and no check
-//! knows of sockets or of waiting.
+//! Checks are plain functions. A check that needs a response that was not requested yet stops with [`Stop::Need`]; the
+//! response is fetched, and the check starts again. So every request is sent once, regardless of the number of checks
+//! that use it, and checks contain no network code.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,26 +12,26 @@ use super::Options;
 use super::exchange::{Answer, Entry, Exchange, Question};
 use crate::window::Granularity;
 
-/// Why a check cannot go on.
+/// The reason why a check cannot continue.
 pub(crate) enum Stop {
-    /// This must be asked first.
+    /// This request must be sent first.
     Need(Question),
-    /// There is nothing to judge, for this reason.
+    /// The check is not applicable, for this reason.
     NotJudged(String),
 }
 
-/// A check's end: what it found is in its verdict.
+/// The end of a check: its findings are in its verdict.
 pub(crate) type Judged = Result<(), Stop>;
 
-/// For checks that find nothing to judge.
+/// Ends a check that is not applicable.
 pub(crate) fn not_judged<T>(reason: impl Into<String>) -> Result<T, Stop> {
     Err(Stop::NotJudged(reason.into()))
 }
 
-/// The verbs that select by date and set: harvesters use the one, and the other must agree.
+/// The verbs that select by date and set: harvesters use either, and both must agree.
 pub(crate) const SELECTIVE: [&str; 2] = ["ListIdentifiers", "ListRecords"];
 
-/// Everything known.
+/// All responses received so far.
 pub(crate) struct Case {
     pub(crate) base_url: String,
     pub(crate) options: Options,
@@ -39,14 +39,14 @@ pub(crate) struct Case {
     places: HashMap<Question, usize>,
 }
 
-/// How a list ended.
+/// The end of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// With its last page.
+    /// The last page was received.
     Complete,
-    /// We stopped: it is longer than what is looked at.
+    /// The validator stopped: the list is longer than the limit of the sample.
     Sampled,
-    /// The server stopped it, in this way.
+    /// The server ended it, in this way.
     Broken(String),
 }
 
@@ -62,29 +62,29 @@ impl Case {
         Self { base_url: base_url.to_owned(), options, exchanges: Vec::new(), places: HashMap::new() }
     }
 
-    /// Whether a text is the base URL, byte for byte; but a path that is empty and one that is `/` cannot be told apart.
+    /// Returns true if a text is the base URL, byte for byte; but an empty path and the path `/` are equivalent.
     pub(crate) fn is_base_url(&self, text: &str) -> bool {
         let is_without_path = || text.split_once("://").is_some_and(|(_, rest)| !rest.contains('/'));
         text == self.base_url || (self.base_url.strip_suffix('/') == Some(text) && is_without_path())
     }
 
-    /// Files an answer.
+    /// Stores a response.
     pub(crate) fn file(&mut self, exchange: Exchange) {
         self.places.insert(exchange.question.clone(), self.exchanges.len());
         self.exchanges.push(exchange);
     }
 
-    /// Everything that was asked so far, answered or not.
+    /// Returns all requests so far, with and without a response.
     pub(crate) fn asked(&self) -> &[Exchange] {
         &self.exchanges
     }
 
-    /// Everything that was asked so far, but for what the server put off to the last.
+    /// Returns all requests so far, except those that the server refused in every attempt.
     pub(crate) fn exchanges(&self) -> impl Iterator<Item = &Exchange> + Clone {
         self.exchanges.iter().filter(|exchange| !exchange.is_refused())
     }
 
-    /// What was answered. Where the server asked for patience as often as it was asked, there is nothing to judge.
+    /// Returns the outcome of a request. If the server has refused every attempt, the check is not applicable.
     pub(crate) fn ask(&self, question: Question) -> Result<&Exchange, Stop> {
         match self.places.get(&question) {
             Some(&place) if self.exchanges[place].is_refused() => {
@@ -97,7 +97,7 @@ impl Case {
         }
     }
 
-    /// The same, where an answer that cannot be read leaves nothing to judge.
+    /// The same, but if the response cannot be read, the check is not applicable.
     pub(crate) fn read(&self, question: Question) -> Result<(&Exchange, &Answer), Stop> {
         let exchange = self.ask(question)?;
         match exchange.answer() {
@@ -114,8 +114,8 @@ impl Case {
         self.read(Question::of(&[("verb", "ListMetadataFormats")]))
     }
 
-    /// What datestamps count in; by its length, where the text is not one of the two. Where Identify cannot be read, the
-    /// first datestamp tells.
+    /// Returns the granularity in Identify; if its text is not one of the two, by its length. If Identify cannot be
+    /// read, by the first datestamp.
     pub(crate) fn granularity(&self) -> Result<Granularity, Stop> {
         let identify = self.ask(Question::of(&[("verb", "Identify")]))?;
         let told = match identify.answer() {
@@ -125,7 +125,7 @@ impl Case {
         Ok(told.as_deref().map_or(Granularity::Seconds, Granularity::parse))
     }
 
-    /// The format that lists are asked for: oai_dc, or the first there is.
+    /// Returns the format of the requested lists: oai_dc, or the first format if oai_dc is not available.
     pub(crate) fn prefix(&self) -> Result<String, Stop> {
         let formats = self.ask(Question::of(&[("verb", "ListMetadataFormats")]))?;
         let offered = formats.answer().map_or(&[][..], |answer| &answer.formats);
@@ -133,7 +133,7 @@ impl Case {
         Ok(if has_dc { "oai_dc".to_owned() } else { offered[0].prefix.clone() })
     }
 
-    /// A list from its first question on.
+    /// Returns a list, beginning with its first request.
     pub(crate) fn walk(&self, first: Question) -> Result<Walk<'_>, Stop> {
         let verb = first.argument("verb").unwrap_or_default();
         let take = first.take;
@@ -168,7 +168,7 @@ impl Case {
         }
     }
 
-    /// A list of headers or records with these arguments besides verb and format.
+    /// Returns a list of headers or records with these arguments in addition to verb and format.
     pub(crate) fn list(&self, verb: &str, arguments: &[(&str, &str)]) -> Result<Walk<'_>, Stop> {
         let prefix = self.prefix()?;
         let mut all = vec![("verb", verb), ("metadataPrefix", prefix.as_str())];
@@ -176,12 +176,12 @@ impl Case {
         self.walk(Question::of(&all))
     }
 
-    /// All headers, or as many as are looked at.
+    /// Returns all headers, or the sample of them.
     pub(crate) fn headers(&self) -> Result<Walk<'_>, Stop> {
         self.list("ListIdentifiers", &[])
     }
 
-    /// All records, or as many as are looked at.
+    /// Returns all records, or the sample of them.
     pub(crate) fn records(&self) -> Result<Walk<'_>, Stop> {
         self.list("ListRecords", &[])
     }
@@ -190,12 +190,12 @@ impl Case {
         self.walk(Question::of(&[("verb", "ListSets")]))
     }
 
-    /// The lists whose pages and tokens are judged.
+    /// Returns the lists whose pages and tokens are checked.
     pub(crate) fn lists(&self) -> Result<Vec<(&'static str, Walk<'_>)>, Stop> {
         Ok(vec![("ListIdentifiers", self.headers()?), ("ListRecords", self.records()?), ("ListSets", self.sets()?)])
     }
 
-    /// A record that exists, to try things with: the first that is not deleted.
+    /// Returns an existing record for tests: the first that is not deleted.
     pub(crate) fn sample(&self) -> Result<&Entry, Stop> {
         match self.headers()?.entries().find(|(_, entry)| !entry.deleted && !entry.identifier.trim().is_empty()) {
             Some((_, entry)) => Ok(entry),
@@ -203,7 +203,7 @@ impl Case {
         }
     }
 
-    /// A deleted record, if one was seen.
+    /// Returns a deleted record, if one was seen.
     pub(crate) fn deleted(&self) -> Result<&Entry, Stop> {
         match self.headers()?.entries().find(|(_, entry)| entry.deleted) {
             Some((_, entry)) => Ok(entry),
@@ -211,13 +211,13 @@ impl Case {
         }
     }
 
-    /// One record in one format.
+    /// Returns one record in one format.
     pub(crate) fn record(&self, identifier: &str, prefix: &str) -> Result<&Exchange, Stop> {
         self.ask(Question::of(&[("verb", "GetRecord"), ("identifier", identifier), ("metadataPrefix", prefix)]))
     }
 
-    /// Whether a list may lack a record that another has: what changed since it was begun may have come or gone, and only
-    /// deletions that are persistent are told consistently (section 2.5.1).
+    /// Returns true if a list may lack a record that another list has: records may have been added or deleted since the
+    /// list was started, and only persistent deletions are reported consistently (section 2.5.1).
     pub(crate) fn may_lack(&self, list: &Walk<'_>, entry: &Entry) -> bool {
         let identify = self.ask(Question::of(&[("verb", "Identify")])).ok().and_then(Exchange::answer);
         let is_persistent = identify.and_then(|answer| answer.field("deletedRecord")) == Some("persistent");
@@ -227,9 +227,9 @@ impl Case {
         is_new || (entry.deleted && !is_persistent)
     }
 
-    /// One answer of each kind: what checks over all answers rest on, even if nothing else was asked.
+    /// Requests one response of each kind, for checks over all responses, even if other checks are not selected.
     pub(crate) fn survey(&self) -> Judged {
-        // Answers that cannot be read are among what is judged; what was never answered is left out.
+        // Responses that cannot be read are checked, too; requests without a response are left out.
         needed(self.ask(Question::of(&[("verb", "Identify")])))?;
         needed(self.ask(Question::of(&[("verb", "ListMetadataFormats")])))?;
         needed(self.headers())?;
@@ -242,7 +242,7 @@ impl Case {
         Ok(())
     }
 
-    /// [`survey`](Self::survey) for checks of headers and records, which say nothing if none was received.
+    /// [`survey`](Self::survey) for checks of headers and records, which are not applicable if none was received.
     pub(crate) fn survey_records(&self) -> Judged {
         self.survey()?;
         let has_entries = |exchange: &Exchange| exchange.answer().is_some_and(|answer| !answer.entries.is_empty());
@@ -251,14 +251,14 @@ impl Case {
 }
 
 impl<'a> Walk<'a> {
-    /// What it lists, each with the page it is on.
+    /// Returns its entries, each with its page.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'a Exchange, &'a Entry)> + use<'a, '_> {
         self.pages.iter().flat_map(|page| {
             page.answer().into_iter().flat_map(move |answer| answer.entries.iter().map(move |entry| (*page, entry)))
         })
     }
 
-    /// The sets it lists, each with the page it is on.
+    /// Returns the sets that it lists, each with its page.
     pub(crate) fn set_specs(&self) -> impl Iterator<Item = (&'a Exchange, &'a str)> + use<'a, '_> {
         self.pages.iter().flat_map(|page| {
             page.answer()
@@ -271,17 +271,17 @@ impl<'a> Walk<'a> {
         self.end == End::Complete
     }
 
-    /// The first page.
+    /// Returns the first page.
     pub(crate) fn first(&self) -> &'a Exchange {
         self.pages[0]
     }
 
-    /// The last page that was looked at.
+    /// Returns the last page that was received.
     pub(crate) fn last(&self) -> &'a Exchange {
         self.pages[self.pages.len() - 1]
     }
 
-    /// What kept it from being complete.
+    /// Returns the reason why it is incomplete, if it is.
     pub(crate) fn shortfall(&self) -> Option<String> {
         match &self.end {
             End::Complete => None,
@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Stops for what must be asked first, and for nothing else.
+/// Returns only the error for a request that must be sent first.
 fn needed<T>(asked: Result<T, Stop>) -> Judged {
     match asked {
         Err(Stop::Need(question)) => Err(Stop::Need(question)),
@@ -299,7 +299,7 @@ fn needed<T>(asked: Result<T, Stop>) -> Judged {
     }
 }
 
-/// The moment a datestamp names, in whichever form.
+/// Returns the time of a datestamp, in either form.
 pub(crate) fn moment(text: &str) -> Option<Datestamp> {
     Bound::parse(text.trim()).map(Bound::first)
 }

@@ -1,4 +1,4 @@
-//! An endpoint at the other end of the network.
+//! Sends the validator's requests over the network.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use super::exchange::{Hop, Question, Raw};
 use super::transport::{NoAnswer, Transport};
 use crate::clock;
 
-/// Asks one endpoint, politely. Bodies come as they were sent, since how they were sent is judged too.
+/// Sends requests to one endpoint, within its limits. Bodies are passed on as received, because their encoding is
+/// checked, too.
 pub(super) struct Endpoint<'a> {
     client: &'a Client,
     base_url: &'a Url,
@@ -26,12 +27,12 @@ impl<'a> Endpoint<'a> {
         if question.post {
             ask.form = Some(question.query.clone());
         } else {
-            // The protocol knows no base URL with a query; where there is one all the same, it stays.
+            // The protocol does not allow a base URL with a query; if the base URL has one, it is kept.
             let own = self.base_url.query().filter(|own| !own.is_empty()).map(|own| format!("{own}&"));
             ask.url.set_query(Some(&format!("{}{}", own.unwrap_or_default(), question.query)));
         }
         ask.decode = false;
-        // Section 3.1.3: identity must be among what is accepted.
+        // Section 3.1.3: identity must be among the accepted encodings.
         let accepted = match question.coding {
             "gzip" => "gzip;q=1.0, identity;q=0.5",
             "deflate" => "deflate;q=1.0, identity;q=0.5",

@@ -1,4 +1,4 @@
-//! One question and what came back, read once: everything a check looks at.
+//! A request and its outcome, parsed once: the input of all checks.
 
 use std::io::{self, Read as _};
 
@@ -13,13 +13,13 @@ use super::metadata::{self, Metadata};
 use super::report::Excerpt;
 use super::shape::{self, Deviation};
 
-/// How much of an answer is kept to quote from. Answers are judged whole when they arrive.
+/// The number of bytes of a response that are kept for excerpts. The whole response is checked when it is received.
 const KEPT: usize = 256 * 1024;
 
-/// The logarithm of what zstd may make us remember: 8 MiB, and no more is allowed in HTTP (RFC 9659).
+/// The logarithm of the largest zstd window: 8 MiB, the maximum in HTTP (RFC 9659).
 const LARGEST_WINDOW: u32 = 23;
 
-/// What is asked, and how.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
     /// The arguments, encoded.
@@ -28,49 +28,49 @@ pub(crate) struct Question {
     pub(crate) post: bool,
     /// The Accept-Encoding to send.
     pub(crate) coding: &'static str,
-    /// Tells the same question asked again from the first.
+    /// The number of the repetition; distinguishes a repeated request from the first.
     pub(crate) take: u8,
 }
 
 impl Question {
-    /// With these arguments, encoded as they must be.
+    /// Returns a request with these arguments, encoded as required.
     pub(crate) fn of(arguments: &[(&str, &str)]) -> Self {
-        // Colons, too: section 3.1.1.3 wants them encoded, and servers must understand it.
+        // Colons, too: section 3.1.1.3 requires that they are encoded, and servers must decode them.
         Self::raw(&query::render(arguments.iter().copied()).replace(':', "%3A"))
     }
 
-    /// With exactly these bytes.
+    /// Returns a request with exactly these bytes.
     pub(crate) fn raw(query: &str) -> Self {
         Self { query: query.to_owned(), post: false, coding: "identity", take: 0 }
     }
 
-    /// The same by POST.
+    /// Returns the same request by POST.
     pub(crate) fn posted(self) -> Self {
         Self { post: true, ..self }
     }
 
-    /// The same with another Accept-Encoding.
+    /// Returns the same request with another Accept-Encoding.
     pub(crate) fn coded(self, coding: &'static str) -> Self {
         Self { coding, ..self }
     }
 
-    /// The same once more.
+    /// Returns a repetition of the request.
     pub(crate) fn again(self) -> Self {
         Self { take: self.take + 1, ..self }
     }
 
-    /// The arguments as the server is to read them.
+    /// Returns the arguments as the server should decode them.
     pub(crate) fn arguments(&self) -> Arguments {
         query::parse(self.query.as_bytes()).unwrap_or_default()
     }
 
-    /// One of them.
+    /// Returns one of them.
     pub(crate) fn argument(&self, name: &str) -> Option<String> {
         self.arguments().into_iter().find(|(given, _)| given == name).map(|(_, value)| value)
     }
 }
 
-/// What came through the wire, untouched.
+/// The response as received from the network.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Raw {
     pub(crate) status: u16,
@@ -86,42 +86,42 @@ pub(crate) struct Hop {
     pub(crate) to: String,
 }
 
-/// A request to come back later.
+/// A response that requests a later attempt.
 #[derive(Clone, Debug)]
 pub(crate) struct Wait {
     pub(crate) status: u16,
     pub(crate) retry_after: Option<String>,
 }
 
-/// A question, and what became of it.
+/// A request and its outcome.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) question: Question,
-    /// As it can be asked again by hand.
+    /// The request in a form that users can repeat.
     pub(crate) url: String,
-    /// When it was asked, by our clock, in seconds since 1970.
+    /// The time of the request, by the local clock, in seconds since 1970.
     pub(crate) at: i64,
     pub(crate) waits: Vec<Wait>,
-    /// Why there was no HTTP answer, if there was none.
+    /// The response; the error is the reason why no HTTP response was received.
     pub(crate) outcome: Result<Reply, String>,
 }
 
-/// An HTTP answer.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) hops: Vec<Hop>,
-    /// What the body is really coded in: `gzip`, `deflate`, `zstd`, `identity`; `None` if it could not be decoded.
+    /// The actual coding of the body: `gzip`, `deflate`, `zstd`, `identity`; `None` if it could not be decoded.
     pub(crate) coding: Option<&'static str>,
     /// The beginning of the decoded body.
     pub(crate) kept: Vec<u8>,
-    /// What is wrong with it as XML and by the schema.
+    /// Its deviations from XML and from the schema.
     pub(crate) deviations: Vec<Deviation>,
     pub(crate) answer: Result<Answer, ReadError>,
 }
 
-/// What an answer says.
+/// The content of a response.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) response_date: String,
@@ -141,7 +141,7 @@ pub(crate) struct Answer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) identifier: String,
-    /// Whether white space stands around the identifier.
+    /// True if the identifier is surrounded by whitespace.
     pub(crate) is_padded: bool,
     pub(crate) datestamp: String,
     pub(crate) sets: Vec<String>,
@@ -151,29 +151,29 @@ pub(crate) struct Entry {
 }
 
 impl Exchange {
-    /// The HTTP answer, if there was one.
+    /// Returns the HTTP response, if one was received.
     pub(crate) fn reply(&self) -> Option<&Reply> {
         self.outcome.as_ref().ok()
     }
 
-    /// Returns true if the server put the question off to the last: it was never answered.
+    /// Returns true if the server requested a later attempt every time, and never responded.
     pub(crate) fn is_refused(&self) -> bool {
         self.reply().is_some_and(|reply| is_refusal(reply.status))
     }
 
-    /// What the answer says, if it could be read.
+    /// Returns the content of the response, if it could be read.
     pub(crate) fn answer(&self) -> Option<&Answer> {
         self.reply()?.answer.as_ref().ok()
     }
 
-    /// Whether it has the root element of an answer, though it may not be readable.
+    /// Returns true if it contains the root element of a response, even if it cannot be read.
     pub(crate) fn is_of_the_protocol(&self) -> bool {
         let has =
             |text: &str| self.reply().is_some_and(|reply| memchr::memmem::find(&reply.kept, text.as_bytes()).is_some());
         self.answer().is_some() || has("<OAI-PMH") || has(":OAI-PMH")
     }
 
-    /// What came instead of an answer that can be read.
+    /// Describes the outcome of a request without a readable response.
     pub(crate) fn trouble(&self) -> String {
         match &self.outcome {
             Err(reason) => format!("no response: {reason}"),
@@ -184,13 +184,13 @@ impl Exchange {
         }
     }
 
-    /// What is wrong with the answer as XML and by the schema.
+    /// Returns the response's deviations from XML and from the schema.
     pub(crate) fn deviations(&self) -> impl Iterator<Item = &Deviation> {
         self.reply().map_or(&[][..], |reply| &reply.deviations).iter()
     }
 
-    /// Where a text stands in the answer, if that part of it was kept: as all that an element holds, or else anywhere. The
-    /// name of a set may well be a letter of every word.
+    /// Returns the excerpt with a text, if that part of the response was kept: as the whole content of an element if
+    /// possible, otherwise anywhere, because the name of a set may be a part of many words.
     pub(crate) fn excerpt(&self, text: &str) -> Option<Excerpt> {
         let kept = &self.reply()?.kept;
         let find = |text: &str| memchr::memmem::find(kept, text.as_bytes());
@@ -198,21 +198,21 @@ impl Exchange {
         Some(Excerpt::around(kept, whole().or_else(|| find(text))?))
     }
 
-    /// Where it stands last: of what is there twice, the second is too many.
+    /// Returns the excerpt with the last occurrence: of a duplicate, the second is the error.
     pub(crate) fn last_excerpt(&self, text: &str) -> Option<Excerpt> {
         let kept = &self.reply()?.kept;
         let at = memchr::memmem::rfind(kept, format!(">{}<", escaped(text)).as_bytes());
         at.map_or_else(|| self.excerpt(text), |before| Some(Excerpt::around(kept, before + 1)))
     }
 
-    /// The first bytes of the answer.
+    /// Returns the first bytes of the response.
     pub(crate) fn beginning(&self) -> Option<Excerpt> {
         self.reply().map(|reply| Excerpt::around(&reply.kept, 0))
     }
 }
 
 impl Reply {
-    /// Decodes, inspects and reads. `limit` is what a body may grow to; one that is larger is no answer.
+    /// Decodes, inspects and parses a response. A body larger than `limit` is an error.
     pub(crate) fn read(raw: Raw, limit: usize) -> Result<Self, String> {
         let label = header(&raw.headers, "content-encoding").unwrap_or("identity").to_ascii_lowercase();
         let (coding, body) = decode(&label, raw.body, limit)?;
@@ -224,7 +224,7 @@ impl Reply {
         Ok(Self { status: raw.status, headers: raw.headers, hops: raw.hops, coding, kept, deviations, answer })
     }
 
-    /// A header of the answer.
+    /// Returns a header of the response.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         header(&self.headers, name)
     }
@@ -234,10 +234,11 @@ fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
     headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
 }
 
-/// Decodes by what the first bytes show, because labels lie, and tells what it was: `None` where that failed. The error
-/// says that there is more than the limit.
+/// Decodes a body according to its first bytes, because Content-Encoding can be wrong. Returns the actual coding, or
+/// `None` if decoding failed. The error means that the body exceeds the limit.
 fn decode(label: &str, body: Vec<u8>, limit: usize) -> Result<(Option<&'static str>, Vec<u8>), String> {
-    // One byte more than is allowed shows that there is more, and a small body that grows without end is never held.
+    // Reads one byte more than allowed to detect an excess, so that a small body that decodes to an endless one is
+    // never held.
     let whole = |reader: &mut dyn io::Read| -> io::Result<Vec<u8>> {
         let mut decoded = Vec::new();
         reader.take((limit as u64).saturating_add(1)).read_to_end(&mut decoded)?;
@@ -268,7 +269,7 @@ impl Answer {
         let entries = response.records.into_iter().map(|record| Entry {
             metadata: record.metadata.as_ref().map(metadata::look),
             abouts: record.about.len(),
-            // An identifier is an anyURI: the schema drops white space around it.
+            // An identifier is an anyURI: the schema removes whitespace around it.
             identifier: record.identifier.trim().to_owned(),
             is_padded: record.identifier.trim() != record.identifier,
             datestamp: record.datestamp,
@@ -290,22 +291,23 @@ impl Answer {
         }
     }
 
-    /// The text of Identify with that name, without white space around it.
+    /// Returns the text of an element of Identify, without whitespace around it.
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.texts(name).next().map(str::trim)
     }
 
-    /// All texts of Identify with that name, as they are: most types of the schema are strings, where white space counts.
+    /// Returns all strings of an element of Identify, unmodified: most types of the schema are strings, in which
+    /// whitespace is significant.
     pub(crate) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
         self.identify.iter().filter(move |(given, _)| given == name).map(|(_, text)| text.as_str())
     }
 
-    /// The codes of its errors.
+    /// Returns the codes of its errors.
     pub(crate) fn codes(&self) -> Vec<&str> {
         self.errors.iter().map(|(code, _)| code.as_str()).collect()
     }
 
-    /// Whether one of its errors has this code.
+    /// Returns true if one of its errors has this code.
     pub(crate) fn is_refused_with(&self, code: &str) -> bool {
         self.errors.iter().any(|(given, _)| given == code)
     }

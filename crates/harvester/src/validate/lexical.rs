@@ -1,14 +1,14 @@
-//! The forms that texts and attributes may have.
+//! The lexical forms of text and attributes.
 
 use modoai_protocol::{Bound, ErrorCode, MetadataPrefix, SetSpec, Verb};
 
-/// A form: what it is called, and whether a text has it.
+/// A form: its name, and a function that returns true for a text of this form.
 pub(crate) struct Lexical {
     pub(crate) what: &'static str,
     pub(crate) accepts: fn(&str) -> bool,
 }
 
-/// Anything, or what a check of its own judges.
+/// Any text, or text that a separate check examines.
 pub(crate) const ANY: Lexical = Lexical { what: "any text", accepts: |_| true };
 pub(crate) const URI: Lexical = Lexical { what: "a URI", accepts: |text| is_uri(text.trim()) };
 pub(crate) const DATESTAMP: Lexical = Lexical {
@@ -50,7 +50,7 @@ pub(crate) const INTEGER: Lexical = Lexical {
     accepts: |text| is_number(text.trim().strip_prefix(['-', '+']).unwrap_or(text.trim())),
 };
 
-/// Whether a text is a name of XML with at most one colon in it, and a name on both of its sides.
+/// Returns true if a text is an XML name with at most one colon, and a name on both sides of it.
 pub(crate) fn is_qualified_name(text: &str) -> bool {
     let is_start = |first: char| {
         matches!(first, 'A'..='Z' | '_' | 'a'..='z' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'
@@ -69,7 +69,7 @@ pub(crate) fn is_qualified_name(text: &str) -> bool {
     }
 }
 
-/// Whether a text is a setSpec.
+/// Returns true if a text is a setSpec.
 pub(crate) fn is_set_spec(text: &str) -> bool {
     SetSpec::parse(text).is_some()
 }
@@ -84,7 +84,7 @@ pub(crate) fn is_email(text: &str) -> bool {
     !has_space && text.rsplit_once('@').is_some_and(good)
 }
 
-/// Whether a text can be a URI: a scheme, a colon, and only characters that URIs are made of.
+/// Returns true if a text can be a URI: a scheme, a colon, and only characters that URIs can contain.
 pub(crate) fn is_absolute_uri(text: &str) -> bool {
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())

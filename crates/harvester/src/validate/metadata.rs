@@ -1,5 +1,5 @@
-//! Metadata compared: two serialisations of the same metadata may differ in prefixes, in where namespaces are declared and
-//! in white space between elements, and are still the same.
+//! Compares metadata: two serialisations of the same metadata may differ in prefixes, in the place of namespace
+//! declarations and in whitespace between elements.
 
 use modoai_protocol::xml::document::Part;
 use modoai_protocol::xml::{OAI_NAMESPACE, XSI_NAMESPACE};
@@ -9,16 +9,16 @@ use quick_xml::name::{QName, ResolveResult};
 use quick_xml::reader::NsReader;
 use xxhash_rust::xxh3::Xxh3;
 
-/// What is remembered of a record's metadata.
+/// The properties of a record's metadata that are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Metadata {
     /// The namespace of its root element.
     pub(crate) namespace: String,
-    /// The same for all serialisations of the same content.
+    /// A hash that is the same for all serialisations of the same content.
     pub(crate) fingerprint: u64,
 }
 
-/// Looks at a foreign element. Bytes that are no text, and whatever follows a mistake, are told elsewhere.
+/// Reads a foreign element. Other checks report bytes that are not text, and XML errors.
 pub(crate) fn look(part: &Part) -> Metadata {
     let text = String::from_utf8_lossy(&part.bytes);
     let mut reader = NsReader::from_str(&text);
@@ -52,7 +52,7 @@ pub(crate) fn look(part: &Part) -> Metadata {
     Metadata { namespace: namespace.unwrap_or_default(), fingerprint: hash.digest() }
 }
 
-/// Text is taken word by word.
+/// Text is hashed word by word.
 fn end_run(run: &mut String, hash: &mut Xxh3) {
     let mut first = true;
     for word in run.split_whitespace() {
@@ -81,7 +81,7 @@ fn attributes(reader: &NsReader<&[u8]>, part: &Part, tag: &BytesStart<'_>, hash:
     }
 }
 
-/// A name with its namespace, which may be declared further out than the part begins.
+/// Returns a name with its namespace, which may be declared outside of the part.
 fn expanded(reader: &NsReader<&[u8]>, part: &Part, name: QName<'_>, is_element: bool) -> (String, String) {
     let (local, prefix) = name.decompose();
     let prefix = prefix.map(quick_xml::name::Prefix::into_inner).unwrap_or_default();
@@ -99,7 +99,7 @@ fn expanded(reader: &NsReader<&[u8]>, part: &Part, name: QName<'_>, is_element: 
     (namespace, local.into_inner().to_owned())
 }
 
-/// Whether a namespace is foreign to the protocol, as that of metadata must be.
+/// Returns true if a namespace is not that of the protocol, as required for metadata.
 pub(crate) fn is_foreign(namespace: &str) -> bool {
     !namespace.is_empty() && namespace != OAI_NAMESPACE
 }

@@ -1,17 +1,17 @@
-//! Judges an endpoint: is it conformant, and where not.
+//! Checks the conformance of an endpoint.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | [`checks`] | the table: what is asked, what is expected, and the function that judges |
-//! | `case` | everything asked so far; how checks ask for more; lists and their pages |
-//! | `exchange` | a question and its answer, decoded and read once |
-//! | `shape`, `schema`, `lexical` | an answer held against XML and the schemas |
-//! | `metadata` | whether two serialisations are the same metadata |
-//! | `asking`, `transport` | how often a question is asked; how it reaches an endpoint |
-//! | [`report`], [`render`] | what was found, and how it is told |
+//! | [`checks`] | the table: the request, the expected response, and the function that performs the check |
+//! | `case` | the responses so far; the interface for requesting more; lists and their pages |
+//! | `exchange` | a request and its response, decoded and parsed once |
+//! | `shape`, `schema`, `lexical` | comparison of a response with XML and the schemas |
+//! | `metadata` | comparison of two serialisations of metadata |
+//! | `asking`, `transport` | repetition of requests; the connection to an endpoint |
+//! | [`report`], [`render`] | the findings, and their output |
 //!
-//! Everything is bounded: so many requests, so many records of each list, so many bytes of each answer. What was only
-//! sampled says so.
+//! Everything is limited: the number of requests, the records of each list, the bytes of each response. A check of a
+//! sample reports that in a note.
 
 mod asking;
 mod case;
@@ -40,22 +40,23 @@ use report::Verdict;
 pub use report::{Excerpt, Finding, Grade, Outcome, Report};
 use transport::Transport;
 
-/// How much is looked at.
+/// The limits of a validation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Requests in all, with repeats and redirects. A small repository needs about 110; the rest is room for its lists.
+    /// The total number of requests, with repeats and redirects. A small repository needs about 110; the rest is for
+    /// its lists.
     pub requests: usize,
     /// Records of each list: enough for several pages of most servers, and for a minute of a slow one.
     pub records: usize,
-    /// Pages of each list, for servers with ten records a page.
+    /// Pages of each list, for servers with ten records per page.
     pub pages: usize,
-    /// Bytes of one answer, as the official validator allows.
+    /// Bytes of one response, as in the official validator.
     pub answer_bytes: usize,
-    /// The longest that a server may make us wait at once.
+    /// The longest pause that a server can request.
     pub patience: Duration,
-    /// The longest that everything may take: a slow server is through in minutes, and a stuck one never.
+    /// The longest total duration: a slow server needs minutes, and one that does not respond would never finish.
     pub time: Duration,
-    /// Only these checks or groups of checks; all if there are none.
+    /// Only these checks or groups of checks; all if the list is empty.
     pub only: Vec<String>,
 }
 
@@ -74,29 +75,29 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether a check is wanted.
+    /// Returns true if a check is selected.
     pub fn wants(&self, group: &str, check: &Check) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == check.id || only == group)
     }
 }
 
-/// Why checks are not judged where there is no repository.
+/// The reason for checks that were not performed because the endpoint is not a repository.
 const UNREACHABLE: &str = "failed to read the Identify response";
 
-/// How far it is.
+/// The progress of a validation.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// What is being judged.
+    /// The check in progress.
     pub check: &'static str,
-    /// Checks that are done.
+    /// The number of completed checks.
     pub done: usize,
-    /// Checks in all.
+    /// The total number of checks.
     pub of: usize,
-    /// Requests so far.
+    /// The number of requests so far.
     pub requests: usize,
 }
 
-/// Judges the endpoint at `base_url`.
+/// Checks the endpoint at `base_url`.
 pub async fn validate(
     client: &Client,
     base_url: &Url,
@@ -104,7 +105,8 @@ pub async fn validate(
     progress: &mut dyn FnMut(&Progress),
 ) -> Report {
     let transport = client::Endpoint::new(client, base_url, options.answer_bytes);
-    // A report is shown to people; a password in the URL is not. What is never sent is no part of the base URL.
+    // A report is shown to users, and must not contain a password in the URL. The fragment is never sent, so it is
+    // removed.
     let mut plain = base_url.clone();
     drop(modoai_fetch::Credential::from_url(&mut plain));
     plain.set_fragment(None);
@@ -120,7 +122,7 @@ async fn judge(
 ) -> Report {
     let mut case = Case::new(base_url, options);
     let mut asking = Asking::new(transport, base_url, options);
-    // Which limit was reached, if one was.
+    // The limit that was reached, if any.
     let mut cut_short = None;
     match asking.ask(Question::of(&[("verb", "Identify")])).await {
         Ok(exchange) => case.file(exchange),
@@ -128,7 +130,8 @@ async fn judge(
     }
     let identify = case.asked().first();
     let unreachable = match identify {
-        // One fault in one answer is judged like any other; where nothing of the kind comes, there is no repository.
+        // An error in one response is checked like any other; an endpoint without any OAI-PMH response is not a
+        // repository.
         Some(identify) => (!identify.is_of_the_protocol()).then(|| identify.trouble()),
         None => cut_short.clone(),
     };
@@ -138,7 +141,7 @@ async fn judge(
     let rows = GROUPS.iter().flat_map(|group| group.checks.iter().map(move |check| (group.name, check)));
     let wanted: Vec<_> = rows.filter(|(group, check)| options.wants(group, check)).collect();
     let mut outcomes: Vec<Option<Outcome>> = vec![None; wanted.len()];
-    // Checks over all answers come when all answers are there.
+    // Checks over all responses are performed last, when all responses are available.
     let (last, first): (Vec<usize>, Vec<usize>) = (0..wanted.len()).partition(|&index| wanted[index].1.over_all);
     for (done, index) in first.into_iter().chain(last).enumerate() {
         let (group, check) = wanted[index];
@@ -147,7 +150,7 @@ async fn judge(
             let mut verdict = Verdict::default();
             match (check.judge)(&case, &mut verdict) {
                 Ok(()) => break conclude(group, check, verdict, None),
-                // Why Identify could not be read is told once.
+                // The reason why Identify could not be read is reported once.
                 Err(Stop::NotJudged(_)) if unreachable.is_some() => {
                     break conclude(group, check, verdict, Some(UNREACHABLE.to_owned()));
                 }
@@ -182,7 +185,7 @@ async fn judge(
     }
 }
 
-/// What was found before a check had to stop counts.
+/// Findings before a check was stopped are kept.
 fn conclude(group: &'static str, check: &'static Check, verdict: Verdict, stopped: Option<String>) -> Outcome {
     let grade = match (verdict.grade(), &stopped) {
         (Grade::Pass, Some(_)) => Grade::NotJudged,

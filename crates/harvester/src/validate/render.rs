@@ -1,4 +1,4 @@
-//! A report as text for people, as JSON for programs, and as JUnit XML for build servers.
+//! Writes a report as text for humans, as JSON for programs, and as JUnit XML for build servers.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::checks::GROUPS;
 use super::report::{Finding, Grade, Outcome, Report};
 
-/// How it looks on a terminal.
+/// The colours on a terminal; false for plain text.
 struct Paint(bool);
 
 impl Paint {
@@ -28,7 +28,7 @@ impl Paint {
     }
 }
 
-/// The report for people: what is wrong first, then every check with its grade, then the count.
+/// Returns the report as text: first the findings, then every check with its grade, then the counts.
 pub fn text(report: &Report, colour: bool) -> String {
     let paint = Paint(colour);
     let mut out = String::new();
@@ -49,7 +49,7 @@ pub fn text(report: &Report, colour: bool) -> String {
             found.into_iter().for_each(|outcome| detail(&mut out, outcome, &paint));
         }
     }
-    // Where there is no repository, one reason is enough for all that could not be judged.
+    // If the endpoint is not a repository, checks that were not performed are not listed.
     let is_told = |outcome: &&Outcome| report.unreachable.is_none() || outcome.grade != Grade::NotJudged;
     for group in GROUPS {
         let of_group = report.outcomes.iter().filter(|outcome| outcome.group == group.name);
@@ -79,7 +79,7 @@ pub fn text(report: &Report, colour: bool) -> String {
     out
 }
 
-/// So many things.
+/// Returns a number with its unit.
 fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
@@ -116,7 +116,7 @@ fn detail(out: &mut String, outcome: &Outcome, paint: &Paint) {
     }
 }
 
-/// Foreign text must not move the cursor of a terminal.
+/// Escapes control characters, because foreign text must not move the cursor of a terminal.
 fn readable(text: &str) -> String {
     let mut out = String::new();
     for character in text.chars() {
@@ -129,36 +129,36 @@ fn readable(text: &str) -> String {
     out
 }
 
-/// The report for programs: the verdict, and then everything it rests on. It serialises to one object.
+/// The report for programs: the verdict, followed by all findings. It serialises to one object.
 #[derive(Debug, Serialize)]
 pub struct Judgement<'a> {
-    /// Whether the endpoint conforms.
+    /// True if the endpoint conforms.
     pub conformant: bool,
-    /// Whether warnings counted.
+    /// True if warnings count as failures.
     pub strict: bool,
-    /// How many checks ended how.
+    /// The number of checks by grade.
     pub counts: Counts,
-    /// What was found.
+    /// The findings.
     #[serde(flatten)]
     pub report: &'a Report,
 }
 
-/// How many checks ended how.
+/// The number of checks by grade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Counts {
-    /// As the specification demands.
+    /// Conforms to the specification.
     pub pass: usize,
-    /// Likely to give trouble.
+    /// Likely to cause problems.
     pub warning: usize,
-    /// Against the specification.
+    /// Violates the specification.
     pub failure: usize,
-    /// Nothing could be seen.
+    /// Not applicable.
     pub not_judged: usize,
 }
 
 impl<'a> Judgement<'a> {
-    /// The judgement of a report.
+    /// Returns the result of a report.
     pub fn of(report: &'a Report, strict: bool) -> Self {
         let counts = Counts {
             pass: report.count(Grade::Pass),
@@ -170,8 +170,8 @@ impl<'a> Judgement<'a> {
     }
 }
 
-/// The report as build servers read it: a suite per group, a case per check. Warnings are told as output, and with
-/// `strict` as failures; that not everything was asked is an error of its own, so that no build is green by accident.
+/// Returns the report for build servers: a suite per group, a case per check. Warnings are written as output, and with
+/// `strict` as failures. An incomplete validation is a separate error, so that a build does not succeed by accident.
 pub fn junit(report: &Report, strict: bool) -> String {
     let bound = if strict { Grade::Warning } else { Grade::Failure };
     let stopped = report.unreachable.as_ref().or(report.cut_short.as_ref());
@@ -227,7 +227,7 @@ pub fn junit(report: &Report, strict: bool) -> String {
     xml
 }
 
-/// How many failed, and how many were not judged, as attributes.
+/// Returns the numbers of failed and skipped checks as attributes.
 fn counts(outcomes: &[&Outcome], bound: Grade) -> String {
     let failures = outcomes.iter().filter(|outcome| outcome.grade >= bound).count();
     let skipped = outcomes.iter().filter(|outcome| outcome.grade == Grade::NotJudged).count();

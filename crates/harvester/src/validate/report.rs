@@ -1,4 +1,4 @@
-//! What was found: for each check a grade, and for what is wrong the request that shows it and the offending bytes.
+//! The findings: a grade for each check, and for each problem the request that shows it and the offending bytes.
 
 use modoai_fetch::is_invisible;
 use serde::Serialize;
@@ -7,25 +7,25 @@ use super::checks::Check;
 use super::exchange::Exchange;
 use super::shape::Deviation;
 
-/// Findings of one check that are told; the others are counted.
+/// The number of findings of one check that are reported in full; the others are counted.
 const TOLD: usize = 5;
 
 /// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {
-    /// As the specification demands.
+    /// Conforms to the specification.
     Pass,
-    /// It could not be seen; the reason is told.
+    /// Not applicable; the reason is reported.
     NotJudged,
-    /// Allowed or tolerated, and likely to give harvesters trouble.
+    /// Allowed or tolerated, and likely to cause problems for harvesters.
     Warning,
-    /// Against the specification.
+    /// Violates the specification.
     Failure,
 }
 
 impl Grade {
-    /// In words.
+    /// Returns the name of the grade.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -36,20 +36,20 @@ impl Grade {
     }
 }
 
-/// Some bytes of an answer.
+/// Some bytes of a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Excerpt {
-    /// Where they stand in the answer, after decoding.
+    /// Their offset in the response, after decoding.
     pub offset: u64,
-    /// What they are, readable whatever they are.
+    /// Their text; bytes that are not text are escaped.
     pub text: String,
 }
 
 impl Excerpt {
-    /// At most so many bytes are quoted.
+    /// The maximum number of quoted bytes.
     const LENGTH: usize = 160;
 
-    /// What stands at that place.
+    /// Returns the excerpt at an offset.
     pub(crate) fn around(bytes: &[u8], offset: usize) -> Self {
         let start = offset.min(bytes.len());
         let end = (start + Self::LENGTH).min(bytes.len());
@@ -62,7 +62,7 @@ impl Excerpt {
                     text.push(character);
                 }
             }
-            // A character that the end of the quotation cuts is not the server's fault.
+            // A character that the end of the excerpt truncates is not an error of the server.
             if start + text.len() < end || end == bytes.len() {
                 piece.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02X}")));
             }
@@ -71,66 +71,66 @@ impl Excerpt {
     }
 }
 
-/// Something that is wrong.
+/// A problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// How wrong: a warning or a failure.
+    /// Its severity: a warning or a failure.
     pub grade: Grade,
-    /// What was expected, and what came.
+    /// The expected and the actual response.
     pub message: String,
     /// The request that shows it.
     pub request: Option<String>,
-    /// The bytes in question.
+    /// The offending bytes.
     pub excerpt: Option<Excerpt>,
 }
 
-/// What a check found.
+/// The outcome of a check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
-    /// Which check.
+    /// The check.
     #[serde(flatten)]
     pub check: &'static Check,
-    /// The subject it belongs to.
+    /// Its group.
     pub group: &'static str,
-    /// How it ended.
+    /// Its grade.
     pub grade: Grade,
-    /// Why it could not be judged, or what it rests on when not everything could be looked at.
+    /// The reason why it is not applicable, or its basis if only a sample was checked.
     pub note: Option<String>,
-    /// What is wrong.
+    /// Its findings.
     pub findings: Vec<Finding>,
-    /// How many more of the same there are.
+    /// The number of further findings.
     pub more: usize,
 }
 
-/// What was found about an endpoint.
+/// The result of validating an endpoint.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Where it was asked.
+    /// The base URL.
     pub base_url: String,
-    /// What it calls itself.
+    /// The name of the repository, as Identify reports it.
     pub repository: Option<String>,
-    /// Why nothing could be judged, if that is so.
+    /// The reason why no check could be performed, if so.
     pub unreachable: Option<String>,
-    /// Why it ended before everything was asked, if it did.
+    /// The reason why it ended before all requests were sent, if it did.
     pub cut_short: Option<String>,
-    /// How often it was asked.
+    /// The number of requests.
     pub requests: usize,
     /// All checks, in the order of the table.
     pub outcomes: Vec<Outcome>,
 }
 
 impl Report {
-    /// How many checks ended so.
+    /// Returns the number of checks with this grade.
     pub fn count(&self, grade: Grade) -> usize {
         self.outcomes.iter().filter(|outcome| outcome.grade == grade).count()
     }
 
-    /// What became of the check of that name.
+    /// Returns the outcome of the check with this name.
     pub fn outcome(&self, id: &str) -> Option<&Outcome> {
         self.outcomes.iter().find(|outcome| outcome.check.id == id)
     }
 
-    /// Why nothing was judged, if that is so: the reason that most checks give.
+    /// Returns the reason why no check was applicable, if so: the most frequent reason.
     pub fn nothing_judged(&self) -> Option<&str> {
         if self.outcomes.iter().any(|outcome| outcome.grade != Grade::NotJudged) {
             return None;
@@ -140,19 +140,19 @@ impl Report {
         Some(reasons.iter().max_by_key(times).copied().unwrap_or("no check was applicable"))
     }
 
-    /// Whether something failed, or with `strict` gave a warning.
+    /// Returns true if a check failed, or with `strict` resulted in a warning.
     pub fn is_wanting(&self, strict: bool) -> bool {
         let bound = if strict { Grade::Warning } else { Grade::Failure };
         self.outcomes.iter().any(|outcome| outcome.grade >= bound)
     }
 
-    /// Whether it conforms: everything was asked, and nothing is wanting.
+    /// Returns true if the endpoint conforms: all requests were sent, and no check failed.
     pub fn is_conformant(&self, strict: bool) -> bool {
         self.unreachable.is_none() && self.cut_short.is_none() && !self.is_wanting(strict)
     }
 }
 
-/// What a check collects while it judges.
+/// The findings of a check while it is performed.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) findings: Vec<Finding>,
@@ -161,37 +161,37 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// Against the specification; the answer as a whole is the proof.
+    /// Adds a violation; the excerpt is the beginning of the response.
     pub(crate) fn fail(&mut self, at: &Exchange, message: impl Into<String>) {
         self.add(Grade::Failure, at, message.into(), at.beginning());
     }
 
-    /// Against the specification, as these bytes of the answer show.
+    /// Adds a violation that these bytes of the response show.
     pub(crate) fn fail_at(&mut self, at: &Exchange, message: impl Into<String>, text: &str) {
         self.add(Grade::Failure, at, message.into(), at.excerpt(text).or_else(|| at.beginning()));
     }
 
-    /// Against the specification, as these bytes show where they stand once more.
+    /// Adds a violation that the last occurrence of these bytes shows.
     pub(crate) fn fail_at_last(&mut self, at: &Exchange, message: impl Into<String>, text: &str) {
         self.add(Grade::Failure, at, message.into(), at.last_excerpt(text).or_else(|| at.beginning()));
     }
 
-    /// Against XML or the schema.
+    /// Adds a deviation from XML or the schema.
     pub(crate) fn deviation(&mut self, at: &Exchange, deviation: &Deviation) {
         self.add(Grade::Failure, at, deviation.message.clone(), Some(deviation.excerpt.clone()));
     }
 
-    /// Likely to give trouble.
+    /// Adds a warning.
     pub(crate) fn warn(&mut self, at: &Exchange, message: impl Into<String>) {
         self.add(Grade::Warning, at, message.into(), at.beginning());
     }
 
-    /// Likely to give trouble, as these bytes of the answer show.
+    /// Adds a warning with these bytes of the response.
     pub(crate) fn warn_at(&mut self, at: &Exchange, message: impl Into<String>, text: &str) {
         self.add(Grade::Warning, at, message.into(), at.excerpt(text).or_else(|| at.beginning()));
     }
 
-    /// What the judgement rests on when not everything could be looked at.
+    /// Sets the basis of the result if only a sample was checked.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         self.note = Some(text.into());
     }
@@ -200,7 +200,7 @@ impl Verdict {
         if self.findings.len() < TOLD {
             self.findings.push(Finding { grade, message, request: Some(at.url.clone()), excerpt });
         } else {
-            // The worst must be among those that are told.
+            // A failure must be among the reported findings.
             if grade == Grade::Failure && self.findings.iter().all(|finding| finding.grade < grade) {
                 self.findings[TOLD - 1] = Finding { grade, message, request: Some(at.url.clone()), excerpt };
             }

@@ -1,8 +1,8 @@
-//! The schemas of the protocol as tables: which element stands where, how often, and what it holds.
+//! The schemas of the protocol as tables: the position, the number and the content of each element.
 //!
-//! These are OAI-PMH.xsd, oai_dc.xsd and the schemas of the guidelines, in as much of XML Schema as they use: sequences,
-//! choices, occurrence, texts of a form, attributes, and containers for one element of another namespace. Texts that a
-//! check of their own judges are any text here, so that one fault is told once.
+//! These are OAI-PMH.xsd, oai_dc.xsd and the schemas of the guidelines, in as much of XML Schema as they use:
+//! sequences, choices, occurrence, lexical forms, attributes, and containers for one element of another namespace. Text
+//! that a separate check examines is any text here, so that one error is reported once.
 
 use modoai_protocol::xml::OAI_NAMESPACE;
 
@@ -26,7 +26,7 @@ pub(crate) struct Element {
     pub(crate) attributes: &'static [Attribute],
 }
 
-/// What an element holds.
+/// The content of an element.
 pub(crate) enum Content {
     /// Text of a form.
     Text(&'static Lexical),
@@ -40,11 +40,11 @@ pub(crate) enum Content {
 
 /// A place in a sequence.
 pub(crate) enum Particle {
-    /// This element, so often.
+    /// This element, with its minimum and maximum number.
     Each(&'static Element, u32, u32),
     /// One of these.
     Either(&'static [Particle]),
-    /// Any of these, in any order, any number of times.
+    /// Any of these, in any order and number.
     Mix(&'static [&'static Element]),
 }
 
@@ -76,7 +76,7 @@ const fn required(name: &'static str, form: &'static Lexical) -> Attribute {
     Attribute { name, form, required: true }
 }
 
-/// The root of every answer.
+/// The root of every response.
 pub(crate) static ROOT: Element = oai(
     "OAI-PMH",
     Elements(&[

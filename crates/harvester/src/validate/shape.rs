@@ -1,8 +1,8 @@
-//! An answer held against XML and against the schemas, in one pass.
+//! Compares a response with XML and with the schemas, in one pass.
 //!
-//! No XSD engine is at hand at run time, and none is needed: the schemas of the protocol are small, and [`schema`] holds
-//! them as tables. What an answer may not hold is told as [`Deviation`]s, each with its place; the checks decide whose
-//! fault they are.
+//! An XSD engine is not available at run time, and is not necessary: the schemas of the protocol are small, and
+//! [`schema`] contains them as tables. Everything in a response that is not allowed is reported as a [`Deviation`] with
+//! its place; the checks decide on its severity.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,63 +16,64 @@ use super::lexical;
 use super::report::Excerpt;
 use super::schema::{self, Content, Element, Particle};
 
-/// Deviations of one kind, in one place and element, that are told of one answer: many of one kind hide none of another.
+/// The number of deviations of one kind, in one place and element, that are reported for one response: many of one kind
+/// hide none of another.
 const MOST: usize = 50;
-/// Texts longer than this are not held against a form.
+/// The maximum length of text that is compared with a form.
 const LONGEST_TEXT: usize = 8 * 1024;
 
-/// The namespace of the types that every schema has.
+/// The namespace of the types of XML Schema.
 const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 
-/// What is wrong.
+/// The kind of a deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// Not well-formed, or a namespace prefix nobody declared.
+    /// Not well-formed, or an undeclared namespace prefix.
     IllFormed,
     /// Bytes that are not UTF-8.
     Encoding,
-    /// A character that XML cannot carry.
+    /// A character that XML does not allow.
     Character,
-    /// The XML declaration is missing or says something else than version 1.0 in UTF-8, or is not the only one.
+    /// The XML declaration is missing, does not state version 1.0 and UTF-8, or occurs more than once.
     Declaration,
     /// The root element, its namespace, or its xsi:schemaLocation.
     Root,
     /// An element that is missing, out of order, too many, or unknown.
     Structure,
-    /// A text or attribute without its form, or an attribute that should be there or should not.
+    /// A text or attribute of another form, or an attribute that is missing or not allowed.
     Value,
-    /// A container that does not hold exactly one element of another namespace.
+    /// A container that does not contain exactly one element of another namespace.
     Container,
     /// Metadata without xsi:schemaLocation for its namespace.
     Location,
 }
 
-/// Where it is wrong.
+/// The part of the response with a deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     /// In the protocol's own elements.
     Envelope,
     /// Inside a record's metadata.
     Metadata,
-    /// Inside something about a record.
+    /// Inside an about container of a record.
     About,
     /// Inside a description of the repository or of a set.
     Description,
 }
 
-/// Something that should not be so.
+/// A deviation from XML or a schema.
 #[derive(Clone, Debug)]
 pub(crate) struct Deviation {
     pub(crate) kind: Kind,
     pub(crate) place: Place,
-    /// The innermost element that a table knows, and the namespace it is in.
+    /// The innermost element that a table contains, and its namespace.
     pub(crate) element: &'static str,
     pub(crate) namespace: &'static str,
     pub(crate) message: String,
     pub(crate) excerpt: Excerpt,
 }
 
-/// Holds an answer against everything. An answer that is not XML ends with the place where it stopped being XML.
+/// Returns all deviations of a response. If it is not XML, they end at the first XML error.
 pub(crate) fn inspect(bytes: &[u8]) -> Vec<Deviation> {
     let mut inspector =
         Inspector { bytes, shift: 0, stack: Vec::new(), rooted: false, found: Vec::new(), alike: HashMap::new() };
@@ -88,27 +89,27 @@ pub(crate) fn inspect(bytes: &[u8]) -> Vec<Deviation> {
 
 struct Inspector<'a> {
     bytes: &'a [u8],
-    /// Length of a byte order mark.
+    /// The length of a byte order mark.
     shift: usize,
     stack: Vec<Frame>,
     rooted: bool,
     found: Vec<Deviation>,
-    /// How many there were of each; the tables bound how many kinds of elements there are.
+    /// The number of deviations of each kind; the tables limit the number of elements.
     alike: HashMap<(Kind, Place, &'static str), usize>,
 }
 
 /// An open element.
 struct Frame {
-    /// `None`: something that no table knows; what it holds is its own business.
+    /// `None` for an element that is not in a table; its content is not checked.
     element: Option<&'static Element>,
-    /// The innermost that a table knows, itself or around it.
+    /// The innermost element in a table, itself or around it.
     known: Option<&'static Element>,
     place: Place,
-    /// How far its sequence has come: which particle, how often, which of alternatives.
+    /// The position in its sequence: the particle, the number of its occurrences, and the alternative.
     at: usize,
     count: u32,
     alternative: usize,
-    /// Elements in a container.
+    /// The number of elements in a container.
     children: u32,
     text: String,
     start: usize,
@@ -292,7 +293,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    /// Which element of the tables stands here; tells what should stand here instead.
+    /// Returns the table's element at this position, and reports a deviation if it is another one.
     fn child(&mut self, namespace: &str, name: &str, start: usize) -> (Option<&'static Element>, Place) {
         let frame = self.stack.last_mut().expect("only called below the root");
         let place = frame.place;
@@ -325,7 +326,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    /// Judges the attributes; returns xsi:schemaLocation.
+    /// Checks the attributes; returns xsi:schemaLocation.
     fn attributes(
         &mut self,
         reader: &NsReader<&[u8]>,
@@ -335,7 +336,7 @@ impl<'a> Inspector<'a> {
     ) -> Option<String> {
         let mut location = None;
         let mut given: Vec<(String, String)> = Vec::new();
-        // By namespace, since two prefixes may be for one.
+        // By namespace, because two prefixes may have the same.
         let mut expanded = HashSet::new();
         for attribute in tag.attributes() {
             let attribute = match attribute {
@@ -387,7 +388,7 @@ impl<'a> Inspector<'a> {
         location
     }
 
-    /// An element of a schema that is known can have another type only if that schema, or XML Schema itself, defines it.
+    /// Checks xsi:type: in an element of a known schema, the type must be defined by that schema or by XML Schema.
     fn judge_type(&mut self, reader: &NsReader<&[u8]>, element: &Element, value: &str, start: usize) {
         let is_known = match reader.resolver().resolve_element(QName(value)).0 {
             ResolveResult::Bound(namespace) => [element.namespace, XSD_NAMESPACE].contains(&namespace.into_inner()),
@@ -465,7 +466,7 @@ impl<'a> Inspector<'a> {
 }
 
 impl Frame {
-    /// Takes the next child: the element it is, and what is wrong with it here.
+    /// Reads the next child: returns its element, and its deviations at this position.
     fn step(
         &mut self,
         parent: &str,
@@ -511,7 +512,7 @@ impl Frame {
 }
 
 impl Particle {
-    /// The element of that name, which alternative it is, and how often it may stand here.
+    /// Returns the element with this name, the alternative, and the maximum number at this position.
     fn find(&self, namespace: &str, name: &str) -> Option<(&'static Element, usize, u32)> {
         let is_it = |element: &Element| element.name == name && element.namespace == namespace;
         match *self {
@@ -525,7 +526,7 @@ impl Particle {
         }
     }
 
-    /// What is still missing after so many.
+    /// Returns the missing elements after this number of occurrences.
     fn missing(&self, count: u32) -> Option<String> {
         match self {
             Self::Each(element, least, _) => (count < *least).then(|| format!("'{}'", element.name)),
@@ -541,7 +542,7 @@ impl Particle {
     }
 }
 
-/// Foreign text for a message.
+/// Returns foreign text truncated for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {

@@ -1,24 +1,25 @@
-//! How questions reach an endpoint. The judge knows no more of the network than this, so that tests can be the endpoint.
+//! The connection to an endpoint. The validator uses no other part of the network, so that tests can replace the
+//! endpoint.
 
 use std::time::Duration;
 
 use super::exchange::{Question, Raw};
 
-/// Why there was no HTTP answer.
+/// The reason why no HTTP response was received.
 pub(crate) struct NoAnswer {
     pub(crate) reason: String,
-    /// Whether asking again may help.
+    /// True if a repetition may succeed.
     pub(crate) is_transient: bool,
-    /// Whether nothing was sent, because the server asked to be left alone for longer than we wait.
+    /// True if the request was not sent, because the server requested a longer pause than allowed.
     pub(crate) is_held: bool,
 }
 
-/// Asks, and waits.
+/// Sends requests, and waits.
 pub(crate) trait Transport {
-    /// One attempt, which may take so long.
+    /// Makes one attempt, with this timeout.
     async fn send(&self, question: &Question, within: Duration) -> Result<Raw, NoAnswer>;
-    /// Lets time pass.
+    /// Waits.
     async fn pause(&self, time: Duration);
-    /// Seconds since 1970.
+    /// Returns the time in seconds since 1970.
     fn now(&self) -> i64;
 }

@@ -1,4 +1,4 @@
-//! The options that a page offers to the reader, and the selection that led to it.
+//! The options that a page offers to the reader, and the present selection.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Datestamps, and harvesting by them: what must come, what must not, and which dates are refused.
+//! Checks of datestamps, and of harvesting by them: records that must be listed, records that must not, and dates that
+//! must be refused.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -82,7 +83,7 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-/// What is seen of lists, on whichever pages.
+/// Calls `judge` for the datestamps in all responses.
 fn each_datestamp(case: &Case, mut judge: impl FnMut(&super::super::exchange::Exchange, &str, &str)) -> Judged {
     case.survey_records()?;
     for exchange in case.exchanges() {
@@ -154,7 +155,7 @@ fn inclusive(case: &Case, verdict: &mut Verdict) -> Judged {
         includes(&one, &sample.identifier, verdict)?;
         for bound in ["from", "until"] {
             let walk = case.list(verb, &[(bound, date)])?;
-            // A record may be anywhere in a list that is too long to look through.
+            // A record may be anywhere in a list that is too long to read.
             if walk.end == End::Sampled {
                 verdict.note(format!("the lists with only {bound} are too long to search for the record"));
             } else {
@@ -165,7 +166,7 @@ fn inclusive(case: &Case, verdict: &mut Verdict) -> Judged {
     Ok(())
 }
 
-/// The list must hold a record; one that was not followed to its end may still.
+/// Checks that the list contains a record; an incomplete list is reported as unverified.
 pub(super) fn includes(walk: &Walk<'_>, identifier: &str, verdict: &mut Verdict) -> Judged {
     if walk.entries().any(|(_, entry)| entry.identifier == identifier) {
         return Ok(());
@@ -188,7 +189,7 @@ fn nothing_else(case: &Case, verdict: &mut Verdict) -> Judged {
         let walk = case.list(verb, arguments)?;
         for (page, entry) in walk.entries() {
             let Some(moment) = moment(&entry.datestamp) else { continue };
-            // By day, whatever is in the day is in the range.
+            // With day granularity, the range includes the whole day.
             let past_it = moment >= granularity.later(stamp, 1);
             if (least && moment < stamp) || (most && past_it) {
                 let message = format!("'{}' of {} is outside the range", entry.identifier, entry.datestamp);
@@ -202,10 +203,10 @@ fn nothing_else(case: &Case, verdict: &mut Verdict) -> Judged {
     Ok(())
 }
 
-/// A datestamp with others on both sides, if there is one.
+/// Returns a datestamp with others before and after it, if possible.
 fn middle(case: &Case) -> Result<Datestamp, Stop> {
     let headers = case.headers()?;
-    // That of a deletion only where there is nothing else: deletions may be told on some days and not on others.
+    // That of a deletion only if all records are deleted: a server may list deletions on some days and not on others.
     let (gone, there): (Vec<_>, Vec<_>) = headers.entries().map(|(_, entry)| entry).partition(|entry| entry.deleted);
     let seen = if there.is_empty() { gone } else { there };
     let stamps: BTreeSet<_> = seen.iter().filter_map(|entry| moment(&entry.datestamp)).collect();
@@ -232,7 +233,7 @@ fn halves_of(case: &Case, verb: &str, verdict: &mut Verdict) -> Judged {
     if granularity == Granularity::Day {
         return not_judged("the list is too long, and its datestamps are days");
     }
-    // Of a long list, one day in two parts.
+    // One day of a long list, in two parts.
     let (first, last) = (format!("{}T00:00:00Z", &until[..10]), format!("{}T23:59:59Z", &until[..10]));
     verdict.note(format!("the list is long; only {} was checked", &until[..10]));
     let whole = case.list(verb, &[("from", &first), ("until", &last)])?;
@@ -321,7 +322,7 @@ fn after_newest(case: &Case, verdict: &mut Verdict) -> Judged {
     let headers = case.headers()?;
     let newest = headers.entries().filter_map(|(_, entry)| moment(&entry.datestamp)).max();
     let date = headers.first().answer().map(|answer| answer.response_date.trim().to_owned()).unwrap_or_default();
-    // The newest of a list that was not seen whole is not known; nothing is newer than now.
+    // The newest datestamp of an incomplete list is unknown; no record is newer than now.
     let after = match (newest.filter(|_| headers.is_complete()), moment(&date)) {
         (Some(newest), _) => newest,
         (None, Some(now)) => Datestamp::from_unix(now.unix() + 86_400),
@@ -332,7 +333,7 @@ fn after_newest(case: &Case, verdict: &mut Verdict) -> Judged {
     let question = Question::of(&[("verb", "ListRecords"), ("metadataPrefix", &prefix), ("from", &from)]);
     let exchange = case.ask(question.clone())?;
     if let Some(answer) = exchange.answer() {
-        // Records that appeared since are what an incremental harvest is for.
+        // An incremental harvest must include records that were added since.
         let is_new = |stamp: &str| moment(stamp).is_some_and(|moment| moment > after);
         if !answer.entries.is_empty() && answer.entries.iter().all(|entry| is_new(&entry.datestamp)) {
             return not_judged("records changed in the meantime");

@@ -1,4 +1,4 @@
-//! Deleted records: what Identify promises about them, and what they hold.
+//! Checks of deleted records: the promise in Identify, and the content of the records.
 
 use super::super::case::{Case, Judged, not_judged};
 use super::super::exchange::Question;

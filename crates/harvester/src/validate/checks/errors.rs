@@ -1,4 +1,4 @@
-//! What must be refused, and with which code.
+//! Checks that invalid requests are refused, with the right code.
 
 use super::super::case::{Case, Judged, not_judged};
 use super::super::exchange::Question;
@@ -51,7 +51,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::over_all("errors-text", "3.6", "every error has a message", text),
 ];
 
-/// Asks what must be refused. `also` holds codes that harvesters can live with.
+/// Sends a request that must be refused. `also` contains codes that harvesters can tolerate.
 pub(super) fn refused(
     case: &Case,
     verdict: &mut Verdict,
@@ -163,7 +163,7 @@ fn text(case: &Case, verdict: &mut Verdict) -> Judged {
     for exchange in case.exchanges() {
         for (code, message) in exchange.answer().map_or(&[][..], |answer| &answer.errors) {
             any = true;
-            // That a repository has no sets says all there is to say.
+            // The code noSetHierarchy needs no explanation.
             if message.trim().is_empty() && code != "noSetHierarchy" {
                 verdict.warn_at(exchange, format!("the error {code} has no message"), "<error");
             }

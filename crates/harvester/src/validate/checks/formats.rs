@@ -1,4 +1,4 @@
-//! Metadata formats: which there are, for all and for one, and whether they can be had.
+//! Checks of metadata formats: those of the repository and of one item, and if records are available in them.
 
 use std::collections::HashSet;
 
@@ -10,9 +10,9 @@ use super::super::schema::OAI_DC_NAMESPACE;
 use super::Check;
 
 const OAI_DC_SCHEMA: &str = "http://www.openarchives.org/OAI/2.0/oai_dc.xsd";
-/// Formats of one item that are tried.
+/// The number of formats of one item that are requested.
 const TRIED: usize = 12;
-/// Formats whose lists are begun.
+/// The number of formats whose lists are requested.
 const LISTED: usize = 5;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -153,7 +153,7 @@ fn listed(case: &Case, verdict: &mut Verdict) -> Judged {
     let sample = case.sample()?;
     let question = Question::of(&[("verb", "ListMetadataFormats"), ("identifier", &sample.identifier)]);
     let (_, answer) = case.read(question)?;
-    // The format that all lists are in is judged with them.
+    // The format of all lists is checked with those lists.
     let own = case.prefix()?;
     let others: Vec<_> = answer.formats.iter().filter(|format| format.prefix != own).collect();
     if others.is_empty() {

@@ -1,4 +1,4 @@
-//! What a repository says of itself.
+//! Checks of the Identify response.
 
 use modoai_protocol::Datestamp;
 
@@ -203,7 +203,7 @@ fn oai_identifier(case: &Case, verdict: &mut Verdict) -> Judged {
     Ok(())
 }
 
-/// The namespace that the oai-identifier description promises, if there is one.
+/// Returns the namespace in the oai-identifier description, if the response has one.
 pub(super) fn promised_namespace(case: &Case) -> Result<Option<String>, super::super::case::Stop> {
     let (_, answer) = case.identify()?;
     let part = answer.descriptions.iter().find(|part| is_oai_identifier(part));
@@ -214,7 +214,7 @@ fn is_oai_identifier(part: &modoai_protocol::xml::document::Part) -> bool {
     super::super::metadata::look(part).namespace == OAI_IDENTIFIER_NAMESPACE
 }
 
-/// The text of a simple element.
+/// Returns the text of a simple element.
 fn text_of<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = xml.split_once(&format!("{name}>"))?;
     rest.split('<').next().map(str::trim)

@@ -1,4 +1,4 @@
-//! Lists, and whether they agree with each other and with single records.
+//! Checks that lists agree with each other and with single records.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,7 +7,7 @@ use super::super::exchange::{Entry, Exchange, Question};
 use super::super::report::Verdict;
 use super::Check;
 
-/// Records of a list that are asked for one by one.
+/// The number of records of a list that are requested individually.
 const COMPARED: usize = 5;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -54,7 +54,7 @@ fn records(case: &Case, verdict: &mut Verdict) -> Judged {
 fn goes_through(walk: &Walk<'_>, verdict: &mut Verdict) -> Judged {
     let first = walk.first();
     match &walk.end {
-        // Errors on later pages are the tokens' business.
+        // Errors on later pages are reported by the checks of tokens.
         End::Broken(reason) if walk.pages.len() == 1 && first.answer().is_none_or(|it| it.token.is_none()) => {
             verdict.fail(first, reason.clone());
         }
@@ -72,7 +72,7 @@ fn goes_through(walk: &Walk<'_>, verdict: &mut Verdict) -> Judged {
 fn unique(case: &Case, verdict: &mut Verdict) -> Judged {
     for walk in [case.headers()?, case.records()?] {
         let mut seen = HashSet::new();
-        // A list that goes in circles repeats everything; that is told elsewhere.
+        // A list that loops repeats everything; another check reports that.
         if matches!(walk.end, End::Broken(_)) {
             continue;
         }
@@ -107,7 +107,7 @@ fn steady(case: &Case, verdict: &mut Verdict) -> Judged {
             _ => {}
         }
     }
-    // What is new the second time must be new.
+    // A record that only the second list has must be newer than the first.
     for (identifier, (page, entry)) in two.iter().filter(|_| before.is_complete()) {
         if !one.contains_key(identifier) && !case.may_lack(&before, entry) {
             let message = format!("'{identifier}' of {} was not in the previous list", entry.datestamp);
@@ -147,7 +147,7 @@ fn agree(case: &Case, verdict: &mut Verdict) -> Judged {
     Ok(())
 }
 
-/// A list that is cut short and has no token looks whole, until others show what it lacks.
+/// A truncated list without a token looks complete, until other lists show the missing records.
 fn whole(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
     let prefix = case.prefix()?;
@@ -159,7 +159,7 @@ fn whole(case: &Case, verdict: &mut Verdict) -> Judged {
         }
         judged = true;
         let known: HashSet<_> = whole.entries().map(|(_, entry)| &entry.identifier).collect();
-        // Later pages do not say which format they are in; what is asked again is another whole.
+        // Later pages do not contain their format; a repeated request is a separate list.
         let is_part = |it: &&Exchange| {
             it.question.take == 0
                 && it.question.argument("verb").as_deref() == Some(verb)
@@ -182,7 +182,7 @@ fn whole(case: &Case, verdict: &mut Verdict) -> Judged {
 
 type ByIdentifier<'a> = BTreeMap<&'a str, (&'a Exchange, &'a Entry)>;
 
-/// Two lists by identifier, if both could be walked.
+/// Returns two lists by identifier, if both could be read.
 fn comparable<'a>(
     one: &Walk<'a>,
     two: &Walk<'a>,
@@ -202,7 +202,8 @@ fn comparable<'a>(
     Ok((by_identifier(one), by_identifier(two)))
 }
 
-/// How two headers of the same item differ. A later datestamp excuses everything: the record changed between the two.
+/// Returns the difference between two headers of the same item. A later datestamp explains any difference: the record
+/// was changed between the two.
 fn difference(one: &Entry, two: &Entry) -> Option<String> {
     if two.datestamp > one.datestamp && one.datestamp.len() == two.datestamp.len() {
         return None;
@@ -230,7 +231,7 @@ fn get_record(case: &Case, verdict: &mut Verdict) -> Judged {
     if listed.is_empty() {
         return not_judged("no existing record found");
     }
-    // From all over the list, since some servers make only some records in another way.
+    // From the whole list, because on some servers only some records differ.
     let step = listed.len().div_ceil(COMPARED);
     for (_, entry) in listed.iter().step_by(step) {
         let exchange = case.record(&entry.identifier, &prefix)?;

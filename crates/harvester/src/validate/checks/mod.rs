@@ -1,7 +1,7 @@
-//! The table of checks. Adding one is a row and a function in the file of its subject.
+//! The table of checks. To add one, add a row, and a function in the file of its subject.
 //!
-//! A row tells the section of the specification (OAI-PMH 2.0, document version 2015-01-08), what is asked and what is
-//! expected; the guide prints it. Functions judge the `Case` and ask for what they need.
+//! A row contains the section of the specification (OAI-PMH 2.0, document version 2015-01-08), the request and the
+//! expected response; the guide prints it. The functions examine the `Case` and request further responses from it.
 
 mod dates;
 mod deletions;
@@ -22,9 +22,9 @@ use super::report::Verdict;
 
 /// A subject and its checks.
 pub struct Group {
-    /// What it is called, on the command line too.
+    /// Its name, also on the command line.
     pub name: &'static str,
-    /// What it is about.
+    /// Its title.
     pub title: &'static str,
     /// Its checks.
     pub checks: &'static [Check],
@@ -45,23 +45,23 @@ pub const GROUPS: &[Group] = &[
     Group { name: "records", title: "Records", checks: records::CHECKS },
 ];
 
-/// The function that judges.
+/// The function that performs a check.
 type Judge = fn(&Case, &mut Verdict) -> Judged;
 
-/// One row.
+/// A check.
 #[derive(Serialize)]
 pub struct Check {
     /// Its name.
     pub id: &'static str,
-    /// Where the specification says so.
+    /// The section of the specification.
     pub section: &'static str,
-    /// What is asked.
+    /// The request.
     pub asks: &'static str,
-    /// What is expected.
+    /// The expected response.
     pub expects: &'static str,
     #[serde(skip)]
     pub(super) judge: Judge,
-    /// Whether it judges all answers, and so comes last.
+    /// True if it examines all responses, and is therefore performed last.
     #[serde(skip)]
     pub(super) over_all: bool,
 }
@@ -83,18 +83,18 @@ impl Check {
         Self { id, section, asks, expects, judge, over_all: false }
     }
 
-    /// A check over all answers there are.
+    /// A check over all responses.
     const fn over_all(id: &'static str, section: &'static str, expects: &'static str, judge: Judge) -> Self {
         Self { id, section, asks: "all requests", expects, judge, over_all: true }
     }
 }
 
-/// Every check, with the name of its group.
+/// Returns every check, with the name of its group.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static Check)> {
     GROUPS.iter().flat_map(|group| group.checks.iter().map(move |check| (group.name, check)))
 }
 
-/// The table as the guide shows it.
+/// Returns the table for the guide.
 pub fn table() -> String {
     let mut text = String::new();
     for group in GROUPS {

@@ -1,4 +1,4 @@
-//! Records: identifiers, metadata, and what is said about it.
+//! Checks of records: identifiers, metadata, and about containers.
 
 use super::super::case::{Case, Judged, not_judged};
 use super::super::lexical;
@@ -98,7 +98,7 @@ fn oai_dc(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey_records()?;
     for exchange in case.exchanges() {
         let Some(answer) = exchange.answer() else { continue };
-        // Pages after the first do not say which format they are in.
+        // Pages after the first do not contain their format.
         let prefix = exchange.question.argument("metadataPrefix");
         for entry in answer.entries.iter().filter(|_| prefix.as_deref() == Some("oai_dc")) {
             let namespace = entry.metadata.as_ref().map_or(OAI_DC_NAMESPACE, |metadata| &metadata.namespace);
@@ -130,7 +130,7 @@ fn schema_location(case: &Case, verdict: &mut Verdict) -> Judged {
 fn about(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
     let mut entries = case.exchanges().filter_map(|exchange| exchange.answer()).flat_map(|answer| &answer.entries);
-    // One that is empty is told by the deviation alone.
+    // An empty container is reported only as a deviation from the schema.
     let mut any = entries.any(|entry| entry.abouts > 0);
     for exchange in case.exchanges() {
         for deviation in exchange.deviations() {

@@ -1,4 +1,4 @@
-//! Sets: which there are, who is in them, and what is refused.
+//! Checks of sets: their list, their members, and requests that must be refused.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -10,7 +10,7 @@ use super::super::report::{Grade, Verdict};
 use super::Check;
 use super::errors::refused;
 
-/// Sets whose lists are walked.
+/// The number of sets whose lists are read completely.
 const WALKED: usize = 3;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -49,7 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-/// The sets there are; none is something else than that they cannot be listed.
+/// Returns the sets. An empty list of sets differs from a list that could not be read.
 fn known(case: &Case) -> Result<BTreeSet<String>, Stop> {
     let walk = case.sets()?;
     if let End::Broken(reason) = &walk.end {
@@ -128,7 +128,7 @@ fn of_headers(case: &Case, verdict: &mut Verdict) -> Judged {
     let mut emptied = BTreeSet::new();
     for (page, entry) in headers.entries() {
         for set in entry.sets.iter().filter(|set| !known.contains(*set)) {
-            // A set whose last record was deleted may leave the list.
+            // A set whose last record was deleted may be removed from the list.
             if entry.deleted {
                 emptied.insert(set.as_str());
             } else if told.insert(set) {
@@ -159,7 +159,7 @@ fn minimal(case: &Case, verdict: &mut Verdict) -> Judged {
     Ok(())
 }
 
-/// The sets above a set.
+/// Returns the sets above a set.
 fn above(set: &str) -> impl Iterator<Item = &str> {
     set.match_indices(':').map(|(end, _)| &set[..end])
 }
@@ -168,7 +168,7 @@ fn is_within(set: &str, spec: &str) -> bool {
     set == spec || set.strip_prefix(spec).is_some_and(|rest| rest.starts_with(':'))
 }
 
-/// How many headers are in each of the sets, or below it.
+/// Returns the number of headers in each of the sets, including the sets below it.
 fn members<'a>(known: &'a BTreeSet<String>, headers: impl Iterator<Item = &'a Entry>) -> BTreeMap<&'a str, usize> {
     let mut members = BTreeMap::new();
     for entry in headers {
@@ -180,13 +180,13 @@ fn members<'a>(known: &'a BTreeSet<String>, headers: impl Iterator<Item = &'a En
     members
 }
 
-/// Some sets that have members, if headers tell: one of each depth first.
+/// Returns some sets that have members, if headers contain sets: one of each depth first.
 fn walked(case: &Case) -> Result<Vec<String>, Stop> {
     let known = some(case)?;
     let headers = case.headers()?;
     let members = members(&known, headers.entries().map(|(_, entry)| entry));
     let mut chosen: Vec<String> = Vec::new();
-    // Sets with few members are walked to their end sooner.
+    // Lists of sets with few members are complete sooner.
     let mut by_size: Vec<_> = members.into_iter().collect();
     by_size.sort_by_key(|(spec, count)| (*count, *spec));
     for (spec, _) in &by_size {

@@ -1,4 +1,4 @@
-//! All answers held against XML, against the schemas, and against the request they answer.
+//! Compares all responses with XML, with the schemas, and with their requests.
 
 use modoai_protocol::ErrorCode;
 
@@ -47,7 +47,7 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-/// An error page of the HTTP server is no answer, and told as such.
+/// Returns all responses except error pages of the HTTP server, which another check reports.
 fn answers(case: &Case) -> impl Iterator<Item = &Exchange> {
     let is_answer = |reply: &Reply| reply.status == 200 || reply.answer.is_ok();
     case.exchanges().filter(move |exchange| exchange.reply().is_some_and(is_answer))
@@ -63,7 +63,7 @@ fn tell(case: &Case, verdict: &mut Verdict, kind: Kind) -> Judged {
     Ok(())
 }
 
-/// Of what is not XML, metadata is no exception.
+/// Reports all deviations of a kind. Unlike deviations from schemas, these are also reported in metadata.
 fn tell_everywhere(case: &Case, verdict: &mut Verdict, kind: Kind) -> Judged {
     case.survey()?;
     for exchange in answers(case) {
@@ -129,7 +129,7 @@ fn verb(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn request_url(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
-    // Where Identify names another base URL, that is one fault and told there.
+    // A wrong base URL in Identify is one error, and is reported by another check.
     let identify = case.ask(Question::of(&[("verb", "Identify")]))?;
     let own = identify.answer().and_then(|answer| answer.field("baseURL")).unwrap_or_default();
     for exchange in case.exchanges() {
@@ -161,7 +161,7 @@ fn request_arguments(case: &Case, verdict: &mut Verdict) -> Judged {
         }
         let asked = exchange.question.arguments();
         for (name, value) in &asked {
-            // What an error leaves out is its own business; what it says must be true.
+            // An error response may omit attributes, but those that it has must be correct.
             if told(name) != Some(value) && (answer.errors.is_empty() || told(name).is_some()) {
                 let message = match told(name) {
                     Some(told) => format!("request has {name}='{told}', but the request was sent with '{value}'"),

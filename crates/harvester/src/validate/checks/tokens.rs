@@ -1,4 +1,5 @@
-//! Resumption tokens: where they stand, what they count, where they lead, and what is refused.
+//! Checks of resumption tokens: their position, their counts, the pages that they return, and tokens that must be
+//! refused.
 
 use modoai_protocol::Datestamp;
 use modoai_protocol::xml::document::Token;
@@ -39,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-/// Every page of every list, with its place and what its token says.
+/// Returns every page of a list that could be read.
 fn pages<'a>(walk: &Walk<'a>) -> Vec<(&'a Exchange, &'a Answer)> {
     walk.pages.iter().filter_map(|page| Some((*page, page.answer()?))).collect()
 }
@@ -126,7 +127,7 @@ fn end(case: &Case, verdict: &mut Verdict) -> Judged {
     if any { Ok(()) } else { not_judged("no list has more than one page") }
 }
 
-/// Calls `judge` for each token with a list's name, its page, what came before it and with it.
+/// Calls `judge` for each token with a list's name, its page, the number of records before it, and the list.
 fn each_token<'a>(
     case: &'a Case,
     mut judge: impl FnMut(&'static str, &'a Exchange, &'a Token, usize, &Walk<'a>),
@@ -163,7 +164,7 @@ fn size(case: &Case, verdict: &mut Verdict) -> Judged {
             let size = answer.token.as_ref().and_then(|token| token.size.as_deref());
             let Some(size) = size.and_then(|size| size.trim().parse::<usize>().ok()) else { continue };
             any = true;
-            // It may be an estimate; one that is wrong costs harvesters their means to notice a loss.
+            // It may be an estimate; a wrong one prevents harvesters from detecting missing records.
             if (walk.is_complete() && size != total) || size < total {
                 let message = format!(
                     "completeListSize is {size}; {verb} has {total}{}",
@@ -172,7 +173,7 @@ fn size(case: &Case, verdict: &mut Verdict) -> Judged {
                         End::Sampled | End::Broken(_) => " or more",
                     }
                 );
-                // Half or double may be an estimate; what is further off is none, or most of the list is missing.
+                // Half or double may be an estimate; a size that differs more is wrong, or most of the list is missing.
                 let is_estimate = size <= total.saturating_mul(2) && total <= size.saturating_mul(2);
                 match walk.is_complete() && !is_estimate {
                     true => verdict.fail_at(page, message, "<resumptionToken"),
@@ -209,7 +210,7 @@ fn expiration(case: &Case, verdict: &mut Verdict) -> Judged {
     if any { Ok(()) } else { not_judged("no token has an expirationDate") }
 }
 
-/// The first token there is, and the verb it belongs to.
+/// Returns the first token found, and its verb.
 fn some_token(case: &Case) -> Result<(&'static str, String), Stop> {
     for (verb, walk) in case.lists()? {
         let token = walk.first().answer().and_then(|answer| answer.token.as_ref());
@@ -246,7 +247,7 @@ fn garbage(case: &Case, verdict: &mut Verdict) -> Judged {
     let lists = ["ListIdentifiers", "ListRecords"].map(|verb| Question::of(&[("verb", verb), junk]));
     refused(case, verdict, &lists, &["badResumptionToken"], &[])?;
     let sets = [Question::of(&[("verb", "ListSets"), junk])];
-    // A repository without sets, or without pages of sets, may know of no token at all.
+    // A repository without sets, or without pages of sets, may not recognise any token.
     refused(case, verdict, &sets, &["badResumptionToken", "noSetHierarchy"], &["badArgument"])
 }
 
@@ -268,7 +269,7 @@ fn another_verb(case: &Case, verdict: &mut Verdict) -> Judged {
         return not_judged("ListIdentifiers has a single page");
     };
     let question = Question::of(&[("verb", "ListRecords"), ("resumptionToken", &token.value)]);
-    // ListRecords may have handed out the very same token: then it is its own.
+    // If ListRecords has issued the same token, the token is valid there.
     let records = case.records()?;
     let is_own = |answer: &Answer| answer.token.as_ref().is_some_and(|other| other.value == token.value);
     if records.pages.iter().filter_map(|page| page.answer()).any(is_own) {
@@ -284,7 +285,8 @@ fn another_verb(case: &Case, verdict: &mut Verdict) -> Judged {
 
 fn exclusive(case: &Case, verdict: &mut Verdict) -> Judged {
     let prefix = case.prefix()?;
-    // A list of sets takes no other argument anyway. A token nobody made is refused for what it is, and shows nothing.
+    // A list of sets has no further argument in any case. An invented token would be refused as invalid, and would
+    // prove nothing.
     let (verb, token) = match some_token(case)? {
         ("ListSets", _) => return not_judged("no list of records has more than one page"),
         found => found,
