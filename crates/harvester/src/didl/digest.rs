@@ -1,4 +1,4 @@
-//! Digests: what records say of bytes, and what the bytes really have.
+//! Digests: those stated in records, and those computed from bytes.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use sha2::{Digest as _, Sha256, Sha512};
 
 use super::{Component, DidlError};
 
-/// How a digest is made, the weakest first.
+/// The digest algorithms, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Algorithm {
     /// 16 bytes.
     Md5,
     /// 20 bytes.
     Sha1,
-    /// 64 bytes. Below the next one because that is what is computed anyway.
+    /// 64 bytes. Below SHA-256, because that is computed in any case.
     Sha512,
     /// 32 bytes.
     Sha256,
 }
 
-/// The names they go by, without dashes and case.
+/// Their names, without dashes and in lower case.
 const NAMES: [(&str, Algorithm); 5] = [
     ("md5", Algorithm::Md5),
     ("sha1", Algorithm::Sha1),
@@ -32,13 +32,13 @@ const NAMES: [(&str, Algorithm); 5] = [
 ];
 
 impl Algorithm {
-    /// By any usual spelling: `SHA-256`, `sha256`.
+    /// Returns the algorithm with this name in any usual spelling: `SHA-256`, `sha256`.
     pub fn named(name: &str) -> Option<Self> {
         let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
         NAMES.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, algorithm)| *algorithm)
     }
 
-    /// Bytes of a digest.
+    /// Returns the length of a digest in bytes.
     pub fn length(self) -> usize {
         match self {
             Self::Md5 => 16,
@@ -63,14 +63,14 @@ impl fmt::Display for Algorithm {
 /// A digest of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// How it was made.
+    /// Its algorithm.
     pub algorithm: Algorithm,
-    /// As many as the algorithm has.
+    /// Its bytes, as many as the algorithm produces.
     pub bytes: Vec<u8>,
 }
 
 impl Digest {
-    /// Written in hexadecimal.
+    /// Parses a digest in hexadecimal.
     pub(super) fn from_hex(algorithm: Algorithm, text: &str) -> Result<Self, DidlError> {
         let digits: Option<Vec<u32>> = text.trim().chars().map(|digit| digit.to_digit(16)).collect();
         let digits = digits.filter(|digits| digits.len() == 2 * algorithm.length());
@@ -93,8 +93,9 @@ impl fmt::Display for Digest {
     }
 }
 
-/// The digests that headers tell: `Content-MD5` (RFC 1864), which servers of mod_oai's time could send, and `Repr-Digest`
-/// (RFC 9530). Both are of the bytes as coded for transfer, and tell nothing where there is such a coding.
+/// Returns the digests in headers: `Content-MD5` (RFC 1864), which servers of mod_oai's time could send, and
+/// `Repr-Digest` (RFC 9530). Both are of the bytes as coded for transfer, so they are ignored if the response has such
+/// a coding.
 pub(super) fn in_headers(component: &Component) -> Vec<Digest> {
     if component.header("Content-Encoding").is_some() {
         return Vec::new();
@@ -108,7 +109,7 @@ pub(super) fn in_headers(component: &Component) -> Vec<Digest> {
     md5.into_iter().chain(others).collect()
 }
 
-/// Makes a digest of what it is given.
+/// Computes a digest.
 #[derive(Clone)]
 pub struct Hasher(State);
 
@@ -121,7 +122,7 @@ enum State {
 }
 
 impl Hasher {
-    /// Of nothing yet.
+    /// Starts a digest.
     pub fn new(algorithm: Algorithm) -> Self {
         Self(match algorithm {
             Algorithm::Md5 => State::Md5(Md5::new()),
@@ -131,7 +132,7 @@ impl Hasher {
         })
     }
 
-    /// Of a little more.
+    /// Adds bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
             State::Md5(state) => state.update(bytes),
@@ -141,7 +142,7 @@ impl Hasher {
         }
     }
 
-    /// Of all of it.
+    /// Returns the digest of all bytes.
     pub fn finish(self) -> Digest {
         let (algorithm, bytes) = match self.0 {
             State::Md5(state) => (Algorithm::Md5, state.finalize().to_vec()),

@@ -1,13 +1,13 @@
-//! Reads MPEG-21 DIDL as it arrives: the resource by value or by reference, and what is said about it.
+//! Reads MPEG-21 DIDL as it arrives: the resource by value or by reference, and its description.
 //!
-//! What is understood is the shape of mod_oai's records and of ours (one Item with its URL as a DII identifier, the headers
-//! of a GET, and one Component), and what DSpace and EPrints make of the same schema (several Components, Items within the
-//! Item). Names count, not prefixes. Bytes by value are handed on decoded while they arrive, so that a resource of any
-//! size passes through in constant memory.
+//! The reader supports the structure of records of mod_oai and modoai (one Item with its URL as a DII identifier, the
+//! headers of a GET, and one Component), and those that DSpace and EPrints produce with the same schema (several
+//! Components, Items within the Item). Namespaces count, not prefixes. Bytes by value are passed on decoded while they
+//! arrive, so that a resource of any size is processed in constant memory.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `reader` | which element means what |
+//! | `reader` | the meaning of elements |
 //! | `value` | base64 in pieces |
 //! | `digest` | digests and their spellings |
 
@@ -20,7 +20,7 @@ use modoai_protocol::xml::reader::ReadError;
 pub use digest::{Algorithm, Digest, Hasher};
 pub use reader::Reader;
 
-/// What a reader finds, in order: the bytes of a Component's value, then the Component.
+/// The output of a reader, in order: the bytes of a Component's value, then the Component.
 #[derive(Debug)]
 pub enum Found<'a> {
     /// More of the value of the Component that is open.
@@ -29,7 +29,7 @@ pub enum Found<'a> {
     Component(Component),
 }
 
-/// One resource, and what is said about it.
+/// One resource, and its description.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Component {
     /// The DII identifier of the innermost Item around it that has one.
@@ -40,78 +40,77 @@ pub struct Component {
     pub headers: Vec<(String, String)>,
     /// Digests of its bytes.
     pub digests: Vec<Digest>,
-    /// Where it can be had.
+    /// URLs from which it is available.
     pub references: Vec<String>,
-    /// Its media type, as its Resource element says.
+    /// The media type in its Resource element.
     pub media_type: Option<String>,
-    /// Whether its bytes were there.
+    /// The state of its bytes.
     pub value: Value,
 }
 
-/// Whether a Component holds the bytes themselves.
+/// The state of the bytes of a Component.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Value {
-    /// It does not.
+    /// It does not contain them.
     #[default]
     None,
-    /// It does, and they were handed on.
+    /// It contains them, and they were passed on.
     Whole,
-    /// It holds something, for this reason not the bytes.
+    /// It contains something else, for this reason.
     Other(&'static str),
 }
 
 impl Component {
-    /// The value of a header; names are equal whatever their case.
+    /// Returns the value of a header; names are compared without case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
     }
 
-    /// The strongest digest that is known of the bytes. One is enough: what satisfies it, satisfies the others or they are
-    /// wrong.
+    /// Returns the strongest known digest of the bytes. One is enough: if it matches, other digests match or are wrong.
     pub fn digest(&self) -> Option<&Digest> {
         self.digests.iter().max_by_key(|digest| digest.algorithm)
     }
 }
 
-/// Why a DIDL document could not be read.
+/// The reason why a DIDL document could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DidlError {
     /// It is not XML.
     #[error(transparent)]
     Xml(#[from] ReadError),
-    /// It is something else.
+    /// It is another kind of document.
     #[error("the metadata element is '{name}', not DIDL")]
     NotDidl {
         /// The root element.
         name: String,
     },
-    /// A value is not what its encoding says.
+    /// A value does not match its encoding.
     #[error("invalid base64 in the resource: {0}")]
     Base64(&'static str),
-    /// A digest is no digest.
+    /// A digest is invalid.
     #[error("invalid {algorithm} digest '{value}'")]
     Digest {
-        /// Said to be made by this.
+        /// Its stated algorithm.
         algorithm: Algorithm,
-        /// As written.
+        /// The text of the record.
         value: String,
     },
-    /// Too much of something that is kept in memory.
+    /// More data than may be kept in memory.
     #[error("the document exceeds the limit of {limit} {what}")]
     Limit {
-        /// Of what, with its unit.
+        /// The data, with its unit.
         what: &'static str,
-        /// How much is allowed.
+        /// The maximum.
         limit: usize,
     },
 }
 
-/// Why reading stopped: the document's fault, or that of the one it was told to.
+/// The reason why reading stopped: an error of the document, or of the receiver.
 #[derive(Debug)]
 pub enum Stopped<E> {
     /// The document cannot be read.
     Didl(DidlError),
-    /// Who was told could not go on.
+    /// The receiver failed.
     Told(E),
 }
 

@@ -1,4 +1,4 @@
-//! Which element of a DIDL document means what.
+//! Interprets the elements of a DIDL document.
 
 use modoai_protocol::xml::reader::Limits;
 use modoai_protocol::xml::reader::fragment::{Fragment, Node, Start};
@@ -6,17 +6,17 @@ use modoai_protocol::xml::reader::fragment::{Fragment, Node, Start};
 use super::value::Base64;
 use super::{Algorithm, Component, DidlError, Digest, Found, Stopped, Value, digest};
 
-/// Both editions of the standard; the second is what is written.
+/// Both editions of the standard; modoai writes the second.
 const DIDL: [&str; 2] = ["urn:mpeg:mpeg21:2002:02-DIDL-NS", "urn:mpeg:mpeg21:2002:01-DIDL-NS"];
 const DII: &str = "urn:mpeg:mpeg21:2002:01-DII-NS";
 const FIXITY: &str = "urn:modoai:fixity:1";
 
-/// Bytes of everything that is kept of one document besides values: identifiers, headers, digests, references.
+/// The maximum number of bytes kept of one document in addition to values: identifiers, headers, digests, references.
 const FACTS: usize = 256 * 1024;
-/// Components of one document. Real ones have a few dozen.
+/// The maximum number of Components in one document. Real documents have a few dozen.
 const COMPONENTS: usize = 4096;
 
-/// Reads one document. It is pushed pieces of any size, cut anywhere.
+/// Reads one document. Its input is pieces of any size, cut anywhere.
 pub struct Reader {
     fragment: Fragment,
     inner: Inner,
@@ -24,23 +24,23 @@ pub struct Reader {
 
 #[derive(Default)]
 struct Inner {
-    /// What the open elements are.
+    /// The open elements.
     open: Vec<Element>,
-    /// What is known of each open Item.
+    /// The facts about each open Item.
     items: Vec<Facts>,
-    /// Whether an Item has been there already: only the first is read.
+    /// True if an Item was read already: only the first is read.
     item_seen: bool,
     component: Option<Open>,
     components: usize,
-    /// Text of the open element, if it is one whose text counts.
+    /// The text of the open element, if it is one whose text is used.
     text: Vec<u8>,
     /// The name of the open header, or the algorithm of the open digest.
     key: String,
-    /// Bytes of facts so far.
+    /// The number of bytes of facts so far.
     taken: usize,
 }
 
-/// The elements that mean something; all others are skipped with all they hold.
+/// The elements that are interpreted; all others are skipped with their content.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Element {
     Didl,
@@ -71,14 +71,14 @@ struct Open {
     said: Component,
     own: Facts,
     resource: Resource,
-    /// Whether bytes of a value have been handed on.
+    /// True if bytes of a value have been passed on.
     begun: bool,
 }
 
-/// What the open Resource holds.
+/// The content of the open Resource.
 #[derive(Default)]
 enum Resource {
-    /// Nothing that is wanted.
+    /// Content that is not used.
     #[default]
     Ignored,
     Text,
@@ -86,12 +86,12 @@ enum Resource {
 }
 
 impl Reader {
-    /// A reader of a document that inherits these namespace declarations.
+    /// Returns a reader of a document that inherits these namespace declarations.
     pub fn new(namespaces: &[(&str, &str)]) -> Self {
         Self { fragment: Fragment::new(Limits::default(), namespaces), inner: Inner::default() }
     }
 
-    /// Takes more of the document and tells what is found. After an error nothing more should be pushed.
+    /// Reads a piece of the document and passes its content to `sink`. Do not call it again after an error.
     pub fn push<E>(
         &mut self,
         bytes: &[u8],
@@ -113,12 +113,12 @@ impl Reader {
             && self.fragment.is_between_markup()
     }
 
-    /// No more will come: was it whole?
+    /// Checks that the document is complete.
     pub fn finish(&self) -> Result<(), DidlError> {
         Ok(self.fragment.finish()?)
     }
 
-    /// Bytes of memory held, for those who doubt that it is bounded.
+    /// Returns the number of bytes held, for tests that memory is bounded.
     pub fn held(&self) -> usize {
         let Inner { open, text, key, taken, .. } = &self.inner;
         self.fragment.held() + open.capacity() * size_of::<Element>() + text.capacity() + key.capacity() + taken
@@ -145,7 +145,7 @@ impl Inner {
             Element::Header => {
                 self.key = match start.attribute("name")? {
                     Some(name) => name.into_owned(),
-                    // The schema of 2004 is lost; a header may well have been an element of its own.
+                    // The schema of 2004 is lost; a header may have been a separate element.
                     None => start.name.to_owned(),
                 };
                 self.take(self.key.len())?;
@@ -157,7 +157,7 @@ impl Inner {
                 }
             }
             Element::Digest => self.key = start.attribute("algorithm")?.unwrap_or_default().into_owned(),
-            // What a Resource holds as markup is a document of its own, not bytes.
+            // Markup in a Resource is a separate document, not bytes.
             Element::Other if self.open.iter().rev().nth(1) == Some(&Element::Resource) => {
                 if let Some(open) = &mut self.component
                     && !matches!(open.resource, Resource::Ignored)
@@ -209,7 +209,7 @@ impl Inner {
             open.said.references.push(reference.trim().to_owned());
             return Ok(());
         }
-        // All Resources of a Component are the same bytes: the first value will do.
+        // All Resources of a Component have the same bytes: the first value is sufficient.
         if open.begun {
             return Ok(());
         }
@@ -258,7 +258,7 @@ impl Inner {
                 }
             }
             Some(Element::Digest) => {
-                // An algorithm nobody here knows proves nothing.
+                // A digest of an unknown algorithm is ignored.
                 if let (Some(algorithm), Some(open)) = (Algorithm::named(&key), &mut self.component) {
                     open.said.digests.push(Digest::from_hex(algorithm, &text)?);
                 }
@@ -283,13 +283,13 @@ impl Inner {
         Ok(())
     }
 
-    /// What the Component says of itself, and what the Items around it say.
+    /// Combines the facts of a Component with those of the Items around it.
     fn complete(&self, open: Open) -> Component {
         let Open { mut said, own, .. } = open;
         let around = || self.items.iter().rev();
         said.identifier = own.identifier.or_else(|| around().find_map(|item| item.identifier.clone()));
         (said.status, said.headers) = (own.status, own.headers);
-        // Headers further out are those of the only resource there is, or of none in particular.
+        // Headers further out belong to the only resource, or to no particular one.
         if said.headers.is_empty()
             && let Some(item) = around().next()
         {
@@ -300,7 +300,7 @@ impl Inner {
         said
     }
 
-    /// What a statement is about: the Component it is in, or the Item.
+    /// Returns the facts to which a statement belongs: those of the Component around it, or of the Item.
     fn facts(&mut self) -> Option<&mut Facts> {
         match &mut self.component {
             Some(open) => Some(&mut open.own),
@@ -309,7 +309,7 @@ impl Inner {
     }
 
     fn take(&mut self, length: usize) -> Result<(), DidlError> {
-        // Even what is empty takes room.
+        // An empty fact needs memory, too.
         self.taken += length + size_of::<String>();
         if self.taken > FACTS {
             return Err(DidlError::Limit { what: "bytes about resources", limit: FACTS });

@@ -1,32 +1,33 @@
-//! Base64 in pieces cut anywhere.
+//! Decodes base64 in pieces cut anywhere.
 
 use base64_simd::{Out, STANDARD};
 
 use super::DidlError;
 
-/// So much is decoded at a time: small enough for the cache, large enough to be worth a call. A multiple of four.
+/// The number of bytes decoded in one call: small enough for the cache, large enough to amortise the call. A multiple
+/// of four.
 const STEP: usize = 32 * 1024;
 
-/// Decodes base64, white space allowed anywhere in it.
+/// Decodes base64 with whitespace anywhere in it.
 #[derive(Default)]
 pub(super) struct Base64 {
-    /// Characters that wait for the rest of their group of four.
+    /// Characters of an incomplete group of four.
     waiting: Vec<u8>,
     decoded: Vec<u8>,
-    /// Whether padding was seen: nothing follows it.
+    /// True after padding, which must be at the end.
     ended: bool,
 }
 
 impl Base64 {
-    /// Decodes a little more and hands it on.
+    /// Decodes a piece and passes the bytes on.
     pub(super) fn push<E: From<DidlError>>(
         &mut self,
         text: &[u8],
         sink: &mut impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         for piece in text.chunks(STEP) {
-            // Ours has no white space; whoever breaks lines pays for it. White space is all below the characters of base64.
-            // No early end: so it is one instruction for many bytes.
+            // modoai's records have no whitespace; records with line breaks need more time. Whitespace is below all
+            // characters of base64. The loop has no early exit, so that one instruction processes many bytes.
             if piece.iter().fold(u8::MAX, |least, byte| least.min(*byte)) <= b' ' {
                 let dense: Vec<u8> = piece.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
                 self.take(&dense, sink)?;
@@ -37,7 +38,7 @@ impl Base64 {
         Ok(())
     }
 
-    /// Takes characters without white space among them.
+    /// Decodes characters without whitespace.
     fn take<E: From<DidlError>>(
         &mut self,
         mut text: &[u8],
@@ -78,7 +79,7 @@ impl Base64 {
         Ok(())
     }
 
-    /// It ends here.
+    /// Ends the value, and checks that it is complete.
     pub(super) fn finish(&mut self) -> Result<(), DidlError> {
         self.ended = false;
         if std::mem::take(&mut self.waiting).is_empty() { Ok(()) } else { Err(DidlError::Base64("truncated")) }

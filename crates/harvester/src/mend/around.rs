@@ -1,37 +1,38 @@
-//! Text that does not belong to the answer: warnings of PHP before it, statistics and second documents after it.
+//! Removes text that does not belong to the response: warnings of PHP before it, statistics and second documents after
+//! it.
 //!
-//! What XML allows there (white space, comments, instructions) stays.
+//! Text that XML allows there (whitespace, comments, instructions) is kept.
 
 use memchr::memmem;
 
 use super::{Repairs, is_space};
 use crate::quirks;
 
-/// A prefix longer than this is none that anybody wrote.
+/// The maximum length of a prefix; real ones are shorter.
 const LONGEST_NAME: usize = 256;
-/// A comment behind the answer that is longer than this is taken for something else.
+/// The maximum length of a comment after the response; a longer one is treated as other text.
 const LONGEST_COMMENT: usize = 64 * 1024;
 
-/// What a `<` turns out to be.
+/// The meaning of a `<`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
-    /// The start tag of an answer.
+    /// The start tag of a response.
     Root,
     /// `<!--`.
     Comment,
-    /// `<?xml` and white space.
+    /// `<?xml` and whitespace.
     Declaration,
     /// `<?` and anything else.
     Instruction,
     /// `<!DOCTYPE`, in any case.
     Doctype,
-    /// Nothing of these.
+    /// None of these.
     Other,
-    /// More bytes are needed to tell.
+    /// Not clear without more bytes.
     Unclear,
 }
 
-/// What `bytes`, which begin where markup could, open.
+/// Returns the kind of markup that `bytes`, which begin with `<`, open.
 pub(super) fn opening(bytes: &[u8]) -> Opening {
     match bytes {
         [] | [b'<'] => Opening::Unclear,
@@ -67,19 +68,19 @@ pub(super) fn opening(bytes: &[u8]) -> Opening {
     }
 }
 
-/// What follows the root element.
+/// The text after the root element.
 #[derive(Default)]
 pub(super) struct Tail {
-    /// A comment or an instruction that has not ended, or what may turn out to be one.
+    /// A comment or an instruction that has not ended, or the possible beginning of one.
     held: Vec<u8>,
-    /// How much of it was searched for its end.
+    /// The number of its bytes that were searched for its end.
     searched: usize,
-    /// Whether something was there that does not belong, so that nothing after it does.
+    /// True after text that does not belong there: everything after it is removed, too.
     dropping: bool,
 }
 
 impl Tail {
-    /// Hands on what may stand behind an answer.
+    /// Passes on the text that is allowed after a response.
     pub(super) fn push(&mut self, bytes: &[u8], repairs: &mut Repairs, out: &mut dyn FnMut(&[u8])) {
         if self.dropping {
             return;
@@ -106,7 +107,7 @@ impl Tail {
                     self.searched = 0;
                 }
                 None if rest.len() < LONGEST_COMMENT => {
-                    // The end may be cut in two.
+                    // The end mark may be cut in two.
                     self.searched = from.max(rest.len().saturating_sub(end.len() - 1));
                     break;
                 }
@@ -116,7 +117,7 @@ impl Tail {
         self.held.drain(..at);
     }
 
-    /// Nothing more follows: what never ended does not belong.
+    /// Ends the text: markup that has not ended is removed.
     pub(super) fn finish(&mut self, repairs: &mut Repairs) {
         if !self.held.is_empty() {
             self.drop_all(repairs);

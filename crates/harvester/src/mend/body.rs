@@ -1,4 +1,4 @@
-//! The answer itself: characters, references, and what comes after its end.
+//! Repairs the response itself: characters, references, and text after its end.
 
 use memchr::memchr;
 
@@ -8,17 +8,17 @@ use super::lexer::{Kind, Lexer};
 use super::references::References;
 use super::{Remedies, Repairs};
 
-/// Mends everything from the first byte of the prolog that was kept.
+/// Repairs everything from the first byte of the prolog that was kept.
 pub(super) struct Body {
     lexer: Lexer,
     references: References,
-    /// A `<` and what follows it, until it is clear whether that is markup.
+    /// A `<` and the text after it, until it is clear if that is markup.
     opening: Vec<u8>,
-    /// None if characters are not looked at.
+    /// `None` if characters are not checked.
     characters: Option<Characters>,
-    /// None if what follows the root element is not looked at.
+    /// `None` if text after the root element is not checked.
     tail: Option<Tail>,
-    /// What is handed on next.
+    /// The output that is passed on next.
     mended: Vec<u8>,
     pub(super) repairs: Repairs,
 }
@@ -83,7 +83,7 @@ impl Body {
         self.mended.capacity() + self.tail.as_ref().map_or(0, Tail::held)
     }
 
-    /// Text or a value: what can hold references.
+    /// Repairs text or a value, which can contain references.
     fn text(&mut self, mut text: &[u8]) {
         let Self { references, characters, mended, repairs, .. } = self;
         while !text.is_empty() {
@@ -113,7 +113,7 @@ impl Body {
     }
 }
 
-/// Appends bytes, without what XML cannot carry if that is wanted.
+/// Appends bytes, and replaces characters that XML does not allow if `characters` is set.
 fn clean(characters: &mut Option<Characters>, bytes: &[u8], is_in_tag: bool, repairs: &mut Repairs, out: &mut Vec<u8>) {
     match characters {
         Some(characters) => characters.push(bytes, is_in_tag, repairs, out),

@@ -1,6 +1,7 @@
-//! Characters that XML cannot carry, as such and as references: control characters, U+FFFE and U+FFFF, surrogates.
+//! Replaces characters that XML does not allow, as such and as references: control characters, U+FFFE and U+FFFF,
+//! surrogates.
 //!
-//! They are replaced by U+FFFD rather than left out, so that it can be seen that something was there.
+//! They are replaced by U+FFFD rather than removed, so that the replacement is visible.
 
 use modoai_protocol::xml::is_legal;
 
@@ -10,12 +11,12 @@ use crate::quirks;
 /// Replaces characters in a stream of UTF-8.
 #[derive(Default)]
 pub(super) struct Characters {
-    /// How much has come of the two bytes that U+FFFE and U+FFFF begin with.
+    /// The number of bytes seen of the two with which U+FFFE and U+FFFF begin.
     matched: u8,
 }
 
 impl Characters {
-    /// Appends what is legal of `bytes`. Inside a tag, a control character was meant as white space if as anything.
+    /// Appends `bytes` with illegal characters replaced. In a tag, a control character is replaced by whitespace.
     pub(super) fn push(&mut self, bytes: &[u8], is_in_tag: bool, repairs: &mut Repairs, out: &mut Vec<u8>) {
         let mut from = 0;
         for (at, &byte) in bytes.iter().enumerate() {
@@ -42,20 +43,20 @@ impl Characters {
     }
 }
 
-/// What a number in a reference stands for.
+/// The meaning of a number in a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Numbered {
-    /// A character that XML can carry.
+    /// A character that XML allows.
     Legal(char),
     /// The first half of a surrogate pair.
     High(u32),
-    /// The second.
+    /// The second half.
     Low(u32),
-    /// Nothing, or something that XML cannot carry.
+    /// No character, or one that XML does not allow.
     Illegal,
 }
 
-/// What the number between `&#` and `;` stands for, if it is one: `65`, `x41`.
+/// Interprets the text between `&#` and `;`, if it is a number: `65`, `x41`.
 pub(super) fn numbered(number: &[u8]) -> Option<Numbered> {
     let (digits, radix) = match number {
         [b'x' | b'X', digits @ ..] => (digits, 16),

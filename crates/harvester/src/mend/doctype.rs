@@ -1,13 +1,13 @@
-//! Where a document type ends, and whether it defines things.
+//! Finds the end of a document type, and detects an internal subset.
 //!
-//! One that only names a schema does no harm and stays. One with an internal subset is left out as a whole: what it
-//! defines could grow without end, or name files of ours, so nothing of it is resolved or expanded.
+//! A document type that only names a schema is harmless and kept. One with an internal subset is removed completely:
+//! its definitions could expand without limit, or name local files, so none of it is resolved or expanded.
 
-/// Finds the end of a document type, byte by byte, from behind `<!DOCTYPE` on.
+/// Finds the end of a document type, byte by byte, beginning after `<!DOCTYPE`.
 #[derive(Clone, Copy)]
 pub(super) struct Doctype {
     inside: Inside,
-    /// Whether there is an internal subset.
+    /// True if it has an internal subset.
     pub(super) defines: bool,
 }
 
@@ -18,11 +18,11 @@ enum Inside {
     Subset,
     /// A literal that this quote ends.
     Literal(u8),
-    /// In the subset, after so many bytes of `<!--`. Quotes mean nothing in a comment.
+    /// In the subset, after this number of bytes of `<!--`. In a comment, quotes have no meaning.
     CommentOpening(u8),
-    /// After so many dashes.
+    /// After this number of dashes.
     Comment(u8),
-    /// In an instruction, after a question mark or not.
+    /// In an instruction; true after a `?`.
     Instruction(bool),
 }
 
@@ -31,7 +31,7 @@ impl Doctype {
         Self { inside: Inside::Outer, defines: false }
     }
 
-    /// Takes the next byte; whether it was the last one.
+    /// Reads the next byte; returns true if it was the last one.
     pub(super) fn ends_with(&mut self, byte: u8) -> bool {
         use Inside::{Comment, CommentOpening, Instruction, Literal, Outer, Subset};
         self.inside = match (self.inside, byte) {
@@ -42,7 +42,7 @@ impl Doctype {
             }
             (Outer | Subset | CommentOpening(_), b'"' | b'\'') => Literal(byte),
             (Literal(quote), _) if quote != byte => Literal(quote),
-            // Behind a literal, what goes on is what it stood in.
+            // After a literal, the surrounding state is restored.
             (Literal(_), _) if self.defines => Subset,
             (Literal(_) | Outer, _) | (Subset | CommentOpening(_), b']') => Outer,
             (Subset | CommentOpening(_), b'<') => CommentOpening(1),

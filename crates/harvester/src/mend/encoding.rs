@@ -1,9 +1,9 @@
-//! Answers that are not UTF-8, or not only.
+//! Converts responses that are not UTF-8, or only partly.
 //!
-//! What an answer says about its encoding is often what a template said, so it is compared with the bytes: in text of
-//! another encoding, bytes that are not UTF-8 outnumber sequences that happen to be. Where nothing else is said, UTF-8 is
-//! assumed, and each byte that is not is read as Windows-1252, which is what is pasted into forms. Sequences that are UTF-8
-//! are never touched then.
+//! The declared encoding is often that of a template, so it is compared with the bytes: in text of another encoding,
+//! bytes that are not UTF-8 outnumber sequences that are UTF-8 by chance. Without a declaration, UTF-8 is assumed, and
+//! each invalid byte is read as Windows-1252, the usual encoding of text pasted into forms. Valid sequences of UTF-8
+//! are never changed in that case.
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
@@ -11,17 +11,17 @@ use super::prolog::Declaration;
 use super::{REPLACEMENT, Repairs};
 use crate::quirks;
 
-/// How many bytes are looked at, from the first that is not ASCII, before the encoding is decided.
+/// The number of bytes examined, from the first that is not ASCII, before the encoding is decided.
 const WINDOW: usize = 64 * 1024;
 
-/// Turns UTF-16 into UTF-8, and lets everything else pass.
+/// Converts UTF-16 to UTF-8, and passes all other encodings on unchanged.
 pub(super) struct Utf16 {
     state: State,
     pub(super) repairs: Repairs,
 }
 
 enum State {
-    /// The first bytes, which tell.
+    /// The first bytes, which identify the encoding.
     Start(Vec<u8>),
     Decoding(Box<Decoder>),
     Passing,
@@ -78,7 +78,7 @@ impl Utf16 {
     }
 }
 
-/// Turns an answer in whatever encoding that holds ASCII into UTF-8.
+/// Converts a response in an encoding that contains ASCII to UTF-8.
 pub(super) struct Transcoder {
     mode: Mode,
     pub(super) repairs: Repairs,
@@ -86,9 +86,9 @@ pub(super) struct Transcoder {
 
 enum Mode {
     AsItIs,
-    /// The answer claims this encoding; no byte has come yet that would prove or disprove it.
+    /// The response declares this encoding; no byte that confirms or contradicts it has been received yet.
     Claimed(&'static Encoding),
-    /// Some have, and are held until there are enough of them.
+    /// Such bytes were received, and are held until there are enough of them.
     Weighed(&'static Encoding, Vec<u8>),
     Decoding(Box<Decoder>),
     Mixed(Mixed),
@@ -99,12 +99,12 @@ impl Transcoder {
         Self { mode: Mode::AsItIs, repairs: Repairs::default() }
     }
 
-    /// For what should be UTF-8, and may have other bytes in it.
+    /// Returns a converter for text that should be UTF-8, and may contain other bytes.
     pub(super) fn of_utf8() -> Self {
         Self { mode: Mode::Mixed(Mixed::new(WINDOWS_1252)), repairs: Repairs::default() }
     }
 
-    /// For an answer that declares this, in a response that declares that.
+    /// Returns a converter for a response with this declaration and this charset in Content-Type.
     pub(super) fn new(declaration: &Declaration, charset: Option<&str>) -> Self {
         let mut repairs = Repairs::default();
         if declaration.rewritten {
@@ -114,9 +114,9 @@ impl Transcoder {
         let claimed = label.and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
         let is_ascii = label.is_some_and(|label| ["us-ascii", "ascii"].iter().any(|a| label.eq_ignore_ascii_case(a)));
         let mode = match claimed {
-            // A byte order mark is the best proof there is.
+            // A byte order mark is the most reliable evidence.
             _ if declaration.has_mark => Mode::Mixed(Mixed::new(WINDOWS_1252)),
-            // If it were UTF-16, nobody would have come so far.
+            // If it were UTF-16, it would have been converted already.
             Some(encoding) if ![UTF_8, UTF_16BE, UTF_16LE].contains(&encoding) && !is_ascii => Mode::Claimed(encoding),
             _ => Mode::Mixed(Mixed::new(WINDOWS_1252)),
         };
@@ -126,7 +126,7 @@ impl Transcoder {
     pub(super) fn push(&mut self, bytes: &[u8], out: &mut dyn FnMut(&[u8])) {
         let mut bytes = bytes;
         if let Mode::Claimed(encoding) = self.mode {
-            // One encoding has no bytes beyond ASCII; it is known by its escapes.
+            // ISO-2022-JP has no bytes beyond ASCII; it is recognised by its escapes.
             let tells = |byte: &u8| !byte.is_ascii() || (*byte == 0x1b && encoding == ISO_2022_JP);
             let plain = bytes.iter().position(tells).unwrap_or(bytes.len());
             out(&bytes[..plain]);
@@ -181,13 +181,13 @@ impl Transcoder {
     }
 }
 
-/// Whether there are more sequences of UTF-8 beyond ASCII than bytes that belong to none.
+/// Returns true if there are more sequences of UTF-8 beyond ASCII than bytes that belong to none.
 fn is_mostly_utf8(window: &[u8]) -> bool {
     let (mut sequences, mut others) = (0, 0);
     let mut chunks = window.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
         sequences += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
-        // The last sequence may be cut.
+        // The last sequence may be truncated.
         if chunks.peek().is_some() || window.len() < WINDOW {
             others += chunk.invalid().len();
         }
@@ -195,10 +195,10 @@ fn is_mostly_utf8(window: &[u8]) -> bool {
     sequences > others
 }
 
-/// UTF-8 with bytes of another encoding in it.
+/// Converts UTF-8 that contains bytes of another encoding.
 struct Mixed {
     others: &'static Encoding,
-    /// The beginning of a sequence that the piece before ended with.
+    /// The incomplete sequence at the end of the previous piece.
     held: Vec<u8>,
 }
 
@@ -224,7 +224,7 @@ impl Mixed {
         self.mend(&held, true, repairs, out);
     }
 
-    /// Returns what cannot be judged before more comes: five bytes at most.
+    /// Returns the bytes that cannot be classified before more arrive: five at most.
     fn mend<'b>(
         &self,
         mut bytes: &'b [u8],
@@ -270,7 +270,7 @@ impl Mixed {
     }
 }
 
-/// What the halves of a surrogate pair look like that were encoded one by one, as some databases do.
+/// Recognises the halves of a surrogate pair that were encoded separately, as some databases do.
 enum Surrogates {
     Pair(char),
     Half,
@@ -301,7 +301,7 @@ fn surrogates(bytes: &[u8]) -> Surrogates {
     }
 }
 
-/// Decodes what has come; what cannot be decoded is replaced and counted.
+/// Decodes a piece; invalid sequences are replaced and counted.
 fn decode(decoder: &mut Decoder, bytes: &[u8], is_last: bool, repairs: &mut Repairs, out: &mut dyn FnMut(&[u8])) {
     let mut room = [0; 8 * 1024];
     let mut rest = bytes;

@@ -1,14 +1,14 @@
-//! What is markup and what is text, byte by byte, as the protocol's reader sees it.
+//! Divides a response into markup and text, byte by byte, as the protocol's parser does.
 
 use memchr::{memchr, memchr3};
 
-/// What a run of bytes is part of.
+/// The kind of a run of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
-    /// A `<` and what follows it, until it is clear what that opens.
+    /// A `<` and the bytes after it, until it is clear what they open.
     Opening,
-    /// No bytes: what `Opening` said was no markup at all.
+    /// No bytes: the preceding `Opening` was text.
     NotMarkup,
     /// A tag, except for values and its last byte.
     Tag,
@@ -26,17 +26,17 @@ pub(super) enum Kind {
     Doctype,
 }
 
-/// Divides a stream that may be cut anywhere into runs. It never fails: what is no markup is text.
+/// Divides a stream that may be cut anywhere into runs. It never fails: everything except markup is text.
 pub(super) struct Lexer {
     state: State,
-    /// What `Opening` has seen.
+    /// The bytes of `Opening` so far.
     opening: [u8; 9],
     opened: usize,
     /// The last byte of the tag.
     last: u8,
-    /// Elements open now.
+    /// The number of open elements.
     depth: u64,
-    /// Whether the outermost element has ended.
+    /// True if the outermost element has ended.
     is_over: bool,
 }
 
@@ -46,11 +46,11 @@ enum State {
     Opening,
     Tag,
     Value(u8),
-    /// After so many dashes.
+    /// After this number of dashes.
     Comment(u8),
-    /// After a question mark, or not.
+    /// True after a `?`.
     Instruction(bool),
-    /// After so many brackets.
+    /// After this number of brackets.
     Cdata(u8),
     /// Inside a literal, the quote that ends it.
     Doctype(Option<u8>),
@@ -61,17 +61,17 @@ impl Lexer {
         Self { state: State::Text, opening: [0; 9], opened: 0, last: 0, depth: 0, is_over: false }
     }
 
-    /// Whether the outermost element has ended.
+    /// Returns true if the outermost element has ended.
     pub(super) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Whether no markup is incomplete.
+    /// Returns true if no markup is incomplete.
     pub(super) fn is_between_markup(&self) -> bool {
         matches!(self.state, State::Text)
     }
 
-    /// The first run of `bytes`, which are not empty, and its length.
+    /// Returns the kind of the first run of `bytes`, which must not be empty, and its length.
     pub(super) fn next(&mut self, bytes: &[u8]) -> (Kind, usize) {
         let first = bytes[0];
         match self.state {
@@ -176,7 +176,7 @@ impl Lexer {
     }
 }
 
-/// What the beginning of markup opens, if it is one.
+/// Returns the state for the markup that begins with these bytes, if they begin markup.
 fn opened(beginning: &[u8]) -> Option<State> {
     Some(match beginning {
         [_, b'?'] => State::Instruction(false),

@@ -1,24 +1,24 @@
-//! Answers that are almost XML, made readable on their way to the reader.
+//! Repairs responses that are almost XML while they are received, so that they can be parsed.
 //!
-//! A page is first read as it came, because its metadata is to be kept byte for byte. Only when the reader fails is the
-//! page asked for again and read through a [`Mender`], with the [`Remedies`] that the fault calls for. A remedy cannot
-//! know where the protocol's own fields end and metadata begins, so it mends both; therefore each one touches nothing but
-//! what is illegal, and everything it does is counted. A page that is fine passes unchanged through all of them.
+//! A page is first parsed unmodified, because its metadata is kept byte for byte. Only when the parser fails is the
+//! page requested again and read through a [`Mender`], with the [`Remedies`] for the error. A repair cannot distinguish
+//! the protocol's own fields from metadata, so it is applied to both. Therefore, each repair changes only illegal
+//! bytes, and all changes are counted. A valid page passes unchanged through all repairs.
 //!
-//! | file | what it knows |
+//! | file | contents |
 //! |---|---|
-//! | `remedies` | which remedy helps against which fault |
-//! | `prolog` | what stands before the root element, held until that has come |
-//! | `around` | text that does not belong to the answer, before it and after it |
-//! | `doctype` | where a document type ends |
+//! | `remedies` | the repairs for each error |
+//! | `prolog` | the text before the root element, held until that has been received |
+//! | `around` | text that does not belong to the response, before it and after it |
+//! | `doctype` | the end of a document type |
 //! | `encoding` | UTF-16, legacy encodings, and UTF-8 with other bytes in it |
-//! | `lexer` | what is markup and what is text |
-//! | `characters` | what XML cannot carry |
-//! | `references` | ampersands, and entities that nobody defined |
-//! | `body` | the last three at work |
-//! | `part` | whether one element could stand in an answer of ours |
+//! | `lexer` | the distinction between markup and text |
+//! | `characters` | characters that XML does not allow |
+//! | `references` | ampersands, and undefined entities |
+//! | `body` | application of the last three |
+//! | `part` | validation of one metadata element for modoai's responses |
 //!
-//! Everything is pushed in pieces cut anywhere, and the outcome does not depend on the cuts.
+//! The input is pieces cut anywhere, and the result does not depend on the cuts.
 
 mod around;
 mod body;
@@ -43,10 +43,10 @@ use prolog::{Found, Prolog};
 
 use crate::quirks::Quirk;
 
-/// Larger pieces are mended in parts, so that what is made of one stays small.
+/// The size of the parts in which larger pieces are processed, so that the output of one part is small.
 const PIECE: usize = 32 * 1024;
 
-/// Applies remedies to one answer. See the [module](self).
+/// Repairs one response. See the [module](self).
 ///
 /// ```
 /// use modoai_harvester::mend::{Mender, Remedies};
@@ -67,7 +67,7 @@ pub struct Mender {
     answer: Answer,
 }
 
-/// Everything behind the decoding of UTF-16.
+/// The stages after the decoding of UTF-16.
 struct Answer {
     place: Place,
     prolog: Prolog,
@@ -75,20 +75,20 @@ struct Answer {
     body: Body,
 }
 
-/// How far an answer has come.
+/// The position in a response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// The root element has not begun.
+    /// Before the root element.
     Prolog,
-    /// It has.
+    /// In the root element or after it.
     Body,
-    /// It never will: this is no answer, and the reader is to see what it is.
+    /// Not a response: the bytes are passed on unmodified, so that the parser can identify them.
     AsItIs,
 }
 
 impl Mender {
-    /// A mender at the start of an answer. The charset is what the Content-Type names; it counts only where the answer
-    /// itself says nothing.
+    /// Returns a mender at the start of a response. The charset is that of Content-Type; it is used only if the
+    /// response itself declares none.
     pub fn new(remedies: Remedies, charset_of_content_type: Option<&str>) -> Self {
         let mends_encoding = remedies.contains(Remedies::ENCODING);
         Self {
@@ -110,7 +110,7 @@ impl Mender {
         self.remedies.contains(Remedies::NAMESPACE)
     }
 
-    /// Takes more of the answer and hands on what is mended of it. The result does not depend on how the answer is cut.
+    /// Reads a piece of the response and passes the repaired text to `out`. The result does not depend on the cuts.
     pub fn push(&mut self, bytes: &[u8], out: &mut dyn FnMut(&[u8])) {
         let Self { utf16, answer, .. } = self;
         let (charset, mends_encoding) = (self.charset.as_deref(), self.mends_encoding);
@@ -119,7 +119,7 @@ impl Mender {
         }
     }
 
-    /// The answer has ended: hands on what was waiting.
+    /// Ends the response, and passes the remaining text to `out`.
     pub fn finish(&mut self, out: &mut dyn FnMut(&[u8])) {
         let Self { utf16, answer, .. } = self;
         let (charset, mends_encoding) = (self.charset.as_deref(), self.mends_encoding);
@@ -127,7 +127,7 @@ impl Mender {
         answer.finish(charset, mends_encoding, out);
     }
 
-    /// What was really changed so far, and how often.
+    /// Returns the repairs so far, and their numbers.
     pub fn repairs(&self) -> Vec<(&'static Quirk, u64)> {
         let Answer { prolog, transcoder, body, .. } = &self.answer;
         let mut all = Repairs::default();
@@ -140,7 +140,7 @@ impl Mender {
         all.0
     }
 
-    /// Bytes of memory held, for those who doubt that it is bounded.
+    /// Returns the number of bytes held, for tests that memory is bounded.
     pub fn held(&self) -> usize {
         self.answer.prolog.held() + self.answer.transcoder.held() + self.answer.body.held()
     }
@@ -164,7 +164,7 @@ impl Answer {
         }
     }
 
-    /// It is known where the answer begins, or that none does.
+    /// Starts the body, or passes the bytes on unmodified if they are not a response.
     fn begin(&mut self, found: Found, charset: Option<&str>, mends_encoding: bool, out: &mut dyn FnMut(&[u8])) {
         match found {
             Found::Root { bytes, declaration } => {
@@ -196,7 +196,7 @@ impl Answer {
     }
 }
 
-/// What a stage has changed.
+/// The repairs of a stage, and their numbers.
 #[derive(Default)]
 struct Repairs(Vec<(&'static Quirk, u64)>);
 
@@ -213,10 +213,10 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// What stands for what cannot be told.
+/// The replacement for characters that cannot be determined.
 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
-/// What the tests of the stages share: an answer mended whole, and in every cutting that could matter.
+/// For tests of the stages: repairs a response in one piece, and in every relevant size of pieces.
 #[cfg(test)]
 fn mended(answer: &[u8], remedies: Remedies, charset: Option<&str>) -> (Vec<u8>, Vec<(&'static str, u64)>) {
     let mend = |size: usize| {

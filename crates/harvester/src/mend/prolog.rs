@@ -1,5 +1,5 @@
-//! What stands before the root element. It is held until the root element has come, because only then is it certain that
-//! this is an answer, and what of it belongs there.
+//! Reads the text before the root element. It is held until the root element has been received, because only then is it
+//! certain that this is a response, and which text belongs to it.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use crate::quirks::{self, Quirk};
 const LIMIT: usize = 256 * 1024;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Holds what comes before the root element.
+/// Holds the text before the root element.
 pub(super) struct Prolog {
     remedies: Remedies,
     held: Vec<u8>,
-    /// Where the item that is being looked at begins.
+    /// The offset of the present item.
     at: usize,
-    /// How far it was looked at.
+    /// The offset up to which it was read.
     seen: usize,
     item: Item,
     cuts: Vec<(Range<usize>, &'static Quirk)>,
@@ -30,36 +30,36 @@ pub(super) struct Prolog {
 
 #[derive(Clone, Copy)]
 enum Item {
-    /// White space, or nothing yet.
+    /// Whitespace, or nothing yet.
     Space,
     Comment,
     Declaration,
     Instruction,
     Doctype(Doctype),
-    /// What does not belong, until something does.
+    /// Text that does not belong there, until an item does.
     Junk,
 }
 
-/// What the prolog turned out to be.
+/// The result of reading the prolog.
 pub(super) enum Found {
-    /// That of an answer: what is kept of it and of the root element, as far as that has come.
+    /// The start of a response: the part of the prolog that is kept, and of the root element the bytes received so far.
     Root {
         bytes: Vec<u8>,
-        /// What the XML declaration says.
+        /// The XML declaration.
         declaration: Declaration,
     },
-    /// No answer at all.
+    /// Not a response.
     Nothing { bytes: Vec<u8> },
 }
 
-/// What an XML declaration says about the encoding.
+/// The encoding in an XML declaration.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Declaration {
-    /// The encoding as written.
+    /// The declared name of the encoding.
     pub(super) encoding: Option<String>,
-    /// Whether that was not what the reader takes, so that `UTF-8` was written in its place.
+    /// True if the parser does not accept that name, so that it was replaced by `UTF-8`.
     pub(super) rewritten: bool,
-    /// Whether there is the byte order mark of UTF-8.
+    /// True if the text begins with the byte order mark of UTF-8.
     pub(super) has_mark: bool,
 }
 
@@ -77,7 +77,7 @@ impl Prolog {
         }
     }
 
-    /// Takes more; what was found, if that is clear now, and what of `bytes` comes after it.
+    /// Reads a piece. Returns the result, if it is clear now, and the rest of `bytes` after it.
     pub(super) fn push<'b>(&mut self, bytes: &'b [u8]) -> (Option<Found>, &'b [u8]) {
         let (bytes, rest) = bytes.split_at(bytes.len().min(LIMIT - self.held.len()));
         self.held.extend_from_slice(bytes);
@@ -90,7 +90,7 @@ impl Prolog {
         (None, rest)
     }
 
-    /// Nothing more comes before the decision.
+    /// Returns the result at the end of the input.
     pub(super) fn finish(&mut self) -> Found {
         if self.walk(true) {
             return self.root();
@@ -102,7 +102,7 @@ impl Prolog {
         self.held.capacity()
     }
 
-    /// Goes on from item to item; whether the root element was reached.
+    /// Reads item by item; returns true if the root element was reached.
     fn walk(&mut self, is_all: bool) -> bool {
         loop {
             let next = match self.item {
@@ -172,7 +172,8 @@ impl Prolog {
         }
     }
 
-    /// The item, if its end has come, and past it. The end cannot overlap the first bytes.
+    /// Returns the range of the item, if its end has been received, and skips it. The end cannot overlap the first
+    /// bytes.
     fn end(&mut self, opening: usize, end: &[u8]) -> Option<Range<usize>> {
         let from = self.seen.max(self.at + opening);
         match memmem::find(&self.held[from..], end) {
@@ -188,9 +189,9 @@ impl Prolog {
         }
     }
 
-    /// Where something begins that belongs to an answer for certain.
+    /// Returns the offset of the next item that certainly belongs to a response.
     fn end_of_junk(&mut self) -> Option<usize> {
-        // The first byte of junk was judged already.
+        // The first byte was already found not to belong there.
         self.seen = self.seen.max(self.at + 1);
         while let Some(found) = memchr(b'<', &self.held[self.seen..]) {
             self.seen += found;
@@ -204,7 +205,7 @@ impl Prolog {
         None
     }
 
-    /// The root element has come: what is kept of what was held.
+    /// Returns the kept part of the prolog, now that the root element has been received.
     fn root(&mut self) -> Found {
         let held = std::mem::take(&mut self.held);
         let mut cuts: Vec<(Range<usize>, &[u8])> = Vec::new();
@@ -238,7 +239,7 @@ impl Prolog {
     }
 }
 
-/// The encoding that an XML declaration names, and where.
+/// Returns the encoding in an XML declaration, and its range.
 fn declared(held: &[u8], declaration: Range<usize>) -> Option<(String, Range<usize>)> {
     let text = &held[declaration.clone()];
     for found in memmem::find_iter(text, b"encoding") {

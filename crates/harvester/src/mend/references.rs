@@ -1,7 +1,7 @@
-//! Ampersands that begin no reference, and references to entities that nobody defined.
+//! Repairs ampersands that begin no reference, and references to undefined entities.
 //!
-//! HTML's names stand for characters that everybody agrees on, so the characters take their place. Anything else is taken
-//! for text, and its ampersand is escaped.
+//! HTML's entity names have a standard meaning, so they are replaced by their characters. Any other undefined reference
+//! is treated as text, and its ampersand is escaped.
 
 use html_escape::NAMED_ENTITIES;
 
@@ -9,10 +9,10 @@ use super::characters::{Numbered, numbered};
 use super::{REPLACEMENT, Remedies, Repairs};
 use crate::quirks;
 
-/// No reference is longer: the reader does not look further either.
+/// The maximum length of a reference, which is also that of the parser.
 const LONGEST: usize = 64;
 
-/// Names that stand for two characters, of which the table knows one only. `nGt` would lose its "not", so they stay names.
+/// Names of two characters, of which the table contains only one. `nGt` would lose its "not", so they are not replaced.
 const HALF_KNOWN: &str = "NotEqualTilde NotGreaterFullEqual NotGreaterGreater NotGreaterSlantEqual NotHumpDownHump NotHumpEqual \
     NotLeftTriangleBar NotLessLess NotLessSlantEqual NotNestedGreaterGreater NotNestedLessLess \
     NotPrecedesEqual NotRightTriangleBar NotSquareSubset NotSquareSuperset NotSubset NotSucceedsEqual \
@@ -23,11 +23,11 @@ const HALF_KNOWN: &str = "NotEqualTilde NotGreaterFullEqual NotGreaterGreater No
     race smtes sqcaps sqcups varsubsetneq varsubsetneqq varsupsetneq varsupsetneqq vnsub vnsup vsubnE vsubne \
     vsupnE vsupne";
 
-/// Mends references in a stream of text.
+/// Repairs references in a stream of text.
 pub(super) struct References {
     mends_characters: bool,
     mends_ampersands: bool,
-    /// An ampersand and what follows it, until it is clear what it is.
+    /// An ampersand and the text after it, until its meaning is clear.
     held: Vec<u8>,
     /// The first half of a surrogate pair; the second may follow.
     half: Option<u32>,
@@ -43,22 +43,22 @@ impl References {
         }
     }
 
-    /// Whether text need not be looked at.
+    /// Returns true if text need not be read.
     pub(super) fn is_off(&self) -> bool {
         !self.mends_characters && !self.mends_ampersands
     }
 
-    /// Whether a reference has begun, so that what follows goes to [`References::push`].
+    /// Returns true after the beginning of a reference: the following text must be passed to [`References::push`].
     pub(super) fn has_begun(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// An ampersand.
+    /// Starts a reference.
     pub(super) fn begin(&mut self) {
         self.held.push(b'&');
     }
 
-    /// Takes what follows an ampersand; how much of `text` belonged to that.
+    /// Reads the text after an ampersand; returns the number of bytes that belong to the reference.
     pub(super) fn push(&mut self, text: &[u8], repairs: &mut Repairs, out: &mut Vec<u8>) -> usize {
         for (at, &byte) in text.iter().enumerate() {
             if byte == b';' {
@@ -76,7 +76,7 @@ impl References {
         text.len()
     }
 
-    /// What follows a `<` shows that it begins no markup: it is text.
+    /// Handles a `<` that begins no markup: it is text.
     pub(super) fn not_markup(&self, opening: &[u8], repairs: &mut Repairs, out: &mut Vec<u8>) {
         match opening.split_first() {
             Some((_, rest)) if self.mends_ampersands => {
@@ -88,7 +88,7 @@ impl References {
         }
     }
 
-    /// Text that is no reference follows, or something else than text.
+    /// Ends the text: an incomplete reference is only text.
     pub(super) fn end(&mut self, repairs: &mut Repairs, out: &mut Vec<u8>) {
         if self.has_begun() {
             self.bare(repairs, out);
@@ -96,7 +96,7 @@ impl References {
         self.end_half(repairs, out);
     }
 
-    /// What was held is no reference.
+    /// Writes the held text, which is not a reference.
     fn bare(&mut self, repairs: &mut Repairs, out: &mut Vec<u8>) {
         self.end_half(repairs, out);
         if self.mends_ampersands {
@@ -109,7 +109,7 @@ impl References {
         self.held.clear();
     }
 
-    /// What was held ends with a semicolon.
+    /// Handles the held reference, which ends with a semicolon.
     fn whole(&mut self, repairs: &mut Repairs, out: &mut Vec<u8>) {
         let name = &self.held[1..self.held.len() - 1];
         let number = name.strip_prefix(b"#").and_then(numbered);
@@ -133,7 +133,7 @@ impl References {
                 out.extend_from_slice(REPLACEMENT);
                 repairs.add(quirks::CONTROL_CHARACTERS, 1);
             }
-            // XML writes a small x.
+            // XML requires a lower-case x.
             Some(_) if self.mends_ampersands && name.starts_with(b"#X") => {
                 out.extend_from_slice(b"&#x");
                 out.extend_from_slice(&self.held[3..]);
@@ -154,7 +154,7 @@ impl References {
         self.held.clear();
     }
 
-    /// The second half did not come.
+    /// Replaces the first half of a surrogate pair without a second.
     fn end_half(&mut self, repairs: &mut Repairs, out: &mut Vec<u8>) {
         if self.half.take().is_some() {
             out.extend_from_slice(REPLACEMENT);
@@ -163,14 +163,14 @@ impl References {
     }
 }
 
-/// What HTML means by a name.
+/// Returns the characters of an HTML entity.
 fn named(name: &[u8]) -> Option<&'static str> {
     let found = NAMED_ENTITIES.binary_search_by_key(&name, |(known, _)| known).ok()?;
     let is_half_known = HALF_KNOWN.split(' ').any(|half_known| half_known.as_bytes() == name);
     (!is_half_known).then_some(NAMED_ENTITIES[found].1)
 }
 
-/// HTML has names for the characters of markup, too.
+/// Escapes characters of markup, which HTML has names for, too.
 fn escape(text: &str, out: &mut Vec<u8>) {
     for byte in text.bytes() {
         match byte {
@@ -179,7 +179,7 @@ fn escape(text: &str, out: &mut Vec<u8>) {
             b'>' => out.extend_from_slice(b"&gt;"),
             b'"' => out.extend_from_slice(b"&quot;"),
             b'\'' => out.extend_from_slice(b"&apos;"),
-            // A literal one would be read as a space in an attribute.
+            // A literal tab or line feed would be read as a space in an attribute.
             b'\t' => out.extend_from_slice(b"&#9;"),
             b'\n' => out.extend_from_slice(b"&#10;"),
             byte => out.push(byte),

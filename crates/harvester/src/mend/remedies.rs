@@ -1,4 +1,4 @@
-//! Which remedy helps against which fault: the one table to edit.
+//! The table of repairs for each error.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use modoai_protocol::xml::reader::Fault;
 
 use crate::quirks::{self, Quirk};
 
-/// Which remedies are on; none by default.
+/// The set of repairs that are enabled; none by default.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Remedies(u8);
 
-/// A remedy: its name where it is stored, and what it mends.
+/// A repair: its stored name, and the quirks that it repairs.
 struct Row(Remedies, &'static str, &'static [&'static Quirk]);
 
 const ROWS: &[Row] = &[
@@ -23,23 +23,23 @@ const ROWS: &[Row] = &[
 ];
 
 impl Remedies {
-    /// Reads the answer in the encoding it is really in.
+    /// Reads the response in its actual encoding.
     pub const ENCODING: Self = Self(1);
-    /// Leaves out what stands before and after the answer.
+    /// Removes text before and after the response.
     pub const AROUND: Self = Self(2);
-    /// Leaves out a document type that defines things.
+    /// Removes a document type with definitions.
     pub const DOCTYPE: Self = Self(4);
-    /// Replaces characters that XML cannot carry, and references to them.
+    /// Replaces characters that XML does not allow, and references to them.
     pub const CHARACTERS: Self = Self(8);
-    /// Escapes ampersands that begin no reference; puts characters in the place of HTML's names for them.
+    /// Escapes ampersands that begin no reference; replaces HTML's entity names by their characters.
     pub const REFERENCES: Self = Self(16);
-    /// Reads a missing or misspelt namespace as the protocol's. The bytes are not changed; the reader does it.
+    /// Reads a missing or misspelt namespace as the protocol's. The parser does this; the bytes are not changed.
     pub const NAMESPACE: Self = Self(32);
-    /// All of them.
+    /// All repairs.
     pub const ALL: Self = Self(63);
 
-    /// What to try next after this fault, together with what was tried already; none if nothing more can be done. Since
-    /// the set grows with every call, trying comes to an end.
+    /// Returns the repairs to try next after this error, including those tried already; `None` if no further ones can
+    /// help. The set grows with every call, so the number of attempts is limited.
     pub fn for_fault(fault: &Fault, so_far: Self) -> Option<Self> {
         let helpful = match fault {
             // UTF-16 without a byte order mark looks like plain text, or like a tag without a name.
@@ -47,15 +47,15 @@ impl Remedies {
                 Self::AROUND.union(Self::ENCODING).union(Self::REFERENCES)
             }
             Fault::Namespace { .. } => Self::NAMESPACE,
-            // Messages of PHP are HTML, and may be all that stands before the answer.
+            // Messages of PHP are HTML, and may be the only text before the response.
             Fault::NotOai { .. } | Fault::Trailing => Self::AROUND,
             // Text around the answer can hold markup that never ends.
             Fault::Truncated { open } if open.is_empty() => Self::AROUND,
             Fault::Encoding { .. } | Fault::NotUtf8 { .. } => Self::ENCODING,
-            // What it defined is undefined then.
+            // The entities that it defined are undefined afterwards.
             Fault::InternalSubset => Self::DOCTYPE.union(Self::REFERENCES),
             Fault::Entity { .. } => Self::REFERENCES,
-            // Who forgets to escape the one often writes the other.
+            // Software that does not escape ampersands often also writes illegal characters.
             Fault::Reference { .. } => Self::REFERENCES.union(Self::CHARACTERS),
             Fault::Empty
             | Fault::NotXml { .. }
@@ -69,33 +69,33 @@ impl Remedies {
         (all != so_far).then_some(all)
     }
 
-    /// Whether none is on.
+    /// Returns true if no repair is enabled.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether all of these are on.
+    /// Returns true if all of these are enabled.
     pub fn contains(self, others: Self) -> bool {
         self.0 & others.0 == others.0
     }
 
-    /// These and those.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn union(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// What they mend.
+    /// Returns the quirks that they repair.
     pub fn iter(self) -> impl Iterator<Item = &'static Quirk> {
         self.rows().flat_map(|Row(_, _, quirks)| quirks.iter().copied())
     }
 
-    /// Their names, for storing.
+    /// Returns their names, for storing.
     pub fn to_text(self) -> String {
         self.rows().map(|Row(_, name, _)| *name).collect::<Vec<_>>().join(" ")
     }
 
-    /// The remedies of these names. A name from another version of this program is one that cannot be applied here.
+    /// Returns the repairs with these names. Unknown names, from another version of this program, are ignored.
     pub fn from_text(text: &str) -> Self {
         let named = |name: &str| ROWS.iter().find(|row| row.1 == name).map(|row| row.0);
         text.split_ascii_whitespace().filter_map(named).fold(Self::default(), Self::union)

@@ -1,12 +1,12 @@
-//! One element mended on its own, without the answer around it.
+//! Repairs one element without the response around it.
 
 use super::super::body::Body;
 use super::super::encoding::Transcoder;
 use super::super::{PIECE, Remedies};
 
-/// Puts what XML can carry in the place of what it cannot: bytes that are not UTF-8, control characters, ampersands,
-/// entities of HTML. An element that is fine passes unchanged. Tags are left as they are, for nobody knows what was meant;
-/// [`PartCheck`](super::PartCheck) tells whether they are good.
+/// Replaces everything that XML does not allow: bytes that are not UTF-8, control characters, ampersands, entities of
+/// HTML. A valid element passes unchanged. Tags are not repaired, because their intended form is unknown;
+/// [`PartCheck`](super::PartCheck) validates them.
 pub struct PartMender {
     transcoder: Transcoder,
     body: Body,
@@ -20,7 +20,7 @@ impl Default for PartMender {
 }
 
 impl PartMender {
-    /// Takes more of the element and hands on what is mended of it.
+    /// Reads a piece of the element and passes the repaired text to `out`.
     pub fn push(&mut self, bytes: &[u8], out: &mut dyn FnMut(&[u8])) {
         let Self { transcoder, body } = self;
         for piece in bytes.chunks(PIECE) {
@@ -28,7 +28,7 @@ impl PartMender {
         }
     }
 
-    /// The element has ended: hands on what was waiting, and tells whether anything was changed.
+    /// Ends the element, and passes the remaining text to `out`. Returns true if anything was changed.
     pub fn finish(mut self, out: &mut dyn FnMut(&[u8])) -> bool {
         let Self { transcoder, body } = &mut self;
         transcoder.finish(&mut |text| body.push(text, out));
@@ -36,7 +36,7 @@ impl PartMender {
         !self.transcoder.repairs.0.is_empty() || !self.body.repairs.0.is_empty()
     }
 
-    /// Mends an element that is there as a whole.
+    /// Repairs a complete element.
     pub fn whole(element: &[u8]) -> (Vec<u8>, bool) {
         let mut mended = Vec::with_capacity(element.len());
         let mut mender = Self::default();

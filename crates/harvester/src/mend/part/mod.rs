@@ -1,9 +1,10 @@
-//! Whether one metadata element could stand in an answer of ours.
+//! Checks that one metadata element is valid in one of modoai's responses.
 //!
-//! Harvested metadata is kept as it came, and the reader looks at its nesting only. Before it is handed to others it must
-//! be XML beyond doubt, because one bad byte would make a whole page of theirs unreadable: legal UTF-8, legal characters,
-//! well-formed, and with every prefix declared, by itself or by what it inherits. [`PartCheck`] changes nothing, and names
-//! an element that fails by its first offence; [`PartMender`] mends what can be mended of it.
+//! Harvested metadata is stored unmodified, and the parser checks only its nesting. Before it is served to others, it
+//! must be valid XML, because one invalid byte would make a whole page unreadable for them: legal UTF-8, legal
+//! characters, well-formed, and with every prefix declared, by itself or by inherited declarations. [`PartCheck`]
+//! changes nothing, and reports the first error of an invalid element; [`PartMender`] repairs the errors that can be
+//! repaired.
 
 mod mender;
 mod tags;
@@ -18,35 +19,35 @@ use modoai_protocol::xml::is_legal;
 
 use super::lexer::{Kind, Lexer};
 
-/// The first thing that is wrong with an element.
+/// The first error in an element.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{wrong} (byte {offset})")]
 pub struct Offence {
-    /// Where, from the start of the element. For markup, where that begins.
+    /// Its offset from the start of the element. For markup, that of its beginning.
     pub offset: u64,
-    /// What.
+    /// The error.
     pub wrong: Wrong,
 }
 
-/// What can be wrong with an element.
+/// The kinds of errors in an element.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Wrong {
     /// Bytes that are not UTF-8.
     #[error("invalid UTF-8")]
     NotUtf8,
-    /// A character that XML cannot carry.
+    /// A character that XML does not allow.
     #[error("the character U+{0:04X}, which XML does not allow")]
     Character(u32),
-    /// An ampersand that begins no reference, or a reference to something that is not defined or cannot be.
+    /// An ampersand that begins no reference, or a reference to an undefined entity or an illegal character.
     #[error("unknown reference '{0}'")]
     Reference(String),
-    /// Something that is not a name stands where there must be one.
+    /// Invalid text in place of a name.
     #[error("invalid name '{0}'")]
     Name(String),
-    /// No declaration in scope explains a prefix.
+    /// An undeclared prefix.
     #[error("the namespace prefix '{0}' is not declared")]
     Prefix(String),
-    /// An attribute stands twice in a tag, as written or by namespace.
+    /// An attribute that a tag has twice, by its name or by its namespace.
     #[error("the attribute '{0}' is repeated")]
     Repeated(String),
     /// An end tag does not match the open element.
@@ -63,12 +64,12 @@ pub enum Wrong {
     /// The element does not end.
     #[error("the element is incomplete")]
     Incomplete,
-    /// More than is held in memory.
+    /// More data than may be held in memory.
     #[error("more than {limit} {what}")]
     Limit {
-        /// What there was too much of, with its unit.
+        /// The data, with its unit.
         what: &'static str,
-        /// How much is allowed.
+        /// The maximum.
         limit: usize,
     },
 }
@@ -79,10 +80,11 @@ impl Wrong {
     }
 }
 
-/// Bytes in one tag, in the names of all open elements, and in all namespace declarations in scope.
+/// The maximum number of bytes in one tag, in the names of all open elements, and in all namespace declarations in
+/// scope.
 const LONGEST: usize = 1024 * 1024;
 
-/// Judges one element on its own. It is pushed in pieces cut anywhere; the verdict does not depend on the cuts.
+/// Checks one element. Its input is pieces cut anywhere; the result does not depend on the cuts.
 ///
 /// ```
 /// use modoai_harvester::mend::PartCheck;
@@ -97,32 +99,33 @@ pub struct PartCheck {
     lexer: Lexer,
     tags: Tags,
     text: TextCheck,
-    /// The beginning of a sequence of UTF-8 that the piece before ended with.
+    /// The incomplete UTF-8 sequence at the end of the previous piece.
     cut: Vec<u8>,
-    /// A tag while it arrives; of an instruction, as much as its name.
+    /// The tag that is being read; of an instruction, only the name.
     markup: Vec<u8>,
-    /// Where the markup began that arrives or came last.
+    /// The offset of the present or last markup.
     start: u64,
-    /// Inside a comment, the dashes seen last.
+    /// The number of dashes just read, inside a comment.
     dashes: u8,
-    /// Inside an instruction, how far its name has come.
+    /// The state of its name, inside an instruction.
     target: Target,
-    /// Where the next byte is.
+    /// The offset of the next byte.
     offset: u64,
     failed: Option<Offence>,
 }
 
-/// How far the name of an instruction has come.
+/// The state of the name of an instruction.
 #[derive(Clone, Copy)]
 enum Target {
     Arriving,
-    /// A question mark ended it, so the end must follow.
+    /// A `?` ended it, so the end must follow.
     Ended,
     Known,
 }
 
 impl PartCheck {
-    /// For an element that inherits these namespace declarations: prefix, empty for the default, and URI.
+    /// Returns a check for an element that inherits these namespace declarations: prefix, empty for the default, and
+    /// URI.
     pub fn new(namespaces: &[(&str, &str)]) -> Self {
         Self {
             lexer: Lexer::new(),
@@ -138,14 +141,14 @@ impl PartCheck {
         }
     }
 
-    /// Judges an element that is there as a whole.
+    /// Checks a complete element.
     pub fn whole(element: &[u8], namespaces: &[(&str, &str)]) -> Result<(), Offence> {
         let mut check = Self::new(namespaces);
         check.push(element)?;
         check.finish()
     }
 
-    /// Takes more of the element. After an offence nothing more is read, and every call tells it again.
+    /// Checks a piece of the element. After an error, nothing more is read, and every call returns the same error.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Offence> {
         match &self.failed {
             Some(offence) => Err(offence.clone()),
@@ -153,7 +156,7 @@ impl PartCheck {
         }
     }
 
-    /// The element has ended: was it whole?
+    /// Checks that the element is complete.
     pub fn finish(self) -> Result<(), Offence> {
         match self.failed {
             Some(offence) => Err(offence),
@@ -163,12 +166,12 @@ impl PartCheck {
         }
     }
 
-    /// Bytes of memory held: a small multiple of a megabyte at most, whatever the element.
+    /// Returns the number of bytes held: a small multiple of a megabyte at most, regardless of the element.
     pub fn held(&self) -> usize {
         self.markup.capacity() + self.tags.held()
     }
 
-    /// Whole sequences of UTF-8 go on; nothing else is ever looked at.
+    /// Passes on complete sequences of UTF-8.
     fn read(&mut self, mut bytes: &[u8]) -> Result<(), Offence> {
         while !self.cut.is_empty() {
             let Some((&next, rest)) = bytes.split_first() else { return Ok(()) };
@@ -193,7 +196,7 @@ impl PartCheck {
         Ok(())
     }
 
-    /// Looks for characters that XML cannot carry, in bytes that are UTF-8.
+    /// Checks UTF-8 text for characters that XML does not allow.
     fn characters(&mut self, bytes: &[u8]) -> Result<(), Offence> {
         let mut from = 0;
         while let Some(found) = bytes[from..].iter().position(|byte| *byte < 0x20 || *byte == 0xef) {
@@ -263,7 +266,7 @@ impl PartCheck {
         }
     }
 
-    /// The next byte of an instruction.
+    /// Reads the next byte of an instruction.
     fn instruction(&mut self, byte: u8) -> Result<(), Offence> {
         match self.target {
             Target::Known => {}
@@ -287,7 +290,7 @@ impl PartCheck {
     }
 }
 
-/// Foreign text for a message: short whatever the sender.
+/// Returns foreign text truncated for a message.
 fn quoted(text: &[u8]) -> String {
     String::from_utf8_lossy(&text[..text.len().min(80)]).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Tags: names, attributes, nesting and namespaces, as XML 1.0 and Namespaces in XML 1.0 have them.
+//! Checks tags: names, attributes, nesting and namespaces, according to XML 1.0 and Namespaces in XML 1.0.
 
 use std::collections::HashSet;
 
@@ -12,19 +12,19 @@ const XMLNS: &str = "http://www.w3.org/2000/xmlns/";
 
 /// The open elements, and the namespace declarations in scope.
 pub(super) struct Tags {
-    /// Names end to end.
+    /// The names, concatenated.
     names: String,
     open: Vec<Open>,
     /// Prefix and URI, innermost last.
     scope: Vec<(String, String)>,
-    /// Bytes in `scope`.
+    /// The number of bytes in `scope`.
     scope_length: usize,
 }
 
 struct Open {
-    /// Where its name begins.
+    /// The offset of its name.
     name: usize,
-    /// How many declarations were in scope before it.
+    /// The number of declarations in scope before it.
     scope: usize,
 }
 
@@ -43,7 +43,7 @@ impl Tags {
         self.names.capacity() + self.scope_length + self.scope.capacity() * size_of::<(String, String)>()
     }
 
-    /// A whole tag, from `<` to `>`.
+    /// Checks a whole tag, from `<` to `>`.
     pub(super) fn tag(&mut self, tag: &[u8]) -> Result<(), Wrong> {
         let Ok(tag) = std::str::from_utf8(tag) else { return Err(Wrong::NotUtf8) };
         let inside = &tag[1..tag.len() - 1];
@@ -88,7 +88,7 @@ impl Tags {
         Ok(())
     }
 
-    /// Brings a declaration into scope, if the attribute is one.
+    /// Adds a declaration to the scope, if the attribute is one.
     fn declare(&mut self, attribute: &Attribute<'_>) -> Result<(), Wrong> {
         let uri = resolve(attribute.value)?;
         let prefix = match (attribute.prefix, attribute.local) {
@@ -110,7 +110,7 @@ impl Tags {
         Ok(())
     }
 
-    /// The namespace of a prefix that is not empty.
+    /// Returns the namespace of a prefix that is not empty.
     fn namespace(&self, prefix: &str) -> Result<&str, Wrong> {
         if prefix == "xml" {
             return Ok(XML);
@@ -122,7 +122,7 @@ impl Tags {
         }
     }
 
-    /// No two attributes may have the same name, nor names that mean the same.
+    /// Checks that no two attributes have the same name, or the same name and namespace.
     fn check_distinct(&self, attributes: &[Attribute<'_>]) -> Result<(), Wrong> {
         let mut seen = HashSet::new();
         for attribute in attributes {
@@ -147,7 +147,8 @@ impl Tags {
     }
 }
 
-/// Whether a prefix may stand for a namespace. The default namespace has an empty prefix, and only it can be none.
+/// Returns true if a prefix may be declared for a namespace. The default namespace has an empty prefix, and only its
+/// declaration may be empty.
 pub(crate) fn may_be_declared(prefix: &str, uri: &str) -> bool {
     match prefix {
         "xmlns" => false,
@@ -156,7 +157,7 @@ pub(crate) fn may_be_declared(prefix: &str, uri: &str) -> bool {
     }
 }
 
-/// The name of an instruction.
+/// Checks the name of an instruction.
 pub(super) fn target(name: &[u8]) -> Result<(), Wrong> {
     match std::str::from_utf8(name) {
         Ok(name) if is_name(name) && !name.eq_ignore_ascii_case("xml") => Ok(()),
@@ -169,11 +170,11 @@ const SPACES: [char; 4] = [' ', '\t', '\r', '\n'];
 struct Attribute<'a> {
     prefix: &'a str,
     local: &'a str,
-    /// As written.
+    /// The text between the quotes.
     value: &'a str,
 }
 
-/// What follows the name in a start tag.
+/// Parses the attributes of a start tag.
 fn attributes(mut rest: &str) -> Result<Vec<Attribute<'_>>, Wrong> {
     let mut attributes = Vec::new();
     loop {
@@ -208,7 +209,7 @@ fn qualified(name: &str) -> Result<(&str, &str), Wrong> {
     Err(Wrong::Name(quoted(name.as_bytes())))
 }
 
-/// A name without colons.
+/// Returns true for a name without colons.
 pub(crate) fn is_name(name: &str) -> bool {
     let starts = |character: char| {
         matches!(character,

@@ -1,4 +1,4 @@
-//! Text and values: references, and the end of a CDATA section that never began.
+//! Checks text and values: references, and the end of a CDATA section without a beginning.
 
 use std::borrow::Cow;
 
@@ -7,22 +7,22 @@ use memchr::{memchr, memchr2};
 use super::super::characters::{Numbered, numbered};
 use super::{Offence, Wrong, quoted};
 
-/// No reference that anybody wrote is longer.
+/// The maximum length of a reference; real ones are shorter.
 const LONGEST: usize = 64;
 
 /// Checks text while it arrives.
 #[derive(Default)]
 pub(super) struct TextCheck {
-    /// A reference while it arrives.
+    /// The reference that is being read.
     reference: Vec<u8>,
-    /// Where it began.
+    /// Its offset.
     start: u64,
-    /// Closing brackets seen last.
+    /// The number of closing brackets just read.
     brackets: u8,
 }
 
 impl TextCheck {
-    /// More text, which begins at `offset`.
+    /// Checks a piece of text, which begins at `offset`.
     pub(super) fn push(&mut self, text: &[u8], offset: u64) -> Result<(), Offence> {
         let mut at = 0;
         while at < text.len() {
@@ -55,7 +55,7 @@ impl TextCheck {
         Ok(())
     }
 
-    /// Markup follows.
+    /// Ends the text, because markup follows.
     pub(super) fn end(&mut self) -> Result<(), Offence> {
         self.brackets = 0;
         if self.reference.is_empty() {
@@ -65,7 +65,7 @@ impl TextCheck {
     }
 }
 
-/// A value with its references resolved.
+/// Returns a value with its references resolved.
 pub(super) fn resolve(value: &str) -> Result<Cow<'_, str>, Wrong> {
     let Some(mut at) = memchr(b'&', value.as_bytes()) else { return Ok(Cow::Borrowed(value)) };
     let mut resolved = String::with_capacity(value.len());
@@ -85,7 +85,7 @@ pub(super) fn resolve(value: &str) -> Result<Cow<'_, str>, Wrong> {
     Ok(Cow::Owned(resolved))
 }
 
-/// What a reference stands for, from `&` to `;`.
+/// Resolves a reference, given from `&` to `;`.
 fn resolve_one(reference: &[u8]) -> Result<char, Wrong> {
     match &reference[1..reference.len() - 1] {
         b"lt" => Ok('<'),
