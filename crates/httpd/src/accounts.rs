@@ -1,4 +1,4 @@
-//! The users of the system, wherever it keeps them.
+//! The users of the system, from all of its sources.
 
 use std::path::PathBuf;
 use std::ptr::null_mut;
@@ -8,11 +8,11 @@ use crate::bindings as ap;
 use crate::pool::OwnPool;
 use crate::text;
 
-/// The home of a user.
+/// Returns the home of a user.
 pub fn home_of(user: &str) -> Option<PathBuf> {
     let pool = OwnPool::alone(c"oai_account");
     let mut home = null_mut();
-    // SAFETY: the name is copied to our pool, and so is the answer.
+    // SAFETY: the name is copied to our pool, and so is the result.
     unsafe {
         let name = text::copy(pool.raw(), user.as_bytes());
         let status = ap::apr_uid_homepath_get(&raw mut home, name, pool.raw());
@@ -20,13 +20,13 @@ pub fn home_of(user: &str) -> Option<PathBuf> {
     }
 }
 
-/// All users and their homes.
+/// Returns all users and their homes.
 pub fn all() -> Vec<(String, PathBuf)> {
-    // The C library has one place in the list for the whole process.
+    // The C library has one position in the list for the whole process.
     static PLACE: Mutex<()> = Mutex::new(());
     let _place = PLACE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut accounts = Vec::new();
-    // SAFETY: an entry is good until the next is asked for, and copied before that. Nothing else in httpd lists users.
+    // SAFETY: an entry is valid until the next is read, and copied before that. Nothing else in httpd lists users.
     unsafe {
         ap::setpwent();
         loop {

@@ -1,5 +1,5 @@
-//! On whose behalf probes are made, and how one is prepared: a request as httpd's own reader would make it, on a private
-//! copy of the requester's connection.
+//! The requester of probes, and the preparation of a probe: a request as httpd's own parser would create it, on a
+//! private copy of the requester's connection.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -19,8 +19,8 @@ use crate::stage;
 use crate::table::Table;
 use crate::text;
 
-/// Headers of the requester that are about its own request, or would choose another representation. `Accept` is another
-/// case: see [`ANYTHING`].
+/// Headers that apply only to the requester's own request, or would select another representation. For `Accept`, see
+/// [`ANYTHING`].
 const NOT_HANDED_ON: &[&CStr] = &[
     c"Accept-Charset",
     c"Accept-Encoding",
@@ -44,31 +44,31 @@ const NOT_HANDED_ON: &[&CStr] = &[
     c"Upgrade",
 ];
 
-/// What a probe accepts if the requester's request has an `Accept` header: that one is about the answer of the repository.
+/// The `Accept` header of a probe if the requester's request has one: that header applies to the repository's response.
 const ANYTHING: &str = "*/*";
 
-/// By which a requester can be told from others, besides its address.
+/// Headers that distinguish a requester from others, in addition to its address.
 const CREDENTIALS: &[&CStr] = &[c"Authorization", c"Cookie", c"Proxy-Authorization"];
 
-/// Larger than what any MPM keeps about a connection: the event MPM, the only one that does, some 200 bytes.
+/// Larger than the data that any MPM stores for a connection: only the event MPM stores any, about 200 bytes.
 type Blank = [u64; 128];
 
-/// A connection with room behind it: later releases may add fields at its end, which are left empty in a copy.
+/// A connection with space after it: later releases may add fields at its end, which are left empty in a copy.
 #[repr(C)]
 struct Roomy {
     connection: ap::conn_rec,
     room: [u64; 32],
 }
 
-/// A look-up of the requester's name is dear and the same for all probes.
+/// The result of looking up the requester's host name, which is slow, and the same for all probes.
 #[derive(Clone, Copy)]
 pub(crate) struct Called {
     pub(crate) host: *mut c_char,
-    /// As httpd notes whether the name leads back to the address.
+    /// The result of httpd's check that the name resolves to the address.
     pub(crate) double_reverse: c_int,
 }
 
-/// On whose behalf probes are made.
+/// The requester of probes.
 pub struct Asker<'r> {
     pub(crate) pool: *mut ap::apr_pool_t,
     pub(crate) connection: *mut ap::conn_rec,
@@ -79,11 +79,11 @@ pub struct Asker<'r> {
     pub(crate) headers: *mut ap::apr_table_t,
     /// The version of HTTP, and its number.
     pub(crate) protocol: (*mut c_char, c_int),
-    /// What is known of its credentials.
+    /// The known results of checking its credentials.
     pub(crate) realms: Rc<Realms>,
     /// The same for probes with part of its attributes: what these refuse is not the requester's error.
     pub(crate) partial_realms: Rc<Realms>,
-    /// What the requester's address is called, once that has been looked up.
+    /// The host name of the requester's address, once it has been looked up.
     pub(crate) called: Cell<Called>,
     /// The address of the requester, if it does not follow from the connection and the headers.
     pub(crate) client: Option<(*mut ap::apr_sockaddr_t, *mut c_char)>,
@@ -98,19 +98,19 @@ pub struct Asker<'r> {
 }
 
 impl<'r> Asker<'r> {
-    /// Whoever sent this request, asking for URLs with this authority (`www.example.org:8080`): by which name the
-    /// repository itself was asked does not matter.
+    /// Returns the sender of this request as a requester of URLs with this authority (`www.example.org:8080`). The name
+    /// in the request to the repository itself has no effect.
     pub fn behind(request: &'r Request<'_>, authority: &str) -> Self {
         Self::with_headers(request, authority, NOT_HANDED_ON)
     }
 
-    /// The same one, without anything that tells who it is.
+    /// Returns the same requester without any credentials.
     pub fn nameless(request: &'r Request<'_>, authority: &str) -> Self {
         Self::with_headers(request, authority, &[NOT_HANDED_ON, CREDENTIALS].concat())
     }
 
     fn with_headers(request: &'r Request<'_>, authority: &str, not_handed_on: &[&CStr]) -> Self {
-        // SAFETY: everything here lasts as long as the request, and is this thread's alone.
+        // SAFETY: everything here lasts as long as the request, and is used by this thread only.
         unsafe {
             let record = &*request.raw();
             let headers = ap::apr_table_copy(record.pool, stage::arrived_headers(record));
@@ -127,37 +127,38 @@ impl<'r> Asker<'r> {
         }
     }
 
-    /// The headers that its probes have.
+    /// Returns the headers of its probes.
     pub fn headers(&self) -> Table<'_> {
         // SAFETY: our own table.
         unsafe { Table::new(self.headers) }
     }
 
-    /// Whether a realm of the site refused the requester's credentials as wrong, and none has accepted them so far.
+    /// Returns true if a realm of the site refused the requester's credentials as wrong, and none has accepted them so
+    /// far.
     pub fn is_refused(&self) -> bool {
         self.realms.have_refused()
     }
 
-    /// Whether a realm of the site has accepted the requester's credentials.
+    /// Returns true if a realm of the site has accepted the requester's credentials.
     pub fn is_accepted(&self) -> bool {
         self.realms.have_accepted()
     }
 
-    /// How many realms of the site have refused the requester's credentials as wrong.
+    /// Returns the number of realms of the site that have refused the requester's credentials as wrong.
     pub fn refusals(&self) -> usize {
         self.realms.refusals()
     }
 
-    /// Writes to the error log what httpd wrote about these credentials, and gives an answer the challenge of the realm
-    /// that refused them.
+    /// Writes the messages of httpd about these credentials to the error log, and adds the challenge of the realm that
+    /// refused them to a response.
     pub fn report_refusal(&self, request: &Request<'_>) {
         self.realms.report(request);
     }
 
-    /// Whether the client has gone away, so that nobody waits for an answer.
+    /// Returns true if the client has closed the connection, so that a response is not needed.
     pub fn has_left(&self) -> bool {
-        // SAFETY: the connection lasts longer than we do. Its socket is in the core's slot, unless it is one of several
-        // within another; looking at it takes nothing out of it.
+        // SAFETY: the connection lasts longer than this requester. Its socket is in the core's slot, unless it is one
+        // of several within another; the check reads nothing from it.
         unsafe {
             let connection = &*self.connection;
             if connection.aborted != 0 || !connection.master.is_null() {
@@ -175,7 +176,7 @@ impl<'r> Asker<'r> {
 
     /// # Safety
     ///
-    /// All pointers are good for `'r`, and this thread's alone.
+    /// All pointers are valid for `'r`, and used by this thread only.
     pub(crate) unsafe fn new(
         pool: *mut ap::apr_pool_t,
         connection: *mut ap::conn_rec,
@@ -184,7 +185,7 @@ impl<'r> Asker<'r> {
         headers: *mut ap::apr_table_t,
     ) -> Self {
         let (host, port) = parts_of(authority);
-        // SAFETY: the caller's word.
+        // SAFETY: ensured by the caller.
         let (hostname, port) = unsafe {
             Table::new(headers).set(c"Host", authority);
             let number = port.and_then(|port| port.parse().ok()).unwrap_or(0);
@@ -214,7 +215,7 @@ impl<'r> Asker<'r> {
         }
     }
 
-    /// Asks for the URL of this path (percent-encoded, beginning with a slash).
+    /// Requests the URL of this path (percent-encoded, beginning with a slash).
     pub fn get(&self, path: &str) -> Probe<'_> {
         let mut probe = self.prepare(path);
         if probe.passes() {
@@ -223,7 +224,7 @@ impl<'r> Asker<'r> {
         probe
     }
 
-    /// Asks whether the requester would be let through to the URL of this path, whatever is there.
+    /// Checks that the requester has access to the URL of this path, whether a file exists there or not.
     pub fn enter(&self, path: &str) -> Probe<'_> {
         let mut probe = self.prepare(path);
         probe.passes();
@@ -231,9 +232,10 @@ impl<'r> Asker<'r> {
     }
 
     fn prepare(&self, path: &str) -> Probe<'_> {
-        // SAFETY: a request as httpd's own reader would make it, in a pool of its own, on a copy of the connection: what
-        // the phases write there is gone with the pool. Slots of other modules are copied, so that they find what they
-        // need; mod_http2's is left empty, because it would answer on its stream; the event MPM gets a blank of its own.
+        // SAFETY: a request as httpd's own parser would create it, in a separate pool, on a copy of the connection:
+        // data that the phases write there is deleted with the pool. Slots of other modules are copied, because they
+        // need their data; mod_http2's is left empty, because it would respond on its stream; the event MPM gets a
+        // separate blank.
         unsafe {
             let pool = OwnPool::within(self.pool, c"oai_probe");
             let at = pool.raw();
@@ -290,13 +292,13 @@ impl<'r> Asker<'r> {
             record.log = stage::silence();
             stage::mark(request, captured);
             ap::ap_parse_uri(request, text::copy(at, path.as_bytes()));
-            // As httpd's reader takes it from the Host header.
+            // As httpd's parser takes it from the Host header.
             (record.parsed_uri.port_str, record.parsed_uri.port) = self.port;
             Probe::new(request, captured, self, pool)
         }
     }
 
-    /// Remembers what the requester's address is called, if it has been looked up.
+    /// Stores the host name of the requester's address, if it has been looked up.
     pub(crate) fn remember_name(&self, record: &ap::request_rec) {
         // SAFETY: a C string of the request; the copy is in our pool, which outlives all probes.
         unsafe {
@@ -310,7 +312,7 @@ impl<'r> Asker<'r> {
     }
 }
 
-/// The host in an authority, and the port if it has one.
+/// Returns the host in an authority, and the port if it has one.
 fn parts_of(authority: &str) -> (&str, Option<&str>) {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, Some(port)),
@@ -318,13 +320,13 @@ fn parts_of(authority: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Microseconds since 1970.
+/// Returns microseconds since 1970.
 fn now() -> ap::apr_time_t {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     ap::apr_time_t::try_from(since.as_micros()).unwrap_or_default()
 }
 
-/// How many slots a vector of configurations has that may be in use.
+/// Returns the number of slots that may be in use in a vector of configurations.
 fn slots() -> usize {
     // SAFETY: a module that is loaded.
     let slots = module::all().map(|module| unsafe { (*module).module_index } + 1);

@@ -1,4 +1,4 @@
-//! What takes the place of the network: a filter that looks at an answer and lets nothing out.
+//! Replaces the network for probes: an output filter that captures a response instead of sending it.
 
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -7,16 +7,16 @@ use crate::bindings as ap;
 use crate::guard::guard;
 use crate::realms::Realms;
 
-/// The filter that takes the place of the network. Set anew whenever httpd registers our hooks.
+/// The filter that replaces the network. Set again whenever httpd registers the hooks of this module.
 static FILTER: AtomicPtr<ap::ap_filter_rec_t> = AtomicPtr::new(null_mut());
 
 /// Registers the filter.
 ///
 /// # Safety
 ///
-/// It is the time to register hooks.
+/// Must be called while hooks are registered.
 pub(crate) unsafe fn register() {
-    // SAFETY: the caller's word; the function has the type wanted.
+    // SAFETY: ensured by the caller; the function has the required type.
     let filter = unsafe {
         let network = ap::ap_filter_type_AP_FTYPE_NETWORK;
         ap::ap_register_output_filter(c"OAI_CAPTURE".as_ptr(), Some(capture), None, network)
@@ -24,23 +24,23 @@ pub(crate) unsafe fn register() {
     FILTER.store(filter, Ordering::Relaxed);
 }
 
-/// The filter.
+/// Returns the filter.
 pub(crate) fn filter() -> *mut ap::ap_filter_rec_t {
     FILTER.load(Ordering::Relaxed)
 }
 
-/// Room for most heads.
+/// The initial capacity for a head, enough for most.
 const HEAD: usize = 512;
 
-/// What reached the network, and what the hooks need to know of a probe.
+/// The captured response, and the data of a probe that hooks need.
 pub(crate) struct Captured {
-    /// What is known of the requester's credentials.
+    /// The known results of checking the requester's credentials.
     pub(crate) realms: *const Realms,
     /// The log that the request would have; null for that of its server.
     pub(crate) log: *const ap::ap_logconf,
-    /// Whether the way to the file was open, links and all, so that it came to the question who may go it.
+    /// True if links and directories permit access to the file, so that authorisation was checked.
     pub(crate) is_on_its_way: bool,
-    /// Whether a handler was kept from running.
+    /// True if a handler was prevented from running.
     pub(crate) is_barred: bool,
     /// The status line and the headers.
     pub(crate) head: Vec<u8>,
@@ -49,7 +49,7 @@ pub(crate) struct Captured {
 }
 
 impl Captured {
-    /// Nothing yet.
+    /// Returns an empty capture.
     pub(crate) fn new(realms: *const Realms) -> Self {
         Self {
             realms,
@@ -63,22 +63,22 @@ impl Captured {
     }
 }
 
-/// What followed the head.
+/// The content after the head.
 #[derive(Clone, Copy)]
 pub(crate) enum Body {
-    /// Nothing.
+    /// No content.
     Nothing,
-    /// One piece of a file that nobody has read from.
+    /// One piece of a file from which nothing was read.
     File { file: *mut ap::apr_file_t, start: i64, length: u64 },
     /// More than one piece, or one that is not an unread file.
     Touched,
 }
 
-/// Takes the place of the network.
+/// Replaces the network.
 unsafe extern "C" fn capture(filter: *mut ap::ap_filter_t, brigade: *mut ap::apr_bucket_brigade) -> ap::apr_status_t {
     guard(-1, || {
-        // SAFETY: the context is what `prepare` gave; the brigade is ours to empty. Its sentinel is its own list, seen as
-        // a bucket.
+        // SAFETY: the context was set by `prepare`; the brigade may be emptied here. Its sentinel is its own list,
+        // treated as a bucket.
         unsafe {
             let captured = &mut *(*filter).ctx.cast::<Captured>();
             let sentinel = (&raw mut (*brigade).list).cast::<ap::apr_bucket>();
@@ -95,9 +95,9 @@ unsafe extern "C" fn capture(filter: *mut ap::ap_filter_t, brigade: *mut ap::apr
 impl Captured {
     /// # Safety
     ///
-    /// The bucket is good.
+    /// The bucket is valid.
     unsafe fn take(&mut self, bucket: *mut ap::apr_bucket) {
-        // SAFETY: a good bucket, whose kind tells what its data is.
+        // SAFETY: a valid bucket, whose type determines the type of its data.
         unsafe {
             let kind = (*bucket).type_;
             if (*kind).is_metadata == ap::apr_bucket_type_t_APR_BUCKET_METADATA {

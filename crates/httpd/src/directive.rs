@@ -1,12 +1,12 @@
 //! Directives as a table of rows.
 //!
-//! httpd hands over the rest of the line; it is split here as httpd itself would, so that a row is nothing but a name, a
-//! place where it may stand, and a function. A name that another module owns may have a row too: httpd calls everyone
-//! who registered a name. That is how the module learns of aliases without looking into private structures.
+//! httpd passes the rest of the line; it is split here as httpd itself would, so that a row is only a name, the
+//! permitted contexts, and a function. A name that another module owns may have a row, too: httpd calls all modules
+//! that registered a name. In this way the module is notified of aliases without reading private structures.
 //!
-//! Names of other modules are registered after all modules have been loaded and before the first directive is processed.
-//! By then the owner's own entry can be read: the name is registered only if its owner is loaded, and with the contexts
-//! that the owner gives it. So httpd accepts and refuses exactly what it would without this module.
+//! Names of other modules are registered after all modules have been loaded and before the first directive is
+//! processed. By then the owner's own entry can be read: the name is registered only if its owner is loaded, and with
+//! the contexts that the owner gives it. So httpd accepts and refuses exactly what it would without this module.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::PathBuf;
@@ -22,30 +22,30 @@ use crate::{pool, realms, text};
 pub struct Directive<M: Module> {
     /// Its name.
     pub name: &'static CStr,
-    /// Where it may stand; of another module's directive, the owner decides.
+    /// The contexts in which it is permitted; for another module's directive, the owner decides.
     pub place: Place,
-    /// What `httpd -L` says about it.
+    /// Its description in `httpd -L`.
     pub help: &'static CStr,
-    /// What it does.
+    /// Its function.
     pub does: Does<M>,
 }
 
-/// What a directive does.
+/// The function of a directive.
 pub enum Does<M: Module> {
-    /// It is ours: takes its arguments, or says what is wrong with them; the name is put before that.
+    /// A directive of this module: processes its arguments, or returns an error, which is prefixed with the name.
     Set(fn(&mut Setting<'_, M>, &[&str]) -> Result<(), String>),
-    /// It belongs to another module, such as `mod_alias.c`, which checks its arguments and decides where it may stand.
+    /// A directive of another module, such as `mod_alias.c`, which checks its arguments and contexts.
     Observe(&'static CStr, fn(&mut Setting<'_, M>, &[&str])),
 }
 
-/// Where a directive may stand.
+/// The contexts in which a directive is permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the main configuration and in virtual hosts.
     Server,
     /// There, and in `<Directory>` and `<Location>`.
     Section,
-    /// Wherever its owner allows it.
+    /// The contexts of its owner.
     Owners,
 }
 
@@ -61,42 +61,42 @@ impl Place {
     }
 }
 
-/// What a directive is about.
+/// The context of a directive.
 pub struct Setting<'a, M: Module> {
-    /// The configuration of the server it stands in; a blank one in a `.htaccess`.
+    /// The configuration of the server that contains it; a blank one in a `.htaccess`.
     pub server: &'a mut M::Server,
-    /// The configuration of the section it stands in.
+    /// The configuration of the section that contains it.
     pub directory: &'a mut M::Directory,
     /// The path of that section, such as `/modoai` of `<Location /modoai>`.
     pub section: Option<&'a str>,
-    /// Its name as it was written.
+    /// Its name in the configuration.
     pub name: &'a str,
 }
 
 impl<M: Module> Setting<'_, M> {
-    /// A path as httpd understands it: below the server root unless it is absolute.
+    /// Returns a path as httpd resolves it: below the server root unless it is absolute.
     pub fn path(&self, written: &str) -> Result<PathBuf, String> {
         server_root_relative(written).ok_or_else(|| format!("needs a path, not '{written}'"))
     }
 }
 
-/// A path below the server root, unless it is absolute.
+/// Returns a path below the server root, unless it is absolute.
 pub fn server_root_relative(written: &str) -> Option<PathBuf> {
     let written = CString::new(written).ok()?;
     let pool = crate::pool::OwnPool::alone(c"oai_path");
-    // SAFETY: the result is in our pool, or null, and is copied before that goes.
+    // SAFETY: the result is in our pool, or null, and is copied before the pool is destroyed.
     unsafe { text::path(ap::ap_server_root_relative(pool.raw(), written.as_ptr())) }.map(PathBuf::from)
 }
 
-/// The table as httpd reads it.
+/// The table in httpd's form.
 #[doc(hidden)]
 pub struct Commands<const N: usize>([ap::command_rec; N]);
 
-// SAFETY: httpd only reads it, and what its pointers lead to never changes.
+// SAFETY: httpd only reads it, and the targets of its pointers never change.
 unsafe impl<const N: usize> Sync for Commands<N> {}
 
 impl<const N: usize> Commands<N> {
-    /// The module's own directives; the entry after the last one marks the end.
+    /// Returns the module's own directives; the entry after the last one marks the end.
     pub const fn of<M: Module>() -> Self {
         assert!(M::DIRECTIVES.len() + 1 == N);
         let mut commands = [END; N];
@@ -112,13 +112,13 @@ impl<const N: usize> Commands<N> {
         Self(commands)
     }
 
-    /// Where it begins.
+    /// Returns a pointer to the first entry.
     pub const fn as_ptr(&self) -> *const ap::command_rec {
         self.0.as_ptr()
     }
 }
 
-/// Marks the end of a table.
+/// The mark at the end of a table.
 const END: ap::command_rec = ap::command_struct {
     name: null(),
     func: ap::cmd_func { raw_args: None },
@@ -139,8 +139,8 @@ const fn entry<M: Module>(row: &'static Directive<M>, contexts: i32) -> ap::comm
     }
 }
 
-/// Registers the directives of other modules that this one observes. To be called when all modules have been loaded and
-/// no directive has been processed yet.
+/// Registers the directives of other modules that this one observes. Must be called when all modules have been loaded
+/// and no directive has been processed yet.
 ///
 /// # Safety
 ///
@@ -157,7 +157,7 @@ pub(crate) unsafe fn observe<M: Module>(at: *mut ap::apr_pool_t) {
     for theirs in module::all().filter(|other| *other != module::raw()).flat_map(module::commands) {
         // SAFETY: the name of a directive is a C string.
         let name = unsafe { CStr::from_ptr(theirs.name) };
-        // A directive that takes effect while the file is read is a server's, not a section's.
+        // A directive that takes effect while the file is read applies to a server, not to a section.
         let is_immediate = theirs.req_override.cast_unsigned() & ap::EXEC_ON_READ != 0;
         if realms::is_about_authentication(name) && !is_immediate {
             let func = ap::cmd_func { raw_args: Some(note::<M>) };
@@ -181,14 +181,14 @@ fn is_named(command: &ap::command_rec, name: &CStr) -> bool {
     unsafe { CStr::from_ptr(command.name) }.to_bytes().eq_ignore_ascii_case(name.to_bytes())
 }
 
-/// A directive about authentication: kept with the section as it is written.
+/// Stores the line of a directive about authentication with its section.
 unsafe extern "C" fn note<M: Module>(
     parameters: *mut ap::cmd_parms,
     directory: *mut c_void,
     line: *const c_char,
 ) -> *const c_char {
     guard((), || {
-        // SAFETY: httpd hands over good parameters, the section's configuration that `module` made, and a C string.
+        // SAFETY: httpd passes valid parameters, the section's configuration that `module` created, and a C string.
         unsafe {
             let name = text::bytes((*(*parameters).cmd).name).unwrap_or_default().to_ascii_lowercase();
             let written = [&name, text::bytes(line).unwrap_or_default()].join(&b' ');
@@ -199,22 +199,22 @@ unsafe extern "C" fn note<M: Module>(
     null()
 }
 
-/// A line of the configuration. Returns null, or what is wrong.
+/// Processes a line of the configuration. Returns null, or an error message.
 unsafe extern "C" fn take<M: Module>(
     parameters: *mut ap::cmd_parms,
     directory: *mut c_void,
     line: *const c_char,
 ) -> *const c_char {
     let result = guard(Err("internal error in the module".to_owned()), || {
-        // SAFETY: httpd hands over good parameters, the section's configuration that `module` made, and a C string; all
-        // of them are ours alone until we return, the server's configuration too while the main one is read. `cmd_data`
-        // is the row.
+        // SAFETY: httpd passes valid parameters, the section's configuration that `module` created, and a C string;
+        // only this function uses them until it returns, including the server's configuration while the main one is
+        // read. `cmd_data` is the row.
         unsafe {
             let parameters = &*parameters;
             let row = &*(*parameters.cmd).cmd_data.cast_const().cast::<Directive<M>>();
             let words = words(parameters.temp_pool, line);
             let arguments: Result<Vec<&str>, _> = words.into_iter().map(std::str::from_utf8).collect();
-            // A `.htaccess` is read by many threads at once, and says nothing about the server.
+            // A `.htaccess` is read by many threads in parallel, and does not configure the server.
             let is_htaccess = parameters.override_.cast_unsigned() & (ap::RSRC_CONF | ap::ACCESS_CONF) == 0;
             let mut nothing = M::new_server();
             let server: *mut M::Server =
@@ -249,10 +249,10 @@ fn message(name: &CStr, problem: &str) -> String {
     format!("{} {problem}", name.to_string_lossy())
 }
 
-/// The words of a line, by httpd's rules for quotes.
+/// Returns the words of a line, by httpd's rules for quotes.
 unsafe fn words<'a>(pool: *mut ap::apr_pool_t, mut line: *const c_char) -> Vec<&'a [u8]> {
     let mut words = Vec::new();
-    // SAFETY: httpd moves the pointer on within the line and copies each word to the pool; an empty one is the end,
+    // SAFETY: httpd advances the pointer within the line and copies each word to the pool; an empty one is the end,
     // unless it was written as quotes.
     unsafe {
         while !line.is_null() && *line != 0 {

@@ -1,4 +1,5 @@
-//! No panic leaves a callback: C could not go on, and the whole process with all its connections would end.
+//! Catches panics in callbacks: a panic must not unwind into C, and would end the whole process with all its
+//! connections.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
@@ -7,11 +8,11 @@ use crate::log::{self, Level};
 
 /// Runs a callback's work; if it panics, returns `otherwise`.
 pub(crate) fn guard<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    // What happened has been logged where it did.
+    // The panic hook has already logged the message.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
 
-/// Panics say where and why in the error log from now on, on one line, in whatever thread they happen.
+/// Writes the message and location of later panics in any thread to the error log, on one line.
 pub(crate) fn log_panics() {
     set_hook(Box::new(|panic| {
         let place = panic.location().map(|location| format!(" ({location})")).unwrap_or_default();

@@ -1,31 +1,31 @@
-//! A thin safe layer over Apache httpd, for modules in Rust. All unsafe code of modoai is in here.
+//! A thin safe layer over Apache httpd, for modules in Rust. It contains all unsafe code of modoai.
 //!
-//! | file | what it makes safe |
+//! | file | safe interface for |
 //! |---|---|
 //! | [`mod@module`] | the module record, configuration, hooks: one trait to implement, [`module::Module`] |
 //! | [`directive`] | a table of directives, each a row with a function |
 //! | [`server`] | servers and virtual hosts |
-//! | [`request`] | requests that a handler answers |
-//! | [`reply`] | an answer as an [`std::io::Write`], in constant memory |
-//! | [`probe`] | what a plain GET of a URL by the same requester would return |
-//! | [`asker`] | on whose behalf a probe is made, and how |
+//! | [`request`] | requests that a handler processes |
+//! | [`reply`] | a response as an [`std::io::Write`], in constant memory |
+//! | [`probe`] | the response to a plain GET of a URL by the same requester |
+//! | [`asker`] | the requester of a probe, and its preparation |
 //! | `realms` | passwords that were checked already |
 //! | [`partial`] | probes with part of a requester's attributes |
-//! | [`stage`] | how far a request has come, and how far a probe may go |
-//! | [`stranger`] | the same, asked on behalf of nobody, with no client at hand |
+//! | [`stage`] | the progress of a request, and the limits of a probe |
+//! | [`stranger`] | probes without a client, for the indexer |
 //! | [`watchdog`] | work in the background, in one process of many |
 //! | [`accounts`] | the users of the system |
 //! | [`log`] | the error log |
 //!
-//! What all of it relies on:
+//! All of it relies on these properties:
 //!
-//! - httpd hands out pointers that are good for as long as the pool they came from. Every wrapper has a lifetime that
-//!   ends before the callback returns; what outlives a callback is copied.
+//! - httpd passes pointers that are valid for as long as the pool that contains them. Every wrapper has a lifetime that
+//! ends before the callback returns; data that outlives a callback is copied.
 //! - Servers and their configuration live until the process ends or, in the parent, until the configuration is read
-//!   again. Children never read it again, so in a child they are good for ever.
+//! again. Children never read it again, so in a child they are valid until the process ends.
 //! - No panic may leave a callback: every one of them runs inside `guard`.
-//! - A process has one module record, and httpd loads the library anew, or keeps it, with every restart. So nothing is
-//!   kept in statics but pointers that are set anew with every registration.
+//! - A process has one module record, and httpd loads the library again, or keeps it, with every restart. So statics
+//! contain only pointers that are set again with every registration.
 
 #[rustfmt::skip]
 #[doc(hidden)]

@@ -5,22 +5,22 @@ use std::ffi::{CString, c_int};
 use crate::bindings as ap;
 use crate::module;
 
-/// How bad it is.
+/// The severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// An error in the module itself.
     Critical,
-    /// Something does not work.
+    /// A failure of one function.
     Error,
-    /// Something may soon not work.
+    /// A condition that may cause a failure.
     Warning,
-    /// Normal and worth knowing.
+    /// A normal but significant event.
     Notice,
-    /// Normal.
+    /// A normal event.
     Info,
-    /// For finding out why.
+    /// Details for finding a cause.
     Debug,
-    /// For finding out everything.
+    /// All details.
     Trace,
 }
 
@@ -39,7 +39,7 @@ impl Level {
     }
 }
 
-/// Whether the main server's log takes messages of this level from this module.
+/// Returns true if the main server's log accepts messages of this level from this module.
 pub fn is_on(level: Level) -> bool {
     // SAFETY: httpd sets its main server before the first hook runs, and only replaces it between callbacks.
     unsafe {
@@ -48,7 +48,7 @@ pub fn is_on(level: Level) -> bool {
     }
 }
 
-/// Writes to the main server's log. From any thread.
+/// Writes to the main server's log, from any thread.
 pub fn server(level: Level, message: &str) {
     let text = c_text(message);
     // SAFETY: as above; a null server means standard error. The format takes one C string.
@@ -62,10 +62,10 @@ pub fn server(level: Level, message: &str) {
 ///
 /// # Safety
 ///
-/// The request is good.
+/// The request is valid.
 pub(crate) unsafe fn request(request: *const ap::request_rec, level: Level, message: &str) {
     let text = c_text(message);
-    // SAFETY: a good request by the caller's word. The format takes one C string.
+    // SAFETY: the caller ensures a valid request. The format takes one C string.
     unsafe {
         if ap::ap_get_request_module_loglevel(request, module::index()) >= level.number() {
             let file = c"mod_oai".as_ptr();

@@ -1,6 +1,6 @@
 //! A module: its record, its configuration, its hooks.
 //!
-//! [`crate::module!`] makes the record that httpd looks for; everything in it leads to the [`Module`] trait.
+//! [`crate::module!`] creates the record that httpd searches for; all its entries call the [`Module`] trait.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
@@ -21,49 +21,52 @@ use crate::signals::Signals;
 use crate::stage::{self, Stage};
 use crate::watchdog;
 
-/// What a module is and does. All of it is called by httpd.
+/// A module. httpd calls all its functions.
 pub trait Module: Sized + 'static {
-    /// Configuration of a server or virtual host. Also made, but perhaps not used, where no directive stands.
+    /// The configuration of a server or virtual host. Also created, but perhaps not used, for servers without a
+    /// directive.
     type Server: Send + Sync + 'static;
-    /// Configuration of a section, a folder or a `.htaccess`; made with every request that meets one, and merged by many
-    /// threads at once.
+    /// The configuration of a section, a directory or a `.htaccess`; created with every request that uses one, and
+    /// merged by many threads in parallel.
     type Directory: Send + Sync + 'static;
     /// The directives.
     const DIRECTIVES: &'static [Directive<Self>];
 
-    /// Before any directive was read.
+    /// Returns the configuration before any directive was read.
     fn new_server() -> Self::Server;
-    /// A virtual host's configuration on top of the main server's.
+    /// Returns a virtual host's configuration on top of the main server's.
     fn merge_servers(base: &Self::Server, own: &Self::Server) -> Self::Server;
-    /// Before any directive was read.
+    /// Returns the configuration before any directive was read.
     fn new_directory() -> Self::Directory;
-    /// An inner section's configuration on top of an outer one's.
+    /// Returns an inner section's configuration on top of an outer one's.
     fn merge_directories(base: &Self::Directory, own: &Self::Directory) -> Self::Directory;
 
-    /// The configuration has been read, by `httpd -t` or for real. Says what is wrong with it as a whole.
+    /// Checks the configuration as a whole after it has been read, by `httpd -t` or for use.
     fn check(main: Server<'_>) -> Result<(), String>;
-    /// It is `httpd -t` and nothing else will be done.
+    /// Called by `httpd -t`, which ends afterwards.
     fn tested(main: Server<'_>);
-    /// It will be used: the last moment with the parent's rights, before there are children. Must leave nothing open
-    /// but what belongs to the configuration, and is closed with it.
+    /// Called when the configuration is about to be used: the last moment with the parent's privileges, before child
+    /// processes exist. Anything it leaves open must belong to the configuration and be closed with it.
     fn configured(main: Server<'_>) -> Result<(), String>;
-    /// Whether a probe that has come to this section must go no further, because the next phase would talk to the client.
+    /// Returns true if a probe in this section must stop, because the next phase would send data to the client.
     fn bars(directory: &Self::Directory) -> bool;
-    /// Headers of every response to requests for this section, also if httpd refuses them before the handler runs.
+    /// Returns headers of every response to requests for this section, also if httpd refuses them before the handler
+    /// runs.
     fn headers(directory: &Self::Directory) -> &'static [(&'static CStr, &'static str)];
-    /// Whether a file is not to be found by probes, or would be handed to a program although no handler is named for it.
+    /// Returns true if a file must be hidden from probes, or would be passed to a program although no handler is
+    /// configured for it.
     fn forbids(stage: Stage<'_>) -> bool;
-    /// Does a request, if it is this module's.
+    /// Handles a request, if it is this module's.
     fn handle(request: &mut Request<'_>) -> Outcome;
-    /// A request has been answered and logged.
+    /// Called after a response has been sent and logged.
     fn logged(request: &Request<'_>);
     /// Called about every second, in one child of all.
     fn beat(main: Server<'static>);
-    /// This child will end: whatever runs in it must stop now. May be called more than once.
+    /// Stops all work in this child, because it will end. May be called more than once.
     fn stop();
 }
 
-/// Makes the one symbol that httpd looks for.
+/// Creates the one symbol that httpd searches for.
 ///
 /// ```ignore
 /// modoai_httpd::module!(oai_module = Oai, "mod_oai.c");
@@ -80,8 +83,8 @@ macro_rules! module {
                 $crate::module::register::<$module>(&raw mut $symbol);
             }
 
-            /// What httpd knows of this module. httpd itself writes to it while it loads the module, before there are
-            /// threads; nothing else ever does.
+            /// The module record. httpd itself writes to it while it loads the module, before threads exist; nothing
+            /// else ever does.
             #[allow(non_upper_case_globals)]
             #[unsafe(no_mangle)]
             pub static mut $symbol: $crate::bindings::module =
@@ -90,7 +93,7 @@ macro_rules! module {
     };
 }
 
-/// The record of a module.
+/// Returns the record of a module.
 #[doc(hidden)]
 pub const fn record<M: Module>(
     name: &'static str,
@@ -117,97 +120,97 @@ pub const fn record<M: Module>(
     }
 }
 
-/// The record of the module that this library is. Set anew whenever httpd registers its hooks.
+/// The record of the module in this library. Set again whenever httpd registers its hooks.
 static RECORD: AtomicPtr<ap::module> = AtomicPtr::new(null_mut());
 
 pub(crate) fn raw() -> *mut ap::module {
     RECORD.load(Ordering::Relaxed)
 }
 
-/// The number by which httpd knows the module.
+/// Returns the number of the module in httpd.
 pub(crate) fn index() -> c_int {
     let record = raw();
     // SAFETY: null before the hooks are registered, and the static record afterwards.
     if record.is_null() { -1 } else { unsafe { (*record).module_index } }
 }
 
-/// This module's slot in a vector of configurations.
+/// Returns this module's slot in a vector of configurations.
 ///
 /// # Safety
 ///
 /// The vector is one of httpd's.
 pub(crate) unsafe fn config(vector: *const ap::ap_conf_vector_t) -> *mut c_void {
-    // SAFETY: the record is registered before httpd makes any vector.
+    // SAFETY: the record is registered before httpd creates any vector.
     unsafe { ap::ap_get_module_config(vector, raw()) }
 }
 
-/// What is kept for a section, a folder or a `.htaccess`.
+/// The data stored for a section, a directory or a `.htaccess`.
 pub(crate) struct Section<M: Module> {
     /// The module's own.
     pub(crate) own: M::Directory,
-    /// The directives about authentication that apply here, from the outermost section to the innermost. Two places with
-    /// the same ones ask for the same passwords.
+    /// The directives about authentication that apply here, from the outermost section to the innermost. Two places
+    /// with the same directives require the same passwords.
     pub(crate) authentication: Option<Arc<Vec<Vec<u8>>>>,
 }
 
-/// What is kept for a section.
+/// Returns the data stored for a section.
 ///
 /// # Safety
 ///
-/// The vector is one of a section or a request, and good for `'a`.
+/// The vector is one of a section or a request, and valid for `'a`.
 pub(crate) unsafe fn section<'a, M: Module>(vector: *const ap::ap_conf_vector_t) -> &'a Section<M> {
-    // SAFETY: made by `create_directory` or `merge_directories`.
+    // SAFETY: created by `create_directory` or `merge_directories`.
     unsafe { &*config(vector).cast() }
 }
 
-/// All modules that are loaded.
+/// Returns all modules that are loaded.
 pub(crate) fn all() -> impl Iterator<Item = *mut ap::module> {
     let some = |module: *mut ap::module| (!module.is_null()).then_some(module);
-    // SAFETY: a list that only changes while the configuration is read, by the thread that asks.
+    // SAFETY: a list that changes only while the configuration is read, by the calling thread.
     let first = unsafe { ap::ap_top_module };
     // SAFETY: as above; no module in it is null.
     std::iter::successors(some(first), move |module| some(unsafe { (**module).next }))
 }
 
-/// The directives of a module; none of a null pointer.
+/// Returns the directives of a module; none for a null pointer.
 pub(crate) fn commands(module: *mut ap::module) -> impl Iterator<Item = &'static ap::command_rec> {
     // SAFETY: null, or a module that is loaded.
     let first = unsafe { module.as_ref() }.map_or(null(), |module| module.cmds);
-    // SAFETY: a table in the module's own memory, which is there as long as the module is loaded. Its last entry has no
-    // name, and nothing behind that one is asked for.
+    // SAFETY: a table in the module's own memory, which exists as long as the module is loaded. Its last entry has no
+    // name, and nothing behind that one is read.
     let at = move |index: usize| unsafe { first.as_ref().map(|_| &*first.add(index)) };
     (0..).map_while(at).take_while(|command| !command.name.is_null())
 }
 
-/// Whether another module is there, by the name of its file, such as `mod_alias.c`.
+/// Returns true if another module is loaded, by the name of its file, such as `mod_alias.c`.
 pub fn is_loaded(file: &CStr) -> bool {
     !find(file).is_null()
 }
 
-/// Whether httpd was started with `-D` and this name.
+/// Returns true if httpd was started with `-D` and this name.
 pub fn is_defined(name: &CStr) -> bool {
-    // SAFETY: a question about a list that is complete before any module is loaded.
+    // SAFETY: reads a list that is complete before any module is loaded.
     unsafe { ap::ap_exists_config_define(name.as_ptr()) != 0 }
 }
 
-/// Another module's record, or null.
+/// Returns another module's record, or null.
 pub(crate) fn find(file: &CStr) -> *mut ap::module {
-    // SAFETY: a question about a list that only changes while the configuration is read.
+    // SAFETY: reads a list that changes only while the configuration is read.
     unsafe { ap::ap_find_linked_module(file.as_ptr()) }
 }
 
-/// Registers everything.
+/// Registers all hooks.
 #[doc(hidden)]
 pub fn register<M: Module>(record: *mut ap::module) {
     RECORD.store(record, Ordering::Relaxed);
     log_panics();
     let (no_order, middle, first) = (null(), ap::APR_HOOK_MIDDLE.cast_signed(), ap::APR_HOOK_FIRST.cast_signed());
-    // SAFETY: called by httpd when it is time to register; the functions have the types that the hooks want.
+    // SAFETY: called by httpd during registration; the functions have the types that the hooks require.
     unsafe {
         ap::ap_hook_pre_config(Some(loaded::<M>), no_order, no_order, middle);
         ap::ap_hook_check_config(Some(check::<M>), no_order, no_order, middle);
         ap::ap_hook_test_config(Some(tested::<M>), no_order, no_order, middle);
-        // Before the watchdog's own hook, which is last: it starts what is known by then.
+        // Before the watchdog's own hook, which is last: it starts the functions that are registered by then.
         ap::ap_hook_post_config(Some(configured::<M>), no_order, no_order, middle);
         ap::ap_hook_child_init(Some(child_begins::<M>), no_order, no_order, middle);
         ap::ap_hook_child_stopping(Some(child_stops::<M>), no_order, no_order, first);
@@ -229,7 +232,7 @@ unsafe extern "C" fn merge_servers<M: Module>(
     base: *mut c_void,
     own: *mut c_void,
 ) -> *mut c_void {
-    // SAFETY: both were made by `create_server` or here, and httpd's own pool.
+    // SAFETY: both were created by `create_server` or here, and httpd's own pool.
     guard(null_mut(), || unsafe { pool::keep(at, M::merge_servers(&*base.cast(), &*own.cast())) }.cast())
 }
 
@@ -245,7 +248,7 @@ unsafe extern "C" fn merge_directories<M: Module>(
     own: *mut c_void,
 ) -> *mut c_void {
     guard(null_mut(), || {
-        // SAFETY: both were made by `create_directory` or here.
+        // SAFETY: both were created by `create_directory` or here.
         let (base, inner) = unsafe { (&*base.cast::<Section<M>>(), &*own.cast::<Section<M>>()) };
         let authentication = match (&base.authentication, &inner.authentication) {
             (Some(base), Some(inner)) => Some(Arc::new([&base[..], &inner[..]].concat())),
@@ -273,12 +276,12 @@ unsafe extern "C" fn check<M: Module>(
     _: *mut ap::apr_pool_t,
     main: *mut ap::server_rec,
 ) -> c_int {
-    // SAFETY: httpd's main server, good until we return.
+    // SAFETY: httpd's main server, valid until this function returns.
     told(|| M::check(unsafe { Server::new(main) }))
 }
 
 unsafe extern "C" fn tested<M: Module>(_: *mut ap::apr_pool_t, main: *mut ap::server_rec) {
-    // SAFETY: httpd's main server, good until we return.
+    // SAFETY: httpd's main server, valid until this function returns.
     guard((), || M::tested(unsafe { Server::new(main) }));
 }
 
@@ -288,14 +291,14 @@ unsafe extern "C" fn configured<M: Module>(
     _: *mut ap::apr_pool_t,
     main: *mut ap::server_rec,
 ) -> c_int {
-    // SAFETY: a question.
+    // SAFETY: reads a state.
     if unsafe { ap::ap_state_query(ap::AP_SQ_MAIN_STATE.cast_signed()) } == ap::AP_SQ_MS_CREATE_PRE_CONFIG.cast_signed()
     {
         // httpd reads its configuration twice when it starts; this was the first time.
         return ap::OK.cast_signed();
     }
     told(|| {
-        // SAFETY: httpd's main server and the pool of its configuration, both ours until we return.
+        // SAFETY: httpd's main server and the pool of its configuration, both valid until this function returns.
         unsafe {
             give_every_server_its_own::<M>(at, main);
             watchdog::register::<M>(at, main);
@@ -304,10 +307,10 @@ unsafe extern "C" fn configured<M: Module>(
     })
 }
 
-/// A virtual host without a directive of ours shares the main server's configuration; what a server does at run time
-/// is kept there, so each gets its own.
+/// Gives every virtual host a separate configuration. One without a directive of this module shares that of the main
+/// server, but the configuration also contains the state of a server at run time.
 unsafe fn give_every_server_its_own<M: Module>(at: *mut ap::apr_pool_t, main: *mut ap::server_rec) {
-    // SAFETY: httpd's list of servers, and configurations that were made here.
+    // SAFETY: httpd's list of servers, and configurations that were created here.
     unsafe {
         let base = config((*main).module_config);
         let mut server = (*main).next;
@@ -333,11 +336,11 @@ unsafe extern "C" fn child_stops<M: Module>(_: *mut ap::apr_pool_t, _: c_int) {
 unsafe extern "C" fn handle<M: Module>(request: *mut ap::request_rec) -> c_int {
     let outcome = guard(None, || {
         let _held = Signals::hold();
-        // SAFETY: a good request, ours until we return.
+        // SAFETY: a valid request until this function returns.
         Some(M::handle(&mut unsafe { Request::new(request) }))
     });
     let outcome = outcome.unwrap_or_else(|| {
-        // SAFETY: as above. What has been sent already can only be broken off.
+        // SAFETY: as above. A response that has been started can only be aborted.
         let request = unsafe { Request::new(request) };
         if request.is_answered() {
             Reply::new(&request).break_off();
@@ -351,15 +354,15 @@ unsafe extern "C" fn handle<M: Module>(request: *mut ap::request_rec) -> c_int {
 
 unsafe extern "C" fn logged<M: Module>(request: *mut ap::request_rec) -> c_int {
     guard((), || {
-        // It may open the catalogue.
+        // The function may open the catalogue.
         let _held = Signals::hold();
-        // SAFETY: a good request, ours until we return.
+        // SAFETY: a valid request until this function returns.
         M::logged(&unsafe { Request::new(request) });
     });
     ap::DECLINED
 }
 
-/// Runs a check, and puts what it says into the log.
+/// Runs a check, and logs its error.
 fn told(check: impl FnOnce() -> Result<(), String>) -> c_int {
     match guard(Err("internal error in the module".to_owned()), check) {
         Ok(()) => ap::OK.cast_signed(),

@@ -54,9 +54,10 @@ impl Asker<'_> {
         headers
     }
 
-    /// Issuer and subject of the client certificate, or empty lines without one; `None` if the connection does not use TLS.
+    /// Issuer and subject of the client certificate, or empty lines without one; `None` if the connection does not use
+    /// TLS.
     pub fn tls(&self) -> Option<Vec<u8>> {
-        // SAFETY: the connection lasts longer than we do.
+        // SAFETY: the connection lasts longer than this requester.
         let uses_tls = unsafe {
             let own = &*self.connection;
             let connections = [Some(own), own.master.as_ref()];
@@ -77,10 +78,11 @@ impl Asker<'_> {
         }
     }
 
-    /// The same requester with only part of its attributes. The others are those of an anonymous one ([`crate::stranger`]).
+    /// Returns the same requester with only part of its attributes. The others are those of an anonymous one
+    /// ([`crate::stranger`]).
     pub fn with_only(&self, request: &Request<'_>, part: Part<'_>) -> io::Result<Self> {
-        // SAFETY: everything is allocated in the asker's pool, which lasts for `'r` and belongs to this thread. So does the
-        // request, whose address is that of the requester.
+        // SAFETY: everything is allocated in the requester's pool, which lasts for `'r` and belongs to this thread. So
+        // does the request, whose address is that of the requester.
         let (headers, client) = unsafe {
             let headers = ap::apr_table_copy(self.pool, self.headers);
             for (name, _) in self.header_values().iter().filter(|(name, _)| !(part.headers)(name)) {

@@ -6,26 +6,26 @@ use std::ptr::{NonNull, null_mut};
 use crate::bindings as ap;
 use crate::guard::guard;
 
-/// A pool that is destroyed when it is dropped, with all that was made in it.
+/// A pool that is destroyed when it is dropped, with everything allocated in it.
 #[derive(Debug)]
 pub(crate) struct OwnPool(NonNull<ap::apr_pool_t>);
 
 impl OwnPool {
-    /// A pool within another.
+    /// Creates a pool within another.
     ///
     /// # Safety
     ///
     /// The parent outlives this one, and only this thread uses it meanwhile.
     pub(crate) unsafe fn within(parent: *mut ap::apr_pool_t, tag: &'static std::ffi::CStr) -> Self {
-        // SAFETY: the parent is good by the caller's word.
+        // SAFETY: the caller ensures that the parent is valid.
         unsafe { Self::create(parent, null_mut(), tag) }
     }
 
-    /// A pool with an allocator of its own, which one thread at a time may use whatever the others do.
+    /// Creates a pool with a separate allocator, which one thread at a time may use, regardless of other threads.
     pub(crate) fn alone(tag: &'static std::ffi::CStr) -> Self {
         let mut allocator = null_mut();
-        // SAFETY: plain creation; the allocator goes with the pool that owns it. A null parent is the global pool, whose
-        // list of children APR guards by a lock.
+        // SAFETY: plain creation; the allocator is destroyed with the pool that owns it. A null parent is the global
+        // pool, whose list of children APR guards by a lock.
         unsafe {
             let status = ap::apr_allocator_create(&raw mut allocator);
             assert!(status == 0, "out of memory: cannot create an allocator");
@@ -41,7 +41,7 @@ impl OwnPool {
         tag: &'static std::ffi::CStr,
     ) -> Self {
         let mut pool = null_mut();
-        // SAFETY: the parent is good by the caller's word; without memory httpd ends the process by itself.
+        // SAFETY: the caller ensures that the parent is valid; without memory httpd ends the process by itself.
         unsafe {
             let status = ap::apr_pool_create_ex(&raw mut pool, parent, None, allocator);
             assert!(status == 0, "out of memory: cannot create a pool");
@@ -57,18 +57,18 @@ impl OwnPool {
 
 impl Drop for OwnPool {
     fn drop(&mut self) {
-        // SAFETY: it is ours, and dropped once.
+        // SAFETY: this value owns the pool, and is dropped once.
         unsafe { ap::apr_pool_destroy(self.raw()) }
     }
 }
 
-/// Room for a `T` in a pool, all zeros.
+/// Allocates a `T` in a pool, all zeros.
 ///
 /// # Safety
 ///
 /// The pool is one that this thread may use, and zeros are a `T`.
 pub(crate) unsafe fn zeroed<T>(pool: *mut ap::apr_pool_t) -> *mut T {
-    // SAFETY: APR aligns for every type; the room is as large as a `T`.
+    // SAFETY: APR aligns for every type; the allocation is as large as a `T`.
     unsafe {
         let room = ap::apr_palloc(pool, size_of::<T>()).cast::<T>();
         room.write_bytes(0, 1);
@@ -76,13 +76,13 @@ pub(crate) unsafe fn zeroed<T>(pool: *mut ap::apr_pool_t) -> *mut T {
     }
 }
 
-/// A copy of plain values in a pool.
+/// Copies plain values to a pool.
 ///
 /// # Safety
 ///
 /// The pool is one that this thread may use.
 pub(crate) unsafe fn copy<T: Copy>(pool: *mut ap::apr_pool_t, values: &[T]) -> *mut T {
-    // SAFETY: APR aligns for every type; the room is as large as the values are.
+    // SAFETY: APR aligns for every type; the allocation is as large as the values are.
     unsafe {
         let room = ap::apr_palloc(pool, size_of_val(values)).cast::<T>();
         room.copy_from_nonoverlapping(values.as_ptr(), values.len());
@@ -90,7 +90,7 @@ pub(crate) unsafe fn copy<T: Copy>(pool: *mut ap::apr_pool_t, values: &[T]) -> *
     }
 }
 
-/// Puts a value into a pool, which drops it when it goes.
+/// Moves a value into a pool, which drops it when it is destroyed.
 ///
 /// # Safety
 ///
@@ -103,18 +103,18 @@ pub(crate) unsafe fn keep<T>(pool: *mut ap::apr_pool_t, value: T) -> *mut T {
 }
 
 unsafe extern "C" fn let_go<T>(kept: *mut c_void) -> ap::apr_status_t {
-    // SAFETY: `keep` made this box and registered it once.
+    // SAFETY: `keep` created this box and registered it once.
     guard((), || drop(unsafe { Box::from_raw(kept.cast::<T>()) }));
     0
 }
 
-/// Does something when a pool is about to go, before anything in it does.
+/// Calls a function when a pool is about to be destroyed, before anything in it is.
 ///
 /// # Safety
 ///
 /// The pool is one that this thread may use.
 pub(crate) unsafe fn before_the_end(pool: *mut ap::apr_pool_t, work: fn()) {
-    // SAFETY: a function pointer travels as a data pointer and back, which all platforms of httpd allow.
+    // SAFETY: a function pointer is converted to a data pointer and back, which all platforms of httpd allow.
     unsafe { ap::apr_pool_pre_cleanup_register(pool, work as *const c_void, Some(call)) };
 }
 

@@ -1,14 +1,13 @@
-//! Passwords that have been checked on behalf of one requester.
+//! Stores the results of checking passwords for one requester.
 //!
-//! A list makes many probes, and each probe of a protected file would check the password anew: slow by intention where it
-//! is hashed with bcrypt, and a failed login each time where it is checked by LDAP. So the outcome of a check is
-//! remembered for the request, and a password is checked once for each realm. A realm is what the directives about
-//! authentication amount to at a place: two places with the same directives ask for the same passwords, whatever files
-//! these directives stand in. Only authentication is remembered. Authorisation, such as `Require user`, runs with every
-//! probe.
+//! A list makes many probes, and each probe of a protected file would check the password again: slow by intention for
+//! hashes of bcrypt, and a failed login each time for LDAP. So the outcome of a check is stored for the duration of the
+//! request, and a password is checked once for each realm. A realm is defined by the directives about authentication
+//! that apply at a place: two places with the same directives require the same passwords, regardless of the files that
+//! contain the directives. Only authentication is stored. Authorisation, such as `Require user`, runs with every probe.
 //!
-//! What httpd writes to the error log while it checks a password is kept back. It is written if the requester is told
-//! that its password is wrong; a requester with the right password for another realm of the site leaves no trace.
+//! Messages that httpd writes to the error log during a check are held back. They are written if the response reports a
+//! wrong password; a requester with the right password for another realm of the site leaves no messages.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -25,11 +24,11 @@ use crate::stage::{captured_of, every_message, silence};
 use crate::table::Table;
 use crate::text;
 
-/// Directives of these beginnings say how users are authenticated.
+/// Directives that begin with these configure the authentication of users.
 const PREFIXES: [&[u8]; 2] = [b"auth", b"ssl"];
 
-/// Modules that authenticate by nothing but such directives. If another one takes part, an accepted password is checked
-/// again with every probe.
+/// Modules that authenticate only by such directives. If another one takes part, an accepted password is checked again
+/// with every probe.
 const KNOWN: [&[u8]; 8] = [
     b"mod_auth_basic.c",
     b"mod_auth_digest.c",
@@ -41,23 +40,23 @@ const KNOWN: [&[u8]; 8] = [
     b"mod_ssl.c",
 ];
 
-/// Headers that a user can be authenticated by. mod_auth_form takes passwords from the session, which can be a cookie.
+/// Headers by which a user can be authenticated. mod_auth_form takes passwords from the session, which can be a cookie.
 const CREDENTIALS: [&CStr; 2] = [c"Authorization", c"Cookie"];
 
-/// Providers that decide by user and password alone. Others may decide by the URL, too, as a program behind mod_authnz_fcgi
-/// can: what they accept at one place says nothing about another.
+/// Providers that decide by user and password alone. Others may decide by the URL, too, as a program behind
+/// mod_authnz_fcgi can: their result at one place does not apply to another.
 const PROVIDERS: [&[u8]; 6] = [b"anon", b"dbd", b"dbm", b"file", b"ldap", b"socache"];
 
 /// Types of authentication whose credentials are valid for every URL. Those of Digest are for one.
 const TYPES: [&[u8]; 2] = [b"basic", b"form"];
 
-/// By which a server asks for a password.
+/// Headers with which a server requests a password.
 const CHALLENGES: [&[u8]; 2] = [b"WWW-Authenticate", b"Proxy-Authenticate"];
 
 /// Variables that providers set for a user they have authenticated.
 const ENVIRONMENT: &[u8] = b"AUTHENTICATE_";
 
-/// Whether a directive of another module says how users are authenticated.
+/// Returns true if a directive of another module configures the authentication of users.
 pub(crate) fn is_about_authentication(name: &CStr) -> bool {
     let name = name.to_bytes();
     PREFIXES.iter().any(|prefix| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix)))
@@ -67,10 +66,10 @@ pub(crate) fn is_about_authentication(name: &CStr) -> bool {
 ///
 /// # Safety
 ///
-/// It is the time to register hooks.
+/// Must be called while hooks are registered.
 pub(crate) unsafe fn register<M: Module>() {
     let (first, per_conf) = (ap::APR_HOOK_REALLY_FIRST, ap::AP_AUTH_INTERNAL_PER_CONF.cast_signed());
-    // SAFETY: the caller's word; the functions have the types wanted.
+    // SAFETY: ensured by the caller; the functions have the required types.
     unsafe {
         ap::ap_hook_check_authn(Some(recall::<M>), null(), null(), first, per_conf);
         ap::ap_hook_check_authz(Some(accepted), null(), null(), first, per_conf);
@@ -78,13 +77,13 @@ pub(crate) unsafe fn register<M: Module>() {
     }
 }
 
-/// What a requester's credentials were worth in the realms that were met.
+/// The results of checking a requester's credentials, by realm.
 #[derive(Default)]
 pub(crate) struct Realms {
     known: RefCell<Vec<(Realm, Outcome)>>,
-    /// The check that is under way.
+    /// The check in progress.
     pending: RefCell<Option<Pending>>,
-    /// Whether the request itself was authenticated: then the credentials are right somewhere.
+    /// True if the request itself was authenticated: then the credentials are right in some realm.
     is_proven: Cell<bool>,
     /// Checks of the same credentials for other probes.
     others: Option<Rc<Self>>,
@@ -98,7 +97,8 @@ struct Realm {
 }
 
 impl Realm {
-    /// Whether credentials that were accepted at one place are accepted at every place with the same directives.
+    /// Returns true if credentials that were accepted at one place are accepted at every place with the same
+    /// directives.
     fn is_same_everywhere(&self) -> bool {
         self.directives.iter().all(|line| {
             let words = line.split(|byte| b" \t\"'".contains(byte)).filter(|word| !word.is_empty());
@@ -121,7 +121,7 @@ enum Outcome {
         kind: Vec<u8>,
         environment: Vec<(CString, Vec<u8>)>,
     },
-    /// `is_wrong` if there was a password, and not only a cookie that has nothing to do with passwords.
+    /// `is_wrong` is true for a password, and false for a cookie without one.
     Refused {
         status: c_int,
         is_wrong: bool,
@@ -133,7 +133,7 @@ enum Outcome {
 struct Pending {
     realm: Realm,
     request: *mut ap::request_rec,
-    /// The request's own, while it has one whose error log leads nowhere.
+    /// The request's own server, while the request has one with a disabled error log.
     server: *mut ap::server_rec,
     lines: Vec<Line>,
 }
@@ -148,7 +148,7 @@ struct Line {
     message: CString,
 }
 
-/// A server with room behind it: later releases may add fields at its end, which are left empty in a copy.
+/// A server with space after it: later releases may add fields at its end, which are left empty in a copy.
 #[repr(C)]
 struct Roomy {
     server: ap::server_rec,
@@ -156,7 +156,7 @@ struct Roomy {
 }
 
 impl Realms {
-    /// Nothing is known yet but whether the request itself was authenticated.
+    /// Returns an empty store. `is_proven` is true if the request itself was authenticated.
     pub(crate) fn new(is_proven: bool) -> Self {
         Self { is_proven: Cell::new(is_proven), ..Self::default() }
     }
@@ -166,25 +166,25 @@ impl Realms {
         Self { others: Some(Rc::clone(others)), ..Self::default() }
     }
 
-    /// Whether a realm refused the credentials as wrong, and none has accepted them.
+    /// Returns true if a realm refused the credentials as wrong, and none has accepted them.
     pub(crate) fn have_refused(&self) -> bool {
         self.refusals() > 0 && !self.have_accepted()
     }
 
-    /// Whether a realm has accepted the credentials.
+    /// Returns true if a realm has accepted the credentials.
     pub(crate) fn have_accepted(&self) -> bool {
         let is_accepted = |(_, outcome): &(Realm, Outcome)| matches!(outcome, Outcome::Accepted { .. });
         self.is_proven.get() || self.known.borrow().iter().any(is_accepted)
     }
 
-    /// How many realms have refused the credentials as wrong.
+    /// Returns the number of realms that have refused the credentials as wrong.
     pub(crate) fn refusals(&self) -> usize {
         let known = self.known.borrow();
         known.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Refused { is_wrong: true, .. })).count()
     }
 
-    /// Writes to the error log what httpd had to say about the credentials, once, and gives an answer the challenge of the
-    /// realm that refused them first.
+    /// Writes httpd's messages about the credentials to the error log, once, and adds the challenge of the realm that
+    /// refused them first to a response.
     pub(crate) fn report(&self, request: &Request<'_>) {
         let mut known = self.known.borrow_mut();
         let first = known.iter_mut().find_map(|(_, outcome)| match outcome {
@@ -195,9 +195,9 @@ impl Realms {
         for (name, value) in challenges {
             request.any_reply_headers().set(name, &String::from_utf8_lossy(value));
         }
-        // What is logged of a password is up to the place that asked for it, not to that of the repository.
-        // SAFETY: a good request, whose log is put back; the name of the file is in the memory of the module that wrote the
-        // line. The format takes one C string.
+        // The log level for a password is that of the place that required it, not that of the repository.
+        // SAFETY: a valid request, whose log is restored; the name of the file is in the memory of the module that
+        // wrote the line. The format takes one C string.
         unsafe {
             let request = request.raw();
             let own = std::mem::replace(&mut (*request).log, every_message());
@@ -208,7 +208,7 @@ impl Realms {
         }
     }
 
-    /// The check that was under way is over, and the credentials were not accepted.
+    /// Ends the check in progress: the credentials were not accepted.
     pub(crate) fn end(&self, status: c_int) {
         let Some(Pending { realm, request, server, lines }) = self.pending.take() else { return };
         // SAFETY: the request that was checked; it lives as long as its probe.
@@ -216,8 +216,8 @@ impl Realms {
             (*request).server = server;
             Table::new((*request).err_headers_out)
         };
-        // Refused, sent to a page for logging in, or the service that checks passwords is out of order: none of them changes
-        // within a request.
+        // Refused, redirected to a login page, or the service that checks passwords is unavailable: none of them
+        // changes within a request.
         let (is_refused, is_sent) =
             (status == ap::HTTP_UNAUTHORIZED.cast_signed(), status == ap::HTTP_MOVED_TEMPORARILY.cast_signed());
         if is_refused || is_sent || status >= ap::HTTP_INTERNAL_SERVER_ERROR.cast_signed() {
@@ -232,22 +232,22 @@ impl Realms {
         }
     }
 
-    /// What is known of credentials in a realm: an answer for the hook that authenticates.
+    /// Returns the stored result for credentials in a realm, as a return value of the authentication hook.
     ///
     /// # Safety
     ///
-    /// The request is good.
+    /// The request is valid.
     unsafe fn recall(&self, realm: &Realm, request: *mut ap::request_rec) -> Option<c_int> {
         let known = self.known.borrow();
         let Some(outcome) = known.iter().find_map(|(other, outcome)| (other == realm).then_some(outcome)) else {
-            // SAFETY: the caller's word.
+            // SAFETY: ensured by the caller.
             return unsafe { self.others.as_ref()?.recall(realm, request) };
         };
         match outcome {
             Outcome::Refused { status, .. } => Some(*status),
             Outcome::Accepted { .. } if !realm.is_same_everywhere() || !are_all_known() => None,
             Outcome::Accepted { user, kind, environment } => {
-                // SAFETY: a good request; what is written there is copied to its pool.
+                // SAFETY: a valid request; values that are written there are copied to its pool.
                 unsafe {
                     (*request).user = text::copy((*request).pool, user);
                     (*request).ap_auth_type = text::copy((*request).pool, kind);
@@ -259,14 +259,14 @@ impl Realms {
         }
     }
 
-    /// A check begins. What is said about it in the error log is taken down.
+    /// Starts a check. Its messages for the error log are held back.
     ///
     /// # Safety
     ///
-    /// The request is good, and `log` is its log or null.
+    /// The request is valid, and `log` is its log or null.
     unsafe fn begin(&self, realm: Realm, request: *mut ap::request_rec, log: *const ap::ap_logconf) {
         self.end(0);
-        // SAFETY: a good request. Its server is copied with everything in it, but for the file that errors go to.
+        // SAFETY: a valid request. Its server is copied with everything in it, except the file for errors.
         unsafe {
             let own = (*request).server;
             *self.pending.borrow_mut() = Some(Pending { realm, request, server: own, lines: Vec::new() });
@@ -282,14 +282,14 @@ impl Realms {
         }
     }
 
-    /// The check that was under way is over, and the user is known.
+    /// Ends the check in progress: the user was authenticated.
     ///
     /// # Safety
     ///
-    /// The request is good.
+    /// The request is valid.
     unsafe fn accept(&self, request: *mut ap::request_rec) {
         let Some(Pending { realm, request: checked, server, .. }) = self.pending.take() else { return };
-        // SAFETY: the request that was checked, and the one that is good by the caller's word: mostly the same.
+        // SAFETY: the request that was checked, and the one that the caller ensures is valid: usually the same.
         unsafe {
             (*checked).server = server;
             (*request).log = silence();
@@ -306,9 +306,9 @@ impl Realms {
     }
 }
 
-/// First of those who authenticate: says what is known already.
+/// Runs before all other authentication hooks: returns a stored result.
 unsafe extern "C" fn recall<M: Module>(request: *mut ap::request_rec) -> c_int {
-    // SAFETY: a good request whose sections have been put together; what is captured lives as long as the probe.
+    // SAFETY: a valid request whose sections have been merged; the capture lives as long as the probe.
     guard(ap::DECLINED, || unsafe {
         let captured = captured_of(request);
         if captured.is_null() {
@@ -331,9 +331,9 @@ unsafe extern "C" fn recall<M: Module>(request: *mut ap::request_rec) -> c_int {
     })
 }
 
-/// First of those who authorise: whoever comes to them has been authenticated.
+/// Runs before all other authorisation hooks: a request that reaches them has been authenticated.
 unsafe extern "C" fn accepted(request: *mut ap::request_rec) -> c_int {
-    // SAFETY: a good request; what is captured lives as long as the probe.
+    // SAFETY: a valid request; the capture lives as long as the probe.
     guard((), || unsafe {
         let captured = captured_of(request);
         if !captured.is_null() {
@@ -343,9 +343,9 @@ unsafe extern "C" fn accepted(request: *mut ap::request_rec) -> c_int {
     ap::DECLINED
 }
 
-/// Takes down what is said while the password of a probe is checked.
+/// Holds back the messages that are logged while the password of a probe is checked.
 unsafe extern "C" fn overhear(info: *const ap::ap_errorlog_info, message: *const c_char) {
-    // SAFETY: httpd hands over a good description and a C string; what is captured lives as long as the probe.
+    // SAFETY: httpd passes a valid description and a C string; the capture lives as long as the probe.
     guard((), || unsafe {
         let info = &*info;
         let captured = if info.r.is_null() { null_mut() } else { captured_of(info.r) };
@@ -353,7 +353,7 @@ unsafe extern "C" fn overhear(info: *const ap::ap_errorlog_info, message: *const
             return;
         }
         let Ok(mut pending) = (*(*captured).realms).pending.try_borrow_mut() else { return };
-        // If the error log could not be led elsewhere, the line has been written.
+        // If the error log could not be redirected, the line has been written.
         let taken = pending.as_mut().filter(|pending| (*pending.request).server != pending.server);
         if let (Some(pending), false) = (taken, message.is_null()) {
             let (file, line, module) = (info.file, info.line, info.module_index);
@@ -363,9 +363,9 @@ unsafe extern "C" fn overhear(info: *const ap::ap_errorlog_info, message: *const
     });
 }
 
-/// Whether all modules that authenticate do so by directives that are read along.
+/// Returns true if all authentication modules use only directives that are stored.
 fn are_all_known() -> bool {
-    // SAFETY: httpd's list of hooks, which does not change once there are requests; the names in it are C strings.
+    // SAFETY: httpd's list of hooks, which does not change while requests are processed; the names in it are C strings.
     unsafe {
         let Some(hooks) = ap::ap_hook_get_check_user_id().as_ref() else { return true };
         let count = usize::try_from(hooks.nelts).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A request that a handler answers.
+//! A request that a handler processes.
 
 use std::ffi::{CStr, c_int};
 use std::io;
@@ -13,14 +13,14 @@ use crate::stage;
 use crate::table::Table;
 use crate::text;
 
-/// What became of a request.
+/// The result of a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is not this module's.
+    /// The request is not this module's.
     Declined,
-    /// It has been answered.
+    /// The response has been sent.
     Answered,
-    /// httpd is to answer with this status.
+    /// httpd must respond with this status.
     Status(u16),
 }
 
@@ -34,7 +34,7 @@ impl Outcome {
     }
 }
 
-/// A request, for as long as a callback about it runs.
+/// A request, for the duration of a callback.
 #[derive(Debug)]
 pub struct Request<'r> {
     raw: *mut ap::request_rec,
@@ -44,7 +44,7 @@ pub struct Request<'r> {
 impl<'r> Request<'r> {
     /// # Safety
     ///
-    /// The request is good, and this thread's alone, for `'r`.
+    /// The request is valid for `'r`, and used by this thread only.
     pub(crate) unsafe fn new(raw: *mut ap::request_rec) -> Self {
         Self { raw, _callback: PhantomData }
     }
@@ -54,66 +54,66 @@ impl<'r> Request<'r> {
     }
 
     fn record(&self) -> &ap::request_rec {
-        // SAFETY: good for `'r`; httpd writes to it only while we call it.
+        // SAFETY: valid for `'r`; httpd writes to it only during calls.
         unsafe { &*self.raw }
     }
 
-    /// The handler that the configuration chose.
+    /// Returns the handler in the configuration.
     pub fn handler(&self) -> Option<&'r [u8]> {
         // SAFETY: a C string of the request.
         unsafe { text::bytes(self.record().handler) }
     }
 
-    /// `GET`, `HEAD`, `POST` and so on.
+    /// Returns `GET`, `HEAD`, `POST` and so on.
     pub fn method(&self) -> &'r str {
         // SAFETY: a C string of the request.
         unsafe { text::utf8(self.record().method) }.unwrap_or_default()
     }
 
-    /// Whether only the head of the answer is wanted.
+    /// Returns true if only the head of the response is requested.
     pub fn is_head(&self) -> bool {
         self.record().header_only != 0
     }
 
-    /// The path of its URL, decoded.
+    /// Returns the path of its URL, decoded.
     pub fn path(&self) -> &'r [u8] {
         // SAFETY: a C string of the request.
         unsafe { text::bytes(self.record().uri) }.unwrap_or_default()
     }
 
-    /// What follows in the path after the file that the URL leads to.
+    /// Returns the part of the path after the file that the URL points to.
     pub fn path_info(&self) -> &'r [u8] {
         // SAFETY: a C string of the request.
         unsafe { text::bytes(self.record().path_info) }.unwrap_or_default()
     }
 
-    /// The query, as it was sent.
+    /// Returns the query, unmodified.
     pub fn query(&self) -> &'r [u8] {
         // SAFETY: a C string of the request.
         unsafe { text::bytes(self.record().args) }.unwrap_or_default()
     }
 
-    /// The file that the URL leads to.
+    /// Returns the file that the URL points to.
     pub fn file(&self) -> Option<&'r Path> {
         // SAFETY: a C string of the request.
         unsafe { text::path(self.record().filename) }
     }
 
-    /// Whether that is a regular file.
+    /// Returns true if that is a regular file.
     pub fn is_file(&self) -> bool {
         self.record().finfo.filetype == ap::apr_filetype_e_APR_REG
     }
 
-    /// The path of its URL as the client sent it, still encoded.
+    /// Returns the path of its URL as the client sent it, still encoded.
     pub fn sent_path(&self) -> &'r [u8] {
         // SAFETY: a C string of the request.
         unsafe { text::bytes(self.record().parsed_uri.path) }.unwrap_or_default()
     }
 
-    /// Where it ended, if it was led on within the server.
+    /// Returns the last internal redirect, or the request itself.
     pub fn last(&self) -> Request<'r> {
         let mut raw = self.raw;
-        // SAFETY: requests that it was led on to last as long as it does.
+        // SAFETY: internal redirects last as long as the request.
         unsafe {
             while !(*raw).next.is_null() {
                 raw = (*raw).next;
@@ -122,110 +122,110 @@ impl<'r> Request<'r> {
         }
     }
 
-    /// Whether it came from a client, and not from within the server.
+    /// Returns true if a client sent it, and false for internal requests.
     pub fn is_original(&self) -> bool {
         self.record().main.is_null() && self.record().prev.is_null()
     }
 
-    /// Whether the head of its answer has been sent.
+    /// Returns true if the head of its response has been sent.
     pub(crate) fn is_answered(&self) -> bool {
         self.record().sent_bodyct != 0
     }
 
-    /// The status of its answer.
+    /// Returns the status of its response.
     pub fn status(&self) -> u16 {
         u16::try_from(self.record().status).unwrap_or_default()
     }
 
-    /// Its headers.
+    /// Returns its headers.
     pub fn headers(&self) -> Table<'_> {
         // SAFETY: the request's own table.
         unsafe { Table::new(self.record().headers_in) }
     }
 
-    /// Its headers as they arrived, before any module changed them.
+    /// Returns its headers on arrival, before any module changed them.
     pub fn arrived_headers(&self) -> Table<'_> {
         // SAFETY: a table that is kept as long as the request.
         unsafe { Table::new(stage::arrived_headers(self.raw)) }
     }
 
-    /// The headers of its answer.
+    /// Returns the headers of its response.
     pub fn reply_headers(&self) -> Table<'_> {
         // SAFETY: the request's own table.
         unsafe { Table::new(self.record().headers_out) }
     }
 
-    /// The headers of its answer, also if that is an error.
+    /// Returns the headers of its response that are sent also with errors.
     pub fn any_reply_headers(&self) -> Table<'_> {
         // SAFETY: the request's own table.
         unsafe { Table::new(self.record().err_headers_out) }
     }
 
-    /// The media type of its answer.
+    /// Sets the media type of its response.
     pub fn set_content_type(&mut self, media_type: &'static CStr) {
-        // SAFETY: httpd keeps the pointer, which is good for ever.
+        // SAFETY: httpd keeps the pointer, which is static.
         unsafe { ap::ap_set_content_type(self.raw, media_type.as_ptr()) }
     }
 
-    /// The server that it is for.
+    /// Returns the server of the request.
     pub fn server(&self) -> Server<'r> {
-        // SAFETY: good for longer than the request.
+        // SAFETY: valid for longer than the request.
         unsafe { Server::new(self.record().server) }
     }
 
-    /// This module's configuration at its URL.
+    /// Returns this module's configuration at its URL.
     pub fn directory<M: Module>(&self) -> &M::Directory {
-        // SAFETY: made by `module`; the merged one of this request.
+        // SAFETY: created by `module`; the merged one of this request.
         unsafe { &module::section::<M>(self.record().per_dir_config).own }
     }
 
-    /// `http` or `https`.
+    /// Returns `http` or `https`.
     pub fn scheme(&self) -> &'r str {
-        // SAFETY: a hook that answers a static C string.
+        // SAFETY: a hook that returns a static C string.
         unsafe { text::utf8(ap::ap_run_http_scheme(self.raw)) }.unwrap_or("http")
     }
 
-    /// The port that a URL of this scheme need not name.
+    /// Returns the default port of this scheme.
     pub fn default_port(&self) -> u16 {
-        // SAFETY: a hook that answers a number.
+        // SAFETY: a hook that returns a number.
         unsafe { ap::ap_run_default_port(self.raw) }
     }
 
-    /// The port that the request came to.
+    /// Returns the local port of the connection.
     pub fn local_port(&self) -> u16 {
-        // SAFETY: every connection has its own address.
+        // SAFETY: every connection has a local address.
         unsafe { (*(*self.record().connection).local_addr).port }
     }
 
-    /// Tells a client that used another method which ones there are.
+    /// Sets the allowed methods for the response to another method.
     pub fn allow_get_and_post(&mut self) {
-        // SAFETY: a good request; the numbers of methods are bits here.
+        // SAFETY: a valid request; the numbers of methods are bits here.
         unsafe { (*(*self.raw).allowed_methods).method_mask |= (1 << ap::M_GET) | (1 << ap::M_POST) }
     }
 
-    /// The address of the requester.
+    /// Returns the address of the requester.
     pub fn address(&self) -> &'r str {
         // SAFETY: a C string of the request or its connection.
         unsafe { text::utf8(self.record().useragent_ip) }.unwrap_or_default()
     }
 
-    /// The user that the requester proved to be.
+    /// Returns the authenticated user.
     pub fn user(&self) -> Option<&'r [u8]> {
         // SAFETY: a C string of the request.
         unsafe { text::bytes(self.record().user) }
     }
 
-    /// The name of the authentication realm at its URL.
+    /// Returns the name of the authentication realm at its URL.
     pub fn realm(&self) -> Option<&'r [u8]> {
-        // SAFETY: a question about a good request; a C string of its configuration.
+        // SAFETY: reads a valid request; a C string of its configuration.
         unsafe { text::bytes(ap::ap_auth_name(self.raw)) }
     }
 
-    /// Reads a body of up to `most` bytes; `None` if there is more.
+    /// Reads a body of up to `most` bytes; `None` if it is longer.
     pub fn body(&mut self, most: usize) -> io::Result<Option<Vec<u8>>> {
         let mut body = Vec::new();
         let mut room = vec![0_u8; 8 * 1024];
-        // SAFETY: httpd's own way of reading a body, with room as large as said.
+        // SAFETY: httpd's own way of reading a body, with a buffer of the stated size.
         unsafe {
             match ap::ap_setup_client_block(self.raw, ap::REQUEST_CHUNKED_DECHUNK.cast_signed()) {
                 0 => {}
@@ -250,7 +250,7 @@ impl<'r> Request<'r> {
 
     /// Writes to the error log.
     pub fn log(&self, level: Level, message: &str) {
-        // SAFETY: a good request.
+        // SAFETY: a valid request.
         unsafe { log::request(self.raw, level, message) }
     }
 }

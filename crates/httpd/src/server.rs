@@ -15,8 +15,8 @@ pub struct Server<'a> {
     _configuration: PhantomData<&'a ()>,
 }
 
-// SAFETY: in a child, which never reads the configuration again, a server is good for ever and nobody writes to it.
-// Only `watchdog` hands out servers with this lifetime.
+// SAFETY: in a child, which never reads the configuration again, a server is valid until the process ends and never
+// modified. Only `watchdog` returns servers with this lifetime.
 unsafe impl Send for Server<'static> {}
 // SAFETY: as above.
 unsafe impl Sync for Server<'static> {}
@@ -24,7 +24,7 @@ unsafe impl Sync for Server<'static> {}
 impl<'a> Server<'a> {
     /// # Safety
     ///
-    /// The server is good for `'a`.
+    /// The server is valid for `'a`.
     pub(crate) unsafe fn new(raw: *mut ap::server_rec) -> Self {
         Self { raw, _configuration: PhantomData }
     }
@@ -34,11 +34,11 @@ impl<'a> Server<'a> {
     }
 
     fn record(&self) -> &'a ap::server_rec {
-        // SAFETY: good for `'a`.
+        // SAFETY: valid for `'a`.
         unsafe { &*self.raw }
     }
 
-    /// This one and all that come after it: from the main server on, all there are.
+    /// Returns this server and all after it: all servers, if this is the main one.
     pub fn all(self) -> impl Iterator<Item = Self> {
         std::iter::successors(Some(self), |server| {
             let next = server.record().next;
@@ -46,28 +46,28 @@ impl<'a> Server<'a> {
         })
     }
 
-    /// Whether both are the same server.
+    /// Returns true if both are the same server.
     pub fn is(&self, other: &Server<'_>) -> bool {
         std::ptr::eq(self.raw, other.raw)
     }
 
-    /// Whether it is a virtual host.
+    /// Returns true if it is a virtual host.
     pub fn is_virtual(&self) -> bool {
         self.record().is_virtual != 0
     }
 
-    /// `ServerName`, or what httpd takes for it.
+    /// Returns `ServerName`, or httpd's default for it.
     pub fn name(&self) -> &'a str {
         // SAFETY: a C string of the configuration.
         unsafe { text::utf8(self.record().server_hostname) }.unwrap_or("localhost")
     }
 
-    /// The port in `ServerName`, if it has one.
+    /// Returns the port in `ServerName`, if it has one.
     pub fn own_port(&self) -> Option<u16> {
         Some(self.record().port).filter(|port| *port != 0)
     }
 
-    /// That port, or the one of its first address; 0 if neither tells one.
+    /// Returns that port, or the one of its first address; 0 if both are missing.
     pub fn port(&self) -> u16 {
         let addresses = self.record().addrs;
         // SAFETY: the first of its addresses, if it has any.
@@ -75,7 +75,7 @@ impl<'a> Server<'a> {
         self.own_port().unwrap_or_else(first)
     }
 
-    /// Its addresses as they are written, such as `*:80`.
+    /// Returns its addresses in the form of the configuration, such as `*:80`.
     pub fn addresses(&self) -> Vec<String> {
         // SAFETY: the configuration's own list of addresses.
         let next = |at: *const ap::server_addr_rec| unsafe { at.as_ref() };
@@ -85,19 +85,19 @@ impl<'a> Server<'a> {
         all.map(|address| format!("{}:{}", name(address), address.host_port)).collect()
     }
 
-    /// `ServerAdmin`, if it was given.
+    /// Returns `ServerAdmin`, if it was given.
     pub fn admin(&self) -> Option<&'a str> {
         // SAFETY: a C string of the configuration.
         unsafe { text::utf8(self.record().server_admin) }.filter(|admin| *admin != "[no address given]")
     }
 
-    /// `DocumentRoot`.
+    /// Returns `DocumentRoot`.
     pub fn document_root(&self) -> Option<PathBuf> {
         // SAFETY: the core's own configuration of this server, which it always has.
         unsafe { text::path((*self.core()?).ap_document_root) }.map(PathBuf::from)
     }
 
-    /// The names of files that change the configuration of the folder they are in: `AccessFileName`.
+    /// Returns the names of files that change the configuration of their directory: `AccessFileName`.
     pub fn access_files(&self) -> Vec<String> {
         // SAFETY: as above; null means the default.
         let names = self.core().and_then(|core| unsafe { text::utf8((*core).access_name) }).unwrap_or(".htaccess");
@@ -111,40 +111,40 @@ impl<'a> Server<'a> {
         (!config.is_null()).then(|| config.cast_const().cast())
     }
 
-    /// This module's configuration of it.
+    /// Returns this module's configuration of it.
     pub fn config<M: Module>(&self) -> &'a M::Server {
-        // SAFETY: made by `module`, and not written to once the configuration has been read.
+        // SAFETY: created by `module`, and not modified once the configuration has been read.
         unsafe { &*module::config(self.record().module_config).cast() }
     }
 }
 
-/// The user and group that children run as, if the parent has the right to choose.
+/// Returns the user and group that children run as, if the parent has the privilege to choose.
 pub fn run_user() -> (u32, u32) {
     // SAFETY: plain numbers, set while the configuration is read.
     unsafe { (ap::ap_unixd_config.user_id, ap::ap_unixd_config.group_id) }
 }
 
-/// Whether this process runs with an MPM that is about to end it.
+/// Returns true if the MPM of this process is about to end it.
 pub fn is_stopping() -> bool {
     let mut state = 0;
-    // SAFETY: a question.
+    // SAFETY: reads a state.
     let asked = unsafe { ap::ap_mpm_query(ap::AP_MPMQ_MPM_STATE.cast_signed(), &raw mut state) };
     asked != 0 || state == ap::AP_MPMQ_STOPPING.cast_signed()
 }
 
-/// How many requests all children together can answer at the same time.
+/// Returns the number of requests that all children together can process at the same time.
 pub fn workers() -> usize {
     let ask = |question: u32| {
         let mut number = 0;
-        // SAFETY: a question about numbers that are known before there are children.
+        // SAFETY: reads numbers that are known before children exist.
         let asked = unsafe { ap::ap_mpm_query(question.cast_signed(), &raw mut number) };
-        // A process without threads says that it has none.
+        // A process without threads reports zero threads.
         if asked == 0 { usize::try_from(number).unwrap_or(1).max(1) } else { 1 }
     };
     ask(ap::AP_MPMQ_MAX_DAEMONS).saturating_mul(ask(ap::AP_MPMQ_MAX_THREADS))
 }
 
-/// Whether a name matches a pattern with `*` and `?`, by httpd's rules.
+/// Returns true if a name matches a pattern with `*` and `?`, by httpd's rules.
 pub fn matches(name: &CStr, pattern: &CStr) -> bool {
     // SAFETY: two C strings.
     unsafe { ap::ap_strcmp_match(name.as_ptr(), pattern.as_ptr()) == 0 }

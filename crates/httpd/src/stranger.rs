@@ -1,8 +1,8 @@
-//! Probes on behalf of nobody.
+//! Probes without a client, for the indexer.
 //!
-//! The indexer has no client, but httpd still knows best which file a URL leads to and what kind it is. So it is asked by
-//! a stranger: somebody without credentials, from an address that belongs to nobody and is not this machine's. What a
-//! stranger is told decides on nobody's access.
+//! The indexer has no client, but only httpd can determine which file a URL points to and its type. The probe is that
+//! of an anonymous client: without credentials, from an address that is reserved and is not one of this machine. Its
+//! result is never used to decide on the access of other clients.
 
 use std::ffi::c_char;
 use std::io;
@@ -16,16 +16,16 @@ use crate::server::Server;
 use crate::table::Table;
 use crate::text;
 
-/// Of the addresses that are set aside for documentation, so it is nobody's and no rule about real ones is met by it.
+/// An address reserved for documentation, so that no rule about real addresses matches it.
 const ADDRESS: &std::ffi::CStr = c"192.0.2.1";
 
-/// Of the same kind, and another one: the stranger does not ask from the server itself.
+/// Another such address, because the anonymous client is not the server itself.
 const SERVER_ADDRESS: &std::ffi::CStr = c"192.0.2.2";
 
-/// The User-Agent of the anonymous prober.
+/// The User-Agent of the anonymous client.
 pub(crate) const AGENT: &str = "mod_oai";
 
-/// Somebody about whom nothing is known. For one thread at a time.
+/// An anonymous client. For one thread at a time.
 pub struct Stranger<'s> {
     pool: OwnPool,
     connection: *mut ap::conn_rec,
@@ -34,14 +34,14 @@ pub struct Stranger<'s> {
     headers: *mut ap::apr_table_t,
 }
 
-// SAFETY: the pool has an allocator of its own, and whoever has the stranger is the only one to use it.
+// SAFETY: the pool has a separate allocator, and only the owner of this value uses it.
 unsafe impl Send for Stranger<'static> {}
 
 impl<'s> Stranger<'s> {
-    /// A stranger at the door of this server, asking for URLs of this scheme and authority.
+    /// Returns an anonymous client of this server, for URLs of this scheme and authority.
     pub fn at(server: Server<'s>, scheme: &str, authority: &str) -> io::Result<Self> {
         let pool = OwnPool::alone(c"oai_stranger");
-        // SAFETY: a connection made from nothing, in a pool of its own, with all that the phases of a request look at.
+        // SAFETY: a new connection in a separate pool, with all fields that the phases of a request read.
         unsafe {
             let at = pool.raw();
             let connection = pool::zeroed::<ap::conn_rec>(at);
@@ -67,20 +67,20 @@ impl<'s> Stranger<'s> {
             let headers = ap::apr_table_make(at, 4);
             Table::new(headers).set(c"Accept", "*/*");
             Table::new(headers).set(c"User-Agent", AGENT);
-            // Of the ways to have come by TLS it is the one that can be made up here.
+            // This is the only indication of TLS that can be synthesised here.
             Table::new(headers).set(c"X-Forwarded-Proto", scheme);
             Ok(Self { pool, connection, server, authority: authority.to_owned(), headers })
         }
     }
 
-    /// The stranger as somebody who asks.
+    /// Returns the anonymous client as a requester of probes.
     pub fn asks(&mut self) -> Asker<'_> {
-        // SAFETY: everything lives in our pool, which nobody else uses meanwhile.
+        // SAFETY: everything lives in our pool, which is not used elsewhere meanwhile.
         unsafe { Asker::new(self.pool.raw(), self.connection, self.server.raw(), &self.authority, self.headers) }
     }
 }
 
-/// The address of the anonymous prober, as structure and as text.
+/// Returns the address of the anonymous client, as structure and as text.
 ///
 /// # Safety
 ///
@@ -90,8 +90,8 @@ pub(crate) unsafe fn client(pool: *mut ap::apr_pool_t) -> io::Result<(*mut ap::a
     unsafe { Ok((socket_address(pool, ADDRESS)?, text::copy(pool, ADDRESS.to_bytes()))) }
 }
 
-/// Modules of httpd's own that prepare connections. They do without what they keep for one; with it, they would begin TLS,
-/// or wait for what a proxy sends first.
+/// Modules of httpd that prepare connections. They work without their data for a connection; with it, they would start
+/// TLS, or wait for the first data of a proxy.
 const OF_HTTPD: [&[u8]; 11] = [
     b"core.c",
     b"http_core.c",
@@ -106,10 +106,11 @@ const OF_HTTPD: [&[u8]; 11] = [
     b"mod_ssl.c",
 ];
 
-/// Lets all other modules prepare the connection: they may expect to find in a request what they keep for its connection.
+/// Lets all other modules prepare the connection: during a request they may expect the data that they store for its
+/// connection.
 unsafe fn introduce(connection: *mut ap::conn_rec, socket: *mut std::ffi::c_void) {
-    // SAFETY: httpd's list of hooks, which does not change once there are children, and a whole connection. Filters that
-    // are added here are not in a probe's way: that has none but ours.
+    // SAFETY: httpd's list of hooks, which does not change while children exist, and a complete connection. Filters
+    // that are added here do not affect a probe, which has only modoai's filter.
     unsafe {
         let Some(hooks) = ap::ap_hook_get_pre_connection().as_ref() else { return };
         for at in 0..usize::try_from(hooks.nelts).unwrap_or_default() {

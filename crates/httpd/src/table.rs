@@ -1,4 +1,4 @@
-//! Tables: headers, mostly.
+//! Tables of names and values, such as headers.
 
 use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use crate::bindings as ap;
 use crate::text;
 
-/// A table, for as long as its pool lasts.
+/// A table, for the lifetime of its pool.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
     raw: *mut ap::apr_table_t,
@@ -16,14 +16,14 @@ pub struct Table<'a> {
 impl<'a> Table<'a> {
     /// # Safety
     ///
-    /// The table is good for `'a`, and this thread may use it.
+    /// The table is valid for `'a`, and this thread may use it.
     pub(crate) unsafe fn new(raw: *mut ap::apr_table_t) -> Self {
         Self { raw, _pool: PhantomData }
     }
 
-    /// The first value of a name, in whatever case.
+    /// Returns the first value of a name, regardless of case.
     pub fn get(&self, name: &CStr) -> Option<&'a [u8]> {
-        // SAFETY: the value lasts as long as the table, or until it is set anew, which copies.
+        // SAFETY: the value lasts as long as the table, or until it is set again, which copies.
         unsafe { text::bytes(ap::apr_table_get(self.raw, name.as_ptr())) }
     }
 
@@ -34,17 +34,17 @@ impl<'a> Table<'a> {
         unsafe { ap::apr_table_set(self.raw, name.as_ptr(), value.as_ptr()) }
     }
 
-    /// Takes all values of a name out.
+    /// Removes all values of a name.
     pub(crate) fn unset(&self, name: &CStr) {
-        // SAFETY: a good table.
+        // SAFETY: a valid table.
         unsafe { ap::apr_table_unset(self.raw, name.as_ptr()) }
     }
 
-    /// All names and values in order, as they are now: names and values stay in the pool whatever becomes of the table,
-    /// but the array that holds them does not, so it is not kept.
+    /// Returns all names and values in order, in the present state: names and values stay in the pool regardless of
+    /// later changes of the table, but the array that contains them does not, so it is not kept.
     pub fn entries(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
-        // SAFETY: the array's elements are entries, and last until the table is added to, which nobody does here. APR marks
-        // removed entries by a null key.
+        // SAFETY: the array's elements are entries, and last until the table is added to, which does not happen here.
+        // APR marks removed entries by a null key.
         let entries: &[ap::apr_table_entry_t] = unsafe {
             let array = &*ap::apr_table_elts(self.raw);
             if array.nelts == 0 {

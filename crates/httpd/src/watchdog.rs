@@ -1,7 +1,7 @@
-//! Work in the background: httpd's mod_watchdog calls back about every second, in one child of all.
+//! Work in the background: httpd's mod_watchdog calls a function about every second, in one child of all.
 //!
-//! Should that child die, another takes its place some seconds later. After a graceful restart the children of both
-//! generations may be called for a while; whoever writes something must therefore hold a lock on it.
+//! If that child ends, another takes its place some seconds later. After a graceful restart the children of both
+//! generations may be called for a while; a function that writes must therefore hold a lock.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -12,7 +12,7 @@ use crate::log::{self, Level};
 use crate::module::Module;
 use crate::server::Server;
 
-/// Microseconds from one call to the next.
+/// The interval between calls in microseconds.
 const INTERVAL: ap::apr_interval_time_t = 1_000_000;
 
 type GetInstance = unsafe extern "C" fn(
@@ -65,11 +65,11 @@ pub(crate) unsafe fn register<M: Module>(pool: *mut ap::apr_pool_t, main: *mut a
 unsafe extern "C" fn called<M: Module>(state: c_int, main: *mut c_void, _: *mut ap::apr_pool_t) -> ap::apr_status_t {
     guard((), || {
         if state == ap::AP_WATCHDOG_STATE_STARTING.cast_signed() {
-            // SAFETY: about this thread only. httpd's signals are for its main thread: neither this one nor those that are
-            // started from it, which inherit this, may end the process in the middle of their own work.
+            // SAFETY: this affects only the present thread. httpd's signals are for its main thread: neither this one
+            // nor threads started from it, which inherit this, may end the process in the middle of their work.
             unsafe { ap::apr_setup_signal_thread() };
         } else if state == ap::AP_WATCHDOG_STATE_RUNNING.cast_signed() {
-            // SAFETY: the main server as registered; in a child it is good for ever.
+            // SAFETY: the main server as registered; in a child it is valid until the process ends.
             M::beat(unsafe { Server::<'static>::new(main.cast()) });
         } else if state == ap::AP_WATCHDOG_STATE_STOPPING.cast_signed() {
             M::stop();
