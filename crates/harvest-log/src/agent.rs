@@ -1,10 +1,10 @@
-//! What is kept of a User-Agent: the program, and nothing that tells about the person who runs it.
+//! Reduces a User-Agent to the program, without data about its user.
 
-/// More than any honest name needs.
+/// The maximum length; real product names are shorter.
 const LONGEST: usize = 48;
 
-/// The product and its version: `modoai-harvest/0.1` of `modoai-harvest/0.1 (+mailto:somebody@example.org)`. Where
-/// everybody claims to be a browser, the name that follows `compatible;` is the product.
+/// Returns the product and its version: `modoai-harvest/0.1` of `modoai-harvest/0.1 (+mailto:user@example.org)`. In a
+/// User-Agent that imitates a browser, the name after `compatible;` is the product.
 ///
 /// ```
 /// # use modoai_harvest_log::product;
@@ -15,7 +15,7 @@ pub fn product(user_agent: &str) -> String {
     let claimed = user_agent.strip_prefix("Mozilla/").and_then(|rest| rest.split_once("compatible;")).map(|(_, it)| it);
     let text = claimed.unwrap_or(user_agent).trim_start();
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~/".contains(c))).unwrap_or(text.len());
-    // An address of mail in place of a name is about a person.
+    // An email address in place of a name identifies a person.
     if text[end..].starts_with('@') {
         return String::new();
     }

@@ -1,4 +1,4 @@
-//! A request as the log records it: account, program, list. Nothing else about its sender is stored.
+//! A request as the log records it: account, program, list. No other data about the client is stored.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,7 +20,7 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
-    /// The entry of a request, which is `None` if it is not valid, by a client with this User-Agent.
+    /// Returns the entry of a request by a client with this User-Agent; the request is `None` if it is invalid.
     pub fn new(log: Arc<Log>, account: String, user_agent: &str, request: Option<&Request>) -> Self {
         let begun = match request {
             Some(Request::List { listing: Listing::Select(selection), .. }) => Some(List::begun(selection)),
@@ -34,7 +34,7 @@ impl LogEntry {
         self.write(Outcome::Refused, &Sent::default());
     }
 
-    /// Logs what was sent, and whether that was the whole response.
+    /// Logs what was sent. `is_whole` is true if that was the whole response.
     pub fn served(self, sent: &Sent, is_whole: bool) {
         let outcome = match sent {
             _ if !is_whole => Outcome::BrokenOff,
@@ -61,7 +61,7 @@ impl LogEntry {
     }
 }
 
-/// A later page of a list.
+/// Returns the list of a later page.
 fn resumed(list: &SentList) -> List {
     let SentList { prefix, set, range, after } = list;
     List {

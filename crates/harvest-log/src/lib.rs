@@ -1,20 +1,20 @@
-//! The harvest log: who harvested what.
+//! The harvest log: the requests of each harvester.
 //!
-//! A folder of files with a line of JSON for each request. Every process that answers requests writes to it ([`Log`],
-//! [`LogEntry`]), and `modoai harvesters` reads it ([`summary`]). The log is for the people who run a repository: it
-//! decides nothing, and requests are answered also if it cannot be written.
+//! A directory of files with a line of JSON for each request. Every process that handles requests writes to it
+//! ([`Log`], [`LogEntry`]), and `modoai harvesters` reads it ([`summary`]). The log is for operators of a repository:
+//! it has no effect on responses, and requests are handled even if it cannot be written.
 //!
-//! | module | what it owns |
+//! | module | contents |
 //! |---|---|
 //! | `entry` | [`LogEntry`]: a request whose outcome is not yet known |
 //! | `write` | [`Log`]: one line for each request |
 //! | `log_file` | [`LogFile`]: lines appended to a file that may be rotated |
-//! | `repeats` | refusals that come too fast to be worth a line each |
+//! | `repeats` | frequent refusals, which share a line |
 //! | `line` | a line of the log, written and read |
-//! | `list` | [`List`]: what a list is called |
-//! | `agent` | [`product`]: what is kept of a User-Agent |
-//! | `read` | lines out of files that may be damaged |
-//! | `runs` | lists that were begun, and whether they came to their end |
+//! | `list` | [`List`]: the name of a list |
+//! | `agent` | [`product`]: the program in a User-Agent |
+//! | `read` | lines in files that may be damaged |
+//! | `runs` | the pages of lists, and if lists were completed |
 //! | `summary` | [`summary`]: one account for each harvester |
 
 mod agent;
@@ -39,37 +39,37 @@ pub use runs::Run;
 pub use summary::{Format, Harvester, Summary, summary};
 pub use write::Log;
 
-/// The folder of the log, next to the catalogue it is about.
+/// The directory of the log, next to its catalogue.
 pub const FOLDER: &str = "harvest-log";
 
-/// The file that is written. Rotated files have this name with something behind it.
+/// The file that is written. Rotated files have this name with a suffix.
 pub const FILE: &str = "harvests.jsonl";
 
-/// One answered, or refused, request to the repository.
+/// One request to the repository, successful or refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When.
+    /// Its time.
     pub at: Datestamp,
-    /// Whose account it is on, as the settings name it.
+    /// The account of its client, as named in the settings.
     pub who: String,
-    /// The product name and version from its User-Agent, cut short: `modoai-harvest/0.1`, never the whole header.
+    /// The product name and version from its User-Agent, truncated: `modoai-harvest/0.1`, never the whole header.
     pub agent: String,
-    /// The verb, if there was a legal one.
+    /// The verb, if the request had a valid one.
     pub verb: Option<&'static str>,
-    /// The list it is a page of: prefix, set and range, as they were asked for or stand in the token. A [`List`] shown.
+    /// The list it is a page of: prefix, set and range from the request or the token, as formatted by [`List`].
     pub list: Option<String>,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// Records, headers or sets sent.
+    /// The number of records, headers or sets sent.
     pub records: u64,
-    /// Bytes sent, before compression.
+    /// The number of bytes sent, before compression.
     pub bytes: u64,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Outcome {
-    /// Answered; a list has more pages.
+    /// Successful; a list has more pages.
     #[serde(rename = "ok")]
     Answered,
     /// The last page of a list was sent.
@@ -81,7 +81,7 @@ pub enum Outcome {
     /// Refused with Retry-After.
     #[serde(rename = "later")]
     Refused,
-    /// Broken off, by the client or the server.
+    /// Interrupted, by the client or the server.
     #[serde(rename = "broken")]
     BrokenOff,
 }

@@ -1,16 +1,16 @@
 //! A line of the log: JSON with short keys, because there are many of them.
 //!
-//! | key | what it says |
+//! | key | meaning |
 //! |---|---|
-//! | `t` | when, in seconds since 1970 |
-//! | `w` | who |
-//! | `a` | the program they use |
-//! | `v` | the verb |
-//! | `l` | the list |
-//! | `o` | the outcome |
-//! | `n` | records, headers or sets sent |
-//! | `b` | bytes sent |
-//! | `k` | how many requests this line stands for, if not for one |
+//! | `t` | time, in seconds since 1970 |
+//! | `w` | account |
+//! | `a` | program |
+//! | `v` | verb |
+//! | `l` | list |
+//! | `o` | outcome |
+//! | `n` | number of records, headers or sets sent |
+//! | `b` | number of bytes sent |
+//! | `k` | number of requests that share this line, if more than one |
 
 use std::borrow::Cow;
 
@@ -18,13 +18,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Event, Outcome};
 
-/// Names are cut to this many bytes, and lists to twice as many: a line stays a line whatever somebody asks for.
+/// Names are truncated to this many bytes, and lists to twice as many, so that a request cannot make a line arbitrarily
+/// long.
 const LONGEST: usize = 200;
 
-/// With this every line begins. It cannot occur within one, because quotation marks inside of texts are escaped.
+/// The beginning of every line. It cannot occur within one, because quotation marks in strings are escaped.
 pub(crate) const BEGINNING: &[u8] = b"{\"t\":";
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Line<'a> {
     /// First, see [`BEGINNING`].
@@ -47,7 +48,7 @@ pub(crate) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The line of an event that stands for so many.
+    /// Returns the line of an event that represents this number of requests.
     pub(crate) fn of(event: &'a Event, times: u64) -> Self {
         Self {
             t: event.at.unix(),
@@ -62,14 +63,14 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The line with its end; empty if it cannot be JSON, which no text is.
+    /// Returns the line with its line feed; empty if it cannot be JSON, which is impossible for text.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec(self).unwrap_or_default();
         bytes.push(b'\n');
         bytes
     }
 
-    /// Reads a line. What a process left unfinished when it was killed may stand before it.
+    /// Reads a line. It may begin with an incomplete line of a process that was killed.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         if let Ok(line) = serde_json::from_slice(bytes) {
             return Some(line);

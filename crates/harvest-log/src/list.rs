@@ -1,29 +1,29 @@
-//! What a list is called in the log: what was asked for, and where in the list the page is.
+//! The name of a list in the log: the selection, and the position of the page in the list.
 //!
-//! All pages of a list have the same name but for the place, whether they were asked for by a selection or by a token.
-//! `until` is known of the first page only: a token carries an upper end even where none was asked for.
+//! All pages of a list have the same name except for the position, whether they were requested by a selection or by a
+//! token. `until` is known only for the first page: a token has an upper end even if the request had none.
 
 use std::fmt;
 
 use modoai_protocol::{Datestamp, Range, Selection};
 
-/// A page of a list, by what was asked for: `oai_dc set=physics from=2024-01-01T00:00:00Z after=200`.
+/// A page of a list, by its selection: `oai_dc set=physics from=2024-01-01T00:00:00Z after=200`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct List {
-    /// In which format.
+    /// The metadata prefix.
     pub prefix: String,
-    /// In which set.
+    /// The set.
     pub set: Option<String>,
-    /// Changed at or after.
+    /// The lower end of the range.
     pub from: Option<String>,
-    /// Changed at or before; of a first page only.
+    /// The upper end of the range; only for a first page.
     pub until: Option<String>,
-    /// How many records came on earlier pages: 0 for the first page.
+    /// The number of records on earlier pages: 0 for the first page.
     pub after: u64,
 }
 
 impl List {
-    /// The first page of a selection.
+    /// Returns the first page of a selection.
     pub fn begun(selection: &Selection) -> Self {
         Self {
             prefix: selection.prefix.to_string(),
@@ -34,7 +34,7 @@ impl List {
         }
     }
 
-    /// Reads what the log says, as far as it can be understood: a name without a place is that of a first page.
+    /// Parses a name in the log, as far as possible: a name without a position is that of a first page.
     pub fn read(text: &str) -> Self {
         let mut list = Self::default();
         for word in text.split([' ', '&', ',', ';']).filter(|word| !word.is_empty()) {
@@ -52,18 +52,18 @@ impl List {
         list
     }
 
-    /// Whether this is the first page.
+    /// Returns true for the first page.
     pub fn is_first(&self) -> bool {
         self.after == 0
     }
 
-    /// Whether nothing was left out: no set, and no end to the range. For first pages.
+    /// Returns true if the selection is unrestricted: no set, and no end of the range. For first pages.
     pub fn is_everything(&self) -> bool {
         self.set.is_none() && self.from.is_none() && self.until.is_none()
     }
 }
 
-/// The beginning of a range, if it has one.
+/// Returns the beginning of a range, if it has one.
 fn from(first: Datestamp) -> Option<String> {
     (first > Range::ALL.first).then(|| first.to_string())
 }

@@ -1,7 +1,7 @@
 //! A log file: lines are appended, each with one write, and requests never fail because of the log.
 //!
-//! Any number of processes append to the same file. Rotation is left to logrotate: when the file of that name is
-//! another one, or missing, it is opened again, so no signal is needed.
+//! Any number of processes append to the same file. Rotation is left to logrotate: if the file of that name has been
+//! replaced or is missing, it is opened again, so no signal is needed.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -18,15 +18,16 @@ pub struct LogFile {
     /// The name of the log in messages: `harvest log`.
     label: &'static str,
     path: PathBuf,
-    /// None before the first line and after a failure.
+    /// `None` before the first line and after a failure.
     file: Option<File>,
     looked_up: Option<Instant>,
-    /// Lines that could not be written since the last success.
+    /// The number of lines that could not be written since the last success.
     lost: u64,
 }
 
 impl LogFile {
-    /// The log of this name. Nothing is created before the first line, so that a process which forks shares nothing.
+    /// Returns the log of this name. The file is created with the first line, so that processes after a fork share no
+    /// handle.
     pub fn new(label: &'static str, path: impl Into<PathBuf>) -> Self {
         Self { label, path: path.into(), file: None, looked_up: None, lost: 0 }
     }
@@ -69,11 +70,11 @@ impl LogFile {
             self.open()?;
         }
         let Some(file) = &mut self.file else { return Err(io::ErrorKind::NotConnected.into()) };
-        // In one write: pieces would be torn apart by the lines of other processes.
+        // In one write: lines of other processes could be inserted between several writes.
         if file.write(line)? == line.len() { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
     }
 
-    /// Lets the next line look the file up.
+    /// Makes the next write check the name again.
     #[cfg(test)]
     pub(crate) fn forget_lookup(&mut self) {
         self.looked_up = None;

@@ -1,4 +1,4 @@
-//! Lines out of files that may be damaged, in bounded memory.
+//! Reads lines from files that may be damaged, in bounded memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use crate::line::Line;
 
-/// Far longer than any line of ours; what is longer is skipped.
+/// The maximum length of a line, far above that of valid ones; longer lines are skipped.
 const LONGEST: usize = 64 << 10;
 
-/// Reads all lines of a folder, oldest file first; returns how many could not be understood. A file that is removed
+/// Reads all lines of a directory, oldest file first; returns the number of invalid lines. A file that is removed
 /// meanwhile is skipped.
 pub(crate) fn lines(folder: &Path, mut see: impl FnMut(&Line<'_>)) -> io::Result<u64> {
     let mut unreadable = 0;
     for path in files(folder)? {
         match File::open(path) {
-            // What is appended meanwhile is not read: it might come faster than it is read.
+            // Lines that are appended meanwhile are not read, because they might be written faster than they are read.
             Ok(file) => {
                 let length = file.metadata()?.len();
                 unreadable += read(BufReader::with_capacity(128 << 10, file.take(length)), &mut see)?;
@@ -27,8 +27,8 @@ pub(crate) fn lines(folder: &Path, mut see: impl FnMut(&Line<'_>)) -> io::Result
     Ok(unreadable)
 }
 
-/// The files of a log: `harvests.jsonl`, rotated ones such as `harvests.jsonl.1`, and the numbered ones of earlier
-/// versions; those that were compressed are left out.
+/// Returns the files of a log: `harvests.jsonl`, rotated ones such as `harvests.jsonl.1`, and the numbered ones of
+/// earlier versions, except compressed files.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,38 +1,38 @@
-//! Refusals and errors that come faster than they are worth a line each.
+//! Combines frequent refusals and errors into one line.
 //!
-//! Whoever does not listen is refused a thousand times in a second, and must not drive out of the log what everybody
-//! else has done. The first is written at once; those that follow within some seconds are counted, and written as one.
-//! The count is all that a process killed meanwhile takes with it.
+//! A client that ignores Retry-After may be refused a thousand times in a second, and must not displace the entries of
+//! all other clients from the log. The first refusal is written immediately; those in the following seconds are
+//! counted, and written as one line. If the process is killed meanwhile, only that count is lost.
 
 use std::collections::HashMap;
 
 use crate::{Event, Outcome};
 
-/// How long repetitions are counted before they are written, in seconds.
+/// The period in which repetitions are counted before they are written, in seconds.
 const SPAN: u64 = 10;
 
-/// How many are counted for at the same time; beyond that, each is written.
+/// The maximum number of counters; further events are written individually.
 const MAX_COUNTED: usize = 1024;
 
-/// What is counted.
+/// The counters.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     of: HashMap<(String, Outcome), Repeated>,
-    /// When it was last looked for counts that are due.
+    /// The time of the last search for counters that are due.
     swept: i64,
 }
 
 #[derive(Debug)]
 struct Repeated {
     since: i64,
-    /// Those not yet written.
+    /// The number of events that are not written yet.
     times: u64,
-    /// All of these together: the first of them, with the moment of the last.
+    /// The sum of these events: the first of them, with the time of the last.
     event: Event,
 }
 
 impl Repeats {
-    /// What is to be written now that this happened, with the number of requests that each line stands for.
+    /// Counts an event. Returns the events to write now, each with the number of requests that it represents.
     pub(crate) fn note(&mut self, event: &Event) -> Vec<(Event, u64)> {
         let now = event.at.unix();
         let mut lines = Vec::new();
@@ -63,7 +63,7 @@ impl Repeats {
         lines
     }
 
-    /// Everything that was counted and not yet written.
+    /// Returns everything that was counted and not yet written.
     pub(crate) fn rest(&mut self) -> Vec<(Event, u64)> {
         let rest = self.of.drain().map(|(_, it)| (it.event, it.times));
         rest.filter(|(_, times)| *times > 0).collect()

@@ -1,7 +1,7 @@
-//! Lists that were begun, and whether they came to their end.
+//! Follows the pages of lists, and determines if lists were completed.
 //!
-//! A harvest is complete when its last page was sent to the harvester that asked for its first. A token can be passed
-//! on, and an address can change in the middle: then nobody is told to have all of it.
+//! A harvest is complete when its last page was sent to the harvester that requested its first page. A token can be
+//! passed on, and an address can change in the middle of a list: then no harvester is reported as complete.
 
 use std::collections::HashMap;
 
@@ -9,29 +9,29 @@ use modoai_protocol::Datestamp;
 
 use crate::list::List;
 
-/// Lists that one harvester may have open. Who begins more and ends none is followed in the latest.
+/// The maximum number of open lists of one harvester. If it opens more, only the latest are followed.
 const MOST: usize = 32;
 
-/// Pages of one list, one after the other.
+/// The pages of one list, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// When its first page was sent.
+    /// The time of its first page.
     pub began: Datestamp,
-    /// When its last page was sent, so far.
+    /// The time of its last page so far.
     pub last: Datestamp,
-    /// Pages sent.
+    /// The number of pages sent.
     pub pages: u64,
-    /// Records or headers sent.
+    /// The number of records or headers sent.
     pub records: u64,
-    /// Bytes sent.
+    /// The number of bytes sent.
     pub bytes: u64,
-    /// Whether it was seen from its first page on.
+    /// True if its first page was seen.
     pub from_start: bool,
-    /// Whether it was of everything, and not of a set or a range.
+    /// True if the list is unrestricted: no set and no range.
     pub everything: bool,
 }
 
-/// What the pages of a list have in common.
+/// The common properties of the pages of a list.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Key {
     headers_only: bool,
@@ -57,13 +57,13 @@ pub(crate) struct Page {
 }
 
 impl Runs {
-    /// Takes a page in; returns its list as it stands now.
+    /// Adds a page; returns its list including that page.
     pub(crate) fn page(&mut self, page: Page) -> Run {
         let Page { at, headers_only, list, is_last, records, bytes } = page;
         let (from_start, everything) = (list.is_first(), list.is_first() && list.is_everything());
         let key = Key { headers_only, prefix: list.prefix, set: list.set, from: list.from };
         let new = Run { began: at, last: at, pages: 0, records: 0, bytes: 0, from_start, everything };
-        // A first page begins anew, whatever became of the list before.
+        // A first page starts a new list, regardless of the state of the previous one.
         let earlier = self.open.remove(&key).filter(|_| !from_start);
         let mut run = earlier.unwrap_or(new);
         run.last = run.last.max(at);

@@ -1,6 +1,6 @@
-//! The log as one account for each harvester.
+//! Summarises the log as one account for each harvester.
 //!
-//! Read from beginning to end in bounded memory: of many thousand harvesters, those who took least are put together.
+//! The log is read from beginning to end in bounded memory: of many thousand harvesters, the smallest are combined.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -14,76 +14,76 @@ use crate::list::List;
 use crate::read;
 use crate::runs::{Page, Run, Runs};
 
-/// Harvesters that are told of. When there are twice as many, the lesser half is put together.
+/// The number of harvesters that are listed. If there are twice as many, the smaller half is combined.
 const MOST: usize = 10_000;
 
-/// Programs and formats that are told of each harvester.
+/// The number of programs and formats that are listed for each harvester.
 const MOST_OF_EACH: usize = 16;
 
-/// Who harvested what.
+/// The harvests of a repository.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// In the order of their names.
+    /// The harvesters, in the order of their names.
     pub harvesters: Vec<Harvester>,
-    /// Those who took least, put together when there were too many to tell of each.
+    /// The smallest harvesters, combined if there are too many to list each.
     pub others: Option<Harvester>,
-    /// Lines that could not be understood.
+    /// The number of invalid lines.
     pub unreadable: u64,
 }
 
-/// What one harvester did.
+/// The requests of one harvester.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Harvester {
-    /// The account as the log names it.
+    /// The account in the log.
     pub who: String,
-    /// The programs they used, in the order in which they were seen.
+    /// Its programs, in the order in which they were seen.
     pub agents: Vec<String>,
-    /// Requests of all kinds.
+    /// The number of all requests.
     pub requests: u64,
-    /// Lists begun.
+    /// The number of lists started.
     pub lists: u64,
-    /// Records, headers and sets sent.
+    /// The number of records, headers and sets sent.
     pub records: u64,
-    /// Bytes sent, before compression.
+    /// The number of bytes sent, before compression.
     pub bytes: u64,
-    /// Requests that were told to come back later.
+    /// The number of requests refused with Retry-After.
     pub refused: u64,
-    /// Requests that were answered with an error.
+    /// The number of requests with an error response.
     pub errors: u64,
-    /// Answers that were not sent to their end.
+    /// The number of responses that were not sent completely.
     pub broken_off: u64,
-    /// Their first request.
+    /// Its first request.
     pub first: Datestamp,
-    /// Their latest request.
+    /// Its latest request.
     pub last: Datestamp,
-    /// When they last had all records, in whichever format.
+    /// The date of its last complete harvest of all records, in any format.
     pub complete: Option<Datestamp>,
-    /// When they last had all records of a selection: of a set, or of what had changed.
+    /// The date of its last complete harvest of a selection: of a set, or of changes.
     pub complete_selection: Option<Datestamp>,
-    /// By format.
+    /// Its harvests by format.
     pub formats: BTreeMap<String, Format>,
-    /// The list of which they took most records, one page after the other.
+    /// The list of which it received most records, one page after the other.
     pub longest: Option<Run>,
 }
 
-/// What one harvester took in one format.
+/// The harvests of one harvester in one format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Format {
-    /// Pages of lists.
+    /// The number of pages of lists.
     pub pages: u64,
-    /// Records and headers.
+    /// The number of records and headers.
     pub records: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// When they last had all records in this format.
+    /// The date of the last complete harvest of all records in this format.
     pub complete: Option<Datestamp>,
-    /// When they last had all records of a selection.
+    /// The date of the last complete harvest of a selection.
     pub complete_selection: Option<Datestamp>,
-    /// When they last had all headers, of everything or of a selection.
+    /// The date of the last complete harvest of headers, of everything or of a selection.
     pub complete_headers: Option<Datestamp>,
 }
 
-/// Reads the log in this folder: all of it, or what happened since. A log that is not there is empty.
+/// Reads the log in this directory: all of it, or the part since a date. A missing log is empty.
 pub fn summary(folder: &Path, since: Option<Datestamp>) -> io::Result<Summary> {
     let mut accounts = Accounts { since: since.unwrap_or(Datestamp::MIN), ..Accounts::default() };
     let unreadable = read::lines(folder, |line| accounts.add(line))?;
@@ -129,7 +129,7 @@ impl Accounts {
         let mut weights: Vec<_> = self.of.values().map(weight).collect();
         let (_, middle, _) = weights.select_nth_unstable(MOST);
         let middle = *middle;
-        // Whoever took more stays, and of those who took just as much, as many as there is room for.
+        // Larger harvesters are kept, and of those with the same weight as many as the limit allows.
         let mut room = MOST.saturating_sub(weights.iter().filter(|weight| **weight > middle).count());
         let others = &mut self.others;
         self.of.retain(|_, account| {
@@ -155,7 +155,7 @@ impl Account {
         let headers_only = match line.v.as_deref() {
             Some("ListRecords") => false,
             Some("ListIdentifiers") => true,
-            // The sets and formats are no harvest.
+            // Lists of sets and formats are not a harvest.
             _ => return,
         };
         let is_last = line.o == Outcome::Complete;
@@ -238,7 +238,7 @@ impl Harvester {
         }
     }
 
-    /// Takes in what somebody else did, as far as it can be added up.
+    /// Adds the numbers of another harvester.
     fn include(&mut self, other: &Self) {
         let more = |sum: &mut u64, number: u64| *sum = sum.saturating_add(number);
         more(&mut self.requests, other.requests);

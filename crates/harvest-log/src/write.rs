@@ -1,4 +1,4 @@
-//! Writing the log: one line for each request. Refusals that are repeated quickly share a line.
+//! Writes the log: one line for each request. Refusals that are repeated quickly share a line.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -21,7 +21,8 @@ struct Writing {
 }
 
 impl Log {
-    /// The log in this folder. Nothing is created before the first line, so that a process which forks shares nothing.
+    /// Opens the log in this directory. The file is created with the first line, so that processes after a fork share
+    /// no handle.
     pub fn open(folder: impl Into<PathBuf>) -> Self {
         let file = LogFile::new("harvest log", folder.into().join(FILE));
         Self { state: Mutex::new(Writing { file, repeats: Repeats::default() }) }
