@@ -51,7 +51,7 @@ enum Command {
     Man(man::Man),
 }
 
-/// Parses the command line and does what it says.
+/// Parses the command line and runs the command.
 pub(crate) fn run() -> Result<(), CliError> {
     // Help and usage errors are printed while the command line is parsed, so their colour must be known before.
     let colour = Colour::given(std::env::args_os());
@@ -65,7 +65,7 @@ pub(crate) fn run() -> Result<(), CliError> {
     });
     let app = parsed.unwrap_or_else(|error| {
         let usage = error.use_stderr();
-        // If even that cannot be printed there is nobody to tell.
+        // If even that cannot be printed, the error cannot be reported.
         let _ = error.print();
         std::process::exit(if usage { crate::error::Kind::Usage as i32 } else { 0 });
     });

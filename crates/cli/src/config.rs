@@ -15,7 +15,7 @@ use modoai_server::{AREA_SETTINGS, AccessLog, HEALTH_PATH, SERVER_SETTINGS, Serv
 
 use crate::error::{CliError, Kind};
 
-/// What every command about a folder takes.
+/// The arguments of commands for a directory.
 #[derive(Debug, Args)]
 pub(crate) struct SiteArgs {
     /// Directory of the site.
@@ -27,7 +27,7 @@ pub(crate) struct SiteArgs {
     pub(crate) settings: SettingsArgs,
 }
 
-/// What every command that needs settings takes.
+/// The arguments of commands that need settings.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SettingsArgs {
     /// Configuration file; `modoai settings` prints a template.
@@ -89,7 +89,7 @@ impl SiteArgs {
         self.settings.config(flags)
     }
 
-    /// Where the catalogue is kept.
+    /// Returns the directory of the catalogue.
     pub(crate) fn state_dir(&self, site: &Site) -> Result<PathBuf, CliError> {
         let dir = match &self.data {
             Some(dir) => std::path::absolute(dir).map_err(|error| {
@@ -129,7 +129,7 @@ impl Config {
         Ok(())
     }
 
-    /// Paths in a configuration file are relative to that file.
+    /// Resolves paths relative to the configuration file.
     fn resolve_paths(&mut self, folder: &Path) {
         let server = &mut self.server;
         for area in &mut server.area {
@@ -145,7 +145,7 @@ impl Config {
         }
     }
 
-    /// The settings that Identify shows and that still have their defaults, by their keys.
+    /// Returns the keys of settings that Identify shows and that still have their defaults.
     pub(crate) fn left_at_default(&self) -> Vec<&'static str> {
         let usual = Settings::default();
         let name = (self.repository.repository_name == usual.repository_name).then_some("repository_name");
@@ -153,7 +153,7 @@ impl Config {
         name.into_iter().chain(email).collect()
     }
 
-    /// URL paths that the server answers itself.
+    /// Returns the URL paths that the server itself handles.
     pub(crate) fn reserved(&self) -> [&str; 2] {
         [&self.server.base_path, HEALTH_PATH]
     }
@@ -169,16 +169,16 @@ impl Target for Config {
     }
 }
 
-/// A flag's value as text, so that `--url` never reads a number or a date.
+/// Returns a flag's value as text, so that `--url` never reads a number or a date.
 fn quoted(key: &str, value: &str) -> String {
     format!("{key}=\"{}\"", value.escape_default())
 }
 
-/// Where the catalogue of a folder is kept if nothing is said: `~/.local/state/modoai/sites/` and the site's own path,
-/// which is readable, and one place per site.
+/// Returns the default directory of a catalogue: `~/.local/state/modoai/sites/` and the site's own path, which is
+/// readable and unique for each site.
 pub(crate) fn usual_state_dir(dir: &Path) -> Result<PathBuf, CliError> {
-    // The path as it was given: where a link stands for the site, what it leads to may change, and it is still the same
-    // site.
+    // The path is not resolved: if the site is given as a symbolic link, its target may change, and it is still the
+    // same site.
     let place = match (dir.parent(), dir.file_name()) {
         (Some(parent), Some(name)) => Path::new(".").join(parent).canonicalize().map(|parent| parent.join(name)),
         _ => dir.canonicalize(),
@@ -193,14 +193,14 @@ pub(crate) fn usual_state_dir(dir: &Path) -> Result<PathBuf, CliError> {
     Ok(state.join("modoai/sites").join(root.strip_prefix("/").unwrap_or(&root)))
 }
 
-/// A setting as documentation shows it.
+/// A setting in the documentation.
 pub(crate) struct Row {
     pub(crate) key: &'static str,
     pub(crate) default: &'static str,
     pub(crate) doc: &'static str,
 }
 
-/// Every setting, under the title of its table.
+/// Returns every setting, under the title of its table.
 pub(crate) fn rows() -> [(&'static str, Vec<Row>); 7] {
     fn of<T>(table: &'static [Setting<T>]) -> Vec<Row> {
         let row = |setting: &Setting<T>| Row {
@@ -221,7 +221,7 @@ pub(crate) fn rows() -> [(&'static str, Vec<Row>); 7] {
     ]
 }
 
-/// Every setting as a commented configuration file.
+/// Returns every setting as a commented configuration file.
 pub(crate) fn reference() -> String {
     let mut text = "# All settings of modoai with their defaults. To change one, remove the # in front of it.\n\
          # The environment variable of a setting is MODOAI_ and its name in capitals: MODOAI_LISTEN.\n\n"
@@ -250,7 +250,7 @@ fn wrapped(doc: &str) -> String {
     lines.iter().map(|line| format!("# {line}\n")).collect()
 }
 
-/// The site's folder as a name in messages.
+/// Returns the site's directory as a name in messages.
 pub(crate) fn shown(path: &Path) -> String {
     let text = path.display().to_string();
     if text.contains(modoai_fetch::is_invisible) { name::encode_segment(text.as_bytes()) } else { text }

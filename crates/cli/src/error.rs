@@ -1,4 +1,4 @@
-//! What a person at the command line sees when something goes wrong: what, which thing, and what to do about it.
+//! Errors of the command line: the event, its object, and a hint.
 //!
 //! Exit codes are part of the interface; `modoai help` lists them.
 
@@ -10,22 +10,23 @@ use modoai_protocol::with_causes;
 
 use crate::output::{plain_lines, warn};
 
-/// What kind of trouble: decides the exit code.
+/// The kind of an error, which determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Something failed: a file, a socket, the disk.
+    /// An operation failed: on a file, a socket, the disk.
     Failed = 1,
-    /// An endpoint does not conform, links are broken, or entries of an import are bad; the report says where.
+    /// An endpoint does not conform, links are broken, or entries of an import are invalid; the report contains
+    /// details.
     Findings = 2,
-    /// A harvest, a traversal or an import is not complete; the message says what is missing.
+    /// A harvest, a traversal or an import is not complete; the message lists missing items.
     Incomplete = 3,
-    /// The command line makes no sense.
+    /// The command line is invalid.
     Usage = 64,
-    /// The configuration makes no sense.
+    /// The configuration is invalid.
     Config = 78,
 }
 
-/// The exit codes as the help explains them.
+/// The exit codes in the help.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0   success
@@ -35,7 +36,7 @@ Exit codes:
   64  invalid command line
   78  invalid configuration; the message names the setting";
 
-/// A failure for a person.
+/// An error for the user.
 #[derive(Debug)]
 pub(crate) struct CliError {
     kind: Kind,
@@ -61,12 +62,12 @@ impl CliError {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// The same, with the name of the thing it is about.
+    /// Returns the same error, with the name of its object.
     pub(crate) fn about(self, thing: &str) -> Self {
         Self { what: format!("{thing}: {}", self.what), ..self }
     }
 
-    /// What happened, with its causes.
+    /// Returns the message, with its causes.
     pub(crate) fn what_happened(&self) -> String {
         match &self.cause {
             Some(cause) => format!("{}: {}", self.what, with_causes(&**cause)),
@@ -74,7 +75,7 @@ impl CliError {
         }
     }
 
-    /// Tells it on standard error.
+    /// Prints it on standard error.
     pub(crate) fn report(&self) -> ExitCode {
         warn(&self.to_string());
         ExitCode::from(self.kind as u8)
@@ -87,7 +88,7 @@ impl std::fmt::Display for CliError {
         if let Some(hint) = &self.hint {
             write!(message, "\n  hint: {hint}")?;
         }
-        // Causes may repeat what a server said.
+        // Causes may quote a server.
         f.write_str(&plain_lines(&message))
     }
 }

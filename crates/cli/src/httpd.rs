@@ -1,4 +1,4 @@
-//! Asking Apache httpd what mod_oai keeps for it: which servers have a repository, where their files are, and where
+//! Queries Apache httpd for the repositories of mod_oai: the servers that have one, the directories of their files, and
 //! their catalogues. httpd only reads its configuration for that; it need not run, and is not started.
 
 use std::io::Read as _;
@@ -12,37 +12,37 @@ use toml::Value;
 
 use crate::error::{CliError, Kind};
 
-/// What httpd is called on different systems, the one that knows its surroundings first.
+/// The names of httpd on different systems, beginning with the one that reads the system's environment.
 const PROGRAMS: [&str; 3] = ["apachectl", "apache2ctl", "httpd"];
 
-/// Not on everyone's path, but it is where they are.
+/// The directory of these programs, which is not in every user's PATH.
 const SUPERUSERS_FOLDER: &str = "/usr/sbin";
 
-/// With these arguments the module prints what it keeps …
+/// With these arguments the module prints its repositories …
 const QUESTION: &str = "-t -D MODOAI_SHOW_ROOTS";
 
-/// … beginning with this line, whatever other modules print before.
+/// … beginning with this line, after any output of other modules.
 const FIRST_LINE: &str = "# mod_oai roots";
 
 /// A server that has a repository.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Served {
     pub(crate) name: String,
-    /// Where its catalogue is.
+    /// The directory of its catalogue.
     pub(crate) folder: PathBuf,
     pub(crate) roots: Vec<Root>,
     pub(crate) site: SiteSettings,
     pub(crate) sets: SetRules,
 }
 
-/// All servers of this httpd that have a repository. `-` reads from standard input what httpd has printed before.
+/// Returns all servers of this httpd that have a repository. `-` reads earlier output of httpd from standard input.
 pub(crate) fn servers(program: Option<&str>) -> Result<Vec<Served>, CliError> {
     let servers = printed(program)?.server;
     if servers.is_empty() { Err(no_repository()) } else { servers.into_iter().map(Served::try_from).collect() }
 }
 
-/// The repositories of this httpd: the name of each, and the folder in which its budgets and its log are kept. A
-/// catalogue that nobody has asked for yet has none.
+/// Returns the repositories of this httpd: the name of each, and the directory of its budgets and its log. A catalogue
+/// that was never requested has none.
 pub(crate) fn repositories(program: Option<&str>) -> Result<Vec<(String, PathBuf)>, CliError> {
     let Printed { server, archive } = printed(program)?;
     if server.is_empty() && archive.is_empty() {
@@ -78,7 +78,7 @@ fn usual() -> Result<String, CliError> {
     Ok(format!("'{}'", found.display().to_string().replace('\'', r"'\''")))
 }
 
-/// A program with arguments is a line of shell, as where else a command is given in an option.
+/// Runs httpd. A program with arguments is a line of shell, as in other options that take a command.
 fn ask(program: &str) -> Result<String, CliError> {
     let line = format!("exec {program} {QUESTION}");
     let asked = Command::new("sh").args(["-c", &line]).stdin(Stdio::null()).output();
@@ -99,7 +99,7 @@ fn standard_input() -> Result<String, CliError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What the module prints. Keys that a newer module adds are of no interest here; those an older one lacks have defaults.
+/// The output of the module. Keys that a newer module adds are ignored; those that an older one lacks have defaults.
 #[derive(Debug, Deserialize)]
 struct Printed {
     #[serde(default)]
@@ -144,9 +144,9 @@ impl TryFrom<PrintedServer> for Served {
             show_dotfiles: printed.show_dotfiles.unwrap_or(usual.show_dotfiles),
             max_vanished: printed.max_vanished.unwrap_or(usual.max_vanished),
             read_ahead: printed.read_ahead.unwrap_or(usual.read_ahead),
-            // Which links are followed httpd decides, with every request.
+            // httpd decides on links, with every request.
             follow_links: Links::Anywhere,
-            // And which files are code: httpd hands them to a program.
+            // httpd decides on code, too: it runs such files as programs.
             withhold: Vec::new(),
             ..usual
         };
@@ -165,7 +165,7 @@ fn read(printed: &str) -> Result<Printed, CliError> {
             CliError::failed("mod_oai is not loaded in httpd").hint("load the module: `a2enmod oai`, or LoadModule")
         );
     }
-    // Whatever other modules print afterwards does not look like this.
+    // Output of other modules after that has another form.
     let begins = |line: &str| line.starts_with("[[server") || line.starts_with("[[archive");
     let is_ours = |line: &&str| line.is_empty() || begins(line) || line.contains(" = ");
     let ours: String = lines.take_while(is_ours).flat_map(|line| [line, "\n"]).collect();
@@ -173,7 +173,7 @@ fn read(printed: &str) -> Result<Printed, CliError> {
         .map_err(|error| CliError::failed("failed to parse the list of servers from mod_oai").because(error))
 }
 
-/// Whether only the owner of the folder for catalogues is at work: what others create there, httpd could not write to.
+/// Checks that the present user owns the directory for catalogues: httpd could not write to files of another user.
 pub(crate) fn check_user(folder: &Path) -> Result<(), CliError> {
     use std::os::unix::fs::MetadataExt as _;
     let index_dir = folder.parent().unwrap_or(folder);
@@ -190,7 +190,7 @@ pub(crate) fn check_user(folder: &Path) -> Result<(), CliError> {
     Err(CliError::failed(what).hint(format!("run this as that user: sudo -u {user} modoai index --apache")))
 }
 
-/// The name of a user, or the number in the way that `sudo -u` takes it.
+/// Returns the name of a user, or the number in the form that `sudo -u` accepts.
 fn user_name(uid: u32) -> String {
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let has_number = |line: &&str| line.split(':').nth(2) == Some(&uid.to_string());

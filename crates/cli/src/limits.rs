@@ -1,4 +1,4 @@
-//! Limits on what other servers can make a command store.
+//! Limits on the amount of data that other servers can make a command store.
 
 use clap::Args;
 use modoai_harvester::limits::Limits;
@@ -21,7 +21,7 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// The limits as the harvester takes them.
+    /// Returns the limits for the harvester.
     pub(crate) fn limits(&self) -> Limits {
         Limits { size: self.max_size, total: self.max_total, free: self.min_free }
     }

@@ -1,8 +1,8 @@
-//! The log on standard error: sentences for a person at a terminal; full records with time, level and source as text or
-//! JSON; and lines of the access log without anything in front of them.
+//! The log on standard error: sentences for a user at a terminal; full records with time, level and source as text or
+//! JSON; and lines of the access log without a prefix.
 //!
-//! A command that ends prints sentences. A server, `-v` and `RUST_LOG` get full records, since somebody reads them later or
-//! looks for a cause. Their format is a setting, and settings are read after the log has started, so it can be changed
+//! A command that ends prints sentences. A server, `-v` and `RUST_LOG` print full records, which are read later or in
+//! search of a cause. Their format is a setting, and settings are read after the log has started, so it can be changed
 //! while the log is used.
 
 use std::fmt::{self, Write as _};
@@ -20,7 +20,7 @@ use crate::output::{self, PlainStderr};
 
 static AS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// Starts the log. `RUST_LOG` overrules the level.
+/// Starts the log. `RUST_LOG` overrides the level.
 pub(crate) fn start(verbose: u8, quiet: bool, is_server: bool) {
     let level = match (quiet, verbose) {
         (true, _) => "error",
@@ -34,7 +34,7 @@ pub(crate) fn start(verbose: u8, quiet: bool, is_server: bool) {
     let has_colours = output::has_colours(&std::io::stderr());
     let writer = move || PlainStderr { has_colours };
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(has_colours);
-    // Otherwise it reports on standard error that standard error cannot be written to, which is a panic.
+    // Otherwise it would report on standard error that writing to standard error failed, which would panic.
     let subscriber = subscriber.log_internal_errors(false);
     if is_full {
         let records = Records { text: Format::default(), json: Format::default().json().flatten_event(true) };

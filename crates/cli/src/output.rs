@@ -1,4 +1,4 @@
-//! Standard output is data, standard error is talk; a progress display only where a person looks.
+//! Output helpers: data to standard output, messages to standard error, and progress only on a terminal.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write as _};
@@ -12,13 +12,13 @@ use modoai_fetch::is_invisible;
 
 use crate::error::CliError;
 
-/// Prints data. A reader that has seen enough (`| head`) is not a failure.
+/// Prints data. A reader that closes the pipe early (`| head`) is not a failure.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     tolerate_broken_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// When output is coloured.
+/// The condition for coloured output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
     /// On a terminal, unless NO_COLOR is set.
@@ -32,11 +32,11 @@ static COLOUR: OnceLock<Colour> = OnceLock::new();
 
 /// Applies `--color` to everything that is printed from now on.
 pub(crate) fn choose_colour(colour: Colour) {
-    // Commands choose once; a second choice would find the first in place.
+    // Commands choose once; a second choice has no effect.
     let _ = COLOUR.set(colour);
 }
 
-/// Returns true if what is printed there may be coloured.
+/// Returns true if output to this stream may be coloured.
 pub(crate) fn has_colours(stream: &impl IsTerminal) -> bool {
     let is_refused = || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     match COLOUR.get().copied().unwrap_or_default() {
@@ -47,7 +47,7 @@ pub(crate) fn has_colours(stream: &impl IsTerminal) -> bool {
 }
 
 impl Colour {
-    /// The value of `--color` among arguments that have not been parsed. What is wrong with it is reported by the parser.
+    /// Returns the value of `--color` in arguments that have not been parsed. The parser reports invalid values.
     pub(crate) fn given(arguments: impl Iterator<Item = OsString>) -> Self {
         let arguments: Vec<String> = arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
         let options = || arguments.iter().take_while(|argument| *argument != "--");
@@ -68,7 +68,7 @@ impl From<Colour> for ColorChoice {
     }
 }
 
-/// So many of something, in words that fit: `1 entry was`, `2,940 entries were`.
+/// Returns a count with its unit, singular or plural: `1 entry was`, `2,940 entries were`.
 pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", HumanCount(count), if count == 1 { one } else { many })
 }
@@ -82,24 +82,24 @@ pub(crate) fn tolerate_broken_pipe(result: io::Result<()>) -> Result<(), CliErro
     }
 }
 
-/// Makes foreign text safe for a terminal: whatever is invisible, such as control characters and characters that reverse
-/// text, becomes U+FFFD.
+/// Makes foreign text safe for a terminal: invisible characters, such as control characters and characters that reverse
+/// text, become U+FFFD.
 pub(crate) fn plain(text: &str) -> String {
     text.replace(is_invisible, "\u{fffd}")
 }
 
-/// The same for text of several lines.
+/// Does the same for text of several lines.
 pub(crate) fn plain_lines(text: &str) -> String {
     text.replace(|character: char| is_invisible(character) && !matches!(character, '\n' | '\t'), "\u{fffd}")
 }
 
-/// Prints a message on standard error. It may quote others. If standard error is closed, nobody reads it: `eprintln!` would
-/// panic then, and end the command with exit code 101.
+/// Prints a message on standard error. It may quote servers. If standard error is closed, the message is lost:
+/// `eprintln!` would panic then, and end the command with exit code 101.
 pub(crate) fn warn(message: &str) {
     let _ = writeln!(io::stderr(), "{}", plain_lines(message));
 }
 
-/// Standard error for log records, which may quote others. Colours are the log's own: it escapes those of messages.
+/// Standard error for log records, which may quote servers. Colours are the log's own: it escapes those of messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainStderr {
     pub(crate) has_colours: bool,
@@ -119,19 +119,19 @@ impl io::Write for PlainStderr {
     }
 }
 
-/// Shows a count that grows while something works, until it is dropped.
+/// Shows a count during an operation, until it is dropped.
 pub(crate) struct Counting {
     done: Arc<AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Counting {
-    /// Nothing is shown for work that is over at once, or when nobody looks.
+    /// Starts the display, unless standard error is not a terminal. Short operations show nothing.
     pub(crate) fn start(what: &'static str, count: Arc<AtomicU64>) -> Self {
         Self::shown_by(move |done| show(what, &count, done))
     }
 
-    /// The same with a display of one's own, which ends when it is told that the work is done.
+    /// Does the same with another display, which ends when the flag is set.
     pub(crate) fn shown_by(show: impl FnOnce(&AtomicBool) + Send + 'static) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         let thread = io::stderr().is_terminal().then(|| {

@@ -1,4 +1,4 @@
-//! Where things are kept that are about a target and for which no place was given.
+//! Default paths of state that belongs to a target.
 
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -17,13 +17,14 @@ pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| expect_path(&path).map(|()| path))
 }
 
-/// From now on, only the owner may read what this process makes. For commands that write nothing but their state: it names
-/// files of protected areas, and holds the key of resumption tokens.
+/// Restricts files created from now on to the owner. For commands that write only their state, which names files of
+/// protected areas, and contains the key of resumption tokens.
 pub(crate) fn keep_private() {
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
 
-/// Says that others may read a file of the state, made by an earlier version or with rights given on purpose.
+/// Warns if other users may read a file of the state, which an earlier version created or whose permissions were set on
+/// purpose.
 pub(crate) fn warn_if_readable(file: &Path) {
     let is_open = |metadata: std::fs::Metadata| metadata.permissions().mode() & 0o077 != 0;
     if file.metadata().is_ok_and(is_open)
@@ -35,13 +36,14 @@ pub(crate) fn warn_if_readable(file: &Path) {
     }
 }
 
-/// In the user's state folder, among things of this kind, under a name that tells whose it is. None without a home.
+/// Returns a path in the user's state directory for this kind of state, with a name that identifies the target. `None`
+/// without a home directory.
 pub(crate) fn own_place(kind: &str, target: &str) -> Option<PathBuf> {
     let folder = |variable: &str| std::env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")))?;
     let (name, whole) = match web_url(target) {
         Some(mut url) => {
-            // Another password is no other web.
+            // The password is not a part of the target's identity.
             let _ = Credential::from_url(&mut url);
             (url.host_str().unwrap_or_default().to_owned(), url.to_string())
         }
@@ -56,7 +58,7 @@ pub(crate) fn own_place(kind: &str, target: &str) -> Option<PathBuf> {
     Some(state.join("modoai").join(kind).join(format!("{name}-{:08x}", hasher.finish() as u32)))
 }
 
-/// A target as a URL of the web, if it is one.
+/// Returns a target as a URL of the web, if it is one.
 pub(crate) fn web_url(target: &str) -> Option<Url> {
     Url::parse(target).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }

@@ -1,4 +1,4 @@
-//! What commands that ask other servers have in common: who we are, how patient we are, whom we trust.
+//! The options of commands that send requests to other servers: identification, timeouts, trusted certificates.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use modoai_fetch::{Client, Credential, FetchError, Manners, Origin, Secret, Star
 use crate::config::shown;
 use crate::error::{CliError, Kind};
 
-/// Where secrets are kept that are not in files.
+/// The environment variables for secrets that are not in files.
 const PASSWORD: &str = "MODOAI_PASSWORD";
 const TOKEN: &str = "MODOAI_TOKEN";
-/// How long a first byte may take.
+/// The default timeouts for the first byte.
 const HARVESTERS_PATIENCE: Duration = Duration::from_secs(300);
 const SPIDERS_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How other servers are asked.
+/// The options for requests to other servers.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "HTTP options")]
 pub(crate) struct RemoteArgs {
@@ -55,12 +55,12 @@ pub(crate) struct RemoteArgs {
 }
 
 impl RemoteArgs {
-    /// The address of the operator, if it was given.
+    /// Returns the address of the operator, if it was given.
     pub(crate) fn contact(&self) -> Option<&str> {
         self.contact.as_deref()
     }
 
-    /// A client for one repository; credentials in its URL are taken out of it.
+    /// Returns a client for one repository; credentials in its URL are removed from it.
     pub(crate) fn client(&self, url: &mut Url) -> Result<Client, CliError> {
         let credential = match Credential::from_url(url) {
             Some(given) => Some(given),
@@ -69,7 +69,8 @@ impl RemoteArgs {
         self.with(credential.into_iter().collect())
     }
 
-    /// The same client, restricted to public addresses and to the hosts of these URLs, unless everything is allowed.
+    /// Returns the same client, restricted to public addresses and to the hosts of these URLs, unless everything is
+    /// allowed.
     pub(crate) fn restricted<'a>(
         &self,
         client: Client,
@@ -81,7 +82,8 @@ impl RemoteArgs {
         client.restricted_to(starts.into_iter().map(Start::from)).map_err(unusable)
     }
 
-    /// Credentials for the webs that begin at these URLs, to be told there only. Those in the URLs are taken out of them.
+    /// Returns credentials for the sites that begin at these URLs, to be sent only there. Those in the URLs are removed
+    /// from them.
     pub(crate) fn credentials_of<'a>(
         &self,
         tops: impl IntoIterator<Item = &'a mut Url>,
@@ -96,13 +98,14 @@ impl RemoteArgs {
         Ok(credentials)
     }
 
-    /// Manners for a spider. It asks for pages that people wait for, so it does not wait as long as a harvester.
+    /// Returns the HTTP settings of a spider. It requests pages that are made for browsers, so its timeout is shorter
+    /// than that of a harvester.
     pub(crate) fn spiders_manners(&self, credentials: Vec<Credential>) -> Manners {
         self.manners(credentials, SPIDERS_PATIENCE)
     }
 
-    /// A client for many repositories, with the credentials that their URLs had. One secret for all of them would be told
-    /// to whoever is in the list, so there is none.
+    /// Returns a client for many repositories, with the credentials in their URLs. One secret for all of them would be
+    /// sent to every host in the list, so that is refused.
     pub(crate) fn client_of_many(&self, credentials: Vec<Credential>) -> Result<Client, CliError> {
         if self.user.is_some() || self.token_file.is_some() {
             let told = "--user and --token-file cannot be used with --all: the secret would be sent to every host";
@@ -163,7 +166,7 @@ impl RemoteArgs {
     }
 }
 
-/// The message about options that make no client.
+/// Returns the error for options that are invalid for a client.
 pub(crate) fn unusable(error: FetchError) -> CliError {
     CliError::new(Kind::Usage, "invalid options").because(error)
 }
@@ -172,7 +175,7 @@ fn kept(variable: &str) -> Option<String> {
     std::env::var(variable).ok().filter(|value| !value.is_empty())
 }
 
-/// An e-mail address, as far as one can tell by looking at it. Who cannot be reached by it is not known by it.
+/// Checks the form of an email address.
 fn e_mail(text: &str) -> Result<String, String> {
     let is_odd = |character: char| character.is_whitespace() || character.is_control() || "<>,;".contains(character);
     let parts = text.split_once('@').filter(|(name, host)| !name.is_empty() && !host.is_empty() && !host.contains('@'));
@@ -182,13 +185,13 @@ fn e_mail(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// A number of seconds, with fractions.
+/// Parses a number of seconds, with fractions.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
     Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
 }
 
-/// A base URL: http or https, complete.
+/// Parses a base URL: http or https, complete.
 pub(crate) fn base_url(text: &str) -> Result<Url, String> {
     let url =
         Url::parse(text).map_err(|error| format!("{error}; expected a base URL such as https://example.org/oai"))?;

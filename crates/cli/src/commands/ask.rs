@@ -32,7 +32,7 @@ pub(crate) struct Ask {
     asked: Asked,
 }
 
-/// Who is asked what. Without a folder the query is the first argument that has no name, and not the second.
+/// The source and the request. Without a directory the request is the first positional argument, and not the second.
 #[derive(Debug)]
 struct Asked {
     source: Source,
@@ -64,7 +64,7 @@ impl FromArgMatches for Asked {
             (None, _, Some(query)) => {
                 SiteArgs::from_arg_matches(matches).map(|site| Self { source: Source::Folder(site), query })
             }
-            // One argument is the folder, or the request, and the other is missing.
+            // One argument is the directory, or the request, and the other is missing.
             (None, Some(request), None) if request.contains("verb=") => Err(nothing_given()),
             _ => {
                 let what = "missing QUERY: give a request such as 'verb=Identify'";

@@ -110,7 +110,7 @@ impl CountCommand {
         self.tell(&count)
     }
 
-    /// The site that is counted, by the first who says.
+    /// Returns the site that is counted, from the first source that states it.
     fn site(&self, config: &Config) -> Result<Url, CliError> {
         let configured = config.server.url.as_deref().and_then(web_url);
         let root = |url: &Url| url.join("/").ok();

@@ -35,7 +35,7 @@ pub(crate) struct Index {
     json: bool,
 }
 
-/// What is indexed. What is said of a folder makes no sense for httpd, and the other way round.
+/// The subject of the index. Options for a directory are invalid for httpd, and the other way round.
 #[derive(Debug)]
 enum What {
     Folder(SiteArgs),
@@ -59,7 +59,7 @@ impl FromArgMatches for What {
         if !matches.get_flag("apache") {
             return SiteArgs::from_arg_matches(matches).map(Self::Folder);
         }
-        // By hand, because a setting of the environment is no contradiction.
+        // Checked here, because a setting in the environment is not a contradiction.
         let of_a_folder =
             [("dir", "DIR"), ("data", "--data"), ("config", "--config"), ("url", "--url"), ("assignments", "--option")];
         for (id, name) in of_a_folder {
@@ -113,13 +113,13 @@ fn index_folder(site: &SiteArgs, accept_deletions: bool, as_json: bool) -> Resul
     all_looked_at(&tally)
 }
 
-/// Deletions cannot be accepted in someone else's name.
+/// Returns the error for deletions that another process has withheld: they cannot be accepted on its behalf.
 fn kept_by(whom: &str) -> CliError {
     CliError::failed(format!("{whom} is updating this catalogue and has withheld the deletions"))
         .hint("stop it, run this command again, and restart it")
 }
 
-/// What was found, for a program.
+/// Returns the result as JSON.
 fn counted(tally: &Tally) -> Value {
     json!({
         "files": tally.files, "new_or_changed": tally.put, "deleted": tally.deleted,
@@ -127,7 +127,7 @@ fn counted(tally: &Tally) -> Value {
     })
 }
 
-/// What was found, for a person.
+/// Returns the result as text.
 fn told(tally: &Tally) -> String {
     let withheld = match tally.withheld {
         0 => String::new(),

@@ -1,7 +1,7 @@
 //! `modoai man`.
 //!
-//! clap_mangen writes names, synopses and options. The sections that readers of man pages look for besides are added to each
-//! page, and the settings have a page of their own in section 5.
+//! clap_mangen writes names, synopses and options. This module adds the other usual sections to each page, and a
+//! separate page for the settings in section 5.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -70,7 +70,7 @@ impl Man {
     }
 }
 
-/// The sections that every command has.
+/// Returns the sections that every command has.
 fn sections() -> String {
     let codes = EXIT_CODES.lines().filter_map(|line| line.strip_prefix("  ")?.split_once(' '));
     let mut text = section("EXIT STATUS", codes);
@@ -80,7 +80,7 @@ fn sections() -> String {
     text
 }
 
-/// `modoai.toml(5)`: every setting with its default and meaning.
+/// Returns `modoai.toml(5)`: every setting with its default and meaning.
 fn settings() -> String {
     let version = escaped(env!("CARGO_PKG_VERSION"));
     let mut page = format!(
@@ -96,7 +96,7 @@ fn settings() -> String {
     page
 }
 
-/// A section that explains some words.
+/// Returns a section that explains terms.
 fn section<'a>(title: &str, rows: impl Iterator<Item = (impl AsRef<str>, &'a str)>) -> String {
     let mut text = format!(".SH \"{}\"\n", escaped(title));
     for (word, meaning) in rows {
@@ -106,7 +106,7 @@ fn section<'a>(title: &str, rows: impl Iterator<Item = (impl AsRef<str>, &'a str
     text
 }
 
-/// Text that means nothing to roff.
+/// Escapes the special characters of roff.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-");
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }

@@ -1,4 +1,4 @@
-//! One file per command: its arguments, whose comments are its help, and what it does.
+//! One file per command: its arguments, whose comments are its help, and its implementation.
 
 pub(crate) mod ask;
 pub(crate) mod completions;

@@ -61,7 +61,7 @@ impl Records {
         {
             return output::tolerate_broken_pipe(Err(error));
         }
-        // What was printed is a document, also if the rest cannot be read.
+        // The printed part is a complete document, even if the rest cannot be read.
         let mut failure = None;
         while let Some(found) = records.next().transpose() {
             let mut stored = match found {
@@ -108,7 +108,7 @@ impl Records {
     }
 }
 
-/// Copies a record to where it can be looked at before it is printed.
+/// Copies a record to a buffer, where it is checked before it is printed.
 fn gather(stored: &mut Record<'_>, record: &mut Gathered) -> Result<(), SinkError> {
     let failing = |error: io::Error| SinkError::io("write a temporary file in", &std::env::temp_dir())(error);
     record.begin(stored.header()).map_err(failing)?;
@@ -131,7 +131,7 @@ const BEGIN: &str =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<modoai:records xmlns:modoai=\"urn:modoai:records:1\">\n";
 const END: &str = "</modoai:records>\n";
 
-/// What [`BEGIN`] declares.
+/// The declarations of [`BEGIN`].
 const RECORD: Surroundings = Surroundings { declared: &[("modoai", "urn:modoai:records:1")], stem: "modoai" };
 
 fn write_xml(record: &mut Gathered, origin: &Origin, out: &mut dyn Write) -> io::Result<()> {
@@ -171,7 +171,8 @@ fn write_part(record: &mut Gathered, at: usize, out: &mut dyn Write) -> io::Resu
     writeln!(out, "{close}")
 }
 
-/// Whether a part can be printed as it is. The harvest keeps what it received, and checks its nesting only.
+/// Returns true if a part can be printed unmodified. The harvest stores parts as received, and checks only their
+/// nesting.
 fn is_well_formed(record: &mut Gathered, at: usize) -> io::Result<bool> {
     let namespaces = record.parts()[at].namespaces.clone();
     let inherited: Vec<_> = namespaces.iter().map(|(prefix, uri)| (prefix.as_str(), uri.as_str())).collect();

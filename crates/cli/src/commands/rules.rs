@@ -1,7 +1,7 @@
 //! `modoai rules`.
 //!
-//! What is printed are templates, which can be read as what they are: `rules/nginx.conf` and its neighbours. What is known
-//! of the door is filled in; nothing else is decided here but robots.txt, where it depends on what stands there already.
+//! The output consists of templates, which are readable by themselves: `rules/nginx.conf` and its neighbours. The URL
+//! of the repository is filled in; the only further logic is that for robots.txt, which depends on the existing file.
 
 mod robots;
 
@@ -45,14 +45,14 @@ pub(crate) struct RulesCommand {
     settings: SettingsArgs,
 }
 
-/// The door: where the repository is.
+/// The location of the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Door {
     /// The base URL.
     url: String,
     host: String,
     path: String,
-    /// Where `modoai serve` listens.
+    /// The address of `modoai serve`.
     upstream: String,
 }
 
@@ -97,7 +97,7 @@ impl RulesCommand {
 }
 
 impl Door {
-    /// Paths are written into the languages of four programs: those that mean something in one of them are refused.
+    /// Refuses paths with special characters of the four configuration languages into which they are written.
     fn new(url: &Url, upstream: String) -> Result<Self, CliError> {
         let path = url.path();
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
@@ -111,7 +111,7 @@ impl Door {
     }
 
     fn fill(&self, template: &str) -> String {
-        // Only a dot can mean anything but itself.
+        // Only a dot has a special meaning.
         let pattern = self.path.replace('.', "\\.");
         let filled = template
             .replace("{{url}}", &self.url)
@@ -119,11 +119,11 @@ impl Door {
             .replace("{{path}}", &self.path)
             .replace("{{pattern}}", &pattern)
             .replace("{{upstream}}", &self.upstream);
-        // After the rest, because it holds the expression once more.
+        // After the rest, because it contains the expression again.
         filled.replace("{{json}}", &self.for_the_api(&filled))
     }
 
-    /// Cloudflare's rule as its API takes it, with the expression that stands in the text.
+    /// Returns Cloudflare's rule for its API, with the expression in the text.
     fn for_the_api(&self, text: &str) -> String {
         let expression = text.lines().filter(|line| !line.starts_with('#') && !line.contains("{{json}}"));
         let expression = expression.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");

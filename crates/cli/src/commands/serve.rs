@@ -27,7 +27,7 @@ use crate::source::Source;
 use reload::{Configuration, Make, Reload};
 use subject::Subject;
 
-/// How long the first rescan may hold up the ready line, so that a small site is current when it is printed.
+/// The time for which the first rescan may delay the ready line, so that a small site is current when it is printed.
 const SETTLING: Duration = Duration::from_millis(500);
 
 /// Serve a directory as a web site and as an OAI-PMH repository.
@@ -164,7 +164,7 @@ async fn bind(config: &Config) -> Result<Server, CliError> {
     Ok(server)
 }
 
-/// Returns true if others than this machine are meant to send requests.
+/// Returns true if clients on other machines are expected.
 fn is_public(site_url: &str, address: IpAddr) -> bool {
     let is_local = |host: &str| host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
     let url = modoai_fetch::Url::parse(site_url).ok();
@@ -181,7 +181,7 @@ fn not_started(error: StartError) -> CliError {
     }
 }
 
-/// Waits until lists can be given; a little longer, if that makes them current.
+/// Waits until lists are available, and a little longer if that makes them current.
 async fn until_ready(catalogue: &Arc<dyn Catalogue>, status: &Status) -> Result<(), CliError> {
     const PAUSE: Duration = Duration::from_millis(10);
     let start = Instant::now();
@@ -209,17 +209,17 @@ fn health(filled: bool, status: Arc<Status>) -> Arc<dyn Fn() -> Health + Send + 
     })
 }
 
-/// Flow control with its files next to the catalogue.
+/// Returns flow control with its files next to the catalogue.
 fn flow_control(catalogue: &Path, settings: FlowSettings) -> Arc<Flow> {
     Flow::beside(catalogue, settings, LISTS_AT_ONCE, Arc::new(Processors::with_other_senders()))
 }
 
-/// The signals that end a server, and the one that has it read its configuration again.
+/// The signals that end a server, and the one that reloads the configuration.
 struct Ending {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
     hangup: tokio::signal::unix::Signal,
-    /// Whether it was started on a terminal.
+    /// True if it was started on a terminal.
     on_terminal: bool,
     reload: Reload,
 }
@@ -242,7 +242,7 @@ impl Ending {
             tokio::select! {
                 _ = self.terminate.recv() => return,
                 _ = self.interrupt.recv() => return,
-                // A terminal that is closed sends this, too, and is none any more.
+                // Closing the terminal sends this signal, too, and standard error is then not a terminal.
                 _ = self.hangup.recv() => match self.on_terminal && !std::io::stderr().is_terminal() {
                     true => return,
                     false => self.reload.run(),

@@ -161,7 +161,7 @@ pub(crate) struct SpiderCommand {
     remote: RemoteArgs,
 }
 
-/// Where an owner's documents may be.
+/// The permitted hosts of an owner's documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OwnerHosts {
     Any,
@@ -171,7 +171,7 @@ enum OwnerHosts {
 /// The name that rules in robots.txt address.
 const AGENT: &str = "modoai";
 
-/// How long a connection is kept that nobody needs: most hosts outside are asked once.
+/// The time for which an idle connection is kept open: most external hosts receive only one request.
 const IDLE: Duration = Duration::from_secs(10);
 
 impl SpiderCommand {
@@ -191,7 +191,7 @@ impl SpiderCommand {
         let runtime =
             runtime.map_err(|error| CliError::failed("failed to start the asynchronous runtime").because(error))?;
         let survey = {
-            // Dropped after the traversal: signals that come later end the process.
+            // Dropped after the traversal: later signals end the process.
             let mut stop = pin!(progress::interrupted(runtime.handle())?);
             let survey = runtime.block_on(self.traverse(&plan, local.as_ref(), &client, stop.as_mut(), quiet));
             match survey {
@@ -212,7 +212,7 @@ impl SpiderCommand {
         failures.end(judged)
     }
 
-    /// Traverses the web, and draws up what was found.
+    /// Traverses the web, and returns the survey of the results.
     async fn traverse(
         &self,
         plan: &Plan,
@@ -244,7 +244,7 @@ impl SpiderCommand {
         let manners = Manners {
             contact,
             per_host: self.per_host.into(),
-            // Each connection is an open file; a thousand hosts must not use them up.
+            // Each connection is an open file; a thousand hosts must not exhaust the limit.
             at_once: Some(make_room_for_connections().min(self.connections.into())),
             keep_alive: IDLE,
             holds_on_503: false,
@@ -256,7 +256,7 @@ impl SpiderCommand {
 
     fn options(&self, plan: &Plan) -> Options {
         let defaults = Options::default();
-        // A folder has an end.
+        // A directory is finite.
         let endless = self.folder().map(|_| 0);
         let depth = self.depth.or(plan.max_depth.map(|depth| u16::try_from(depth).unwrap_or(u16::MAX)));
         Options {

@@ -25,10 +25,10 @@ pub(crate) struct StatusCommand {
     json: bool,
 }
 
-/// Runs that are told of each source.
+/// The number of runs that are listed for each source.
 const RUNS: usize = 5;
 
-/// Records that are named as missing; the rest is counted.
+/// The number of missing records that are listed; the others are counted.
 const MISSING: usize = 10_000;
 
 impl StatusCommand {
@@ -47,7 +47,7 @@ impl StatusCommand {
     }
 }
 
-/// The harvest of a folder, or those of the folders in it.
+/// Returns the harvest of a directory, or those of its subdirectories.
 fn sources(dir: &Path) -> Result<Vec<(PathBuf, State)>, StateError> {
     let absent = match State::look(dir) {
         Ok(state) => return Ok(vec![(dir.to_path_buf(), state)]),
@@ -62,7 +62,7 @@ fn sources(dir: &Path) -> Result<Vec<(PathBuf, State)>, StateError> {
     if found.is_empty() { Err(absent) } else { Ok(found) }
 }
 
-/// Everything that is known of one source.
+/// Returns all data about one source as JSON.
 fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
     let date = |date: Option<Datestamp>| date.map(|date| date.to_string());
     let contract = state.contract()?;
@@ -88,7 +88,7 @@ fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
         json!({ "started": run.started.to_string(), "ended": date(run.ended), "summary": summary })
     });
     let runs: Vec<_> = runs.collect();
-    // Of one that never answered, only the runs know where it is.
+    // If the source never responded, only the runs contain its URL.
     let asked = || runs.iter().find_map(|run| run["summary"]["source"].as_str().map(str::to_owned));
     Ok(json!({
         "dir": shown(dir),
@@ -104,9 +104,9 @@ fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
     }))
 }
 
-/// The same for people.
+/// Returns the same as text.
 fn text(told: &Value) -> String {
-    // Most of it was said by others.
+    // Most of the text is from servers.
     let of = |value: &Value| plain(value.as_str().unwrap_or("-"));
     let count = |value: &Value, one, many| counted(value.as_u64().unwrap_or_default(), one, many);
     let mut out = format!("{}\n  source    {}", of(&told["dir"]), of(&told["source"]));
@@ -174,7 +174,7 @@ fn text(told: &Value) -> String {
             }
             (Some(false), _) => format!("incomplete, {} added or updated", summary["records"]),
             (None, None) if !run["ended"].is_null() => "ended without a summary".to_owned(),
-            // Two at once cannot be.
+            // A run cannot have both.
             (None, None) if age > 0 => "did not end: killed, or failed to record the reason".to_owned(),
             (None, None) => "did not end: still running, killed, or failed to record the reason".to_owned(),
         };
@@ -183,7 +183,7 @@ fn text(told: &Value) -> String {
     out
 }
 
-/// What a selection lacks, if anything. Of a record that is missing nobody knows which selections it is in.
+/// Returns the gaps of a selection, if any. A missing record may belong to any selection.
 fn gaps(told: &Value, list: &Value) -> Option<String> {
     let records = told["missing_count"].as_u64().unwrap_or_default();
     let open = list["open"].as_array().map_or(0, Vec::len) as u64;

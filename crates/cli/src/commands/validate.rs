@@ -103,7 +103,7 @@ impl Validate {
 }
 
 fn conclude(report: &Report, strict: bool) -> Result<(), CliError> {
-    // The report has the reason.
+    // The report contains the reason.
     if report.unreachable.is_some() {
         let what = format!("failed to validate {}", report.base_url);
         return Err(CliError::failed(what).hint("check that this is the base URL of an OAI-PMH repository"));
@@ -117,7 +117,8 @@ fn conclude(report: &Report, strict: bool) -> Result<(), CliError> {
     if report.is_conformant(strict) {
         return Ok(());
     }
-    // What was found is a judgement; that nothing was found in a part is none.
+    // Findings decide the exit code even if the validation is incomplete; without findings, it is reported as
+    // incomplete.
     if let Some(reason) = report.cut_short.as_ref().filter(|_| !report.is_wanting(strict)) {
         let what = format!("validation of {} is incomplete: {reason}", report.base_url);
         return Err(
@@ -129,7 +130,7 @@ fn conclude(report: &Report, strict: bool) -> Result<(), CliError> {
     Err(CliError::new(Kind::Findings, what))
 }
 
-/// A bar where a person looks.
+/// Returns a progress bar, which is shown on a terminal.
 fn bar(quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let style = ProgressStyle::with_template("{pos}/{len} {wide_msg}");
@@ -137,7 +138,7 @@ fn bar(quiet: bool) -> ProgressBar {
     bar.with_style(style.expect("a template without mistakes; the tests run it"))
 }
 
-/// The name of a check or of a group.
+/// Checks that a text is the name of a check or of a group.
 fn known(text: &str) -> Result<String, String> {
     let is_known = checks::all().any(|(group, check)| group == text || check.id == text);
     if is_known { Ok(text.to_owned()) } else { Err("unknown check; --list-checks lists all checks".to_owned()) }
@@ -147,7 +148,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number greater than 0".to_owned())
 }
 
-/// A request without its arguments, and without a password.
+/// Returns a request without its arguments, and without a password.
 fn shown_base(url: &Url) -> Url {
     let mut base = url.clone();
     drop(modoai_fetch::Credential::from_url(&mut base));

@@ -1,4 +1,4 @@
-//! What the files say, by the rules that decide what a site shows.
+//! Counts files, by the rules that decide on the files that a site shows.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -11,10 +11,10 @@ use xxhash_rust::xxh3::Xxh3Default;
 use crate::config::{Config, shown};
 use crate::error::CliError;
 
-/// Adds every file that the site would show. Those that may be equal, because their lengths are, are compared.
+/// Adds every file that the site would show. Files of the same length are compared.
 pub(super) fn add(ledger: &mut Ledger, folder: &Path, config: &Config) -> Result<(), CliError> {
     let failed = |error| CliError::failed(format!("failed to read the directory {}", shown(folder))).because(error);
-    // Nothing is reserved: whoever serves the folder need not be this program.
+    // No path is reserved: another program may serve the directory.
     let site = Site::open(folder, &config.site, &[])
         .map_err(|error| CliError::failed("failed to count the files").because(error))?;
     ledger.ask(Source::Files);
@@ -42,7 +42,7 @@ pub(super) fn add(ledger: &mut Ledger, folder: &Path, config: &Config) -> Result
     Ok(())
 }
 
-/// The hash of a file, as the spider makes it of a page; none if it cannot be read.
+/// Returns the hash of a file, computed as the spider does for a page; `None` if it cannot be read.
 fn digest(site: &Site, name: &str) -> Option<u64> {
     let mut file = site.get(name).ok().flatten()?.file;
     let mut hash = Xxh3Default::new();

@@ -1,4 +1,4 @@
-//! The reports that were asked for.
+//! Writes the requested reports.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -36,7 +36,7 @@ impl CountCommand {
     }
 }
 
-/// A line for each: its URL, or its URLs, and the note, with tabs between.
+/// Writes a line for each entry: its URL, or its URLs, and the note, separated by tabs.
 fn write(list: &Listed, file: &Path) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(file)?);
     for row in &list.rows {

@@ -1,4 +1,4 @@
-//! What is learnt from the web: a repository's list, a crawl, site maps.
+//! Counts resources by requests: a repository's list, a crawl, sitemaps.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ use crate::error::{CliError, Kind};
 use crate::place::web_url;
 
 impl CountCommand {
-    /// The identifiers of the repository.
+    /// Adds the identifiers of the repository.
     pub(super) async fn ask_repository(&self, ledger: &mut Ledger) -> Result<(), CliError> {
         let Some(mut url) = self.repository.clone() else { return Ok(()) };
         let client = self.remote.client(&mut url)?;
@@ -46,7 +46,7 @@ impl CountCommand {
         Ok(())
     }
 
-    /// A crawl, or what an earlier one has left. Tells what is worth knowing about it.
+    /// Adds the results of a crawl, or those of an earlier one. Returns notes about it.
     pub(super) async fn crawl(
         &self,
         ledger: &mut Ledger,
@@ -110,7 +110,7 @@ impl CountCommand {
         }
     }
 
-    /// Requests what only a sitemap claims. A sitemap in a file alone is read without a network.
+    /// Requests URLs that only a sitemap lists. A sitemap in a file alone is read without a network.
     pub(super) async fn confirm_claims(&self, ledger: &mut Ledger, client: &Client, quiet: bool) {
         let is_online = self.crawl.is_some() || self.sitemap.iter().any(|sitemap| web_url(sitemap).is_some());
         if self.no_confirm || !is_online {
@@ -122,7 +122,7 @@ impl CountCommand {
         }
     }
 
-    /// The site maps that were given, or those that robots.txt names.
+    /// Reads the given sitemaps, or those that robots.txt lists.
     pub(super) async fn read_sitemaps(&self, ledger: &mut Ledger, client: &Client) -> Result<(), CliError> {
         let mut urls = Vec::new();
         for given in &self.sitemap {
@@ -151,7 +151,7 @@ impl CountCommand {
         for (map, why) in &read.failed {
             tracing::warn!("failed to read the sitemap {map}: {why}");
         }
-        // A claim that nobody has heard is not the same as none.
+        // A sitemap that cannot be read differs from an empty one.
         if read.maps == 0 && !self.sitemap.is_empty() {
             return Err(CliError::failed("failed to read any sitemap"));
         }

@@ -1,8 +1,9 @@
-//! `modoai index --apache`: what mod_oai would have to do at its first start, done before.
+//! `modoai index --apache`: performs the first scan of mod_oai before httpd starts.
 //!
-//! The names of all files, their titles and digests can be found out without httpd. What a file's media type is, and
-//! whether its URL leads to it, only httpd knows. So a new catalogue is left incomplete for the module, which asks httpd
-//! about every file and corrects what was guessed here; until it has done so, corrections are no changes to harvesters.
+//! The names of all files, their titles and digests can be determined without httpd. Only httpd can determine a file's
+//! media type, and if its URL points to it. So a new catalogue is left incomplete for the module, which queries httpd
+//! about every file and corrects the guesses of this command; until then, harvesters do not see the corrections as
+//! changes.
 
 use std::borrow::Cow;
 use std::io;
@@ -25,7 +26,7 @@ use crate::httpd::{self, Served};
 use crate::open::not_indexed;
 use crate::output::{self, Counting};
 
-/// What httpd puts a file down as, of which it does not know the type.
+/// The media type that httpd uses for files of unknown type.
 const UNKNOWN: &str = "application/octet-stream";
 
 #[derive(Debug, Args)]
@@ -40,16 +41,16 @@ pub(super) struct ApacheArgs {
     httpd: Option<String>,
 }
 
-/// What became of a server.
+/// The outcome for a server.
 enum Outcome {
-    /// httpd runs and keeps the catalogue.
+    /// httpd is running and updates the catalogue.
     Kept,
-    /// Its files were looked at, and so many of them read.
+    /// Its files were listed, and this number of them read.
     Indexed { tally: Box<Tally>, read: u64, complete: bool },
 }
 
 impl ApacheArgs {
-    /// One server's trouble is not another's: all are tried.
+    /// Indexes every server, also after an error of another one.
     pub(super) fn run(self, accept_deletions: bool, as_json: bool) -> Result<(), CliError> {
         let mut failure: Option<CliError> = None;
         let mut fail = |error: CliError| {
@@ -98,7 +99,7 @@ fn index(server: &Served, accept_deletions: bool) -> Result<Outcome, CliError> {
     let tally = reconciler.beforehand(&|_, _| {});
     drop(counting);
     let tally = Box::new(tally.map_err(not_indexed)?);
-    // From here on httpd may be started, and need not wait until everything has been read.
+    // From here on httpd may be started; it need not wait until everything has been read.
     drop(reconciler);
     let progress = Arc::new(AtomicU64::new(0));
     let counting = Counting::start("reading", progress.clone());
@@ -142,10 +143,10 @@ impl Outcome {
     }
 }
 
-/// Tells media types as long as httpd cannot be asked: as they are known, else by the name.
+/// Determines media types without httpd: the known ones, otherwise by the name.
 struct Guess {
     site: Arc<Site>,
-    /// A catalogue that harvesters have seen: there, another media type would be a change.
+    /// A catalogue that harvesters have seen: in it, another media type would be a change.
     known: Option<Arc<Sqlite>>,
 }
 

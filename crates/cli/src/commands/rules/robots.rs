@@ -1,5 +1,6 @@
-//! robots.txt, by RFC 9309: a robot obeys the groups that name it and no other, and among their rules the longest that
-//! fits. So the door must be in every group, and its rules must be longer than whatever closes the site.
+//! Adds rules to robots.txt, according to RFC 9309: a robot obeys only the groups that name it, and among their rules
+//! the longest that matches. So the rules for the repository must be in every group, and longer than any rule that
+//! excludes the site.
 
 use std::collections::BTreeSet;
 
@@ -31,20 +32,20 @@ const AI_CRAWLERS: [&str; 20] = [
     "PetalBot",
 ];
 
-/// The door by itself, to be added to a robots.txt that is not known.
+/// Returns the rules for the repository, to be added to an unknown robots.txt.
 pub(super) fn alone(door: &Door) -> String {
     let crawlers: String = AI_CRAWLERS.iter().map(|name| format!("#User-agent: {name}\n")).collect();
     let rules: String = rules(door).iter().map(|rule| format!("#{rule}\n")).collect();
     format!("{}{crawlers}#Disallow: /\n{rules}", door.fill(include_str!("robots.txt")))
 }
 
-/// What is asked for at the door: the page for people, everything with a query, and longer, everything with a verb; and what
-/// is below.
+/// Returns the rules for all requests to the repository: the HTML page, everything with a query, and longer, everything
+/// with a verb; and the paths below.
 fn rules(door: &Door) -> [String; 5] {
     ["$", "?", "?*verb=", "/", "/*.xsd"].map(|end| format!("Allow: {}{end}", door.path))
 }
 
-/// A robots.txt with the door in every group. What still closes it is warned about.
+/// Returns a robots.txt with the rules in every group. Logs a warning for rules that still exclude the repository.
 pub(super) fn with_door(there: &[u8], door: &Door) -> String {
     let there = String::from_utf8_lossy(there);
     let lines = lines(&there);
@@ -58,7 +59,7 @@ pub(super) fn with_door(there: &[u8], door: &Door) -> String {
                 agents.insert(agent.to_owned());
                 in_head = true;
             }
-            // The first rule of a group: the door comes before it.
+            // The first rule of a group: the added rules are inserted before it.
             Some(_) if in_head => {
                 text.push_str(&added);
                 in_head = false;
@@ -66,7 +67,7 @@ pub(super) fn with_door(there: &[u8], door: &Door) -> String {
             _ => {}
         }
         text.push_str(line);
-        // The last line may have no end.
+        // The last line may have no line feed.
         if in_head && !line.ends_with(['\r', '\n']) {
             text.push_str(end);
         }
@@ -74,12 +75,12 @@ pub(super) fn with_door(there: &[u8], door: &Door) -> String {
     if in_head {
         text.push_str(&added);
     }
-    // Who is not named by any group may go everywhere.
+    // A robot that no group names may request everything.
     check(&text, &agents, door);
     text
 }
 
-/// Lines with their ends, of which there are three kinds.
+/// Splits text into lines with their ends, of which there are three kinds.
 fn lines(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
@@ -93,7 +94,7 @@ fn lines(text: &str) -> Vec<&str> {
     lines
 }
 
-/// The name and the value of a line, if it says anything.
+/// Returns the name and the value of a line, if it has both.
 fn field(line: &str) -> Option<(&str, &str)> {
     let said = line.trim_start_matches('\u{feff}').split('#').next()?;
     said.split_once(':').map(|(name, value)| (name.trim(), value.trim()))
@@ -109,7 +110,7 @@ const REQUESTS: [&str; 6] = [
     "/http_header.xsd",
 ];
 
-/// A rule may be longer than ours: then only its owner can remove it.
+/// Warns if a rule is longer than the added ones: then only the owner of the file can remove it.
 fn check(text: &str, agents: &BTreeSet<String>, door: &Door) {
     let mut told = BTreeSet::new();
     for agent in agents {

@@ -1,4 +1,4 @@
-//! Serving a site that is elsewhere: crawled in the background, answered from what was kept.
+//! Serves a site on another host: crawled in the background, and served from the stored responses.
 
 mod crawler;
 
@@ -26,13 +26,13 @@ use crate::place::own_place;
 use crate::remote::unusable;
 use crawler::{Crawler, State, Status};
 
-/// No resource is held in memory that is larger; beyond, it goes by reference, whatever the settings say.
+/// The maximum size of a resource in memory; larger ones are referenced, regardless of the settings.
 const MOST_BY_VALUE: u64 = 64 * 1024 * 1024;
 
-/// How often one looks whether the first crawl is over.
+/// The interval between checks that the first crawl is complete.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A site elsewhere, and all that is needed to keep a repository of it.
+/// A site on another host, and everything needed to keep a repository of it.
 pub(super) struct Opened {
     pub(super) config: Config,
     top: String,
@@ -175,8 +175,8 @@ pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configura
     Ok(())
 }
 
-/// Makes the contact of the crawl the administrator of the repository, unless another one is configured. `adminEmail` needs a
-/// domain with a dot.
+/// Makes the contact of the crawl the administrator of the repository, unless another one is configured. `adminEmail`
+/// needs a domain with a dot.
 fn administered(mut settings: Settings, contact: Option<&str>) -> Settings {
     let is_address = |contact: &&str| contact.rsplit_once('@').is_some_and(|(_, domain)| domain.contains('.'));
     if let Some(contact) = contact.filter(is_address)
@@ -187,7 +187,7 @@ fn administered(mut settings: Settings, contact: Option<&str>) -> Settings {
     settings
 }
 
-/// Waits until lists can be given.
+/// Waits until lists are available.
 async fn until_ready(catalogue: &Arc<dyn Catalogue>, status: &Status) -> Result<(), CliError> {
     loop {
         if standing(catalogue)?.ready {
@@ -200,7 +200,7 @@ async fn until_ready(catalogue: &Arc<dyn Catalogue>, status: &Status) -> Result<
     }
 }
 
-/// A crawl that fails does not make what is kept worse: it is as old as it is.
+/// Returns the health of the server. A failed crawl does not affect stored responses, which are only not updated.
 fn health(filled: bool, status: Arc<Status>) -> Arc<dyn Fn() -> Health + Send + Sync> {
     Arc::new(move || match status.state() {
         State::Current => Health::Current,

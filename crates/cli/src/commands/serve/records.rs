@@ -1,4 +1,4 @@
-//! Serving a catalogue of records. Whoever harvests or imports into it writes it; here it is only read.
+//! Serves a catalogue of records. Harvests and imports write it; this command only reads it.
 
 use std::sync::Arc;
 

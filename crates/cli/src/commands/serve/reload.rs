@@ -1,8 +1,8 @@
-//! Reading the configuration again while a server runs, on SIGHUP.
+//! Reads the configuration again while a server runs, on SIGHUP.
 //!
-//! What a request needs only to answer, the settings of the repository and the areas, is exchanged. What the server was built
-//! with stays until it is started again: its socket and limits, the rules of the site, flow control. The certificate is
-//! read again from the same files. Log files are opened again without a signal when they are renamed.
+//! Settings that are needed only for responses, those of the repository and the areas, are exchanged. Settings with
+//! which the server was built require a restart: its socket and limits, the rules of the site, flow control. The
+//! certificate is read again from the same files. Log files are opened again without a signal when they are renamed.
 
 use modoai_repository::{Repository, Settings};
 use modoai_server::{Areas, Certificate, Current};
@@ -11,7 +11,7 @@ use crate::config::{Config, SettingsArgs};
 use crate::error::CliError;
 use crate::open::open_areas;
 
-/// Where the configuration comes from: the file, and the flags that go before it.
+/// The sources of the configuration: the file, and the flags that override it.
 pub(super) struct Configuration {
     settings: SettingsArgs,
     listen: Option<String>,
@@ -27,10 +27,10 @@ impl Configuration {
     }
 }
 
-/// Makes the repository with these settings.
+/// A function that creates the repository with these settings.
 pub(super) type Make = Box<dyn Fn(Settings) -> Result<Repository, CliError> + Send + Sync>;
 
-/// What is exchanged, and for what.
+/// The parts that are exchanged, and their sources.
 pub(super) struct Reload {
     pub(super) configuration: Configuration,
     pub(super) repository: Current<Repository>,
@@ -40,7 +40,7 @@ pub(super) struct Reload {
 }
 
 impl Reload {
-    /// Reads the configuration, and exchanges everything, or nothing if anything is wrong.
+    /// Reads the configuration, and exchanges everything, or nothing if it is invalid.
     pub(super) fn run(&self) {
         if let Some(certificate) = &self.certificate {
             certificate.reload();

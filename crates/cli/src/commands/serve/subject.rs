@@ -1,4 +1,4 @@
-//! What is served: something that is here, or a site elsewhere.
+//! The subject of `modoai serve`: a local source, or a site on another host.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use crate::limits::bytes;
 use crate::remote::{RemoteArgs, base_url};
 use crate::source::Source;
 
-/// What is served.
+/// The subject of the server.
 #[derive(Debug)]
 pub(crate) enum Subject {
-    /// A folder, or a catalogue of records.
+    /// A directory, or a catalogue of records.
     Here(Source),
-    /// A site that somebody else serves.
+    /// A site on another host.
     Elsewhere(Box<Crawl>),
 }
 
-/// A site that somebody else serves, and how it is crawled.
+/// A site on another host, and the options of its crawl.
 #[derive(Debug)]
 pub(crate) struct Crawl {
     pub(crate) top: Url,
@@ -31,7 +31,7 @@ pub(crate) struct Crawl {
     pub(crate) manner: CrawlArgs,
 }
 
-/// How a site is crawled.
+/// The options of a crawl.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Crawl options")]
 pub(crate) struct CrawlArgs {
@@ -69,7 +69,7 @@ pub(crate) struct CrawlArgs {
     pub(crate) remote: RemoteArgs,
 }
 
-/// A span of time, as settings have it.
+/// Parses a duration, in the form used by settings.
 fn span(text: &str) -> Result<Duration, String> {
     match value::duration(&toml::Value::String(text.to_owned()))? {
         Duration::ZERO => Err("the interval must be longer than 0".to_owned()),

@@ -1,4 +1,4 @@
-//! How a run ends: what failed while it was told, and the exit code.
+//! The end of a run: failures of reports and mail, and the exit code.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -9,18 +9,18 @@ use super::SpiderCommand;
 use crate::error::{CliError, Kind};
 use crate::output::counted;
 
-/// A verdict that may be asked to make the exit code 2.
+/// A verdict that can be selected to cause exit code 2.
 #[derive(Clone, Debug)]
 pub(crate) struct Failing {
-    /// What it is called where words are not to be quoted.
+    /// Its name in `--fail-on`, which contains no spaces, so that it needs no quotes.
     name: &'static str,
-    /// One finding and several, as the message counts them.
+    /// The singular and the plural of a finding in messages.
     nouns: (&'static str, &'static str),
     verdict: Verdict,
     counted: fn(&Summary) -> u64,
 }
 
-/// All of them.
+/// All such verdicts.
 const FAILING: &[Failing] = &[
     Failing {
         name: "broken",
@@ -65,14 +65,14 @@ impl ValueEnum for Failing {
         FAILING
     }
 
-    /// The name that reports use is understood as well.
+    /// The name in reports is accepted as well.
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(self.name).alias(self.verdict.name()))
     }
 }
 
 impl SpiderCommand {
-    /// Whether all is well, if nothing failed.
+    /// Returns an error for an incomplete run, a run without documents, and selected findings.
     pub(super) fn judge(&self, run: &Run) -> Result<(), CliError> {
         if let Some(why) = run.incomplete() {
             let hint = match run.cut_short {
@@ -85,7 +85,7 @@ impl SpiderCommand {
             let why = run.remarks.last().map_or("nothing was read", String::as_str);
             return Err(CliError::failed(why));
         }
-        // In the order of the table, and each once, however they were asked for.
+        // In the order of the table, and each once, regardless of the order of the options.
         let asked = FAILING.iter().filter(|row| self.fail_on.iter().any(|asked| asked.verdict == row.verdict));
         let found: Vec<String> = asked
             .map(|row| (row.nouns, (row.counted)(&run.summary)))
@@ -100,15 +100,15 @@ impl SpiderCommand {
     }
 }
 
-/// What failed after the traversal. A report that cannot be written must not keep the others from being written, nor owners
-/// from being told, nor the run from being closed; but in the end it counts more than any finding.
+/// Failures after the traversal. A report that cannot be written must not prevent other reports, mail to owners, or
+/// closing the run; but in the end it takes precedence over findings.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     count: usize,
 }
 
 impl Failures {
-    /// Tells of a failure at once.
+    /// Logs a failure immediately.
     pub(super) fn note(&mut self, done: Result<(), CliError>) {
         if let Err(error) = done {
             tracing::error!("{}", error.what_happened());
@@ -116,7 +116,7 @@ impl Failures {
         }
     }
 
-    /// How the command ends.
+    /// Returns the result of the command.
     pub(super) fn end(self, judged: Result<(), CliError>) -> Result<(), CliError> {
         if self.count == 0 {
             return judged;

@@ -1,4 +1,4 @@
-//! A folder as TARGET: its files are checked without a server, by the rules and with the headers of `modoai serve`.
+//! A directory as TARGET: its files are checked without a server, by the rules and with the headers of `modoai serve`.
 
 use std::io;
 use std::path::Path;
@@ -16,13 +16,13 @@ use crate::error::CliError;
 /// The media types of files that are documents.
 const DOCUMENTS: [&str; 4] = ["text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown"];
 
-/// The URL that a folder is thought to be served as if none is given.
+/// The assumed URL of a directory if none is given.
 pub(super) const BASE: &str = "http://localhost/";
 
-/// Opens a folder as the site of this URL. Every document in it is checked, whether something links to it or not.
+/// Opens a directory as the site of this URL. Every document in it is checked, whether a document links to it or not.
 pub(super) fn open(folder: &Path, base: &Url) -> Result<LocalSite, CliError> {
     let failed = || CliError::failed(format!("failed to read the directory {}", shown(folder)));
-    // Whether files look like secrets matters to who serves them, and not to links.
+    // Files that look like secrets affect the server of the directory, not its links.
     let settings = SiteSettings { withhold: Vec::new(), ..SiteSettings::default() };
     let site = Site::open(folder, &settings, &[]).map_err(|error| failed().because(error))?;
     let mut documents = Vec::new();
@@ -45,7 +45,7 @@ fn is_document(site: &Site, name: &str) -> bool {
     site.kinds().by_name(name).is_some_and(|media_type| DOCUMENTS.contains(&&*media_type))
 }
 
-/// The URL of a file, relative to the base: that of its folder if it is the index.
+/// Returns the URL of a file, relative to the base: that of its directory if it is the index.
 fn url_of(name: &str, index: &str) -> String {
     let folder = name.strip_suffix(index).filter(|folder| folder.is_empty() || folder.ends_with('/'));
     // A name with a colon would be read as a scheme.

@@ -1,4 +1,4 @@
-//! Mail to owners, as the tasks say.
+//! Sends mail to owners, according to the tasks.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use super::ending::Failures;
 use super::{SpiderCommand, report_failed};
 use crate::error::CliError;
 
-/// What sends mail on most machines, and did in 1994. Whoever writes TOML has words for another way, and must say it.
+/// The default for MOMspider instruction files, as in 1994. TOML task files must configure a route.
 const SENDMAIL: &str = "/usr/sbin/sendmail";
 
 impl SpiderCommand {
-    /// Writes to everybody whom the tasks name, if there is something to tell. Whoever could not be written to is among the
+    /// Writes to all owners in the tasks that have findings. Addresses to which mail could not be sent are reported as
     /// failures.
     pub(super) fn write_to_owners(
         &self,
@@ -37,7 +37,7 @@ impl SpiderCommand {
         Ok(())
     }
 
-    /// How messages go out. If there is no way, that is told.
+    /// Returns the route of messages. If none is available, a warning is logged.
     fn route(&self, plan: &Plan) -> Result<Option<Box<dyn Route>>, CliError> {
         let failed = |error| CliError::failed("failed to send mail").because(error);
         let own = || MailRoute::Sendmail { program: PathBuf::from(SENDMAIL), from: sender(plan) };
@@ -66,7 +66,8 @@ impl SpiderCommand {
     }
 }
 
-/// Who messages are from if the tasks do not say: whoever servers are told to write to, or the first who is written to.
+/// Returns the sender of messages if the tasks contain none: the contact address that servers receive, or the first
+/// recipient.
 fn sender(plan: &Plan) -> String {
     let first = || plan.tasks.iter().flat_map(|task| &task.addresses).next().cloned();
     plan.contact.clone().or_else(first).unwrap_or_else(|| "modoai@localhost".to_owned())

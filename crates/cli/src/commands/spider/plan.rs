@@ -1,4 +1,4 @@
-//! What is to be done: a URL is a plan of one task; anything else is a file of tasks.
+//! Reads TARGET: a URL is a plan of one task; any other value is a file of tasks.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use crate::error::{CliError, Kind};
 use crate::place::{own_place, web_url};
 
 impl SpiderCommand {
-    /// The plan, with what the command line adds to it; and the credentials that its URLs had, which nobody else gets to
-    /// see: not the table, nor a report, nor mail.
+    /// Returns the plan with the options of the command line, and the credentials in its URLs. No table, report or mail
+    /// contains the credentials.
     pub(super) fn plan(&self) -> Result<(Plan, Vec<Credential>), CliError> {
         if self.base.is_some() && self.folder().is_none() {
             return Err(CliError::new(Kind::Usage, "--base requires a directory as TARGET"));
@@ -55,7 +55,7 @@ impl SpiderCommand {
         Ok(Task { index_file: self.html.clone(), ..Task::new(name, scope, top) })
     }
 
-    /// The folder that is checked, if TARGET is one.
+    /// Returns the directory that is checked, if TARGET is one.
     pub(super) fn folder(&self) -> Option<&Path> {
         let path = Path::new(&self.target);
         (web_url(&self.target).is_none() && path.is_dir()).then_some(path)
@@ -91,7 +91,7 @@ impl SpiderCommand {
     }
 }
 
-/// Where the table of a target is kept.
+/// Returns the path of a target's table.
 pub(super) fn own_table(target: &str) -> Result<PathBuf, CliError> {
     let place = own_place("spider", target).ok_or_else(|| {
         CliError::new(Kind::Usage, "cannot determine the state directory: HOME is not set")

@@ -1,4 +1,4 @@
-//! The progress display, and the end that a person may ask for.
+//! The progress display, and the orderly end of a traversal on a signal.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal as _};
@@ -14,17 +14,17 @@ use crate::error::CliError;
 
 const FRAME: Duration = Duration::from_millis(150);
 
-/// The exit code that shells know of commands ended by Ctrl-C.
+/// The exit code that shells expect of commands ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Shows how far a traversal has come, until it is dropped.
+/// Shows the progress of a traversal, until it is dropped.
 pub(crate) struct Watching {
     bar: Option<ProgressBar>,
     drawn: Cell<Instant>,
 }
 
 impl Watching {
-    /// Nothing is shown where nobody looks.
+    /// Starts the display, if standard error is a terminal.
     pub(crate) fn start(quiet: bool) -> Self {
         let bar = (!quiet && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::no_length();
@@ -35,7 +35,7 @@ impl Watching {
         Self { bar, drawn: Cell::new(Instant::now()) }
     }
 
-    /// Called after every visit; drawn now and then.
+    /// Called after every visit; redraws periodically.
     pub(crate) fn show(&self, progress: &Progress) {
         let Some(bar) = &self.bar else { return };
         if self.drawn.get().elapsed() < FRAME {
@@ -64,9 +64,9 @@ impl Drop for Watching {
     }
 }
 
-/// Listens for signals from now on to the end of the process. What is returned is ready at the first of them, with what to
-/// say, so that a traversal can end in order. Any further one, or one after the traversal, ends the process at once, which
-/// does no harm either: whatever is half done then is done again by the next run.
+/// Handles signals until the process ends. The returned future is ready at the first signal, with a message, so that a
+/// traversal can end in order. Any further signal, or one after the traversal, ends the process immediately, which does
+/// no harm: the next run repeats unfinished work.
 pub(crate) fn interrupted(runtime: &Handle) -> Result<impl Future<Output = String> + use<>, CliError> {
     let _inside = runtime.enter();
     let listen = |kind| signal(kind).map_err(|error| CliError::failed("failed to listen for signals").because(error));
@@ -88,7 +88,7 @@ pub(crate) fn interrupted(runtime: &Handle) -> Result<impl Future<Output = Strin
     Ok(async {
         match told.await {
             Ok(why) => why,
-            // Nobody listens any more, so nobody will ever say so.
+            // The receiver was dropped, so the future never becomes ready.
             Err(_) => std::future::pending().await,
         }
     })

@@ -1,4 +1,4 @@
-//! Where reports go.
+//! Writes reports to files and to standard output.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -26,12 +26,12 @@ pub(crate) struct ReportFile {
 }
 
 impl ReportFile {
-    /// What the help says of it, in a line.
+    /// Returns the short help of `--report`.
     pub(super) fn help() -> String {
         format!("Write a report (repeatable). Formats: {}", names())
     }
 
-    /// The same with what each format holds.
+    /// Returns the long help, with the content of each format.
     pub(super) fn long_help() -> String {
         let rows = FORMATS.iter().map(|format| format!("\n- {}: {}", format.name, format.about));
         format!("Write a report (repeatable). Formats:\n{}", rows.collect::<String>())
@@ -54,7 +54,8 @@ fn names() -> String {
 }
 
 impl SpiderCommand {
-    /// Writes everything that was asked for, and tells the rest on the terminal. What cannot be written is among the failures.
+    /// Writes the requested reports, and prints the summary on the terminal. A report that cannot be written is among
+    /// the failures.
     pub(super) fn tell(&self, survey: &Survey, failures: &mut Failures) {
         for (of, infostructure) in survey.infostructures().iter().enumerate() {
             if let Some(file) = &infostructure.task.index_file {
@@ -91,7 +92,7 @@ impl SpiderCommand {
         }
     }
 
-    /// Where all findings are, or how to get them.
+    /// Returns the name of the file with all findings, or a hint to write one.
     fn next(&self) -> String {
         match (&self.html, web_url(&self.target)) {
             (Some(file), _) => format!("{} contains all findings", file.display()),
@@ -101,7 +102,7 @@ impl SpiderCommand {
     }
 }
 
-/// One picture for each infostructure; if there are several, the name of the task is added to that of the file.
+/// Writes one map for each infostructure; if there are several, the name of the task is added to that of the file.
 fn pictures(
     survey: &Survey,
     path: &Path,
@@ -118,7 +119,7 @@ fn pictures(
     }
 }
 
-/// A file for each task, named after it. Where that would be another task's file, the number of the task is added.
+/// Returns a file for each task, named after it. If another task has the same name, the number of the task is added.
 fn named_after<'a>(path: &Path, tasks: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
     let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let (stem, extension) = (part(path.file_stem()), part(path.extension()));
@@ -126,7 +127,7 @@ fn named_after<'a>(path: &Path, tasks: impl Iterator<Item = &'a str>) -> Vec<Pat
     let names = tasks.zip(1..).map(|(task, number)| {
         let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
         let mut name: String = task.chars().map(safe).collect();
-        // Some file systems take A for a.
+        // Some file systems ignore case.
         while !taken.insert(name.to_lowercase()) {
             name = format!("{name}-{number}");
         }
@@ -139,7 +140,7 @@ fn named_after<'a>(path: &Path, tasks: impl Iterator<Item = &'a str>) -> Vec<Pat
     names.map(file).collect()
 }
 
-/// Writes a file, in a folder that is made if it is missing.
+/// Writes a file, and creates its directory if it is missing.
 fn into_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Visit) -> Result<(), CliError> {
     let failed = |source| report_failed(ReportError::Write { what: path.display().to_string(), source });
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -149,7 +150,7 @@ fn into_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Visit) -> Result
     out.flush().map_err(failed)
 }
 
-/// A reader that has seen enough (`| head`) is not a failure.
+/// Writes to standard output. A reader that closes the pipe early (`| head`) is not a failure.
 fn on_stdout(write: impl FnOnce(&mut dyn Write) -> Visit) -> Result<(), CliError> {
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out) {

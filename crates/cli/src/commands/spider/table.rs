@@ -1,5 +1,5 @@
-//! The table of a run. A damaged one is moved aside, and the run starts with a new one: the table holds nothing that the web does
-//! not, but for what was known before.
+//! The table of a run. A damaged one is moved aside, and the run starts with a new one: except for earlier results, its
+//! content can be fetched again.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::{SpiderCommand, not_begun, plan, report_failed, table_failed};
 use crate::config::shown;
 use crate::error::CliError;
 
-/// Why a traversal came to no survey.
+/// The reason why a traversal has no survey.
 pub(super) enum Stopped {
     Begin(BeginError),
     Table(TableError),
@@ -31,7 +31,7 @@ impl Stopped {
         }
     }
 
-    /// The failure as the command reports it.
+    /// Returns the error of the command.
     pub(super) fn into_error(self) -> CliError {
         match self {
             Self::Begin(error) => not_begun(error),

@@ -1,6 +1,6 @@
-//! The thread that crawls the site, and does so again every so often.
+//! The thread that crawls the site at regular intervals.
 //!
-//! It has a runtime of its own: what it writes must not hold up whoever is being answered.
+//! It has a separate runtime, so that its writes do not delay responses.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,13 +25,13 @@ use crate::commands::spider::table::set_aside;
 use crate::config::shown;
 use crate::error::CliError;
 
-/// How soon a crawl that failed is tried again.
+/// The interval before a failed crawl is repeated.
 const RETRY: Duration = Duration::from_secs(600);
 
-/// How often one hears how far a crawl has come.
+/// The interval between progress messages.
 const NEWS: Duration = Duration::from_secs(30);
 
-/// Who crawls.
+/// The configuration of the thread.
 pub(super) struct Crawler {
     pub(super) plan: Plan,
     pub(super) options: Options,
@@ -40,32 +40,32 @@ pub(super) struct Crawler {
     pub(super) intake: Arc<Mutex<Intake>>,
     pub(super) catalogue: Arc<dyn Catalogue>,
     pub(super) shelf: Arc<Shelf>,
-    /// The folder of the shelf.
+    /// The directory of the stored responses.
     pub(super) kept: PathBuf,
     pub(super) limits: Limits,
     pub(super) every: Duration,
     pub(super) status: Arc<Status>,
 }
 
-/// A crawler at work.
+/// A running crawler.
 pub(super) struct Crawling {
     stop: watch::Sender<bool>,
     thread: JoinHandle<()>,
 }
 
-/// How the last crawl ended, for others to ask.
+/// The outcome of the last crawl, for other threads.
 #[derive(Debug, Default)]
 pub(super) struct Status(Mutex<State>);
 
-/// How the last crawl ended.
+/// The outcome of the last crawl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
-    /// None has, since the start.
+    /// No crawl has ended since the start.
     #[default]
     Begun,
-    /// Well.
+    /// It was complete.
     Current,
-    /// Not well, for this reason.
+    /// It failed, for this reason.
     Failed(String),
 }
 
@@ -80,7 +80,7 @@ impl Status {
 }
 
 impl Crawling {
-    /// Ends the crawl where it is; the next one goes on from there.
+    /// Stops the crawl; the next one continues from there.
     pub(super) async fn stop(self) {
         let _ = self.stop.send(true);
         let _ = tokio::task::spawn_blocking(move || self.thread.join()).await;
@@ -121,7 +121,7 @@ impl Crawler {
         }
     }
 
-    /// How long until the site is to be crawled: whoever is started often must not ask often.
+    /// Returns the time until the next crawl, so that frequent restarts do not cause frequent crawls.
     fn until_due(&self) -> Duration {
         let is_filled = self.catalogue.standing().is_ok_and(|standing| standing.ready);
         let last = Table::open(&self.table).and_then(|table| table.last_whole()).ok().flatten();
@@ -139,14 +139,14 @@ impl Crawler {
         Traversal::begin(self.plan.clone(), self.options.clone(), table, self.client.clone(), now)
     }
 
-    /// One crawl; nothing, if it was stopped.
+    /// Performs one crawl. Returns `None` if it was stopped.
     async fn crawl(&self, mut stopped: watch::Receiver<bool>) -> Result<Option<Taken>, String> {
         let now = Timestamp::now();
         let mut begun = self.begin(now);
         if let Err(BeginError::Table(error)) = &begun
             && error.is_damage()
         {
-            // It holds links and validators only: the site is kept elsewhere.
+            // It contains only links and validators: responses are stored elsewhere.
             set_aside(&self.table).map_err(|error| with_causes(&error))?;
             begun = self.begin(now);
         }
@@ -178,7 +178,7 @@ impl Crawler {
         };
         let cut_short = traversal.run(stop, &mut watch).await.map_err(|error| with_causes(&error))?;
         if let Some(reached) = reached.borrow_and_update().clone() {
-            // What was stored is served, and nothing is taken for gone.
+            // Stored responses are served, and nothing is treated as deleted.
             intake().finish(true).map_err(|error| with_causes(&error))?;
             return Err(reached);
         }
@@ -187,7 +187,8 @@ impl Crawler {
         }
         let is_cut = traversal.is_cut();
         let taken = intake().finish(is_cut).map_err(|error| with_causes(&error))?;
-        // Only now is the run over in the table: whoever is killed before this begins it again and comes to the same end.
+        // The run is closed in the table only now: if the process is killed before, the next one starts it again, with
+        // the same result.
         let survey = Survey::of(traversal, None, true).map_err(|error| with_causes(&error))?;
         for remark in survey.run().remarks.iter().filter(|_| is_cut) {
             tracing::warn!("{remark}");
@@ -213,7 +214,7 @@ impl Crawler {
     }
 }
 
-/// Tells the intake what the traversal sees, as long as there is room for it.
+/// Passes the observations of the traversal to the intake, as long as disk space is available.
 struct Onlooker {
     intake: Arc<Mutex<Intake>>,
     shelf: Arc<Shelf>,
@@ -222,11 +223,11 @@ struct Onlooker {
     full: watch::Sender<Option<String>>,
 }
 
-/// What the headers of a resource take on the disk, about.
+/// The approximate disk space for the headers of a resource.
 const HEAD: u64 = 1024;
 
 impl Onlooker {
-    /// Returns true if a resource of this size may be stored in the place of the one that is there.
+    /// Returns true if a resource of this size may be stored in place of the existing one.
     fn has_room(&self, url: &str, size: u64) -> bool {
         let old = self.shelf.get(url).ok().flatten().map(|old| old.file.metadata().map_or(0, |file| file.len()));
         if let Err(reached) = self.budget.take(size + HEAD) {
@@ -261,7 +262,7 @@ impl Observer for Onlooker {
     }
 }
 
-/// Returns the size of all files below a folder.
+/// Returns the size of all files below a directory.
 fn size_below(folder: &Path) -> io::Result<u64> {
     let mut size = 0;
     for entry in std::fs::read_dir(folder)? {
