@@ -344,7 +344,7 @@ mod tests {
                 assert_eq!(read(&bytes, None), (expected.clone(), vec![("encoding", 2)]));
             }
         }
-        // Declared by a template, and not true.
+        // A template declared it wrongly.
         assert_eq!(read(text.as_bytes(), None), (expected, vec![("encoding", 1)]));
     }
 

@@ -1,4 +1,4 @@
-//! What must hold for every answer: what is fine stays, cuts do not matter, and what was mended can be read.
+//! Properties of every response: a valid one is unchanged, cuts have no effect, and a repaired one can be parsed.
 
 use modoai_protocol::xml::is_legal;
 use modoai_protocol::xml::reader::{Fault, Limits, Reader};
@@ -8,7 +8,7 @@ use proptest::sample::select;
 
 use super::*;
 
-/// An answer with something of everything that is legal, and the reader takes.
+/// A response with an example of everything that is legal and that the parser accepts.
 const FINE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!-- <OAI-PMH> &nbsp; --><!DOCTYPE OAI-PMH SYSTEM "x"><?style <?xml & ?>
 <o:OAI-PMH xmlns:o="http://www.openarchives.org/OAI/2.0/" xmlns="http://www.openarchives.org/OAI/2.0/">
@@ -20,7 +20,7 @@ const FINE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <!-- end --><?p?>
 "#;
 
-/// What answers are broken with.
+/// Fragments that make responses invalid.
 const FRAGMENTS: &[&[u8]] = &[
     b"<?xml version='1.0' encoding='ISO-8859-1'?>",
     b"<?xml version='1.0' encoding='UTF-16'?>",
@@ -101,7 +101,8 @@ fn the_fine_answer_is_fine() {
     assert_eq!(fault(FINE.as_bytes()), None);
 }
 
-/// The way a page goes: read, found wanting, read again with what helps, as often as that helps.
+/// The sequence for a page: it is parsed, and after an error parsed again with repairs, as long as there are further
+/// ones.
 #[test]
 fn broken_answers_become_readable() {
     let open = "<OAI-PMH xmlns='http://www.openarchives.org/OAI/2.0/'>";

@@ -108,9 +108,9 @@ mod tests {
     use crate::mend::PartCheck;
 
     const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
-    /// Ours is the default namespace.
+    /// The containers' namespace is the default.
     const PLAIN: Surroundings = Surroundings { declared: &[("", "urn:ours"), ("xsi", XSI)], stem: "o" };
-    /// Ours has a prefix.
+    /// The containers' namespace has a prefix.
     const PREFIXED: Surroundings = Surroundings { declared: &[("o", "urn:ours")], stem: "o" };
 
     fn tags(around: Surroundings, namespaces: &[(&str, &str)], owns_default: bool) -> String {

@@ -91,7 +91,7 @@ pub(super) struct Getter {
 }
 
 impl Getter {
-    /// Must be called where sinks are opened.
+    /// Captures the present runtime, so it must be called where sinks are opened.
     pub(super) fn new(client: Client, gauge: Arc<Gauge>, budget: Arc<Budget>) -> Self {
         Self { client, gauge, budget, runtime: Handle::try_current().ok() }
     }

@@ -97,7 +97,7 @@ impl Case {
         }
     }
 
-    /// The same, but if the response cannot be read, the check is not applicable.
+    /// Returns a request and its content. If the response cannot be read, the check is not applicable.
     pub(crate) fn read(&self, question: Question) -> Result<(&Exchange, &Answer), Stop> {
         let exchange = self.ask(question)?;
         match exchange.answer() {
@@ -242,7 +242,8 @@ impl Case {
         Ok(())
     }
 
-    /// [`survey`](Self::survey) for checks of headers and records, which are not applicable if none was received.
+    /// Performs a [`survey`](Self::survey) for checks of headers and records, which are not applicable if none was
+    /// received.
     pub(crate) fn survey_records(&self) -> Judged {
         self.survey()?;
         let has_entries = |exchange: &Exchange| exchange.answer().is_some_and(|answer| !answer.entries.is_empty());

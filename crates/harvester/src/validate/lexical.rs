@@ -74,7 +74,7 @@ pub(crate) fn is_set_spec(text: &str) -> bool {
     SetSpec::parse(text).is_some()
 }
 
-/// The schema's pattern for e-mail addresses.
+/// Returns true if a text matches the schema's pattern for email addresses.
 pub(crate) fn is_email(text: &str) -> bool {
     let has_space = text.contains(char::is_whitespace);
     let good = |(local, host): (&str, &str)| {
@@ -112,7 +112,7 @@ fn is_zero(text: &str) -> bool {
     text.bytes().all(|byte| byte == b'0')
 }
 
-/// The schema's pattern for the namespace of oai identifiers.
+/// Returns true if a text matches the schema's pattern for the namespace of oai identifiers.
 pub(crate) fn is_domain(text: &str) -> bool {
     let is_part = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -121,7 +121,7 @@ pub(crate) fn is_domain(text: &str) -> bool {
     text.contains('.') && text.split('.').all(is_part)
 }
 
-/// The schema's pattern for oai identifiers.
+/// Returns true if a text matches the schema's pattern for oai identifiers.
 pub(crate) fn is_oai_identifier(text: &str) -> bool {
     let is_local = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!~*'();/?:@&=+$,%".contains(&byte);
     let parts = text.strip_prefix("oai:").and_then(|rest| rest.split_once(':'));

@@ -52,7 +52,7 @@ pub(crate) fn look(part: &Part) -> Metadata {
     Metadata { namespace: namespace.unwrap_or_default(), fingerprint: hash.digest() }
 }
 
-/// Text is hashed word by word.
+/// Hashes text word by word.
 fn end_run(run: &mut String, hash: &mut Xxh3) {
     let mut first = true;
     for word in run.split_whitespace() {

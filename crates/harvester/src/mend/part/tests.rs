@@ -1,4 +1,4 @@
-//! Verdicts on elements good and bad, and that they do not depend on the cuts.
+//! Tests of valid and invalid elements, and that the result does not depend on the cuts.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use super::*;
 
 const INHERITED: &[(&str, &str)] = &[("", "urn:d"), ("p", "urn:p"), ("q", "urn:p")];
 
-/// The verdict, however the element is cut.
+/// Returns the result, which must be the same for all sizes of pieces.
 fn verdict(element: &[u8]) -> Result<(), Offence> {
     let whole = PartCheck::whole(element, INHERITED);
     for size in [1, 2, 3, 5] {
@@ -165,7 +165,7 @@ proptest! {
         let _ = verdict(&element.concat());
     }
 
-    /// Another parser, which knows nothing of characters and names, agrees on what it does know.
+    /// Another parser, which does not check characters and names, agrees on everything else.
     #[test]
     fn what_passes_is_well_formed(element in vec(select(FRAGMENTS), 0..12)) {
         let element = [b"<a>", element.concat().as_slice(), b"</a>"].concat();

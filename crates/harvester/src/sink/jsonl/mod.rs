@@ -23,7 +23,7 @@ const FILE: &str = "records.jsonl";
 /// The size of the write buffer: lines are short and numerous.
 const BUFFER: usize = 256 * 1024;
 
-/// A row of [`SINKS`](super::SINKS).
+/// Opens the sink, as in [`SINKS`](super::SINKS).
 pub(super) fn open(Place { dir, mark, .. }: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
     Ok(Box::new(JsonSink::open(dir, mark)?))
 }

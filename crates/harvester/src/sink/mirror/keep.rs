@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use crate::sink::{Place, SinkOptions, Source};
 
-    /// Few disks here are such, so this mirror is told that its own is.
+    /// Such file systems are rare, so this mirror is configured to treat its own as one.
     #[test]
     fn names_that_a_disk_takes_for_one_are_not_written_over_each_other() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -57,7 +57,7 @@ impl Mirror {
     }
 }
 
-/// A file that cannot be removed stays: it was complete, and no longer belongs to a record.
+/// Logs a warning for a file that could not be removed. It stays: it was complete, and no longer belongs to a record.
 fn done(path: &Path, removed: Result<(), Undone>) -> Result<(), SinkError> {
     match removed {
         Ok(()) => Ok(()),

@@ -97,7 +97,7 @@ impl From<Damage> for SinkError {
     }
 }
 
-/// A row of [`SINKS`](super::SINKS).
+/// Opens the sink, as in [`SINKS`](super::SINKS).
 pub(super) fn open(Place { dir, mark, .. }: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
     Ok(Box::new(RecordSink::open(dir, mark)?))
 }

@@ -1,7 +1,7 @@
-//! Lines of a CDXJ index: the key of a URL, the time of the capture, and where its record is, as JSON.
+//! Lines of a CDXJ index: the key of a URL, the time of the capture, and the location of its record, as JSON.
 //!
-//! Fields and their order are those of cdxj-indexer. Whatever a line holds, it is ASCII without line ends: keys are escaped,
-//! and JSON escapes the rest.
+//! Fields and their order are those of cdxj-indexer. A line is always ASCII without line ends: keys are escaped, and
+//! JSON escapes the rest.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ pub(super) struct Capture<'a> {
 }
 
 impl Capture<'_> {
-    /// The line of the record, without its end.
+    /// Returns the line of the record, without its end.
     pub(super) fn line(&self, member: &Member) -> String {
         let timestamp: String = self.date.to_string().chars().filter(char::is_ascii_digit).collect();
         let mut line = format!("{} {timestamp} {{", key(self.uri));
@@ -52,12 +52,12 @@ impl Capture<'_> {
     }
 }
 
-/// The key, without characters that would end it.
+/// Returns the key, with characters escaped that would end it.
 fn key(uri: &str) -> String {
     surt(uri).replace(|letter: char| !letter.is_ascii_graphic(), "%20")
 }
 
-/// A JSON string in ASCII.
+/// Appends a JSON string in ASCII.
 fn push_json(line: &mut String, text: &str) {
     line.push('"');
     for letter in text.chars() {

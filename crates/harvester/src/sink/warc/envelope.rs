@@ -1,10 +1,10 @@
-//! An OAI record as a `metadata` record holds it: one field of `application/warc-fields`, because indexers skip
-//! that type.
+//! An OAI record as a `metadata` record contains it: one field of `application/warc-fields`, because indexers skip that
+//! type.
 //!
-//! The field holds the record as a separate document. The content of a container is verbatim, so everything it
-//! inherits is declared on the container, and nothing is declared further out that it did not inherit: least of all a
-//! default namespace. Lines are folded as the grammar of fields demands it: each line end is followed by a blank. Values in
-//! base64 are left out, because the records that `WARC-Concurrent-To` names have the bytes.
+//! The field contains the record as a separate document. The content of a container is verbatim, so all inherited
+//! namespaces are declared on the container, and only those are declared further out that it inherited: in particular
+//! no default namespace. Lines are folded as the grammar of fields requires: each line end is followed by a blank.
+//! Values in base64 are left out, because the records that `WARC-Concurrent-To` names have the bytes.
 
 use modoai_protocol::xml::OAI_NAMESPACE;
 use modoai_protocol::xml::writer::escape_into;
@@ -20,7 +20,7 @@ pub(super) const RECORD: Surroundings = Surroundings { declared: &[("oai", OAI_N
 /// The end of a record.
 pub(super) const CLOSING: &[u8] = b"</oai:record>";
 
-/// The beginning of a record: all that is before its first container.
+/// Returns the beginning of a record: everything before its first container.
 pub(super) fn opening(header: &Header) -> Vec<u8> {
     let mut xml = format!("<oai:record xmlns:oai=\"{OAI_NAMESPACE}\"><oai:header").into_bytes();
     xml.extend_from_slice(if header.deleted { b" status=\"deleted\">" } else { b">" });
@@ -34,7 +34,7 @@ pub(super) fn opening(header: &Header) -> Vec<u8> {
     xml
 }
 
-/// Folds lines. Line ends of all kinds become one kind, as XML reads them.
+/// Folds lines. Line ends of all kinds become one kind, as in XML parsers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fold {
     /// True if the last byte was a carriage return, whose line feed may follow.
@@ -42,7 +42,7 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// Gives more of the value to `take`, folded.
+    /// Passes a piece of the value to `take`, folded.
     pub(super) fn push(&mut self, bytes: &[u8], take: Take<'_>) -> Result<(), SinkError> {
         let mut lines = bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r'));
         lines.try_for_each(|line| {

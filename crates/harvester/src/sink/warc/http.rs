@@ -1,8 +1,8 @@
-//! HTTP messages as `request` and `response` records hold them.
+//! HTTP messages in `request` and `response` records.
 //!
-//! Headers are those that the repository or the server sent, with two exceptions. What describes a connection, and not the
-//! resource, is left out. Length and content coding are those of the bytes that are stored, so that a replay sends what a
-//! GET returned. Names and values are untrusted: none of them can begin a new line.
+//! Headers are those that the repository or the server sent, with two exceptions. Headers that describe a connection,
+//! and not the resource, are left out. Length and content coding are those of the stored bytes, so that a replay sends
+//! what a GET returned. Names and values are untrusted: none of them can begin a new line.
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ pub(super) struct ResponseHead {
 }
 
 impl ResponseHead {
-    /// The head of a response with a body of this length.
+    /// Returns the head of a response with a body of this length.
     pub(super) fn new(status: u16, headers: &[(String, String)], length: u64) -> Self {
         let header = |name: &str| headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name));
         // A coding that was undone is recognised by the length, which is that of the coded bytes.
@@ -57,25 +57,26 @@ impl ResponseHead {
         Self { text, status, content_type, is_coded }
     }
 
-    /// The media type as indexes have it: without parameters.
+    /// Returns the media type for indexes: without parameters.
     pub(super) fn media_type(&self) -> Option<&str> {
         let content_type = self.content_type.as_deref()?;
         content_type.split(|letter: char| letter == ';' || letter.is_whitespace()).next()
     }
 }
 
-/// The headers of a response that was fetched, whose body has this length. Values that are not text are left out.
+/// Returns the headers of a response that was fetched, whose body has this length. Values that are not text are left
+/// out.
 pub(super) fn fetched_headers(headers: &HeaderMap, length: u64) -> Vec<(String, String)> {
     let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
     let pairs = headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes())));
-    // The body was not decoded, so a coding that is named is one that the bytes have.
+    // The body was not decoded, so it has the coding that the header names.
     pairs
         .filter(|(name, _)| name != "content-length")
         .chain([("content-length".to_owned(), length.to_string())])
         .collect()
 }
 
-/// A GET request as the client sends it. Credentials and cookies are not archived.
+/// Returns a GET request as the client sends it. Credentials and cookies are not archived.
 pub(super) fn request(url: &Url, user_agent: &str, from: Option<&str>) -> String {
     let target = &url[url::Position::BeforePath..url::Position::AfterQuery];
     let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
@@ -99,7 +100,7 @@ fn push(text: &mut String, name: &str, value: &str) {
     }
 }
 
-/// Foreign text that cannot end the line it is on.
+/// Returns foreign text on one line.
 pub(super) fn one_line(text: &str) -> String {
     let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     text.trim().to_owned()

@@ -1,4 +1,4 @@
-//! A resource of a record that is to be archived: its bytes, and the HTTP messages around them.
+//! A resource to be archived: its bytes, and the HTTP messages around them.
 
 use modoai_protocol::Datestamp;
 
@@ -11,7 +11,7 @@ use crate::sink::reference::{Getter, Got, Known, Response};
 use crate::sink::resources::check;
 use crate::sink::spool::{Scratch, Spool};
 
-/// The file that web servers return for the URL of its folder.
+/// The file that web servers return for the URL of its directory.
 const INDEX_FILE: &str = "index.html";
 
 /// A resource that is to be written.
@@ -33,14 +33,15 @@ pub(super) enum Form {
     Resource(String),
 }
 
-/// A spool for a payload. Indexes have SHA-1; SHA-256 is stored with the OAI record, and what most repositories state.
+/// Returns a spool for a payload. Indexes contain SHA-1; SHA-256 is stored with the OAI record, and most repositories
+/// state it.
 pub(super) fn new_spool() -> Spool {
     Spool::new(Algorithm::Sha1).also(Algorithm::Sha256)
 }
 
 impl Payload {
-    /// A Component's resource, fetched if the record does not hold its bytes. `None` if the Component has neither bytes nor a
-    /// reference; the inner error says why the resource cannot be stored.
+    /// Returns a Component's resource, fetched if the record does not contain its bytes. `None` if the Component has
+    /// neither bytes nor a reference; the inner error is the reason why the resource cannot be stored.
     pub(super) fn of(
         header: &Header,
         component: &Component,
@@ -74,7 +75,7 @@ impl Payload {
                 let headers = http::fetched_headers(&response.headers, length);
                 Form::Response(ResponseHead::new(response.status, &headers, length))
             }
-            // What has no URL of the web cannot be the response to a GET.
+            // A resource without a URL of the web cannot be the response to a GET.
             None if component.headers.is_empty() || !is_web(&uri) => {
                 let media_type = component.header("Content-Type").or(media_type);
                 Form::Resource(http::one_line(media_type.unwrap_or("application/octet-stream")))
@@ -89,11 +90,11 @@ impl Payload {
         Ok(Ok(Some(Self { uri, date, form, spool, fetched })))
     }
 
-    /// The URL of the folder whose index file this is.
+    /// Returns the URL of the directory whose index file this is.
     pub(super) fn folder(&self) -> Option<&str> {
         let is_page = matches!(&self.form, Form::Response(head) if head.status == 200);
         let folder = self.uri.strip_suffix(INDEX_FILE).filter(|folder| folder.ends_with('/'))?;
-        // After the scheme and the host, a path begins.
+        // A path begins after the scheme and the host.
         let path = folder.split_once("://")?.1.find('/');
         (is_page && path.is_some() && !folder.contains(['?', '#'])).then_some(folder)
     }

@@ -1,4 +1,4 @@
-//! The head of a WARC record, by ISO 28500:2017 (WARC 1.1).
+//! The head of a WARC record, according to ISO 28500:2017 (WARC 1.1).
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ pub(super) struct Head<'a> {
 }
 
 impl Head<'_> {
-    /// The text of the head.
+    /// Returns the text of the head.
     pub(super) fn to_text(self, date: Datestamp) -> String {
         let mut head = format!("WARC/1.1\r\nWARC-Type: {}\r\nWARC-Record-ID: <{}>\r\n", self.kind, self.id);
         let mut field = |name: &str, value: &str| {
@@ -76,12 +76,12 @@ impl Head<'_> {
     }
 }
 
-/// A name as a URI that a field can hold: other characters are escaped, the rest is unchanged.
+/// Returns a name as a URI for a field: characters that are not allowed are escaped, the rest is unchanged.
 pub(super) fn legal_uri(uri: &str) -> String {
     utf8_percent_encode(uri, NOT_IN_URI).to_string()
 }
 
-/// A digest as web archives write it: SHA-1 in base 32.
+/// Returns a digest in the form of web archives: SHA-1 in base 32.
 pub(super) fn labelled(digest: &Digest) -> String {
     format!("sha1:{}", base32(&digest.bytes))
 }
@@ -101,11 +101,11 @@ fn base32(bytes: &[u8]) -> String {
     text
 }
 
-/// A new record's identity: a random UUID.
+/// Returns the identity of a new record: a random UUID.
 pub(super) fn new_id() -> String {
     let mut bytes = [0; 16];
-    // Sixteen bytes are never truncated, and the generator is seeded long before anyone harvests; where the kernel has no
-    // such call, distinct is enough.
+    // A read of 16 bytes is never truncated, and the generator is seeded long before a harvest starts. Without this
+    // system call, a distinct value is sufficient.
     if getrandom(&mut bytes, GetRandomFlags::empty()).is_err() {
         fastrand::fill(&mut bytes);
     }

@@ -1,10 +1,10 @@
 //! SURT keys: the form of a URL by which indexes of web archives are sorted and searched (`org,example)/a?b=c`).
 //!
-//! Programs that search an index make the key of the wanted URL themselves, so a key must be exactly what they make: what
-//! the Python package `surt` makes by default, which pywb and cdxj-indexer use. Its rules, oddities included: escapes are
-//! undone until none is left and written again once; `www.` and `www1.` are removed; path and query are in lower case; one
-//! slash at the end of the path is removed; session identifiers are removed; arguments are sorted. A test compares the
-//! keys with those of cdxj-indexer.
+//! Programs that search an index compute the key of the wanted URL themselves, so a key must be exactly the one that
+//! they compute: the default of the Python package `surt`, which pywb and cdxj-indexer use. Its rules, oddities
+//! included: escapes are decoded until none is left and written again once; `www.` and `www1.` are removed; path and
+//! query are in lower case; one slash at the end of the path is removed; session identifiers are removed; arguments are
+//! sorted. A test compares the keys with those of cdxj-indexer.
 
 use std::net::Ipv4Addr;
 
@@ -15,7 +15,7 @@ pub(super) fn surt(url: &str) -> String {
     if url.is_empty() {
         return "-".to_owned();
     }
-    // The package keeps the URL where it fails; only a wrong port makes it fail.
+    // The package returns the URL if it fails; only an invalid port makes it fail.
     key(url).unwrap_or_else(|| url.to_owned())
 }
 
@@ -58,7 +58,7 @@ fn key(url: &str) -> Option<String> {
     Some(key)
 }
 
-/// Adds the scheme that is missing, and keeps the last of several in a row.
+/// Adds a missing scheme, and keeps the last of several in a row.
 fn with_scheme(url: &str) -> String {
     let letters = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     let scheme = url.split_once(':').map(|(scheme, _)| scheme);
@@ -73,7 +73,7 @@ fn with_scheme(url: &str) -> String {
     format!("{last}{rest}")
 }
 
-/// A URL as its key needs it.
+/// The parts of a URL that its key needs.
 struct Parts<'a> {
     scheme: &'a str,
     host: &'a str,
@@ -83,7 +83,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// `None` if the port is not a number of a port.
+    /// Returns `None` if the port is not a valid number.
     fn split(url: &'a str) -> Option<Self> {
         let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
         let rest = rest.split_once('#').map_or(rest, |(rest, _)| rest);
@@ -129,7 +129,7 @@ fn canonical_host(host: &str) -> String {
     }
 }
 
-/// The IPv4 address that a host of digits and dots means: its last number fills the bytes that are left.
+/// Returns the IPv4 address for a host of digits and dots: its last number fills the remaining bytes.
 fn address(host: &str) -> Option<Ipv4Addr> {
     if !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_digit()) {
         let modulus = |sum: u32, digit: u8| sum.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'));
@@ -161,7 +161,7 @@ fn strip_www(host: &str) -> &str {
     rest.and_then(|rest| rest.strip_prefix('.')).unwrap_or(host)
 }
 
-/// Without segments of dots and without empty segments, except for a last one.
+/// Removes segments of dots, and empty segments except for a last one.
 fn normalised(path: &[u8]) -> Vec<u8> {
     let mut kept: Vec<&[u8]> = Vec::new();
     for segment in path.split(|byte| *byte == b'/').skip(1) {
@@ -182,7 +182,7 @@ fn normalised(path: &[u8]) -> Vec<u8> {
     path
 }
 
-/// Undoes escapes until none is left.
+/// Decodes escapes until none is left.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     loop {
@@ -303,7 +303,7 @@ fn without_session(query: String, name: &str, value: impl Fn(&str) -> Option<usi
 mod tests {
     use super::*;
 
-    /// Keys that the package `surt` 0.3.1 makes.
+    /// Keys computed by the package `surt` 0.3.1.
     #[test]
     fn keys_are_those_of_the_python_package() {
         let session = "0123456789abcdef0123456789ABCDEF";

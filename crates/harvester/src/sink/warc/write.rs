@@ -25,12 +25,12 @@ const RESPONSE: &str = "application/http; msgtype=response";
 const REQUEST: &str = "application/http; msgtype=request";
 
 impl Warc {
-    /// Everything of a record, or the reason why it cannot be kept.
+    /// Writes everything of a record. The inner error is the reason why it cannot be stored.
     pub(super) fn write(&mut self, arriving: Arriving) -> Result<Result<(), String>, SinkError> {
         let Arriving { mut resources, mut block, .. } = arriving;
         block.push(envelope::CLOSING, &self.scratch)?;
         block.push(b"\r\n", &self.scratch)?;
-        // Metadata in another format is stored verbatim; DIDL that cannot be read is an error.
+        // Metadata in another format is stored verbatim; invalid DIDL is an error.
         let header = resources.header;
         if header.deleted {
             resources.found.clear();
@@ -75,7 +75,7 @@ impl Warc {
         Ok(Ok(()))
     }
 
-    /// The request that returns an OAI record.
+    /// Returns the URL of the request that returns an OAI record.
     fn record_url(&self, identifier: &str) -> String {
         let arguments = [("verb", "GetRecord"), ("metadataPrefix", &self.prefix), ("identifier", identifier)];
         let base_url = &self.source.base_url;
@@ -83,14 +83,14 @@ impl Warc {
         legal_uri(&format!("{base_url}{separator}{}", query::render(arguments)))
     }
 
-    /// A resource with the messages around it. Returns the identity of the record that has the resource.
+    /// Writes a resource with the messages around it. Returns the identity of the record that has the resource.
     fn write_payload(&mut self, mut payload: Payload) -> Result<String, SinkError> {
         let digest = payload.spool.digest();
         let label = labelled(&digest);
         let date = payload.date;
         let known = self.index.stored(&payload.uri)?.filter(|stored| stored.digest == digest.bytes);
         let (id, original) = match known {
-            // The same capture once more: a record that is repeated within a second.
+            // A record that is repeated within a second is the same capture.
             Some(stored) if stored.date == date.to_string() => return Ok(stored.record),
             Some(stored) => (self.write_revisit(&payload.uri, &payload, &payload.uri, &stored)?, stored),
             None => {
@@ -135,7 +135,7 @@ impl Warc {
         Ok(id)
     }
 
-    /// A `revisit` record: at `uri`, the payload is the one that is stored for `original_uri`.
+    /// Writes a `revisit` record: at `uri`, the payload is the one that is stored for `original_uri`.
     fn write_revisit(
         &mut self,
         uri: &str,
@@ -165,7 +165,7 @@ impl Warc {
         Ok(id)
     }
 
-    /// The requests that a fetched resource took, and the redirects among the responses.
+    /// Writes the requests for a fetched resource, and the redirects among the responses.
     fn write_exchange(&mut self, payload: &Payload, id: &str) -> Result<(), SinkError> {
         let Some(fetched) = &payload.fetched else { return Ok(()) };
         let client = self.getter.client();
@@ -229,7 +229,7 @@ impl Warc {
         self.index.add_line(&line, member)
     }
 
-    /// The first record of every segment: who wrote it, and how.
+    /// Writes the first record of every segment: the program that wrote it, and its settings.
     fn write_info(&mut self) -> Result<(), SinkError> {
         let client = self.getter.client();
         let (user_agent, base_url) = (client.user_agent(), &self.source.base_url);

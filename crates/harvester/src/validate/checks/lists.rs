@@ -147,7 +147,7 @@ fn agree(case: &Case, verdict: &mut Verdict) -> Judged {
     Ok(())
 }
 
-/// A truncated list without a token looks complete, until other lists show the missing records.
+/// Compares lists with all others, because a truncated list without a token looks complete by itself.
 fn whole(case: &Case, verdict: &mut Verdict) -> Judged {
     case.survey()?;
     let prefix = case.prefix()?;

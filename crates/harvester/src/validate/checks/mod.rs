@@ -83,7 +83,7 @@ impl Check {
         Self { id, section, asks, expects, judge, over_all: false }
     }
 
-    /// A check over all responses.
+    /// Returns a check over all responses.
     const fn over_all(id: &'static str, section: &'static str, expects: &'static str, judge: Judge) -> Self {
         Self { id, section, asks: "all requests", expects, judge, over_all: true }
     }

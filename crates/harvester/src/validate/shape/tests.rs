@@ -1,4 +1,4 @@
-//! Single answers against XML and the schemas.
+//! Tests of single responses against XML and the schemas.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Whatever an endpoint does, the judge asks so much and waits so long, and says where it stopped.
+//! The validator limits its requests and its waiting time, and reports a limit that was reached.
 
 use super::super::Options;
 use super::super::exchange::Hop;
@@ -56,7 +56,8 @@ fn whoever_does_not_answer_is_not_asked_for_ever() {
     let report = judged(&repository, &Options::default());
     let reason = "8 consecutive requests failed: no response: the line is dead";
     assert_eq!(report.cut_short.as_deref(), Some(reason));
-    // Identify also by POST and with gzip, between; the first of a silence is sent three times, the others once.
+    // Identify is also sent by POST and with gzip; the first request without a response is sent three times, the others
+    // once.
     assert!(report.requests < 25, "{}", report.requests);
 
     let mut repository = Repository::new();

@@ -1,4 +1,4 @@
-//! A repository that is wrong in one way, for every check: the smallest that only this check finds.
+//! A repository with one defect for every check: the smallest defect that only this check finds.
 
 use std::io::Read as _;
 
@@ -14,7 +14,7 @@ pub(super) struct Defect {
     /// The check that finds it.
     pub(super) check: &'static str,
     pub(super) grade: Grade,
-    /// Other checks that cannot but find it too.
+    /// Other checks that necessarily find it, too.
     pub(super) also: &'static [&'static str],
     pub(super) what: &'static str,
     pub(super) make: fn(&mut Repository),
@@ -897,7 +897,7 @@ fn replace(text: &mut String, from: &str, to: &str) {
     *text = text.replace(from, to);
 }
 
-/// Takes out the first piece from here to there.
+/// Removes the text from the first occurrence of `from` to that of `to`.
 fn cut(text: &mut String, from: &str, to: &str) {
     let start = text.find(from);
     let end = start.and_then(|start| text[start..].find(to).map(|end| start + end + to.len()));
@@ -906,7 +906,7 @@ fn cut(text: &mut String, from: &str, to: &str) {
     }
 }
 
-/// An error instead of whatever the answer was.
+/// Replaces the response by an error.
 fn refuse(text: &mut String, code: &str) {
     let start = text.find("</request>").map_or(0, |at| at + "</request>".len());
     text.truncate(start);
@@ -918,13 +918,13 @@ fn refuse(text: &mut String, code: &str) {
     }
 }
 
-/// Echoes the arguments where they were hidden.
+/// Echoes arguments that were removed.
 fn echo(question: &Question, text: &mut String) {
     let attributes: String = question.arguments().iter().map(|(name, value)| format!(" {name}=\"{value}\"")).collect();
     replace(text, "<request>", &format!("<request{attributes}>"));
 }
 
-/// Until a second earlier.
+/// Sets `until` a second earlier.
 fn earlier_until(arguments: &mut Arguments) {
     for (_, value) in arguments.iter_mut().filter(|(name, _)| name == "until") {
         if let Some(bound) = Bound::parse(value).filter(|_| value.len() == 20) {

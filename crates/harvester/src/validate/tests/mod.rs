@@ -1,4 +1,4 @@
-//! A correct repository passes everything; and for every check there is a repository, wrong in one way, that it finds.
+//! A correct repository passes all checks; and each check finds a defect in a repository that has only that defect.
 
 mod bounds;
 mod defects;
@@ -13,7 +13,7 @@ use super::report::{Grade, Report};
 use super::{Options, checks, judge};
 use repository::{BASE_URL, Repository};
 
-/// Runs the judge without a network, and without waiting.
+/// Runs the validator without a network, and without waiting.
 fn judged(repository: &Repository, options: &Options) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(judge(repository, BASE_URL, options, &mut |_| {}))
@@ -118,7 +118,7 @@ fn deflate_that_is_advertised_is_tried() {
 #[test]
 fn deletions_that_are_not_persistent_may_come_and_go() {
     let mut repository = Repository::new();
-    // The whole list leaves deletions out, and lists by date have them.
+    // The whole list omits deletions, and lists by date contain them.
     repository.page = 100;
     repository.on_answer = |question, text| {
         while question.argument("from").or(question.argument("until")).or(question.argument("set")).is_none()
@@ -151,7 +151,7 @@ fn only_some_checks_can_be_asked_for() {
     assert!(report.is_conformant(true), "{}", render::text(&report, false));
 }
 
-/// Changes Identify as it is sent.
+/// Changes the bytes of Identify.
 fn spoil(question: &Question, raw: &mut Raw, from: &str, to: &[u8]) {
     let at = memchr::memmem::find(&raw.body, from.as_bytes()).filter(|_| question.query == "verb=Identify");
     if let Some(at) = at.filter(|_| question.coding == "identity") {

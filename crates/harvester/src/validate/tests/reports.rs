@@ -1,4 +1,4 @@
-//! Reports for people, for programs and for build servers, and the proofs in them.
+//! Reports for humans, for programs and for build servers, and their excerpts.
 
 use super::super::{Options, judge, render, shape};
 use super::judged;

@@ -1,4 +1,4 @@
-//! A small correct repository in memory, and the places where it can be made wrong.
+//! A small correct repository in memory, and hooks that add defects.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use super::super::exchange::{Question, Raw};
 use super::super::transport::{NoAnswer, Transport};
 
 pub(super) const BASE_URL: &str = "http://repository.example.org/oai";
-/// When everything happens.
+/// The time of all requests.
 pub(super) const NOW: i64 = 1_717_243_200; // 2024-06-01T12:00:00Z
 const DC: &str = "http://www.openarchives.org/OAI/2.0/oai_dc/";
 const OTHER: &str = "http://example.org/other/";
@@ -25,23 +25,23 @@ pub(super) struct Item {
     pub(super) deleted: bool,
 }
 
-/// The repository, and what is wrong with it.
+/// The repository, and its defects.
 pub(super) struct Repository {
     pub(super) items: Vec<Item>,
     pub(super) sets: Vec<String>,
-    /// Records a page; sets have the same.
+    /// The number of records per page; also that of sets.
     pub(super) page: usize,
     pub(super) by_day: bool,
     pub(super) deleted_record: &'static str,
     pub(super) about: &'static str,
     pub(super) set_description: &'static str,
-    /// Changes a request before it is read.
+    /// Changes a request before it is parsed.
     pub(super) on_request: fn(&mut Arguments),
-    /// Changes an answer before it is sent.
+    /// Changes a response before it is sent.
     pub(super) on_answer: fn(&Question, &mut String),
-    /// Changes what is sent.
+    /// Changes the bytes that are sent.
     pub(super) on_wire: fn(&Question, &mut Raw),
-    /// Sends this status with this Retry-After when sets are first asked for.
+    /// Sends this status with this Retry-After to the first request for sets.
     pub(super) refuses: Option<(u16, Option<&'static str>)>,
     pub(super) asked: RefCell<Vec<Question>>,
     pub(super) slept: Cell<Duration>,
@@ -72,7 +72,7 @@ impl Repository {
         }
     }
 
-    /// The same, counting in days.
+    /// Returns the same with a granularity of days.
     pub(super) fn by_day() -> Self {
         let mut repository = Self::new();
         repository.by_day = true;
@@ -80,7 +80,7 @@ impl Repository {
         repository
     }
 
-    /// The same, without sets.
+    /// Returns the same without sets.
     pub(super) fn without_sets() -> Self {
         let mut repository = Self::new();
         repository.sets.clear();
@@ -88,7 +88,7 @@ impl Repository {
         repository
     }
 
-    /// Answers what is understood, and echoes what was asked.
+    /// Responds to the arguments `understood`, and echoes `asked`.
     fn answer(&self, asked: &Arguments, understood: &Arguments) -> String {
         match Request::parse(understood) {
             Err(errors) => {
@@ -257,7 +257,7 @@ fn header(item: &Item) -> String {
     format!("<header{status}><identifier>{identifier}</identifier><datestamp>{datestamp}</datestamp>{sets}</header>")
 }
 
-/// Tokens are the first request and a number.
+/// Parses a token: the first request and a number.
 fn resumed(verb: &str, token: &str) -> Option<(Selection, usize)> {
     let (first, start) = token.rsplit_once(':')?;
     let arguments = query::parse(first.replace(';', "&").as_bytes()).ok()?;
@@ -334,7 +334,7 @@ pub(super) fn gzipped(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// The verbs that were asked.
+/// Returns the verbs of all requests.
 pub(super) fn verbs_asked(repository: &Repository) -> BTreeSet<String> {
     repository.asked.borrow().iter().filter_map(|question| question.argument("verb")).collect()
 }
