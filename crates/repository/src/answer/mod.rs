@@ -122,7 +122,7 @@ fn write_body(visit: &Visit<'_>, body: Body, xml: &mut XmlWriter<'_>, sent: &mut
     Ok(())
 }
 
-/// A `setSpec` element.
+/// Writes a `setSpec` element.
 fn write_set_spec(set: &SetSpec, xml: &mut XmlWriter<'_>) {
     xml.raw("<setSpec>").raw(set.as_str()).raw("</setSpec>");
 }

@@ -65,7 +65,7 @@ impl Repository {
         self.page_and_tell(arguments, host, &mut Sent::default())
     }
 
-    /// The same, and reports in `sent` what the page contains.
+    /// Does the same, and reports in `sent` what the page contains.
     pub fn page_and_tell(
         &self,
         arguments: Result<Arguments, QueryError>,

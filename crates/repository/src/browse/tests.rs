@@ -1,4 +1,4 @@
-//! Pages made from answers written by hand, and from a repository of files.
+//! Tests of pages for hand-written responses, and for a repository of files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use modoai_protocol::SetSpec;
 
 const BASE: &str = "https://example.org/modoai";
 
-/// The page of what stands inside an answer to these arguments.
+/// Returns the page of a response to these arguments with this content.
 fn page(asked: &[(&str, &str)], inside: &str) -> String {
     let asked: Arguments = asked.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let value = |name: &str| asked.iter().find(|(given, _)| given == name).map(|(_, v)| v.clone()).unwrap_or_default();
@@ -39,7 +39,7 @@ fn page(asked: &[(&str, &str)], inside: &str) -> String {
     readable(&page)
 }
 
-/// Without the escapes that are only for caution.
+/// Removes escapes that are not required.
 fn readable(page: &str) -> String {
     page.replace("&#x2f;", "/").replace("&#x27;", "'")
 }
@@ -51,7 +51,7 @@ fn assert_has(page: &str, parts: &[&str]) {
     }
 }
 
-/// Every element that is opened is closed, in order.
+/// Checks that elements are closed in the order in which they were opened.
 #[track_caller]
 fn assert_balanced(page: &str) {
     const VOID: [&str; 5] = ["meta", "link", "input", "br", "!doctype"];
@@ -254,7 +254,7 @@ fn a_download_has_the_whole_list() {
     for (allowance, expected) in [
         (Allowance { records: 1_200, bytes: 0 }, 1_200),
         (Allowance { records: 1_199, bytes: 0 }, 0),
-        // Each page has 500 records, and it is known only then how many bytes they are.
+        // Each page has 500 records, and only then is their size in bytes known.
         (Allowance { records: 0, bytes: 1_000 }, 500),
     ] {
         let (lines, count) = load_within(allowance, Form::JsonLines, "verb=ListRecords&metadataPrefix=oai_dc");

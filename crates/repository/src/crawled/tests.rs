@@ -1,4 +1,4 @@
-//! A crawl that tests make up, and the catalogue it leaves.
+//! Tests with synthetic crawls, and the resulting catalogue.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -91,7 +91,7 @@ fn the_same_bytes_are_no_change_and_others_are_stamped_now() {
 fn only_what_is_certainly_gone_is_deleted() {
     let mut crawled = crawled();
     crawled.first(8);
-    // A crawl that was interrupted never finishes, and nothing is gone.
+    // An interrupted crawl is never finished, and deletes nothing.
     crawled.intake.begin();
     crawled.intake.gone(&url(0));
     crawled.intake.begin();
@@ -107,7 +107,8 @@ fn only_what_is_certainly_gone_is_deleted() {
     assert_eq!(deleted, [false, true, false, true, false, false, false, false]);
     assert!(crawled.shelf.get(&url(1)).expect("readable").is_none());
 
-    // Something unread may lead to what was not found; what is called gone is gone all the same.
+    // An unread document may link to resources that were not found; resources that the server reports as missing are
+    // deleted anyway.
     crawled.intake.begin();
     crawled.intake.untested("http://h/new", true);
     crawled.intake.gone(&url(0));
@@ -115,7 +116,7 @@ fn only_what_is_certainly_gone_is_deleted() {
     assert_eq!((taken.deleted, taken.resources), (1, 5));
     assert!(taken.reprieve.is_some_and(|why| why.contains("http://h/new")));
 
-    // Seen again, it is back.
+    // A resource that is found again is listed again.
     crawled.intake.begin();
     crawled.keep(&url(1), "text", "Tue, 01 Jan 2019 00:00:00 GMT");
     assert_eq!(crawled.intake.finish(true).expect("room").resources, 6);

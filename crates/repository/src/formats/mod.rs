@@ -23,7 +23,7 @@ use crate::repository::Repository;
 /// Formats, in the order of ListMetadataFormats.
 pub type Formats = Arc<[Arc<dyn Format>]>;
 
-/// Every format of a site.
+/// Returns every format of a site.
 pub fn all() -> Formats {
     Arc::new([Arc::new(oai_dc::OaiDc), Arc::new(http_header::HttpHeader), Arc::new(oai_didl::OaiDidl)])
 }

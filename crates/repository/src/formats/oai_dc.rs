@@ -40,7 +40,7 @@ impl Format for OaiDc {
         SCHEMA.to_owned()
     }
 
-    /// Only the first time: a title is stored once it has been read.
+    /// Returns true only the first time: a title is stored once it has been read.
     fn needs_get(&self, item: &Item) -> bool {
         item.facts.title.is_none() && title::is_in(&item.media_type)
     }

@@ -420,7 +420,7 @@ mod tests {
         let site = Site::open(root.path(), &SiteSettings::default(), &[]).expect("a site");
         let catalogue = Arc::new(Sqlite::open(state.path(), system_clock()).expect("a catalogue"));
         let reconciler = Reconciler::new(Arc::new(site), catalogue.writer().expect("the only writer"), 50);
-        // A pause so long that its end does not exist.
+        // A pause so long that its end cannot be represented.
         let pace = Pace { rescan: Duration::MAX, digests: false, access_files: Vec::new() };
         let (_waker, wakened) = UnixStream::pair().expect("a pair");
         let status = Arc::new(Status::default());

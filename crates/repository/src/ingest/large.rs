@@ -44,7 +44,7 @@ pub(super) struct Backlog {
     pub(super) hashing: Option<Hashing>,
 }
 
-/// The backlogs of all large files, the first to be worked off first.
+/// Returns the backlogs of all large files, in the order of processing.
 pub(super) fn backlogs() -> [Backlog; 2] {
     [LARGE + 1..=HUGE, HUGE + 1..=u64::MAX].map(|sizes| Backlog {
         sizes,
@@ -69,7 +69,7 @@ impl Backlog {
         }
     }
 
-    /// The next file.
+    /// Returns the next file.
     pub(super) fn next(&mut self, reader: &Reader<'_>) -> Option<Item> {
         while let Some(name) = self.names.pop_first() {
             if let Some(item) = reader.undigested(&name, &self.sizes) {

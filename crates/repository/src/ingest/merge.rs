@@ -54,8 +54,8 @@ enum KnownStage {
 }
 
 impl<'a> Merge<'a> {
-    /// `live` is the number of known items, if everything is to be compared. Files in the `guarded` directories are
-    /// never treated as deleted.
+    /// Starts a comparison. `live` is the number of known items, if everything is to be compared. Files in the
+    /// `guarded` directories are never treated as deleted.
     pub(super) fn new(reconciler: &'a mut Reconciler, guarded: Vec<String>, live: u64) -> Self {
         let (known, changes, gone) = (VecDeque::new(), Vec::new(), Vec::new());
         let (part, stage, tally) = (&Part::Everything, KnownStage::Done, Tally::default());

@@ -268,7 +268,7 @@ impl Reconciler {
         Ok(tally)
     }
 
-    /// The same, but leaves a first filling incomplete, for a caller that runs before the describer with the final
+    /// Does the same, but leaves a first filling incomplete, for a caller that runs before the describer with the final
     /// decision on media types. Until that one has run, nothing is listed, and a correction is not reported as a
     /// change.
     pub fn beforehand(&mut self, on_folder: OnFolder<'_>) -> Result<Tally, IngestError> {

@@ -1,4 +1,4 @@
-//! The catalogue follows the folder, whatever happens to the folder.
+//! The catalogue follows all changes of the directory.
 
 mod described;
 mod kept;
@@ -26,7 +26,7 @@ use crate::item::{Facts, Item};
 use crate::site::folder::Folder;
 use crate::site::{Links, Root, Site, SiteSettings};
 
-/// A folder with a catalogue.
+/// A directory with a catalogue.
 struct Bench {
     folder: tempfile::TempDir,
     _state: tempfile::TempDir,
@@ -50,7 +50,7 @@ impl Bench {
         self.put_beside(&format!("root/{path}"), bytes);
     }
 
-    /// A file that is not below the root.
+    /// Writes a file that is not below the root.
     fn put_beside(&self, path: &str, bytes: &[u8]) {
         let path = self.folder.path().join(path);
         fs::create_dir_all(path.parent().expect("below the root")).expect("folders");
@@ -66,7 +66,7 @@ impl Bench {
         Reconciler::new(Arc::new(site), writer, 50)
     }
 
-    /// A site of the root and of these paths beside it, at these prefixes.
+    /// Returns a site of the root and of these paths outside it, at these prefixes.
     fn site_with(&self, added: &[(&str, &str)]) -> Arc<Site> {
         let added = added.iter().map(|(prefix, path)| ((*prefix).to_owned(), self.folder.path().join(path)));
         let roots = std::iter::once((String::new(), self.root())).chain(added);
@@ -91,7 +91,7 @@ impl Bench {
         Keeper::start(reconciler, self.catalogue.clone(), pace).expect("a keeper")
     }
 
-    /// Looks at everything once, as `modoai index` does.
+    /// Scans everything once, as `modoai index` does.
     fn index(&self) {
         self.reconciler().everything(&|_, _| {}).expect("an index");
     }
@@ -106,12 +106,12 @@ impl Bench {
         self.items().into_values().filter(|item| !item.deleted).map(|item| item.name).collect()
     }
 
-    /// Moves something, from and to places beside the root.
+    /// Renames something outside the root.
     fn rename_beside(&self, from: &str, to: &str) {
         fs::rename(self.folder.path().join(from), self.folder.path().join(to)).expect("renamed");
     }
 
-    /// Waits until this is so.
+    /// Waits until the condition is true.
     #[track_caller]
     fn until(&self, what: &str, is_so: impl Fn() -> bool) {
         wait_until(what, is_so);
@@ -122,7 +122,7 @@ impl Bench {
     }
 }
 
-/// Waits until the catalogue lists exactly these.
+/// Waits until the catalogue lists exactly these names.
 #[track_caller]
 fn until_live(bench: &Bench, expected: &[&str]) {
     wait_for(&format!("{expected:?} are listed"), || {
@@ -131,7 +131,7 @@ fn until_live(bench: &Bench, expected: &[&str]) {
     });
 }
 
-/// A writer that counts its commits, and panics if there would be more than so many.
+/// A writer that counts its commits, and panics if it exceeds this number.
 struct Spy {
     writer: Box<dyn Writer>,
     commits: Arc<AtomicUsize>,
@@ -223,10 +223,10 @@ fn no_trick_with_times_hides_a_change() {
     set_modified(&path, past);
     bench.index();
     let before = bench.stamp("file");
-    // As `cp -p` or `rsync -a --inplace` would: same size, same modification time, other bytes.
+    // As by `cp -p` or `rsync -a --inplace`: same size, same modification time, other bytes.
     fs::write(&path, b"other").expect("a change");
     set_modified(&path, past);
-    // And a file from the past, as `tar x` makes it.
+    // A file from the past, as `tar x` creates it.
     bench.put("unpacked", b"x");
     set_modified(&bench.root().join("unpacked"), past);
     bench.index();
@@ -299,7 +299,7 @@ fn most_of_a_site_gone_at_once_is_not_believed() {
     let refused = bench.reconciler().everything(&|_, _| {});
     assert!(matches!(refused, Err(IngestError::Vanished { share: 50, live: 2_101 })), "{refused:?}");
     assert_eq!(bench.live().len(), 2_101);
-    // The same seen as it happens is believed: there are events for it.
+    // The same deletion is accepted if it is observed as an event.
     bench.reconciler().reconcile(&[Part::Name("disk".to_owned())], &|_, _| {}).expect("followed");
     assert_eq!(bench.live(), ["home"]);
 }
@@ -336,7 +336,7 @@ fn an_unmounted_disk_is_no_deletion_although_it_was_mounted_before_the_start() {
     bench.put("disk/new", b"x");
     bench.index();
     assert_eq!(bench.live(), ["disk/a", "disk/deep/b", "disk/new"]);
-    // Nor is it one when a look is taken only there; and it is still remembered.
+    // It is not accepted either if only that part is scanned; and the mount point is still remembered.
     bench.reconciler().reconcile(&[Part::Name("disk".to_owned())], &|_, _| {}).expect("followed");
     bench.index();
     assert_eq!(bench.live().len(), 3);
@@ -348,7 +348,7 @@ fn an_unmounted_disk_is_no_deletion_although_it_was_mounted_before_the_start() {
 #[test]
 fn a_disk_that_is_mounted_is_remembered() {
     let bench = Bench::new();
-    // Nothing can be mounted here, but a link to another device looks the same.
+    // Tests cannot mount a file system, but a link to another device looks the same.
     let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
     fs::write(elsewhere.path().join("a"), b"x").expect("a file");
     fs::create_dir(elsewhere.path().join("inner")).expect("a folder");

@@ -300,8 +300,8 @@ impl Site {
         self.get_near(&mut Nearby::default(), item_name)
     }
 
-    /// The same for one of many files: a list contains the files of a directory in a row, and the directory stays open
-    /// between them.
+    /// Does the same for one of many files: a list contains the files of a directory in a row, and the directory stays
+    /// open between them.
     pub fn get_near(&self, nearby: &mut Nearby, item_name: &str) -> io::Result<Option<Representation>> {
         let Some(segments) = name::decode(item_name) else { return Ok(None) };
         let Some((_, before)) = segments.split_last() else { return Ok(None) };

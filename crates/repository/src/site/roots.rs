@@ -219,7 +219,7 @@ impl Layer {
         }
     }
 
-    /// The same, without opening a plain file in a directory.
+    /// Does the same, without opening a plain file in a directory.
     pub(super) fn glance(&self, segments: &[Vec<u8>], links: Links) -> io::Result<Option<Sight>> {
         use std::os::unix::ffi::OsStrExt as _;
         let Some((last, before)) = segments[self.depth..].split_last() else {

@@ -133,7 +133,7 @@ mod tests {
             let counted = (1..=segments.len()).any(|depth| rules.withholds_last(&segments[..depth]));
             assert!(counted, "{withheld} is hidden, but not counted");
         }
-        // What the IndexIgnore of Debian's httpd names, and what editors leave.
+        // The names in the IndexIgnore of Debian's httpd, and files that editors leave.
         for ignored in ["a~", "a#", "#a#", "RCS/a,v", "CVS/Root", "a,v", "a,t", ".a.swp", "Thumbs.db"] {
             let segments = path(ignored);
             assert!(!rules.shows(&segments), "{ignored}");

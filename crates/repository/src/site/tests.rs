@@ -1,4 +1,4 @@
-//! What the walk lists is what GET returns, for trees that try to break that.
+//! The walk lists exactly the files that GET returns, also for unusual trees.
 
 mod laid_over;
 mod linked;
@@ -100,7 +100,7 @@ fn a_walk_through_thousands_of_folders_holds_few_of_them_open() {
     });
     result.expect("a readable tree");
     assert_eq!(files, 2_000);
-    // Other tests of this process have some of their own.
+    // Other tests of this process have open descriptors, too.
     let most = most.into_inner();
     assert!(most < 500, "{most} descriptors were open at once");
 }
@@ -159,12 +159,12 @@ fn a_root_that_is_gone_is_an_error_and_not_an_empty_site() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Any tree of files with any names: the listed names equal the names GET finds, once each.
+    /// For any tree of files with any names, the listed names equal the names that GET finds, once each.
     #[test]
     fn listed_is_what_can_be_had(paths in prop::collection::vec(prop::collection::vec(segment(), 1..4), 0..40)) {
         let root = tempfile::tempdir().expect("a folder");
         for path in &paths {
-            // Some paths collide with files; those are simply not made.
+            // Some paths collide with files; those are skipped.
             let path = path.iter().fold(root.path().to_owned(), |at, name| at.join(OsStr::from_bytes(name)));
             if fs::create_dir_all(path.parent().expect("below the root")).is_ok() && !path.is_dir() {
                 let _ = fs::write(&path, b"x");
@@ -189,7 +189,7 @@ proptest! {
     }
 }
 
-/// File names of every kind the kernel allows, hidden and ignored ones among them.
+/// Generates all kinds of file names that the kernel allows, including hidden and ignored ones.
 fn segment() -> impl Strategy<Value = Vec<u8>> {
     let bytes = prop::collection::vec(any::<u8>().prop_filter("legal", |byte| !matches!(byte, 0 | b'/')), 1..12);
     let words =

@@ -1,4 +1,4 @@
-//! A host that knows better than the site what its files are is asked when it may have something new to say.
+//! A host that determines the media types of files is queried when its decisions may have changed.
 
 use std::borrow::Cow;
 use std::io;
@@ -10,7 +10,7 @@ use crate::site::describe::{Describer, Description};
 use crate::site::folder::fingerprint_of;
 use crate::site::walk::Met;
 
-/// Says what it was told to say.
+/// Returns the configured description.
 #[derive(Default)]
 struct Told {
     media_type: Mutex<String>,
@@ -33,7 +33,7 @@ impl Told {
         self.elsewhere.lock().expect("not poisoned").insert(name.to_owned(), file.to_owned());
     }
 
-    /// Which names were asked about since this was last called.
+    /// Returns the names for which it was queried since the last call.
     fn asked(&self) -> Vec<String> {
         std::mem::take(&mut *self.asked.lock().expect("not poisoned"))
     }
@@ -70,7 +70,7 @@ fn media_type(bench: &Bench, name: &str) -> String {
     bench.items().get(name).map(|item| item.media_type.to_string()).unwrap_or_default()
 }
 
-/// Lets files grow old enough to be settled.
+/// Waits until files are old enough to be settled.
 fn wait_a_moment() {
     std::thread::sleep(Duration::from_millis(50));
 }
@@ -100,7 +100,7 @@ fn the_describer_is_asked_about_all_files_at_first_and_then_about_new_ones() {
     assert_eq!((media_type(&bench, "a.html"), media_type(&bench, "b/c")), ("text/x-one".into(), "text/x-two".into()));
     assert!(bench.stamp("b/c") > before);
     drop(reconciler);
-    // After a start everything may be different.
+    // After a start, all descriptions may have changed.
     bench.reconciler().described_by(told.clone()).everything(&|_, _| {}).expect("an index");
     assert_eq!(told.asked(), ["a.html", "b/c", "new"]);
     assert_eq!(media_type(&bench, "a.html"), "text/x-two");
@@ -194,10 +194,10 @@ fn a_name_that_stands_for_another_file_changes_with_that_file() {
     assert_eq!(size("plain"), 1, "what is not there stands for nothing");
     wait_a_moment();
     bench.put_beside("real/page", b"changed elsewhere");
-    // Noted for good: what has just been written is looked at, and may be stamped, once more.
+    // The file was just written, so it is read, and may be stamped, once more.
     let state = File::open(&real).and_then(|file| fingerprint_of(&file)).expect("a file");
     bench.until("its change", || bench.items()["page"].fingerprint == state);
-    // What was met at first does not matter any more.
+    // The file that was found first has no effect now.
     let before = bench.stamp("page");
     bench.put("page", b"changed here");
     bench.put("last", b"x");
@@ -205,7 +205,7 @@ fn a_name_that_stands_for_another_file_changes_with_that_file() {
     wait_a_moment();
     assert_eq!((size("page"), bench.stamp("page")), (17, before));
     drop(running);
-    // A new start finds the same again, and nothing has changed.
+    // A restart finds the same files, without a change.
     let again = keeper(&bench, bench.reconciler(), &told);
     wait_a_moment();
     assert_eq!((size("page"), bench.stamp("page")), (17, before));

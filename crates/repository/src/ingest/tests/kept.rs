@@ -1,4 +1,4 @@
-//! A running keeper notices.
+//! A running keeper detects changes.
 
 use std::io::{self, Write as _};
 use std::time::Instant;
@@ -23,7 +23,7 @@ fn a_kept_catalogue_shows_every_change_soon() {
     soon(&["a", "b", "deep/er/c", "deep/er/d"]);
     fs::rename(root.join("deep"), root.join("moved")).expect("renamed");
     soon(&["a", "b", "moved/er/c", "moved/er/d"]);
-    // The moved folder is still watched, under its new name.
+    // The moved directory is still watched, under its new name.
     bench.put("moved/er/e", b"x");
     fs::remove_file(root.join("moved/er/c")).expect("removed");
     soon(&["a", "b", "moved/er/d", "moved/er/e"]);
@@ -34,7 +34,7 @@ fn a_kept_catalogue_shows_every_change_soon() {
     soon(&["a", "b", "moved/er/d", "moved/er/e"]);
     fs::remove_dir_all(root.join("moved")).expect("removed");
     soon(&["a", "b"]);
-    // Atomic replacement changes the file without it ever being away.
+    // Atomic replacement changes the file, which is never missing.
     let before = bench.items()["a"].fingerprint;
     bench.put(".a.new", b"replaced");
     fs::rename(root.join(".a.new"), root.join("a")).expect("replaced");
@@ -55,7 +55,7 @@ fn files_are_read_ahead_of_whoever_needs_to_know_them() {
     });
     assert!(facts("page.html").digests.is_some(), "both at once");
     assert_eq!(facts("small").title, None, "no title to be read");
-    // And again when they change, or when there are more of them.
+    // And again when they change, or when further ones are added.
     let before = facts("small").digests;
     bench.put("page.html", b"<title>Read again, later</title>");
     bench.put("small", b"y");
@@ -107,7 +107,7 @@ fn thousands_of_new_files_are_shown_soon() {
     bench.until("every new file", || bench.catalogue.count(Selected::ALL).expect("a count") == 4_001);
 }
 
-/// A kept site of so many files in one folder and one beside it, compared once.
+/// Returns a watched site with this number of files in one directory and one outside it, scanned once.
 fn kept_with_disk(files: usize) -> (Bench, Keeper) {
     let bench = Bench::new();
     for number in 0..files {
@@ -134,7 +134,7 @@ fn deletions_seen_as_they_happen_are_believed_however_many() {
 fn a_large_file_keeps_nobody_waiting() {
     let bench = Bench::new();
     let large = File::create(bench.root().join("large")).expect("a file");
-    // To read all of it would take most of an hour.
+    // Reading all of it would take most of an hour.
     large.set_len(8 << 40).expect("a hole");
     drop(large);
     let keeper = bench.keeper_of(bench.reconciler(), true);
@@ -154,7 +154,7 @@ fn digests_of_large_files_follow_changes_and_move_no_datestamp() {
     let bench = Bench::new();
     let size = usize::try_from(LARGE).expect("a small number") + 1;
     bench.put("a", &vec![b'a'; size]);
-    // A file that was written a moment ago is looked at twice.
+    // A file that was written a moment ago is read twice.
     std::thread::sleep(2 * TICK);
     let keeper = bench.keeper();
     let of = |name: &str| bench.items().get(name).and_then(|item| item.facts.digests);

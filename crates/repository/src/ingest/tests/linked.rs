@@ -1,11 +1,11 @@
-//! What has a name by a symbolic link changes with what it leads to.
+//! A name that is a symbolic link changes with its target.
 
 use std::os::unix::fs::symlink;
 use std::sync::atomic::AtomicBool;
 
 use super::*;
 
-/// A link below the root.
+/// Creates a link below the root.
 fn link(bench: &Bench, target: &str, at: &str) {
     symlink(target, bench.root().join(at)).expect("a link");
 }
@@ -49,7 +49,7 @@ fn a_folder_moved_away_or_in_changes_every_link_through_it() {
     soon(&bench, &["a/y.txt", "b/x.txt", "link/y.txt"]);
     bench.put("a/x.txt", b"x");
     soon(&bench, &["a/x.txt", "a/y.txt", "b/x.txt", "link/x.txt", "link/y.txt", "lx.txt", "ly.txt"]);
-    // The link itself is turned elsewhere.
+    // The link itself is changed.
     link(&bench, "b", "other");
     rename(&bench, "other", "link");
     soon(&bench, &["a/x.txt", "a/y.txt", "b/x.txt", "link/x.txt", "lx.txt", "ly.txt"]);
@@ -88,7 +88,7 @@ fn a_hidden_file_is_watched_where_a_link_shows_it() {
     soon(&bench, &[]);
     rename(&bench, ".data/away", ".data/deep");
     soon(&bench, &["folder/file", "shown"]);
-    // Other folders with the same paths are other folders.
+    // Other directories at the same paths are watched separately.
     rename(&bench, ".data", ".gone");
     soon(&bench, &[]);
     bench.put(".data/deep/file", b"new");
@@ -117,7 +117,7 @@ fn a_linked_folder_is_there_as_long_as_the_doorkeeper_lets_the_walk_in() {
     is_open.store(true, Ordering::Relaxed);
     keeper.look_at("link");
     soon(&bench, &["a", "link/deep/file"]);
-    // Where only a part behind the link is looked at, the door is asked for too.
+    // If only a part behind the link is scanned, the doorkeeper is called, too.
     is_open.store(false, Ordering::Relaxed);
     bench.put_beside("out/deep/er/file", b"x");
     bench.put("b", b"x");

@@ -1,4 +1,4 @@
-//! Added roots are followed as the main one is, and may come and go.
+//! Added roots are watched like the main one, and may be created and removed.
 
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -10,7 +10,7 @@ fn soon(bench: &Bench, expected: &[&str]) {
     until_live(bench, expected);
 }
 
-/// A bench with a keeper of these roots.
+/// Returns a bench with a keeper of these roots.
 fn kept(added: &[(&str, &str)], files: &[&str]) -> (Bench, Keeper) {
     let bench = Bench::new();
     files.iter().for_each(|path| bench.put_beside(path, b"x"));
@@ -40,7 +40,7 @@ fn an_added_root_is_followed_through_its_loss_and_its_return() {
     soon(&bench, &["a"]);
     bench.put_beside("docs/g", b"x");
     soon(&bench, &["a", "x/docs/g"]);
-    // And so is what looking at the folder around it leaves to be watched.
+    // It is also watched after a scan of its parent directory.
     bench.put("x/h", b"x");
     soon(&bench, &["a", "x/docs/g", "x/h"]);
     bench.rename_beside("docs", "away");
@@ -57,7 +57,7 @@ fn a_root_that_was_never_there_is_noticed_when_it_comes() {
     soon(&bench, &["a"]);
     bench.put_beside("home/alice/public/page", b"x");
     soon(&bench, &["a", "~alice/page"]);
-    // Wherever on the way it goes.
+    // Regardless of which directory in its path is renamed.
     bench.rename_beside("home/alice", "home/gone");
     soon(&bench, &["a"]);
     bench.rename_beside("home/gone", "home/alice");
@@ -130,7 +130,7 @@ fn folders_of_one_name_in_two_roots_are_both_watched() {
     bench.put_beside("docs/in/c", b"x");
     bench.put("docs/in/d", b"x");
     soon(&bench, &["docs/in/a", "docs/in/b", "docs/in/c", "docs/in/d"]);
-    // What lay under it shows again.
+    // The file below it becomes visible again.
     bench.put("docs/in/b", b"under it");
     bench.rename_beside("docs", "away");
     soon(&bench, &["docs/in/a", "docs/in/b", "docs/in/d"]);
@@ -151,7 +151,7 @@ fn a_root_that_cannot_be_read_is_no_deletion() {
     };
     bench.reconciler_of(&site).everything(&|_, _| {}).expect("an index");
     bench.rename_beside("docs", "away");
-    // A circle is neither there nor missing, for whoever reads.
+    // A loop of links is an error: its target is not known to be missing, for any user.
     symlink(&docs, &docs).expect("a link");
     fs::remove_file(bench.root().join("a")).expect("removed");
     bench.put("z", b"x");
@@ -173,13 +173,13 @@ fn a_disk_behind_a_root_is_remembered_and_its_loss_is_no_deletion() {
     }
     fs::write(elsewhere.path().join("b"), b"x").expect("a file");
     bench.put("a", b"x");
-    // Nothing can be mounted here, but a link to another device looks the same.
+    // Tests cannot mount a file system, but a link to another device looks the same.
     let disk = bench.folder.path().join("disk");
     symlink(elsewhere.path(), &disk).expect("a link");
     let site = bench.site_with(&[("disk", "disk"), ("same", "root")]);
     let look = || bench.reconciler_of(&site).everything(&|_, _| {}).expect("an index");
     look();
-    // The directory for temporary files may be on a file system of its own; that mount is remembered by its path.
+    // The directory for temporary files may be on a separate file system; that mount is remembered by its path.
     let mut mounts = bench.writer().mounts().expect("mounts");
     mounts.retain(|name| !name.starts_with('/'));
     assert_eq!(mounts, BTreeSet::from(["disk/".to_owned()]));
@@ -233,7 +233,7 @@ fn thousands_of_added_roots_are_kept() {
     let added: Vec<(&str, &str)> = homes.iter().map(|(prefix, path)| (prefix.as_str(), path.as_str())).collect();
     // Most have no pages.
     let files: Vec<String> = homes.iter().step_by(100).map(|(_, path)| format!("{path}/page")).collect();
-    // To look at every root for every one would take longer than is waited for here.
+    // Scanning every root for every other one would exceed the timeout of this test.
     let (bench, _keeper) = kept(&added, &files.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(bench.live().len(), 150);
     bench.put_beside("home/1001/public/page", b"x");

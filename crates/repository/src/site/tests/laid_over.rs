@@ -1,4 +1,4 @@
-//! Roots laid over each other show what the nearest of them has.
+//! The nearest of several roots laid over each other determines the file of a name.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn text_of(site: &Site, item_name: &str) -> Option<String> {
     Some(text)
 }
 
-/// What could not be looked at.
+/// Returns the names that could not be read.
 fn unknown(site: &Site) -> Vec<String> {
     let mut names = Vec::new();
     let result: io::Result<()> = walk(site, "", &|_, _| {}, &mut |step| {
@@ -62,7 +62,7 @@ fn the_nearest_root_decides_on_a_file_and_all_have_a_say_in_folders() {
         assert_eq!(text_of(&site, name).as_deref(), Some(text), "{name}");
         assert!(matches!(site.find(&format!("/{name}")), Ok(Found::File(found, _)) if found == name), "{name}");
     }
-    // A folder in a near root hides a file in a far one.
+    // A directory in a near root hides a file in a distant one.
     fs::create_dir(at("alias/only")).expect("a folder");
     assert!(!walked(&site).contains(&"a/only".to_owned()) && text_of(&site, "a/only").is_none());
     assert!(matches!(site.find("/a/only"), Ok(Found::Folder(None))));
@@ -106,7 +106,7 @@ fn an_added_root_may_be_missing_but_not_in_doubt() {
     put(folder.path(), "added/near", b"x");
     assert_eq!(walked(&site), ["added/far", "added/near", "z"]);
     fs::rename(&added, folder.path().join("away")).expect("moved away");
-    // A circle is neither there nor missing, for whoever reads.
+    // A loop of links is an error: its target is not known to be missing, for any user.
     symlink(&added, &added).expect("a link");
     assert_eq!(unknown(&site), ["added"]);
     assert!(site.get("added/near").is_err() && site.get("added/far").is_err());
@@ -155,7 +155,7 @@ fn thousands_of_roots_are_quick() {
     let folder = tempfile::tempdir().expect("a folder");
     put(folder.path(), "main/a", b"x");
     let mut roots = vec![Root { prefix: String::new(), path: folder.path().join("main") }];
-    // Few folders, for making thousands takes longer than all that is tested here.
+    // Few directories, because creating thousands takes longer than the tested operation.
     let home = |number: usize| format!("home/{}/public", number % 50);
     (0..50).for_each(|number| put(folder.path(), &format!("{}/page", home(number)), b"x"));
     for number in 0..5_000 {
@@ -169,14 +169,14 @@ fn thousands_of_roots_are_quick() {
         let mut nearby = Nearby::default();
         assert!(names.iter().all(|name| matches!(site.get_near(&mut nearby, name), Ok(Some(_)))));
     });
-    // Looking at every root for every name would take minutes.
+    // Scanning every root for every name would take minutes.
     assert!(effort.as_secs() < 30, "took {effort:?} of a processor");
 }
 
-/// A root of the model: the segments of its prefix, and where it is.
+/// A root of the model: the segments of its prefix, and its path.
 type Placed = (Vec<String>, PathBuf);
 
-/// The files of a site, told the slow and simple way.
+/// Returns the files of a site, computed by a slow and simple method.
 fn model(roots: &[Placed]) -> BTreeMap<String, u64> {
     use std::os::unix::fs::MetadataExt as _;
     let mut candidates = BTreeSet::new();
@@ -218,7 +218,7 @@ fn path() -> impl Strategy<Value = Vec<String>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Any folders, files and missing things at any prefixes.
+    /// For any directories, files and missing entries at any prefixes.
     #[test]
     fn the_walk_is_what_a_simple_model_says(
         files in prop::collection::vec((0..4_usize, path()), 0..40),
@@ -231,7 +231,7 @@ proptest! {
             fs::create_dir(at(tree, &[])).expect("a tree");
         }
         for (tree, path) in files {
-            // Some paths collide; those are simply not made.
+            // Some paths collide; those are skipped.
             let path = at(tree, &path);
             if fs::create_dir_all(path.parent().expect("below the folder")).is_ok() && !path.is_dir() {
                 let _ = fs::write(&path, b"x");

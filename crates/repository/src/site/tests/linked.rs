@@ -1,18 +1,18 @@
-//! Symbolic links show what they lead to, and one of them does not make a site of the whole machine.
+//! Symbolic links show their targets, and a link to a parent directory does not publish the whole file system.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use super::*;
 
-/// A site whose links may lead anywhere.
+/// Returns a site whose links may point anywhere.
 fn anywhere(roots: &[(&str, &Path)]) -> Site {
     let root = |(prefix, path): &(&str, &Path)| Root { prefix: (*prefix).to_owned(), path: path.to_path_buf() };
     let settings = SiteSettings { follow_links: Links::Anywhere, ..SiteSettings::default() };
     Site::open_roots(roots.iter().map(root).collect(), &settings, &[]).expect("a site")
 }
 
-/// The site with a doorkeeper who refuses these folders, and the names of those that it was asked for.
+/// Returns the site with a doorkeeper that refuses these directories, and the names for which it was called.
 fn kept(site: Site, refused: &[&str]) -> (Site, Arc<Mutex<Vec<String>>>) {
     let refused: Vec<String> = refused.iter().map(|name| (*name).to_owned()).collect();
     let asked = Arc::new(Mutex::new(Vec::new()));
@@ -24,7 +24,7 @@ fn kept(site: Site, refused: &[&str]) -> (Site, Arc<Mutex<Vec<String>>>) {
     (site.with_doorkeeper(Box::new(doorkeeper)), asked)
 }
 
-/// What was asked since, in order of names.
+/// Returns the names of calls since the last time, in order.
 fn asked_since(asked: &Mutex<Vec<String>>) -> Vec<String> {
     let mut names = std::mem::take(&mut *asked.lock().expect("no panic"));
     names.sort();
@@ -35,7 +35,7 @@ fn link(target: impl AsRef<Path>, at: impl AsRef<Path>) {
     symlink(target, at).expect("a link");
 }
 
-/// What is met in the folder of this name.
+/// Returns the names found in the directory of this name.
 fn walked_in(site: &Site, folder_name: &str) -> Vec<String> {
     let mut names = Vec::new();
     let result: io::Result<()> = walk(site, folder_name, &|_, _| {}, &mut |step| {
@@ -67,12 +67,12 @@ fn the_doorkeeper_is_asked_once_of_every_linked_folder_and_of_nothing_else() {
     let open = ["open/b", "open/inner/c", "open/inner/on/d"];
     assert_eq!(walked(&site), [&["file"], &open[..], &["plain/deep/a"]].concat());
     assert_eq!(asked_since(&asked), ["open/", "open/inner/on/", "sh%20ut/"]);
-    // On the next walk again, and of the links that a walk of a part begins behind.
+    // Called again in the next walk, also for links above the part that a walk reads.
     assert_eq!(walked_in(&site, "open/inner/"), ["open/inner/c", "open/inner/on/d"]);
     assert_eq!(asked_since(&asked), ["open/", "open/inner/on/"]);
     assert!(walked_in(&site, "sh%20ut/inner/on/").is_empty());
     assert_eq!(asked_since(&asked), ["sh%20ut/"], "nothing behind a closed door");
-    // It keeps the walk out, not a GET.
+    // The doorkeeper applies to the walk, not to a GET.
     assert!(is_there(&site, "sh%20ut/inner/c"));
     assert!(asked_since(&asked).is_empty());
 }
@@ -105,7 +105,7 @@ fn what_the_kernel_makes_up_is_never_entered() {
     for (target, name) in [("/proc", "proc"), ("/proc/self", "self"), ("/proc/sys/kernel", "kernel"), ("/sys", "sys")] {
         link(target, at(name));
     }
-    // Another device, but an ordinary one.
+    // Another device, but an ordinary file system.
     let disk = tempfile::tempdir_in("/dev/shm");
     if let Ok(disk) = &disk {
         put(disk.path(), "inner/file", b"x");
@@ -133,18 +133,19 @@ fn folders_that_link_to_each_other_have_a_bounded_number_of_paths() {
     }
     let site = site(root.path());
     let walked = walked(&site);
-    // Eight folders, and from each up to four of the seven others in any order.
+    // Eight directories, and from each up to four of the seven others in any order.
     assert_eq!(walked.len(), 8 * (1 + 7 + 7 * 6 + 7 * 6 * 5 + 7 * 6 * 5 * 4));
     let (last, beyond) = ("a/to-b/to-c/to-d/to-e/file", "a/to-b/to-c/to-d/to-e/to-f/file");
     assert!(walked.iter().any(|name| name == last) && is_there(&site, last));
     assert!(!is_there(&site, beyond));
     assert!(matches!(site.find("/a/to-b/to-c/to-d/to-e/to-f/"), Ok(Found::Nothing)));
-    // A linked file is no folder.
+    // A linked file is not a directory.
     link("../e/file", root.path().join("e/to-file"));
     assert!(is_there(&site, "a/to-b/to-c/to-d/to-e/to-file"));
 }
 
-/// The files of a tree with links, told the slow and simple way. `within` are the real paths of the folders around.
+/// Returns the files of a tree with links, computed by a slow and simple method. `within` are the real paths of the
+/// directories around it.
 fn model(
     path: &Path,
     name: &str,
@@ -178,7 +179,7 @@ fn path() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Any folders, and any links among them: the walk is what a simple model says, and GET agrees.
+    /// For any directories and links among them, the walk equals that of a simple model, and GET agrees.
     #[test]
     fn links_are_followed_as_a_simple_model_does(
         files in prop::collection::vec(path(), 1..8),
@@ -190,7 +191,7 @@ proptest! {
             put(root.path(), &format!("{path}/file"), b"x");
         }
         for (at, target) in links {
-            // Some paths are taken, or in no folder; those links are simply not made.
+            // Some paths exist already, or have no parent directory; those links are skipped.
             let _ = symlink(root.path().join(target), root.path().join(at));
         }
         let site = site(root.path());
