@@ -65,7 +65,7 @@ impl ValueEnum for Failing {
         FAILING
     }
 
-    /// The name in reports is accepted as well.
+    /// Accepts the name in reports as well.
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(self.name).alias(self.verdict.name()))
     }
