@@ -30,7 +30,7 @@ type Lookup = unsafe extern "C" fn(
 /// A selection of a requester's attributes.
 #[derive(Clone, Copy)]
 pub struct Part<'a> {
-    /// Returns true if the header with this name, in lower case, is selected.
+    /// A function that returns true if the header with this name, in lower case, is selected.
     pub headers: &'a dyn Fn(&str) -> bool,
     /// True if the address is selected.
     pub address: bool,
@@ -39,8 +39,8 @@ pub struct Part<'a> {
 }
 
 impl Asker<'_> {
-    /// The headers of probes, with names in lower case. Several headers of one name are joined. `Host` is left out: it is the
-    /// same for all requesters.
+    /// Returns the headers of probes, with names in lower case. Several headers of one name are joined. `Host` is left
+    /// out: it is the same for all requesters.
     pub fn header_values(&self) -> Vec<(String, Vec<u8>)> {
         let mut headers: Vec<(String, Vec<u8>)> = Vec::new();
         for (name, value) in self.headers().entries() {
@@ -54,8 +54,8 @@ impl Asker<'_> {
         headers
     }
 
-    /// Issuer and subject of the client certificate, or empty lines without one; `None` if the connection does not use
-    /// TLS.
+    /// Returns issuer and subject of the client certificate, or empty lines without one; `None` if the connection does
+    /// not use TLS.
     pub fn tls(&self) -> Option<Vec<u8>> {
         // SAFETY: the connection lasts longer than this requester.
         let uses_tls = unsafe {
