@@ -214,7 +214,7 @@ impl Prolog {
             cuts.push((range, b""));
         }
         let mut declaration = Declaration { has_mark: held.starts_with(BYTE_ORDER_MARK), ..Declaration::default() };
-        // Of two declarations, the one next to the root element is the answer's own.
+        // Of two declarations, the one next to the root element is that of the response.
         let declarations = std::mem::take(&mut self.declarations);
         for (label, range) in declarations.into_iter().filter_map(|range| declared(&held, range)) {
             let taken = ["UTF-8", "UTF8", "US-ASCII", "ASCII"];

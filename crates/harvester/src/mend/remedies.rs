@@ -49,7 +49,7 @@ impl Remedies {
             Fault::Namespace { .. } => Self::NAMESPACE,
             // Messages of PHP are HTML, and may be the only text before the response.
             Fault::NotOai { .. } | Fault::Trailing => Self::AROUND,
-            // Text around the answer can hold markup that never ends.
+            // Text around the response can contain markup that never ends.
             Fault::Truncated { open } if open.is_empty() => Self::AROUND,
             Fault::Encoding { .. } | Fault::NotUtf8 { .. } => Self::ENCODING,
             // The entities that it defined are undefined afterwards.

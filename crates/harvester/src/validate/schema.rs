@@ -34,7 +34,7 @@ pub(crate) enum Content {
     Elements(&'static [Particle]),
     /// Exactly one element of another namespace than its own.
     Foreign,
-    /// Nothing.
+    /// No content.
     Nothing,
 }
 

@@ -173,7 +173,7 @@ pub(super) fn place(
 }
 
 /// Returns the reason why a name is refused although a file could have it: a shell, a web server or git treats it
-/// specially, or a terminal does not show what it is.
+/// specially, or a terminal displays it incorrectly.
 fn special(name: &[u8], allow_dotfiles: bool) -> Option<&'static str> {
     let text = String::from_utf8_lossy(name);
     // Some file systems ignore these characters in names, so that '.git' can be written with one before the dot.

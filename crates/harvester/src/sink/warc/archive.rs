@@ -24,7 +24,7 @@ const ROLL_AT: u64 = 1_000_000_000;
 pub(super) struct Position {
     /// The number of the file.
     pub(super) file: u32,
-    /// The length of the file up to there.
+    /// The length of the file at this position.
     pub(super) length: u64,
 }
 
@@ -127,7 +127,7 @@ impl Archive {
         Ok(member)
     }
 
-    /// Makes everything that was appended survive the process and the machine.
+    /// Makes everything that was appended survive the process and a power failure.
     pub(super) fn sync(&mut self) -> Result<(), SinkError> {
         let path = self.path();
         if let Some(file) = &mut self.file {
@@ -141,7 +141,7 @@ impl Archive {
         sync_folder(&self.dir)
     }
 
-    /// Cuts off what is beyond a position.
+    /// Cuts off everything beyond a position.
     pub(super) fn cut(&mut self, at: Position) -> Result<(), SinkError> {
         // Whatever the buffer holds is beyond; it is not to be written when it is dropped.
         if let Some(file) = self.file.take() {

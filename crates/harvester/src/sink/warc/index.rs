@@ -35,7 +35,7 @@ const FORM: &str = "2";
 pub(super) struct Stored {
     /// SHA-1.
     pub(super) digest: Vec<u8>,
-    /// The identity of the record that holds it.
+    /// The identity of the record that contains it.
     pub(super) record: String,
     /// That record's date.
     pub(super) date: String,
@@ -76,7 +76,7 @@ impl Index {
         Ok(self.ledger.fact("form")?.as_deref() != Some(FORM))
     }
 
-    /// Forgets what is stored, so that nothing refers to it.
+    /// Removes all stored payloads, so that no record refers to them.
     pub(super) fn forget_payloads(&self) -> Outcome<()> {
         self.ledger.write(|connection| connection.execute("DELETE FROM payload", []))
     }

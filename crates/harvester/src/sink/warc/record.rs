@@ -26,7 +26,7 @@ pub(super) struct Head<'a> {
     /// The digest of the block, and its length.
     pub(super) digest: Option<&'a Digest>,
     pub(super) length: u64,
-    /// The digest of the payload, where there is one.
+    /// The digest of the payload, if the record has one.
     pub(super) payload: Option<&'a Digest>,
     /// Records of the same capture.
     pub(super) concurrent: &'a [String],

@@ -1,10 +1,10 @@
 //! The WARC records of a capture.
 //!
-//! | what is captured | records |
+//! | capture | records |
 //! |---|---|
 //! | a resource by value | `response`, or `revisit` if its bytes are stored already |
-//! | one by reference | the same, with the `request`; a separate pair for each redirect |
-//! | the index file of a folder | also a `revisit` under the URL of the folder |
+//! | a resource by reference | the same, with the `request`; a separate pair for each redirect |
+//! | the index file of a directory | also a `revisit` under the URL of the directory |
 //! | an OAI record, also of a deletion | `metadata` |
 //! | a segment | `warcinfo`, its first record |
 
