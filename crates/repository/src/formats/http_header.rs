@@ -51,7 +51,7 @@ impl Format for HttpHeader {
     }
 }
 
-/// Writes the element; an oai_didl record holds one too.
+/// Writes the element; an oai_didl record contains one, too.
 pub(super) fn write(xml: &mut XmlWriter<'_>, base_url: &str, headers: &[(Cow<'static, str>, String)]) {
     open_root(xml, "http_header", "xmlns", NAMESPACE, &schema_url(base_url));
     xml.raw(" status=\"200\">");

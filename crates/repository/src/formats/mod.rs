@@ -1,4 +1,4 @@
-//! The metadata formats. Adding one is a file here and a line in [`all`].
+//! The metadata formats. To add one, add a file here and a line to [`all`].
 
 pub mod didl;
 mod http_header;

@@ -3,8 +3,8 @@
 //! A file with several hard links is one inode. A change through one name changes what a GET of the others returns, but
 //! the kernel reports it for that one name only. The catalogue has the inode of every file it knows, so the other names
 //! are found there. That takes a pass over the catalogue, so the result is remembered for as long as the number of
-//! links stays the same; names that are created later are added when they are read. Two file systems may use the same
-//! inode number: then an unchanged file is read as well.
+//! links stays the same; names that are created later are added when they are scanned. Two file systems may use the same
+//! inode number: then an unchanged file is scanned as well.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,6 +1,6 @@
 //! The thread that keeps a catalogue current.
 //!
-//! It reads the whole site once and then waits for events. It reads the whole site again when the kernel has lost
+//! It scans the whole site once and then waits for events. It scans the whole site again when the kernel has lost
 //! events, when a directory could not be watched, and at a regular interval in any case. While the state of the site is
 //! implausible (its root is missing or empty), the site is *suspended*: the catalogue is not changed, and requests for
 //! the status return the reason.
@@ -78,7 +78,7 @@ impl Status {
         std::mem::replace(&mut *self.suspended.lock().unwrap_or_else(PoisonError::into_inner), reason)
     }
 
-    /// Returns true if everything has been read once since the start.
+    /// Returns true if everything has been scanned once since the start.
     pub fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Acquire)
     }
@@ -97,7 +97,7 @@ impl Keeper {
         Ok(Self { stop, waker, wishes, status, thread: Some(thread) })
     }
 
-    /// Has the file or directory of this name read soon: it may have changed without an event in its directory, as
+    /// Has the file or directory of this name scanned soon: it may have changed without an event in its directory, as
     /// after [`Site::point`](crate::site::Site::point).
     pub fn look_at(&self, name: &str) {
         self.wishes.lock().unwrap_or_else(PoisonError::into_inner).push(name.to_owned());
@@ -143,14 +143,14 @@ struct Keeping {
     reconciler: Reconciler,
     watch: Option<Watch>,
     wakened: UnixStream,
-    /// Names that other threads want read.
+    /// Names that other threads want scanned.
     wishes: Arc<Mutex<Vec<String>>>,
     stop: Arc<AtomicBool>,
     status: Arc<Status>,
     rescan: Duration,
     /// True if files exist that determine the description of others.
     has_access_files: bool,
-    /// The parts to read.
+    /// The parts to scan.
     parts: Parts,
     next_rescan: Instant,
     /// The site's directory, resolved: a link to it may change.
@@ -193,7 +193,7 @@ impl Keeping {
         let _farewell = Farewell { stop: self.stop.clone(), status: self.status.clone() };
         while !self.stop.load(Ordering::Relaxed) {
             let Gathered { parts, everything, anew } = self.parts.take();
-            // Before any part is read: changes in the directory that the link pointed to earlier are irrelevant.
+            // Before any part is scanned: changes in the directory that the link pointed to earlier are irrelevant.
             let is_elsewhere = self.follow_root();
             if anew {
                 self.reconciler.ask_anew();

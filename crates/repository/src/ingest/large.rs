@@ -26,10 +26,10 @@ pub(super) const LARGE: u64 = 8 << 20;
 /// Large files up to this size are hashed before larger ones, so that a file of terabytes does not delay the others.
 const HUGE: u64 = 1 << 30;
 
-/// Names of changed files that are kept; if there are more, all items are searched again.
+/// The maximum number of changed files whose names are kept; if there are more, all items are searched again.
 const MOST_NAMES: usize = 20_000;
 
-/// Bytes of one read.
+/// The number of bytes per read.
 const PIECE: usize = 256 << 10;
 
 /// Files whose digests are to be computed.
@@ -95,7 +95,7 @@ pub(super) struct Hashing {
 
 /// The state of a computation after a step.
 pub(super) enum Progress {
-    /// There is more to read.
+    /// The file is not read completely.
     Unfinished(Hashing),
     /// The digests of the item of this name.
     Done(String, Learned),

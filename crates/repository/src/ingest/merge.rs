@@ -22,7 +22,7 @@ const BATCH: usize = 20_000;
 /// Fewer deletions than this are accepted regardless of their share.
 const FEW: u64 = 1_000;
 
-/// The maximum number of changed files that are listed. A caller that needs more reads everything.
+/// The maximum number of changed files that are listed. A caller that needs more scans everything.
 const MOST_NAMED: usize = 10_000;
 
 /// A change time that no file has: an entry with it differs from the file at the next comparison.
@@ -152,7 +152,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Returns true if an unchanged file need not be read: files keep their fingerprint when a setting changes their
+    /// Returns true if an unchanged file need not be examined: files keep their fingerprint when a setting changes their
     /// media type or their sets.
     fn has_same_kind(&mut self, known: &Known) -> bool {
         let asked = self.reconciler.asks_content || matches!(self.part, Part::Anew(_));
@@ -257,7 +257,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// Returns the publicity of an item after it was read.
+/// Returns the publicity of an item after it was examined.
 fn publicity(before: Publicity, is_public: Option<bool>) -> Publicity {
     match (before, is_public) {
         (before, None) => before,

@@ -1,26 +1,26 @@
-//! Collects the parts of a site to read, from many small events.
+//! Collects the parts of a site to scan, from many small events.
 //!
 //! Deletions that are observed as events are accepted; deletions found by a rescan are accepted only up to a share.
-//! Therefore, many events are merged by reading the directories that contain them, never by reading everything instead.
+//! Therefore, many events are merged by scanning the directories that contain them, never by scanning everything.
 
 use std::collections::BTreeMap;
 
 use super::reconcile::Part;
 
-/// Above this number of separate places, reading whole directories is cheaper …
+/// Above this number of separate places, scanning whole directories is cheaper …
 const MANY: usize = 5_000;
 
 /// … beginning with those that contain this many places.
 const CROWD: usize = 100;
 
-/// The parts to read.
+/// The parts to scan.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     everything: bool,
     distrusted: bool,
     /// True if everything is to be described again.
     anew: bool,
-    /// The names to read; true if the files they refer to are to be described again.
+    /// The names to scan; true if the files they refer to are to be described again.
     names: BTreeMap<String, bool>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Parts {
 pub(super) struct Gathered {
     /// Disjoint parts: none is within another.
     pub(super) parts: Vec<Part>,
-    /// True if everything is to be read afterwards …
+    /// True if everything is to be scanned afterwards …
     pub(super) everything: bool,
     /// … and all of it to be described again.
     pub(super) anew: bool,

@@ -10,7 +10,7 @@
 //! They are reported, and nothing is deleted on their account.
 //! - *Sameness.* A file whose change time is younger than a clock tick may change again without a visible difference.
 //!   It is
-//! stored with a state that no file has, and read again a moment later.
+//! stored with a state that no file has, and scanned again a moment later.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -54,7 +54,7 @@ pub struct Tally {
     pub files: u64,
     /// The number of files that are new or changed.
     pub put: u64,
-    /// The names of some of them. Empty if everything was read.
+    /// The names of some of them. Empty if everything was scanned.
     pub named: Vec<String>,
     /// The number of deleted files.
     pub deleted: u64,
@@ -72,7 +72,7 @@ pub struct Tally {
     pub unsettled: Vec<String>,
     /// Names that were found to refer to files elsewhere, which are not watched yet.
     pub pointed: Vec<String>,
-    /// Other names of files that have changed, by hard links: they have changed, too. Empty if everything was read.
+    /// Other names of files that have changed, by hard links: they have changed, too. Empty if everything was scanned.
     pub linked: BTreeSet<String>,
 }
 
@@ -169,7 +169,7 @@ impl Reconciler {
         Self { rules, ..self }
     }
 
-    /// Describes every file again, until everything has been read once more.
+    /// Describes every file again, until everything has been scanned once more.
     pub(super) fn ask_anew(&mut self) {
         self.asks_content = true;
     }
@@ -179,7 +179,7 @@ impl Reconciler {
         self.stop.clone()
     }
 
-    /// Returns the number of files read since the start, to show progress.
+    /// Returns the number of files scanned since the start, to show progress.
     pub fn seen(&self) -> Arc<AtomicU64> {
         self.seen.clone()
     }

@@ -1,7 +1,7 @@
 //! Detects changes of a site by inotify.
 //!
 //! inotify reports most changes precisely, some not at all (network file systems, memory maps, hard links elsewhere),
-//! and loses events under load. So an event only selects a place to read; the actual state is determined by reading.
+//! and loses events under load. So an event only selects a place to scan; the scan determines the actual state.
 //! Directories are watched for two reasons: they belong to the site, or the [trail](super::trails) of a link or of an
 //! added root contains them.
 
@@ -115,13 +115,13 @@ impl Watch {
         self.folders().forget("");
     }
 
-    /// Prepares for reading this name again. If it is a directory, reading it starts a new watch.
+    /// Prepares for scanning this name again. If it is a directory, the scan starts a new watch.
     pub(super) fn begin_anew_at(&self, site_name: &str) {
         let mut folders = self.folders();
         folders.forget(&format!("{site_name}/"));
         folders.trails.forget(site_name);
         folders.note(&self.site, site_name);
-        // Also missing ones: the walk reads only existing directories.
+        // Also missing ones: the walk visits only existing directories.
         self.site.roots_within(site_name).iter().for_each(|root| folders.note(&self.site, root));
     }
 
@@ -136,7 +136,7 @@ impl Watch {
         self.folders().miss("a/", &io::ErrorKind::StorageFull.into());
     }
 
-    /// Reads the kernel's events, without waiting, and adds the parts to be read.
+    /// Reads the kernel's events, without waiting, and adds the parts to be scanned.
     pub(super) fn collect(&mut self, parts: &mut Parts) -> io::Result<()> {
         loop {
             let events = match self.inotify.read_events(&mut self.buffer) {

@@ -149,7 +149,7 @@ impl Site {
 
     /// Calls this function in every walk before it enters a directory that is reached by a symbolic link; a refused
     /// directory is treated as missing. For a host whose decision on links depends on more than their targets: without
-    /// the function, a walk would read everything behind a link, perhaps the whole file system, unnecessarily. A GET
+    /// the function, a walk would list everything behind a link, perhaps the whole file system, unnecessarily. A GET
     /// does not call it: its host decides.
     pub fn with_doorkeeper(self, doorkeeper: Doorkeeper) -> Self {
         Self { doorkeeper: Hook(Some(doorkeeper)), ..self }
@@ -169,7 +169,7 @@ impl Site {
     }
 
     /// Maps this name to that file, wherever it is. Returns true if that is a change. To update the catalogue
-    /// immediately, have the [keeper](crate::ingest::Keeper::look_at) read the name.
+    /// immediately, have the [keeper](crate::ingest::Keeper::look_at) scan the name.
     pub fn point(&self, item_name: &str, file: &Path) -> bool {
         let segments = name::decode(item_name).filter(|segments| !segments.is_empty());
         segments.is_some_and(|segments| self.roots.point(&segments, file))

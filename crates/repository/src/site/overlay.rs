@@ -56,7 +56,7 @@ impl From<io::Result<Option<Sight>>> for Sighting {
 }
 
 impl Site {
-    /// Returns the directory at a path, if the rules show it. It has no folders if it is missing or only implied.
+    /// Returns the directory at a path, if the rules show it. It has no `folders` if it is missing or only implied.
     pub(crate) fn overlay(&self, segments: &[Vec<u8>]) -> Overlay {
         let mut overlay = Overlay::default();
         for layer in self.roots.layers(segments) {

@@ -179,7 +179,7 @@ proptest! {
         let mut distinct = listed.clone();
         distinct.dedup();
         prop_assert_eq!(&listed, &distinct);
-        // And nothing that GET finds is missing from the list.
+        // Every file that GET finds is in the list, too.
         for path in &paths {
             let name = name::encode(path);
             if let Ok(Found::File(found, _)) = site.find(&format!("/{name}")) {

@@ -194,7 +194,7 @@ fn a_name_that_stands_for_another_file_changes_with_that_file() {
     assert_eq!(size("plain"), 1, "what is not there stands for nothing");
     wait_a_moment();
     bench.put_beside("real/page", b"changed elsewhere");
-    // The file was just written, so it is read, and may be stamped, once more.
+    // The file was just written, so it is scanned, and may be stamped, once more.
     let state = File::open(&real).and_then(|file| fingerprint_of(&file)).expect("a file");
     bench.until("its change", || bench.items()["page"].fingerprint == state);
     // The file that was found first has no effect now.

@@ -154,7 +154,7 @@ fn digests_of_large_files_follow_changes_and_move_no_datestamp() {
     let bench = Bench::new();
     let size = usize::try_from(LARGE).expect("a small number") + 1;
     bench.put("a", &vec![b'a'; size]);
-    // A file that was written a moment ago is read twice.
+    // A file that was written a moment ago is scanned twice.
     std::thread::sleep(2 * TICK);
     let keeper = bench.keeper();
     let of = |name: &str| bench.items().get(name).and_then(|item| item.facts.digests);
