@@ -200,7 +200,7 @@ async fn until_ready(catalogue: &Arc<dyn Catalogue>, status: &Status) -> Result<
     }
 }
 
-/// Returns the health of the server. A failed crawl does not affect stored responses, which are only not updated.
+/// Returns the health of the server. After a failed crawl, stored responses are served unchanged.
 fn health(filled: bool, status: Arc<Status>) -> Arc<dyn Fn() -> Health + Send + Sync> {
     Arc::new(move || match status.state() {
         State::Current => Health::Current,
