@@ -2,7 +2,7 @@
 //!
 //! An XSD engine is not available at run time, and is not necessary: the schemas of the protocol are small, and
 //! [`schema`] contains them as tables. Everything in a response that is not allowed is reported as a [`Deviation`] with
-//! its place; the checks decide on its severity.
+//! its place; each check reports those of its subject.
 
 use std::collections::{HashMap, HashSet};
 
@@ -94,7 +94,7 @@ struct Inspector<'a> {
     stack: Vec<Frame>,
     rooted: bool,
     found: Vec<Deviation>,
-    /// The number of deviations of each kind; the tables limit the number of elements.
+    /// The number of deviations of each kind; the tables limit the number of kinds.
     alike: HashMap<(Kind, Place, &'static str), usize>,
 }
 
