@@ -1,6 +1,6 @@
 //! Transfers the observations of a crawl into the catalogue.
 //!
-//! New and changed resources are stored as they are received. Deletions wait until the crawl is complete: resources
+//! New and changed resources are stored as they arrive. Deletions wait until the crawl is complete: resources
 //! that the server reports as missing, and those to which no link remains. They are withheld if a document that may
 //! contain links could not be read, if a limit ended the crawl early, or if more resources than allowed are missing.
 
