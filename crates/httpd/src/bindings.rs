@@ -92,6 +92,7 @@ pub type ap_HOOK_error_log_t =
     ::core::option::Option<unsafe extern "C" fn(info: *const ap_errorlog_info, errstr: *const ::core::ffi::c_char)>;
 pub type apr_os_file_t = ::core::ffi::c_int;
 pub type apr_os_sock_t = ::core::ffi::c_int;
+pub type ap_HOOK_insert_error_filter_t = ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec)>;
 pub type ap_HOOK_post_read_request_t =
     ::core::option::Option<unsafe extern "C" fn(r: *mut request_rec) -> ::core::ffi::c_int>;
 pub type ap_HOOK_log_transaction_t =
@@ -2334,6 +2335,7 @@ unsafe extern "C" {
     pub fn apr_table_get(t: *const apr_table_t, key: *const ::core::ffi::c_char) -> *const ::core::ffi::c_char;
     pub fn apr_table_set(t: *mut apr_table_t, key: *const ::core::ffi::c_char, val: *const ::core::ffi::c_char);
     pub fn apr_table_unset(t: *mut apr_table_t, key: *const ::core::ffi::c_char);
+    pub fn apr_table_add(t: *mut apr_table_t, key: *const ::core::ffi::c_char, val: *const ::core::ffi::c_char);
     pub fn apr_uid_homepath_get(
         dirname: *mut *mut ::core::ffi::c_char,
         username: *const ::core::ffi::c_char,
@@ -2443,6 +2445,7 @@ unsafe extern "C" {
         r: *mut request_rec,
         c: *mut conn_rec,
     ) -> *mut ap_filter_t;
+    pub fn ap_remove_output_filter(f: *mut ap_filter_t);
     pub fn ap_allow_options(r: *mut request_rec) -> ::core::ffi::c_int;
     pub fn ap_exists_config_define(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
     pub fn ap_auth_name(r: *mut request_rec) -> *const ::core::ffi::c_char;
@@ -2476,6 +2479,12 @@ unsafe extern "C" {
     pub static mut ap_server_conf: *mut server_rec;
     pub fn apr_os_file_get(thefile: *mut apr_os_file_t, file: *mut apr_file_t) -> apr_status_t;
     pub fn apr_os_sock_get(thesock: *mut apr_os_sock_t, sock: *mut apr_socket_t) -> apr_status_t;
+    pub fn ap_hook_insert_error_filter(
+        pf: ap_HOOK_insert_error_filter_t,
+        aszPre: *const *const ::core::ffi::c_char,
+        aszSucc: *const *const ::core::ffi::c_char,
+        nOrder: ::core::ffi::c_int,
+    );
     pub fn ap_create_request(c: *mut conn_rec) -> *mut request_rec;
     pub fn ap_set_content_type(r: *mut request_rec, ct: *const ::core::ffi::c_char);
     pub fn ap_setup_client_block(r: *mut request_rec, read_policy: ::core::ffi::c_int) -> ::core::ffi::c_int;

@@ -7,6 +7,7 @@
 //! | [`server`] | servers and virtual hosts |
 //! | [`request`] | requests that a handler processes |
 //! | [`reply`] | a response as an [`std::io::Write`], in constant memory |
+//! | [`protected`] | headers that no other module can replace or remove |
 //! | [`probe`] | the response to a plain GET of a URL by the same requester |
 //! | [`asker`] | the requester of a probe, and its preparation |
 //! | `realms` | passwords that were checked already |
@@ -41,6 +42,7 @@ pub mod module;
 pub mod partial;
 mod pool;
 pub mod probe;
+pub mod protected;
 mod realms;
 pub mod reply;
 pub mod request;

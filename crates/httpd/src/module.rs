@@ -13,6 +13,7 @@ use crate::directive::{self, Directive};
 use crate::guard::{guard, log_panics};
 use crate::log::{self, Level};
 use crate::pool;
+use crate::protected::{self, Headers};
 use crate::realms;
 use crate::reply::Reply;
 use crate::request::{Outcome, Request};
@@ -52,7 +53,7 @@ pub trait Module: Sized + 'static {
     fn bars(directory: &Self::Directory) -> bool;
     /// Returns headers of every response to requests for this section, also if httpd refuses them before the handler
     /// runs.
-    fn headers(directory: &Self::Directory) -> &'static [(&'static CStr, &'static str)];
+    fn headers(directory: &Self::Directory) -> Headers;
     /// Returns true if a file must be hidden from probes, or would be passed to a program although no handler is
     /// configured for it.
     fn forbids(stage: Stage<'_>) -> bool;
@@ -217,6 +218,7 @@ pub fn register<M: Module>(record: *mut ap::module) {
         ap::ap_hook_handler(Some(handle::<M>), no_order, no_order, middle);
         ap::ap_hook_log_transaction(Some(logged::<M>), no_order, no_order, middle);
         capture::register();
+        protected::register::<M>();
         stage::register::<M>();
         realms::register::<M>();
     }

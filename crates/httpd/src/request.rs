@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::bindings as ap;
 use crate::log::{self, Level};
 use crate::module::{self, Module};
+use crate::protected::{self, Headers};
 use crate::server::Server;
 use crate::stage;
 use crate::table::Table;
@@ -159,6 +160,15 @@ impl<'r> Request<'r> {
     pub fn any_reply_headers(&self) -> Table<'_> {
         // SAFETY: the request's own table.
         unsafe { Table::new(self.record().err_headers_out) }
+    }
+
+    /// Sets headers of its response, also if that is an error. No other module can replace or remove them.
+    pub fn protect(&mut self, headers: Headers) {
+        for (name, value) in headers {
+            self.any_reply_headers().set(name, value);
+        }
+        // SAFETY: a valid request; its handler is exclusively borrowed, so it is not passing on anything.
+        unsafe { protected::keep(self.raw, headers) }
     }
 
     /// Sets the media type of its response.

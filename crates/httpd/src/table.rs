@@ -29,9 +29,16 @@ impl<'a> Table<'a> {
 
     /// Sets a value in place of all earlier ones.
     pub fn set(&self, name: &CStr, value: &str) {
-        let value = CString::new(value.replace(['\0', '\r', '\n'], " ")).unwrap_or_default();
+        let value = printable(value);
         // SAFETY: APR copies both.
         unsafe { ap::apr_table_set(self.raw, name.as_ptr(), value.as_ptr()) }
+    }
+
+    /// Adds a value to those that the name has.
+    pub(crate) fn add(&self, name: &CStr, value: &str) {
+        let value = printable(value);
+        // SAFETY: APR copies both.
+        unsafe { ap::apr_table_add(self.raw, name.as_ptr(), value.as_ptr()) }
     }
 
     /// Removes all values of a name.
@@ -57,4 +64,9 @@ impl<'a> Table<'a> {
         let both = |entry: &ap::apr_table_entry_t| unsafe { Some((text::bytes(entry.key)?, text::bytes(entry.val)?)) };
         entries.iter().filter_map(both).collect::<Vec<_>>().into_iter()
     }
+}
+
+/// A value as a C string on one line.
+fn printable(value: &str) -> CString {
+    CString::new(value.replace(['\0', '\r', '\n'], " ")).unwrap_or_default()
 }

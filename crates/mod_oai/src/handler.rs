@@ -17,7 +17,7 @@ use modoai_repository::browser::Signs;
 use modoai_repository::formats::SCHEMAS;
 use modoai_repository::host::{CatalogueHost, Host};
 use modoai_repository::{
-    ANSWER_HEADERS, Failure, Form, PAGE_POLICY, Repository, Sent, filled_in, of_protocol, with_causes,
+    ANSWER_HEADERS, Failure, Form, PAGE_HEADERS, Repository, Sent, filled_in, of_protocol, with_causes,
 };
 
 use crate::address::Address;
@@ -47,9 +47,7 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     if !server.config::<Oai>().is_enabled() {
         return Outcome::Status(404);
     }
-    for (name, value) in ANSWER_HEADERS {
-        request.any_reply_headers().set(name, value);
-    }
+    request.protect(&ANSWER_HEADERS);
     if !matches!(request.method(), "GET" | "HEAD" | "POST") {
         request.allow_get_and_post();
         return Outcome::Status(405);
@@ -194,15 +192,15 @@ fn write(
         Form::Csv => c"text/csv; charset=UTF-8; header=present",
         Form::JsonLines => c"application/jsonl; charset=UTF-8",
     });
+    if form == Form::Page {
+        request.protect(&PAGE_HEADERS);
+    }
     let headers = request.reply_headers();
     // Credentials and cookies select what is listed, as they select what a GET returns.
     let is_personal = request.user().is_some()
         || [c"Authorization", c"Cookie"].iter().any(|name| request.arrived_headers().get(name).is_some());
     headers.set(c"Cache-Control", if is_personal { "private, no-cache" } else { "no-cache" });
     headers.set(c"Vary", "Accept, Sec-Fetch-Mode, Sec-Fetch-Dest, Authorization, Cookie");
-    if form == Form::Page {
-        request.any_reply_headers().set(c"Content-Security-Policy", PAGE_POLICY);
-    }
     if let Some(disposition) = form.disposition() {
         headers.set(c"Content-Disposition", disposition);
     }

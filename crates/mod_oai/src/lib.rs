@@ -44,10 +44,9 @@ mod roots;
 mod traffic;
 mod users;
 
-use std::ffi::CStr;
-
 use modoai_httpd::directive::Directive;
 use modoai_httpd::module::Module;
+use modoai_httpd::protected::Headers;
 use modoai_httpd::request::{Outcome, Request};
 use modoai_httpd::server::Server;
 use modoai_httpd::stage::Stage;
@@ -102,7 +101,7 @@ impl Module for Oai {
         directory.asks_for_certificate
     }
 
-    fn headers(directory: &DirectoryConfig) -> &'static [(&'static CStr, &'static str)] {
+    fn headers(directory: &DirectoryConfig) -> Headers {
         if directory.is_repository == Some(true) { &ANSWER_HEADERS } else { &[] }
     }
 

@@ -39,6 +39,6 @@ pub use answer::{Answer, Sent, SentList};
 pub use browse::{Allowance, Download, Form, filled_in, of_protocol};
 pub use error::Failure;
 pub use modoai_protocol::with_causes;
-pub use protection::{ANSWER_HEADERS, PAGE_POLICY};
+pub use protection::{ANSWER_HEADERS, PAGE_HEADERS, PAGE_POLICY};
 pub use repository::{ArchiveFormats, Repository};
 pub use settings::Settings;

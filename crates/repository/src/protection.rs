@@ -6,10 +6,15 @@
 
 use std::ffi::CStr;
 
+const CONTENT_SECURITY_POLICY: &CStr = c"Content-Security-Policy";
+const NO_SNIFFING: (&CStr, &str) = (c"X-Content-Type-Options", "nosniff");
+
 /// The headers of every answer of the repository: lists, records, errors, schemas and refusals. A page for a browser has
-/// [`PAGE_POLICY`] instead of the first. The names are C strings because httpd takes no others.
-pub const ANSWER_HEADERS: [(&CStr, &str); 2] =
-    [(c"Content-Security-Policy", "default-src 'none'; sandbox"), (c"X-Content-Type-Options", "nosniff")];
+/// [`PAGE_HEADERS`] instead. The names are C strings because httpd takes no others.
+pub const ANSWER_HEADERS: [(&CStr, &str); 2] = [(CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"), NO_SNIFFING];
+
+/// The headers of HTML pages.
+pub const PAGE_HEADERS: [(&CStr, &str); 2] = [(CONTENT_SECURITY_POLICY, PAGE_POLICY), NO_SNIFFING];
 
 /// The Content-Security-Policy of HTML pages. They show text that others wrote into files. Should any of it ever be
 /// parsed as markup, nothing on the page may run, load or be sent elsewhere.

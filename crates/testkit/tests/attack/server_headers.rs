@@ -120,6 +120,81 @@ fn refusals_of_httpd_at_the_repository_are_protected() {
     }
 }
 
+/// Directives of mod_headers at a repository.
+const HEADER_RULES: &[(&str, &str)] = &[
+    ("always-set", "Header always set Content-Security-Policy \"default-src * 'unsafe-inline'\""),
+    ("always-unset", "Header always unset Content-Security-Policy\nHeader always unset X-Content-Type-Options"),
+    ("set", "Header set Content-Security-Policy \"default-src 'self'\"\nHeader set X-Content-Type-Options nosniff"),
+    ("unset", "Header unset Content-Security-Policy\nHeader unset X-Content-Type-Options"),
+    ("edit", "Header always edit Content-Security-Policy sandbox \"sandbox allow-scripts allow-same-origin\""),
+    (
+        "edit-all",
+        "Header always edit* Content-Security-Policy .+ \"\"\nHeader always edit X-Content-Type-Options nosniff x",
+    ),
+    ("append", "Header always append Content-Security-Policy \"script-src *\""),
+    ("merge", "Header always merge Content-Security-Policy \"script-src *\""),
+    ("add", "Header always add Content-Security-Policy \"script-src *\""),
+    ("early", "Header always set X-Content-Type-Options x early"),
+];
+
+/// `Header always` changes the headers after the handler.
+#[test]
+fn header_directives_do_not_remove_the_policy_in_httpd() {
+    if apache::is_missing() {
+        return;
+    }
+    let mut launch = Launch::new(Mpm::Event).modules(&["mod_headers"]).ordinary_site();
+    for (name, rules) in HEADER_RULES {
+        let rules = if rules.ends_with("early") {
+            format!("</Location>\n{rules}\n<Location \"/{name}\">")
+        } else {
+            (*rules).to_owned()
+        };
+        launch = launch.text(&format!("<Location \"/{name}\">\nSetHandler oai-handler\n{rules}\n</Location>"));
+        launch = launch.text(&format!("<Location \"/{name}/denied\">\nRequire all denied\n</Location>"));
+    }
+    launch.write("docs/a.txt", "x");
+    let httpd = launch.start();
+    httpd.wait_for_index(&mut httpd.client());
+    let page = httpd.client().get_with("/modoai", &[BROWSER]).expect("an answer");
+    let page_policy = page.header("Content-Security-Policy").expect("a policy");
+    for (name, _) in HEADER_RULES {
+        let requests = [
+            ("?verb=ListRecords&metadataPrefix=oai_didl", 200),
+            ("?verb=Nonsense", 200),
+            ("/csv?verb=ListRecords&metadataPrefix=oai_dc", 200),
+            ("/fixity.xsd", 200),
+            ("/nothing.xsd", 404),
+            ("/denied", 403),
+        ];
+        for (target, status) in requests {
+            let target = format!("/{name}{target}");
+            let answer = httpd.client().get(&target).expect("an answer");
+            assert_eq!(answer.status, status, "{target}");
+            expect_among(&target, &answer, POLICY);
+            expect_among(&target, &httpd.client().head(&target).expect("an answer"), POLICY);
+        }
+        let refused = httpd.client().send("DELETE", &format!("/{name}"), &[], b"").expect("an answer");
+        assert_eq!(refused.status, 405);
+        expect_among(name, &refused, POLICY);
+        let page = httpd.client().get_with(&format!("/{name}"), &[BROWSER]).expect("an answer");
+        expect_among(name, &page, page_policy);
+        assert!(!page.headers.iter().any(|(_, value)| value == POLICY), "{page:?}");
+    }
+}
+
+/// Fails unless one of the policies of a response is this one: a browser applies all of them. Of X-Content-Type-Options, it
+/// reads only the first value.
+#[track_caller]
+fn expect_among(what: &str, answer: &Response, policy: &str) {
+    let values = |name: &str| {
+        let given = answer.headers.iter().filter(|(given, _)| given.eq_ignore_ascii_case(name));
+        given.flat_map(|(_, value)| value.split(',').map(str::trim)).collect::<Vec<_>>()
+    };
+    assert!(values("Content-Security-Policy").contains(&policy), "{what}: {answer:?}");
+    assert_eq!(values("X-Content-Type-Options"), ["nosniff"], "{what}: {answer:?}");
+}
+
 #[test]
 fn refusals_of_the_server_are_protected() {
     let site = TestSite::with(&[("a.txt", "x"), ("folder/b.txt", "x")]);
