@@ -98,9 +98,9 @@ impl fmt::Debug for Ask {
     }
 }
 
-/// A response whose headers were received.
+/// A response whose headers were received. Its body is that of a [`Client`](crate::Client), unless a caller replaces the network.
 #[derive(Debug)]
-pub struct Fetched {
+pub struct Fetched<B = Body> {
     /// The status. Any status is a response, including those of error pages.
     pub status: u16,
     /// The headers.
@@ -110,10 +110,10 @@ pub struct Fetched {
     /// The redirects that were followed.
     pub hops: Vec<Hop>,
     /// The body.
-    pub body: Body,
+    pub body: B,
 }
 
-impl Fetched {
+impl<B> Fetched<B> {
     /// Returns the target of a redirect that was not followed: with the fragment of its Location, and without a user.
     /// An invalid target is [`FetchError::BadRedirect`].
     pub fn location(&self) -> Option<Result<Url, FetchError>> {

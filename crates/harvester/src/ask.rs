@@ -45,6 +45,11 @@ pub(crate) enum Question {
 }
 
 impl Question {
+    /// The identifier of the record that is requested, if one is.
+    pub(crate) fn identifier(&self) -> &str {
+        if let Self::Record { identifier, .. } = self { identifier } else { "" }
+    }
+
     /// The verb that asks it.
     pub(crate) fn verb(&self) -> Verb {
         match self {
@@ -58,7 +63,7 @@ impl Question {
     }
 
     /// The URL to be asked. The verb comes first, because some servers need that; what is empty is never sent.
-    pub(crate) fn url(&self, base_url: &Url, granularity: Granularity, habits: &Habits) -> Url {
+    pub(crate) fn url(&self, base_url: &Url, granularity: Granularity, habits: &Habits, now: Datestamp) -> Url {
         let mut arguments = vec![("verb", self.verb().as_str().to_owned())];
         match self {
             Self::Identify | Self::Formats => {}
@@ -75,7 +80,7 @@ impl Question {
             }
             Self::List { prefix, set, window, loose, token: None, .. } => {
                 arguments.push(("metadataPrefix", prefix.clone()));
-                arguments.extend(dates(*window, *loose, granularity, habits.dates));
+                arguments.extend(dates(*window, *loose, granularity, habits.dates, now));
                 arguments.extend(set.iter().filter(|set| !set.is_empty()).map(|set| ("set", set.clone())));
             }
         }
@@ -106,14 +111,20 @@ pub(crate) fn sent_granularity(granularity: Granularity, style: DateStyle) -> Gr
     }
 }
 
-fn dates(window: Window, loose: bool, granularity: Granularity, style: DateStyle) -> Vec<(&'static str, String)> {
+fn dates(
+    window: Window,
+    loose: bool,
+    granularity: Granularity,
+    style: DateStyle,
+    now: Datestamp,
+) -> Vec<(&'static str, String)> {
     let form = sent_granularity(granularity, style);
     let later = |date: Datestamp| Datestamp::from_unix(date.unix() + if loose { form.unit() } else { 0 });
     let window = Window { until: window.until.map(later), ..window };
     let (from, until) = match style {
         DateStyle::Never => (None, None),
         DateStyle::Always => {
-            let last = Datestamp::from_unix(crate::clock::now().unix() + 86_400);
+            let last = Datestamp::from_unix(now.unix() + 86_400);
             (window.from.or(Some(Datestamp::from_unix(0))), window.until.or(Some(last)))
         }
         _ => (window.from, window.until),
@@ -158,7 +169,7 @@ mod tests {
             token: Some(token.to_owned()),
         };
         let habits = Habits { token: style, ..Habits::default() };
-        list.url(&base, Granularity::Day, &habits).query().expect("a query").to_owned()
+        list.url(&base, Granularity::Day, &habits, Datestamp::from_unix(0)).query().expect("a query").to_owned()
     }
 
     #[test]
@@ -182,7 +193,8 @@ mod tests {
             token: None,
         };
         let url = |question: &Question, dates| {
-            question.url(&base, Granularity::Seconds, &Habits { dates, ..Habits::default() }).to_string()
+            let habits = Habits { dates, ..Habits::default() };
+            question.url(&base, Granularity::Seconds, &habits, Datestamp::from_unix(0)).to_string()
         };
         let start = "http://example.org/index.php?page=oai&verb=ListIdentifiers&metadataPrefix=oai_dc";
         assert_eq!(url(&list(""), DateStyle::AsPromised), format!("{start}&from=1970-01-02T00:00:00Z"));

@@ -11,6 +11,7 @@
 //! | [`record`] | the header of a record, and how it compares with what was received before |
 //! | [`sink`] | where records go: segments, a mirror of the site, JSON lines, WARC, a catalogue |
 //! | [`state`] | what is remembered between two pages, two runs, two lives of the process |
+//! | `plan` | what is requested next, and whether a list is complete: pure |
 //! | [`window`], [`ending`] | lists in parts, and whether an end can be believed: pure |
 //! | [`habits`], [`page`] | how a server wants to be asked; one page, read as it arrives |
 //! | [`quirks`], [`repairs`], [`mend`] | what servers get wrong, and what is done about it |
@@ -18,6 +19,7 @@
 //! | [`limits`] | how much a server can make us store |
 //! | [`summary`], [`gauge`] | how a run went, and how far it is |
 //! | [`desk`] | state, sink and counters, as they change together |
+//! | [`world`] | network and time, as traits that a simulation can implement |
 //! | [`validate`] | judges a repository: is it conformant, and where not |
 //!
 //! A program that uses this needs `modoai-fetch`, for the client and for URLs, and `tokio`, in whose runtime everything
@@ -50,6 +52,7 @@ pub mod harvest;
 pub mod limits;
 pub mod mend;
 pub mod page;
+pub(crate) mod plan;
 pub mod quirks;
 pub mod record;
 pub mod repairs;
@@ -59,3 +62,4 @@ pub mod stream;
 pub mod summary;
 pub mod validate;
 pub mod window;
+pub mod world;

@@ -9,7 +9,6 @@ use modoai_protocol::xml::reader::{Event, PartKind, Reader};
 use modoai_protocol::{Datestamp, ErrorCode, Verb};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::clock;
 use crate::desk::Desk;
 use crate::ending::Step;
 use crate::gauge::Gauge;
@@ -216,6 +215,8 @@ impl<'a> PageReader<'a> {
             self.tally.note_elsewhere(desk)?;
         }
         desk.state.commit()?;
+        let Tally { records, deleted, unchanged, elsewhere, .. } = self.tally;
+        self.report.kept = records + deleted + unchanged + elsewhere;
         let gauge = &desk.gauge;
         Gauge::add(&gauge.records, self.tally.records);
         Gauge::add(&gauge.deleted, self.tally.deleted);
@@ -238,7 +239,7 @@ impl<'a> PageReader<'a> {
         match event {
             Event::ResponseDate(text) => {
                 self.report.response_date = read_date(text);
-                self.origin.harvested = self.report.response_date.unwrap_or_else(clock::now);
+                self.origin.harvested = self.report.response_date.unwrap_or(self.order.asked);
             }
             Event::Error { code, message } if self.report.errors.len() < MOST_ERRORS => {
                 self.report.errors.push((code.trim().to_owned(), message.trim().to_owned()));

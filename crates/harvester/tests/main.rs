@@ -3,6 +3,7 @@
 mod mangled;
 mod sinks;
 mod stream;
+mod world;
 
 #[test]
 fn every_file_of_tests_is_part_of_this_binary() {

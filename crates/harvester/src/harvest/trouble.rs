@@ -74,7 +74,7 @@ pub enum Trouble {
 
 impl Trouble {
     /// Whether it may be different in a moment.
-    pub(super) fn is_transient(&self) -> bool {
+    pub(crate) fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable(error) | Self::TimedOut(error) => error.is_transient(),
             Self::Busy(_) => true,
@@ -90,7 +90,7 @@ impl Trouble {
     }
 
     /// Whether asking for less may help.
-    pub(super) fn calls_for_less(&self) -> bool {
+    pub(crate) fn calls_for_less(&self) -> bool {
         match self {
             Self::TimedOut(_)
             | Self::CutShort(_)
@@ -104,7 +104,7 @@ impl Trouble {
     }
 
     /// Whether the server may have stumbled over the dates it was asked with, or over there being none.
-    pub(super) fn may_be_about_dates(&self) -> bool {
+    pub(crate) fn may_be_about_dates(&self) -> bool {
         match self {
             Self::Status(status) => !matches!(status, 401..=403 | 407 | 413 | 414 | 429 | 451 | 503),
             Self::Unknown { .. } => true,
@@ -113,7 +113,7 @@ impl Trouble {
     }
 
     /// What it is called when the next attempt, or a smaller window, succeeds.
-    pub(super) fn quirk(&self) -> &'static Quirk {
+    pub(crate) fn quirk(&self) -> &'static Quirk {
         match self {
             Self::Status(413 | 414) => quirks::WINDOW_TOO_LARGE,
             Self::Busy(_) | Self::Status(503) => quirks::TOO_MANY_REQUESTS,
@@ -162,7 +162,7 @@ impl From<PageError> for Trouble {
 }
 
 /// Whether a wall against bots answers in the server's place, and by which sign.
-pub(super) fn bot_wall(fetched: &Fetched) -> Option<String> {
+pub(super) fn bot_wall<B>(fetched: &Fetched<B>) -> Option<String> {
     let header = |name: &str| fetched.headers.get(name).and_then(|value| value.to_str().ok());
     if header("cf-mitigated").is_some() {
         return Some("Cloudflare challenge".to_owned());

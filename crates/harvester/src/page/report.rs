@@ -73,6 +73,8 @@ pub struct PageReport {
     pub fresh: u64,
     /// Of which not seen in this pass before.
     pub news: u64,
+    /// Of which the harvest counts, as new, changed, deleted or unchanged.
+    pub kept: u64,
     /// Of what was listed to be compared: items that are not here.
     pub unknown: u64,
     /// Of these: items that were there when the list that is compared began, and that nothing was known of.

@@ -52,6 +52,23 @@ impl OpenWindow {
     }
 }
 
+/// A change of the windows of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Of which list.
+    pub list: i64,
+    /// Windows that are complete, or replaced by others.
+    pub closed: Vec<i64>,
+    /// A window that is given up for this run, and the reason.
+    pub given_up: Option<(i64, String)>,
+    /// The length of the list, as announced for the window that is replaced.
+    pub announced: Option<u64>,
+    /// The window that is divided and the reason, for the log.
+    pub reason: Option<String>,
+    /// Windows that are added, with their sets.
+    pub added: Vec<(Window, String, Progress)>,
+}
+
 /// What was counted in a window so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -191,19 +208,40 @@ impl State {
         self.sql(|sql| sql.prepare_cached(update)?.execute(params![token, progress, number]).map(drop))
     }
 
-    /// Gives a window up for this run.
-    pub fn give_up(&mut self, number: i64, trouble: &str) -> Result<()> {
-        let update = "UPDATE window SET trouble = ? WHERE number = ?";
-        self.sql(|sql| sql.execute(update, params![trouble, number]).map(drop))
+    /// Changes the windows of a list, all or nothing. Returns the number of the last window that was added.
+    pub fn change(&mut self, change: &Change) -> Result<i64> {
+        let mut number = 0;
+        self.begin()?;
+        if let Some(size) = change.announced {
+            self.announce(change.list, size)?;
+        }
+        for closed in &change.closed {
+            self.close_window(*closed)?;
+        }
+        if let Some((window, why)) = &change.given_up {
+            let update = "UPDATE window SET trouble = ? WHERE number = ?";
+            self.sql(|sql| sql.execute(update, params![why, window]).map(drop))?;
+        }
+        for (window, set, progress) in &change.added {
+            number = self.add_window(change.list, *window, set, progress)?;
+        }
+        self.commit()?;
+        Ok(number)
+    }
+
+    /// Gives up every window of a list that was not given up in this run.
+    pub fn give_up_all(&mut self, list: i64, why: &str) -> Result<()> {
+        let update = "UPDATE window SET trouble = ? WHERE list = ? AND trouble IS NULL";
+        self.sql(|sql| sql.execute(update, params![why, list]).map(drop))
     }
 
     /// A new run tries again what the last one gave up.
-    pub fn take_heart(&mut self) -> Result<()> {
+    pub fn clear_errors(&mut self) -> Result<()> {
         self.sql(|sql| sql.execute("UPDATE window SET trouble = NULL", []).map(drop))
     }
 
     /// A window is proven complete, or replaced by others.
-    pub fn close_window(&mut self, number: i64) -> Result<()> {
+    fn close_window(&mut self, number: i64) -> Result<()> {
         self.sql(|sql| sql.prepare_cached("DELETE FROM window WHERE number = ?")?.execute([number]).map(drop))
     }
 
@@ -222,7 +260,7 @@ impl State {
     }
 
     /// Remembers how long the list is, as was told before it had to be divided.
-    pub fn announce(&mut self, list: i64, size: u64) -> Result<()> {
+    fn announce(&mut self, list: i64, size: u64) -> Result<()> {
         let update = "UPDATE list SET announced = max(coalesce(announced, 0), ?) WHERE number = ?";
         self.sql(|sql| sql.execute(update, params![size.cast_signed(), list]).map(drop))
     }
@@ -254,18 +292,20 @@ mod tests {
         let mut state = State::in_memory().expect("a state");
         let list = state.list("", Window::ALL).expect("a list");
         assert_eq!(state.list("", Window::ALL).expect("the same list"), list);
-        let first = state.add_window(list.number, Window::ALL, "", &Progress::default()).expect("a window");
+        let added = vec![(Window::ALL, String::new(), Progress::default())];
+        let first = state.change(&Change { list: list.number, added, ..Change::default() }).expect("a window");
         let progress = Progress { pages: 1, size: Some(7), ..Progress::default() };
         state.set_token(first, Some("go on"), &progress).expect("noted");
         let open = state.next_windows(list.number, 5).expect("windows").remove(0);
         assert_eq!((open.token.as_deref(), open.progress), (Some("go on"), progress));
-        state.give_up(first, "broken").expect("given up");
+        let given_up = Some((first, "broken".to_owned()));
+        state.change(&Change { list: list.number, given_up, ..Change::default() }).expect("given up");
         assert!(state.next_windows(list.number, 5).expect("windows").is_empty());
-        state.take_heart().expect("again");
+        state.clear_errors().expect("again");
         assert_eq!(state.next_windows(list.number, 5).expect("windows").len(), 1);
         state.began(list.number, Datestamp::from_unix(100)).expect("began");
         state.began(list.number, Datestamp::from_unix(200)).expect("the first stands");
-        state.close_window(first).expect("closed");
+        state.change(&Change { list: list.number, closed: vec![first], ..Change::default() }).expect("closed");
         state.complete_list(list.number, Datestamp::from_unix(200), true).expect("nothing came");
         assert_eq!(state.list("", Window::ALL).expect("the list").watermark, None);
         state.began(list.number, Datestamp::from_unix(100)).expect("began");

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::habits::Habits;
 pub use items::{Seen, Sight};
-pub use lists::{List, OpenWindow, Progress};
+pub use lists::{Change, List, OpenWindow, Progress};
 pub use notes::{Missing, Repair, Run, Wait};
 
 /// The folder of our own in every folder that is harvested into.
