@@ -6,6 +6,7 @@
 
 pub(crate) mod lenient;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,15 @@ pub struct Agent {
 }
 
 impl Record {
+    /// The further field `date`: what many tables call their one date.
+    pub(crate) fn further_date(&self) -> Option<Cow<'_, str>> {
+        match self.further.get("date")? {
+            Value::String(text) => (!text.trim().is_empty()).then_some(Cow::from(text)),
+            Value::Number(year) => Some(Cow::from(year.to_string())),
+            _ => None,
+        }
+    }
+
     /// The names of all fields except the further ones, as in JSON. No further field may have one of them.
     pub const FIELDS: [&str; 16] = [
         "identifier",

@@ -1,5 +1,7 @@
 //! Values that are derived from a record's fields: home page, date, authors and access rights.
 
+use std::borrow::Cow;
+
 use serde_json::Value as Json;
 
 use super::dates::Date;
@@ -28,6 +30,7 @@ pub(super) fn has(record: &Record, constants: &toml::Table, path: &str) -> bool 
         "files" => record.files.iter().any(|file| !is_blank(&file.path)),
         "authors" => authors_of(record).is_some(),
         "date" => date_of(record).is_some(),
+        "date_text" => date_text_of(record).is_some(),
         "landing" => landing_of(record, constants).is_some(),
         "access" => access_of(record, constants).is_some(),
         "archive" => !constants.is_empty(),
@@ -93,10 +96,19 @@ fn constant<'c>(constants: &'c toml::Table, name: &str) -> Option<&'c str> {
 
 /// Returns the date of publication, as precisely as the record contains it.
 pub(super) fn date_of(record: &Record) -> Option<Date> {
+    dates_of(record).find_map(|text| Date::parse(&text))
+}
+
+/// The same date as the record has it, which may be any text.
+pub(super) fn date_text_of(record: &Record) -> Option<String> {
+    dates_of(record).find(|text| !is_blank(text)).map(Cow::into_owned)
+}
+
+/// The dates of a record, the likeliest day of publication first.
+fn dates_of(record: &Record) -> impl Iterator<Item = Cow<'_, str>> {
     const BEST_FIRST: [&str; 6] = ["issued", "published", "available", "created", "submitted", "updated"];
     let named = BEST_FIRST.iter().filter_map(|name| record.dates.get(*name));
     let versions = record.versions.iter().map(|version| &version.date);
-    let known = named.chain(versions).chain(record.dates.values()).map(String::as_str);
-    let last = further_text(record, "date").or(record.datestamp.as_deref());
-    known.chain(last).find_map(Date::parse)
+    let known = named.chain(versions).chain(record.dates.values()).map(|date| Cow::from(date.as_str()));
+    known.chain(record.further_date().or_else(|| record.datestamp.as_deref().map(Cow::from)))
 }

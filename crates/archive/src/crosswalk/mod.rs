@@ -28,6 +28,7 @@
 //! | `oai_identifier` | the full identifier, `oai:arXiv.org:hep-th/9901001` |
 //! | `landing` | the URL of its home page: the link called `landing`, else the first link, else `archive.landing` and the identifier, else the URL of its DOI |
 //! | `date` | the date of publication, as precisely as its dates and versions contain it: `YYYY-MM-DD`, or less |
+//! | `date_text` | the same date as the record has it, also if it cannot be parsed |
 //! | `access` | the access rights, for the filter of this name: those of the record, else `archive.access`, else `open` if its licence is a URL |
 //! | `authors` | its creators in one string, `Given Family, Given Family`, unless the record has a field of this name |
 //! | `archive.NAME` | the archive's constants, even if a record has a field called `archive` |
@@ -52,6 +53,7 @@
 //! | `doi` | the DOI without prefix, from any of its forms; empty if it is not a DOI |
 //! | `language` | the language tag; empty if it is not one |
 //! | `kind` | the type of a document in several vocabularies: `.uri` and `.label` (COAR), `.openaire`, `.datacite`, `.dcmi`, `.mods`; `.known` |
+//! | `date_text` | the same date as the record has it, also if it cannot be parsed |
 //! | `access` | the access rights in COAR's vocabulary: `.uri` and `.label`; `.known` |
 //! | `texts` | the strings and numbers of a list; a single one as a list of one, anything else as an empty list |
 //! | `words` | the words of a string as a list; for a list, its strings |

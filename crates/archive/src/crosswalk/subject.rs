@@ -12,7 +12,7 @@ use minijinja::Value;
 use minijinja::value::{Enumerator, Object};
 use serde_json::Value as Json;
 
-use super::derived::{access_of, authors_of, date_of, landing_of};
+use super::derived::{access_of, authors_of, date_of, date_text_of, landing_of};
 use super::escape::is_blank;
 use super::web;
 use crate::record::{Agent, Record};
@@ -51,6 +51,7 @@ impl Object for Subject {
             "files" => self.list(indices(&record.files, |file| !is_blank(&file.path)).map(Part::File)),
             "authors" => authors_of(record).map(Value::from),
             "date" => date_of(record).map(|date| Value::from(date.to_string())),
+            "date_text" => date_text_of(record).map(|date| Value::from(date.trim())),
             "landing" => landing_of(record, &self.constants).map(Value::from),
             "access" => access_of(record, &self.constants).map(Value::from),
             // The archive's constants, which are a global of the engine: a field with this name must not hide them.

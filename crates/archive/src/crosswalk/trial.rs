@@ -213,7 +213,7 @@ pub(super) fn bare(requires: &[String], texts: Texts) -> Record {
     for path in requires.iter().filter_map(|names| names.split(" or ").next()) {
         // Derived values need the fields that they are derived from.
         let name = match path.trim().split('.').next().unwrap_or_default() {
-            "date" => "dates",
+            "date" | "date_text" => "dates",
             "landing" => "links",
             "access" => "licence",
             "authors" => "creators",

@@ -1,6 +1,8 @@
 //! The dates of a document: the date of its last change, by its record, which becomes the datestamp when an archive is
 //! first filled; and dates that cannot be parsed.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use modoai_protocol::Datestamp;
 use modoai_protocol::datestamp::Bound;
@@ -26,11 +28,14 @@ pub(super) fn unreadable(record: &Record) -> Option<Fault> {
     let named = record.dates.iter().filter(|(_, date)| is_bad(date));
     let named = named.map(|(event, date)| (format!("dates.{}", shortened(event)), date));
     let versions = record.versions.iter().filter(|version| is_bad(&version.date));
-    let mut bad = named.chain(versions.map(|version| ("versions".to_owned(), &version.date)));
+    let versions = versions.map(|version| ("versions".to_owned(), &version.date));
+    let dates = named.chain(versions).map(|(field, date)| (field, Cow::from(date)));
+    let further = record.further_date().filter(|date| is_bad(date)).map(|date| ("date".to_owned(), date));
+    let mut bad = dates.chain(further);
     let (field, date) = bad.next()?;
     let what = format!(
         "field `{field}`: invalid date {:?}; expected a date such as 2024, 2024-05 or 2024-05-17",
-        shortened(date)
+        shortened(&date)
     );
     Some(Fault(match bad.count() {
         0 => what,

@@ -126,6 +126,31 @@ fn a_bad_file_is_named_and_the_rest_is_imported() {
 }
 
 #[test]
+fn date_in_a_field_of_that_name_is_kept_as_text_with_one_remark() {
+    let lines = [
+        json!({ "identifier": "1", "title": "One", "date": "o. J." }),
+        json!({ "identifier": "2", "title": "Two", "date": "um 1920" }),
+        json!({ "identifier": "3", "title": "Three", "date": 1994 }),
+    ];
+    let table = "identifier;title;date\n1;One;o. J.\n2;Two;um 1920\n3;Three;1994\n";
+    let of_json = Archive::configured(PLAIN);
+    of_json.write_lines("list.jsonl", &lines);
+    let of_table = Archive::configured(PLAIN);
+    of_table.write("list.csv", table);
+    for (archive, input) in [(of_json, "list.jsonl"), (of_table, "list.csv")] {
+        let imported = archive.import(input).done();
+        imported.expect(&[("new", 3)]);
+        assert_eq!(imported.count("remarks"), 2, "{}", imported.said);
+        assert_eq!(imported.said.matches("field `date`: invalid date \"o. J.\"").count(), 1, "{}", imported.said);
+        let told = archive.told();
+        for (number, date) in [("1", "o. J."), ("2", "um 1920"), ("3", "1994")] {
+            let record = metadata(&told[&format!("oai:example.org:{number}")]);
+            assert!(record.contains(&format!("<dc:date>{date}</dc:date>")), "{input}: {record}");
+        }
+    }
+}
+
+#[test]
 fn date_that_cannot_be_parsed_is_kept_as_text_with_one_remark() {
     let archive = Archive::configured(PLAIN);
     let dated = |id: &str, date: &str| json!({ "identifier": id, "title": "One", "dates": { "issued": date } });
