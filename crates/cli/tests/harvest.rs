@@ -277,6 +277,28 @@ fn busy_server_is_reported_with_the_request_and_the_attempt() {
 }
 
 #[test]
+fn only_damaged_responses_are_called_repaired() {
+    let desk = Desk::new();
+    let fails = |visit: &Visit<'_>| (visit.verb() == "ListIdentifiers").then(|| Reply::html(500, "Error"));
+    let unwell =
+        |visit: &Visit<'_>| (visit.verb() == "ListRecords" && visit.times == 0).then(|| Reply::html(500, "Error"));
+    let damaged = |visit: &Visit<'_>, xml: &mut Vec<u8>| {
+        if visit.verb() == "ListRecords" {
+            xml.extend_from_slice(b"<p>junk</p>");
+        }
+    };
+    let script = Script::default().instead(move |visit| fails(visit).or_else(|| unwell(visit))).xml(damaged);
+    let endpoint = Endpoint::start(script);
+    let ended = desk.run(&["harvest", endpoint.url(), "--into", "copy"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("  found    unstable ("), "{}", ended.stdout);
+    assert!(ended.stdout.contains("  repaired junk-around ("), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("repaired unstable"), "{}", ended.stdout);
+    let status = desk.run(&["status", "copy"]).printed();
+    assert!(status.contains("  found     unstable (") && status.contains("  repaired  junk-around ("), "{status}");
+}
+
+#[test]
 fn the_quirks_in_the_guide_are_those_of_the_table() {
     let mut table = "| name | server error | workaround |\n|---|---|---|\n".to_owned();
     for quirk in QUIRKS {

@@ -166,6 +166,25 @@ impl Quirk {
     pub fn named(name: &str) -> Option<&'static Self> {
         QUIRKS.iter().copied().find(|quirk| quirk.name == name)
     }
+
+    /// Whether its remedy makes a damaged response readable. All others answer the behaviour of a server, and may fail.
+    pub fn is_repair(&self) -> bool {
+        [
+            LENGTH_WRONG,
+            CODING_MISLABELLED,
+            JUNK_AROUND,
+            CONTROL_CHARACTERS,
+            INVALID_UTF8,
+            SURROGATES,
+            ENCODING,
+            AMPERSANDS,
+            ANGLE_BRACKETS,
+            NAMESPACE,
+            OUTER_NAMESPACES,
+            DOCUMENT_TYPE,
+        ]
+        .contains(&self)
+    }
 }
 
 #[cfg(test)]

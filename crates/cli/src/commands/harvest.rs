@@ -28,6 +28,7 @@ use crate::limits::LimitArgs;
 use crate::remote::{RemoteArgs, base_url, seconds};
 use footprints::Footprints;
 use progress::Watching;
+pub(in crate::commands) use report::label;
 
 /// Harvest an OAI-PMH repository: all records on the first run, only changes on later runs.
 ///

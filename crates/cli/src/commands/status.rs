@@ -8,6 +8,7 @@ use modoai_harvester::state::{State, StateError};
 use modoai_protocol::Datestamp;
 use serde_json::{Value, json};
 
+use super::harvest::label;
 use crate::config::shown;
 use crate::error::CliError;
 use crate::output::{self, counted, plain};
@@ -163,7 +164,8 @@ fn text(told: &Value) -> String {
         let _ = writeln!(out, "  missing   {untold} more");
     }
     for repair in told["repaired"].as_array().into_iter().flatten() {
-        let _ = writeln!(out, "  repaired  {} ({}×)", of(&repair["quirk"]), repair["count"]);
+        let quirk = of(&repair["quirk"]);
+        let _ = writeln!(out, "  {}  {quirk} ({}×)", label(&quirk), repair["count"]);
     }
     for (age, run) in told["runs"].as_array().into_iter().flatten().enumerate() {
         let summary = &run["summary"];

@@ -40,12 +40,9 @@ pub(super) fn text(summary: &Summary) -> String {
         let refused = counted(summary.refused, "record was", "records were");
         let _ = writeln!(out, "  refused  {refused} not written because of special names; each is listed as missing");
     }
-    // Where nothing came, nothing was repaired, whatever was tried.
-    let is_void = summary.records + summary.deleted + summary.unchanged + summary.elsewhere == 0;
-    let label = if is_void && !summary.complete { "tried   " } else { "repaired" };
     for repair in &summary.repaired {
         let remedy = Quirk::named(&repair.quirk).map_or("", |quirk| quirk.remedy);
-        let _ = writeln!(out, "  {label} {} ({}×): {remedy}", repair.quirk, repair.count);
+        let _ = writeln!(out, "  {} {} ({}×): {remedy}", label(&repair.quirk), repair.quirk, repair.count);
     }
     for gap in summary.missing.iter().take(SHOWN) {
         let _ = writeln!(out, "  missing  {}", plain(&gap.to_string()));
@@ -61,4 +58,9 @@ pub(super) fn text(summary: &Summary) -> String {
         let _ = writeln!(out, "  complete{}", since.unwrap_or_default());
     }
     out
+}
+
+/// What is said of a quirk: that responses were repaired, or only that the server behaved so.
+pub(in crate::commands) fn label(quirk: &str) -> &'static str {
+    if Quirk::named(quirk).is_some_and(Quirk::is_repair) { "repaired" } else { "found   " }
 }
