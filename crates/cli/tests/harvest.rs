@@ -277,6 +277,30 @@ fn busy_server_is_reported_with_the_request_and_the_attempt() {
 }
 
 #[test]
+fn every_request_that_was_sent_is_counted() {
+    let desk = Desk::new();
+    let endpoint =
+        Endpoint::start(Script::default().instead(|_| Some(Reply::html(503, "Busy").with("Retry-After", "7200"))));
+    let ended = desk.run(&["harvest", endpoint.url(), "--into", "busy"]);
+    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    assert_eq!(endpoint.log().len(), 1);
+    assert!(ended.stdout.contains("; 1 request, "), "{}", ended.stdout);
+    let ended = desk.run(&["harvest", endpoint.url(), "--into", "busy"]);
+    assert_eq!(endpoint.log().len(), 1, "the wait is kept");
+    assert!(ended.stdout.contains("; 0 requests, "), "{}", ended.stdout);
+
+    let moves = |visit: &Visit<'_>| {
+        let again = format!("?{}", visit.request.query());
+        (visit.times == 0).then(|| Reply::html(302, "Found").with("Location", &again))
+    };
+    let endpoint = Endpoint::start(Script::default().instead(moves));
+    let ended = desk.run(&["harvest", endpoint.url(), "--into", "moving", "--json"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(endpoint.log().iter().any(|asked| asked.status == 302), "{}", endpoint.story());
+    assert_eq!(summary(&ended)["requests"], endpoint.log().len(), "{}", endpoint.story());
+}
+
+#[test]
 fn only_damaged_responses_are_called_repaired() {
     let desk = Desk::new();
     let fails = |visit: &Visit<'_>| (visit.verb() == "ListIdentifiers").then(|| Reply::html(500, "Error"));

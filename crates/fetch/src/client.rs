@@ -41,6 +41,8 @@ pub struct Client {
     lane: Lane,
     /// Set if only some addresses may be connected to.
     restriction: Option<Arc<Restriction>>,
+    /// Counts the requests of this clone and its clones.
+    sent: Option<Arc<AtomicU64>>,
 }
 
 struct Inner {
@@ -92,7 +94,7 @@ impl Client {
         let hosts = Hosts::new(manners.per_host, in_all, manners.delay);
         let public_only = manners.public_only;
         let inner = Inner { http, cookies, hosts, manners, counters: Arc::default(), tls };
-        let client = Self { inner: Arc::new(inner), lane: Lane::First, restriction: None };
+        let client = Self { inner: Arc::new(inner), lane: Lane::First, restriction: None, sent: None };
         if public_only { client.guarded_by(Guard::default()) } else { Ok(client) }
     }
 
@@ -116,6 +118,12 @@ impl Client {
     /// Returns the host names of the starts that were found to have a public address, for [`Start::was_public`].
     pub fn public_starts(&self) -> Vec<String> {
         self.restriction.as_ref().map(|restriction| restriction.guard.public_starts()).unwrap_or_default()
+    }
+
+    /// Returns the same client, which also counts the requests that it sends, redirects included, in this counter. Attempts without
+    /// a connection are not requests.
+    pub fn counting(&self, sent: Arc<AtomicU64>) -> Self {
+        Self { sent: Some(sent), ..self.clone() }
     }
 
     /// Returns the same client with separate places at hosts. A caller that requests from a host while it reads another
@@ -284,10 +292,14 @@ impl Client {
         };
         tracing::debug!(%url, "asking");
         self.inner.counters.requests.fetch_add(1, Ordering::Relaxed);
-        match tokio::time::timeout(self.inner.manners.first_byte_timeout, request.send()).await {
+        let answer = match tokio::time::timeout(self.inner.manners.first_byte_timeout, request.send()).await {
             Ok(answer) => answer.map_err(|error| FetchError::before_the_answer(error, url)),
             Err(_) => Err(FetchError::TimedOut { what: Wait::FirstByte, url: url.to_string() }),
+        };
+        if let Some(sent) = self.sent.as_ref().filter(|_| answer.as_ref().err().is_none_or(FetchError::is_connected)) {
+            sent.fetch_add(1, Ordering::Relaxed);
         }
+        answer
     }
 
     fn fetched(

@@ -189,6 +189,14 @@ pub enum FetchError {
 }
 
 impl FetchError {
+    /// Returns true if there was a connection, so that a request was sent.
+    pub(crate) fn is_connected(&self) -> bool {
+        let is_connecting = |what: &Wait| matches!(what, Wait::Connection);
+        !matches!(self, Self::Resolve { .. } | Self::Connect { .. } | Self::Exhausted { .. } | Self::Tls { .. })
+            && !matches!(self, Self::PrivateAddress { .. })
+            && !matches!(self, Self::TimedOut { what, .. } if is_connecting(what))
+    }
+
     /// Returns true if the same request may succeed later. Unclear cases count as transient: an attempt costs little,
     /// a loss much.
     pub fn is_transient(&self) -> bool {

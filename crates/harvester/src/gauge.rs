@@ -1,7 +1,7 @@
 //! How far a harvest is, for whoever looks at it from another thread.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Counters that only grow, and what is being done.
 #[derive(Debug, Default)]
@@ -16,8 +16,8 @@ pub struct Gauge {
     pub elsewhere: AtomicU64,
     /// Bytes received.
     pub bytes: AtomicU64,
-    /// Requests sent.
-    pub requests: AtomicU64,
+    /// Requests sent, redirects included. The client counts them.
+    pub requests: Arc<AtomicU64>,
     /// Records received of the list that is being harvested.
     pub received: AtomicU64,
     /// How many that list holds, if the server tells; else 0.

@@ -5,6 +5,8 @@
 //! planner and driver without sockets and in virtual time.
 
 use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -21,6 +23,11 @@ pub trait Transport: Clone + Send + Sync + 'static {
     /// The same, restricted to public addresses and to where the harvest starts.
     fn restricted_to(&self, _start: Start) -> Result<Self, FetchError> {
         Ok(self.clone())
+    }
+
+    /// The same, counting the requests that it sends in this counter, redirects included. Without it, none are counted.
+    fn counting(&self, _sent: Arc<AtomicU64>) -> Self {
+        self.clone()
     }
 
     /// The host where the harvest starts, if its address is public.
@@ -75,6 +82,10 @@ impl Transport for Client {
 
     fn restricted_to(&self, start: Start) -> Result<Self, FetchError> {
         Client::restricted_to(self, [start])
+    }
+
+    fn counting(&self, sent: Arc<AtomicU64>) -> Self {
+        Client::counting(self, sent)
     }
 
     fn public_host(&self) -> Option<String> {

@@ -145,12 +145,12 @@ impl<T: Transport, C: Clock> Harvest<T, C> {
         let prefix = prefix.unwrap_or_else(|| target.format.to_owned());
         let contract = Contract { base_url: options.base_url.to_string(), sink: target.sink.to_owned(), prefix };
         if let Some(wait) = state.wait(host(&options.base_url), now)? {
-            return result::postponed(&mut state, run, &contract, &wait, now);
+            return result::postponed(&mut state, run, &contract, &gauge, &wait, now);
         }
         let identity = if known.as_ref() == Some(&contract) { state.identity()? } else { None };
         let habits = state.habits()?;
         let requests = Requests {
-            transport: restricted(transport, &options, &habits)?,
+            transport: restricted(transport, &options, &habits)?.counting(Arc::clone(&gauge.requests)),
             clock,
             base_url: options.base_url.clone(),
             patience: options.patience,

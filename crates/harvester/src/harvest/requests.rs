@@ -239,7 +239,6 @@ impl<T: Transport, C: Clock> Requests<T, C> {
             })?,
             () = stopped(&self.stop) => return Err((Trouble::Interrupted, None)),
         };
-        Gauge::add(&self.gauge.requests, 1);
         tracing::debug!(status = fetched.status, after = ?self.clock.now().duration_since(asked).unwrap_or_default(), "received response");
         if let Some(hop) = fetched.hops.first() {
             self.cost.repairs.note(

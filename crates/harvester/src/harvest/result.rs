@@ -32,7 +32,7 @@ impl<T: Transport, C: Clock> Driver<T, C> {
             return match end {
                 Ok(Some(Trouble::Postponed(wait))) => {
                     let wait = remember_wait(state, &self.options, self.requests.clock.now() + wait)?;
-                    postponed(state, run, &self.planner.facts().contract, &wait, now)
+                    postponed(state, run, &self.planner.facts().contract, &self.requests.gauge, &wait, now)
                 }
                 Ok(trouble) => {
                     let source = trouble.unwrap_or_else(|| Trouble::Internal("the sink was not opened".to_owned()));
@@ -160,11 +160,12 @@ fn remember_wait(state: &mut State, options: &Options, until: SystemTime) -> Res
     Ok(wait)
 }
 
-/// The summary of a run that must not send any request.
+/// The summary of a run that must not send any request, or no further one.
 pub(super) fn postponed(
     state: &mut State,
     run: i64,
     contract: &Contract,
+    gauge: &Gauge,
     wait: &Wait,
     now: Datestamp,
 ) -> Result<Summary, HarvestError> {
@@ -172,6 +173,8 @@ pub(super) fn postponed(
         source: contract.base_url.clone(),
         sink: contract.sink.clone(),
         format: contract.prefix.clone(),
+        bytes: Gauge::read(&gauge.bytes),
+        requests: Gauge::read(&gauge.requests),
         missing: vec![Gap { what: "source".to_owned(), reason: wait.reason.clone(), ..Gap::default() }],
         next: NextRun { not_before: Some(wait.until.to_string()), from: None },
         ..Summary::default()

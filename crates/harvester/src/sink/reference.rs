@@ -169,7 +169,6 @@ impl Getter {
                     .header(HeaderName::from_static("if-range"), condition.clone())
             }
         };
-        Gauge::add(&self.gauge.requests, 1);
         let requested = clock::now();
         let mut answer = self.client.get(ask).await?;
         match answer.status {
