@@ -277,6 +277,18 @@ fn busy_server_is_reported_with_the_request_and_the_attempt() {
 }
 
 #[test]
+fn wait_that_a_server_requests_is_reported_once() {
+    let desk = Desk::new();
+    let busy = |visit: &Visit<'_>| (visit.number == 0).then(|| Reply::html(429, "Busy").with("Retry-After", "1"));
+    let endpoint = Endpoint::start(Script::default().instead(busy));
+    let ended = desk.run(&["harvest", endpoint.url(), "--into", "copy"]);
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert_eq!(ended.stderr.matches("429").count(), 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("127.0.0.1 sent HTTP 429 with Retry-After: no request for 1 s"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("retrying"), "{}", ended.stderr);
+}
+
+#[test]
 fn every_request_that_was_sent_is_counted() {
     let desk = Desk::new();
     let endpoint =

@@ -295,12 +295,15 @@ impl<T: Transport, C: Clock> Requests<T, C> {
             Next::Postpone(wait) => Err(Trouble::Postponed(wait)),
             Next::Wait(wait) => {
                 self.cost.repairs.note(trouble.quirk(), &trouble.to_string());
-                tracing::info!(
-                    "{verb}: {trouble}; retrying in {:.1} s (attempt {} of {})",
-                    wait.as_secs_f64(),
-                    attempt + 1,
-                    patience.attempts
-                );
+                // The client reports a pause that the server requested.
+                if asked.is_none() {
+                    tracing::info!(
+                        "{verb}: {trouble}; retrying in {:.1} s (attempt {} of {})",
+                        wait.as_secs_f64(),
+                        attempt + 1,
+                        patience.attempts
+                    );
+                }
                 self.gauge.say(format!("waiting {} s: {trouble}", wait.as_secs()));
                 tokio::select! {
                     () = self.clock.sleep(wait) => Ok(()),
