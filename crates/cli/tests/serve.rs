@@ -197,6 +197,17 @@ fn an_access_log_in_a_file_can_be_rotated() {
 }
 
 #[test]
+fn one_link_out_of_the_site_is_one_link() {
+    let desk = Desk::new();
+    desk.write("elsewhere/a.html", "<title>a</title>");
+    std::os::unix::fs::symlink(desk.at("elsewhere/a.html"), desk.at("site/one.html")).expect("a link");
+    let reported = "skipped 1 symbolic link that points outside of the directory, one.html; to serve and list it, set \
+                    follow_links = \"anywhere\"";
+    let server = Launch::of(desk.at("site")).state(desk.at("state")).start();
+    wait_until("it is reported", || server.said().contains(reported));
+}
+
+#[test]
 fn links_out_of_the_site_are_reported_with_the_setting_that_follows_them() {
     let desk = Desk::new();
     desk.write("elsewhere/a.html", "<title>a</title>");

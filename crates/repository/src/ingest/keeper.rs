@@ -393,11 +393,15 @@ fn report_withheld(tally: &Tally) {
 /// list without a reason.
 fn report_outside_links(tally: &Tally) {
     if let Some(example) = &tally.outside_link_example {
-        tracing::warn!(
-            "skipped {} symbolic links that point outside of the directory, such as {example}; to serve and list them, set \
-             follow_links = \"anywhere\"",
-            tally.outside_links
-        );
+        let skipped = match tally.outside_links {
+            1 => format!("1 symbolic link that points outside of the directory, {example}; to serve and list it"),
+            many => {
+                format!(
+                    "{many} symbolic links that point outside of the directory, such as {example}; to serve and list them"
+                )
+            }
+        };
+        tracing::warn!("skipped {skipped}, set follow_links = \"anywhere\"");
     }
 }
 
