@@ -71,8 +71,8 @@ pub enum TableError {
         /// The path of the table.
         path: PathBuf,
     },
-    /// Another version or another program created it.
-    #[error("{} was written by another version of modoai", path.display())]
+    /// From a newer version, or not a table at all.
+    #[error("{} is not a table of this version of modoai", path.display())]
     Foreign {
         /// The path of the table.
         path: PathBuf,
