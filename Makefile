@@ -114,4 +114,4 @@ static: ## Build the modoai command as a static program (target/TRIPLE/dist/modo
 
 .PHONY: crates
 crates: ## Package the library crates for crates.io (target/package)
-	$(CARGO) package --no-verify $(CRATE_FLAGS) $(addprefix --package modoai-,protocol fetch repository harvester)
+	$(CARGO) package --no-verify $(CRATE_FLAGS) $(addprefix --package modoai-,protocol fetch state repository harvester)

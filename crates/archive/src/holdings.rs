@@ -1,39 +1,12 @@
-//! What a catalogue without a site holds, and the repository of it: for every host that serves one.
+//! The repository of a catalogue without a site, for every host that serves one.
 
 use std::sync::Arc;
 
-use modoai_repository::catalogue::{ARCHIVE_TERMS, Catalogue, CatalogueError};
+use modoai_repository::catalogue::Catalogue;
 use modoai_repository::{Repository, Settings};
 
 use crate::offer::Offer;
 use crate::terms::TermsError;
-
-/// What a catalogue holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holdings {
-    /// Nothing yet.
-    Nothing,
-    /// The files of a site, which only whoever serves the site can show.
-    Files,
-    /// Records of other repositories, as they came.
-    Records,
-    /// The documents of an archive.
-    Documents,
-}
-
-impl Holdings {
-    /// Looks.
-    pub fn of(catalogue: &dyn Catalogue) -> Result<Self, CatalogueError> {
-        if catalogue.memo(ARCHIVE_TERMS)?.is_some() {
-            return Ok(Self::Documents);
-        }
-        if !catalogue.formats()?.is_empty() {
-            return Ok(Self::Records);
-        }
-        let is_filled = catalogue.standing()?.newest.is_some();
-        Ok(if is_filled { Self::Files } else { Self::Nothing })
-    }
-}
 
 /// The repository at `base_url` of the documents or records in a catalogue. What it says of its identifiers is as of now;
 /// everything else follows those who write the catalogue.

@@ -16,8 +16,8 @@ use crate::offer;
 use crate::sets::{Rule, RuleError, SetRules};
 use crate::source::Fault;
 
-/// The memo with the present terms.
-use modoai_repository::catalogue::ARCHIVE_TERMS as TERMS;
+/// The memo with the terms that hold.
+const TERMS: &str = "archive";
 
 /// The memo with all former terms that applied since every record was last evaluated.
 const FORMER_TERMS: &str = "archive-before";

@@ -21,7 +21,7 @@ pub(crate) struct SiteArgs {
     /// Directory of the site.
     pub(crate) dir: PathBuf,
     /// Directory for the catalogue [default: one per site in the state directory of the user]
-    #[arg(long, value_name = "STATE_DIR", value_parser = crate::place::path())]
+    #[arg(long, value_name = "STATE_DIR", value_parser = crate::place::state_dir())]
     data: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,

@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use modoai_archive::holdings::Holdings;
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
+use modoai_repository::catalogue::{self, Access, Catalogue, CatalogueError, CatalogueKind, Location};
 use modoai_repository::ingest::{IngestError, Reconciler};
 use modoai_repository::site::{Site, SiteError};
 use modoai_server::Areas;
@@ -28,24 +26,28 @@ impl Opened {
     pub(crate) fn new(args: &SiteArgs, flags: &[(&str, Option<&str>)]) -> Result<Self, CliError> {
         let (config, site) = open_site(args, flags)?;
         let state_dir = args.state_dir(&site)?;
-        let catalogue = Sqlite::open(&state_dir.join("catalogue.sqlite"), system_clock()).map_err(|error| {
+        let location = Location::in_directory(&state_dir);
+        let catalogue = catalogue::open(&location, Access::Write).map_err(|error| {
             CliError::failed(format!("failed to open the catalogue of {}", shown(&args.dir)))
                 .because(error)
                 .hint("to use another directory, give it with --data")
         })?;
-        warn_if_readable(catalogue.file());
+        warn_if_readable(&location.file());
         let root = site.root().map_or_else(|| args.dir.clone(), |root| root.to_path_buf());
-        Ok(Self { config, root, site: Arc::new(site), catalogue: Arc::new(catalogue), state_dir })
+        Ok(Self { config, root, site: Arc::new(site), catalogue, state_dir })
     }
 
     /// What brings the catalogue up to date; `None` if another process is at it.
     pub(crate) fn reconciler(&self) -> Result<Option<Reconciler>, CliError> {
-        match self.catalogue.writer() {
+        match self.catalogue.writer_for(CatalogueKind::Site) {
             Ok(writer) => {
                 let reconciler = Reconciler::new(self.site.clone(), writer, self.config.site.max_vanished);
                 Ok(Some(reconciler.with_sets(self.config.repository.sets.clone())))
             }
             Err(CatalogueError::Locked { .. }) => Ok(None),
+            Err(error @ CatalogueError::OtherKind { .. }) => Err(CliError::failed("failed to write the catalogue")
+                .because(error)
+                .hint("give another directory with --data")),
             Err(error) => Err(CliError::failed("failed to write the catalogue").because(error)),
         }
     }
@@ -68,13 +70,16 @@ pub(crate) fn open_site(args: &SiteArgs, flags: &[(&str, Option<&str>)]) -> Resu
 
 /// Refuses a catalogue in place of a site: its database would be published as a file.
 fn expect_no_catalogue(dir: &Path) -> Result<(), CliError> {
-    let file = if dir.is_file() { dir.to_owned() } else { dir.join("catalogue.sqlite") };
-    let holdings = file.is_file().then(|| Sqlite::open_to_read(&file, system_clock()).ok()).flatten();
-    let holdings = holdings.and_then(|catalogue| Holdings::of(&catalogue).ok());
+    let location = Location::at(dir);
+    let catalogue = location.is_occupied().then(|| catalogue::open(&location, Access::Read).ok()).flatten();
+    let kind = catalogue.and_then(|catalogue| catalogue.kind().ok());
     let dir = shown(dir);
-    let hint = match holdings {
+    let hint = match kind {
         None => return Ok(()),
-        Some(Holdings::Files) => "give the directory of the site, and this directory with --data".to_owned(),
+        Some(Some(CatalogueKind::Site)) => "give the directory of the site, and this directory with --data".to_owned(),
+        Some(Some(CatalogueKind::Crawl)) => {
+            "give the URL of the site with --crawl, and this directory with --data".to_owned()
+        }
         Some(_) => format!("to use its records, give `--catalogue {dir}`"),
     };
     Err(CliError::new(Kind::Usage, format!("{dir} is a catalogue, not a site")).hint(hint))

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use modoai_fetch::{Credential, Url};
+use modoai_repository::catalogue::Location;
 use modoai_repository::catalogue::location::expect_path;
 use rustix::fs::Mode;
 
@@ -17,8 +18,18 @@ pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| expect_path(&path).map(|()| path))
 }
 
-/// Restricts files created from now on to the owner. For commands that write only their state, which names files of
-/// protected areas, and contains the key of resumption tokens.
+/// Reads the location of a catalogue.
+pub(crate) fn catalogue() -> impl TypedValueParser<Value = Location> {
+    PathBufValueParser::new().try_map(|text| Location::parse(text.as_os_str()))
+}
+
+/// Reads the location of a state directory, which contains a catalogue and the files that belong to it.
+pub(crate) fn state_dir() -> impl TypedValueParser<Value = PathBuf> {
+    catalogue().map(|location| location.path().to_owned())
+}
+
+/// From now on, only the owner may read what this process makes. For commands that write nothing but their state: it names
+/// files of protected areas, and holds the key of resumption tokens.
 pub(crate) fn keep_private() {
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }

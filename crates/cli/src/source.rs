@@ -1,13 +1,11 @@
 //! What is served or asked: a folder, or a catalogue of records.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use modoai_archive::holdings::{self, Holdings};
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, CatalogueError, Clock, system_clock};
+use modoai_archive::holdings;
+use modoai_repository::catalogue::{self, Access, Catalogue, CatalogueKind, Location};
 use modoai_repository::{Repository, Settings};
 
 use crate::config::{Config, SettingsArgs, SiteArgs, shown};
@@ -24,14 +22,14 @@ pub(crate) enum Source {
 /// What a command about a catalogue of records takes.
 #[derive(Debug)]
 pub(crate) struct RecordsArgs {
-    file: PathBuf,
+    location: Location,
     pub(crate) settings: SettingsArgs,
 }
 
 /// A catalogue of records, open.
 pub(crate) struct Records {
     pub(crate) config: Config,
-    pub(crate) file: PathBuf,
+    pub(crate) location: Location,
     pub(crate) catalogue: Arc<dyn Catalogue>,
 }
 
@@ -61,31 +59,37 @@ impl RecordsArgs {
     /// Loads the configuration, and looks whether the catalogue can be served. Changes nothing.
     pub(crate) fn check(&self, flags: &[(&str, Option<&str>)]) -> Result<Config, CliError> {
         let config = self.config(flags)?;
-        self.expect_records(Sqlite::open_to_read)?;
+        self.expect_records(Access::Read)?;
         Ok(config)
     }
 
     /// Opens the catalogue, which must be there and must not be that of a folder.
     pub(crate) fn open(self, flags: &[(&str, Option<&str>)]) -> Result<Records, CliError> {
         let config = self.config(flags)?;
-        let catalogue = self.expect_records(Sqlite::open)?;
-        Ok(Records { config, file: catalogue.file().to_owned(), catalogue: Arc::new(catalogue) })
+        let catalogue = self.expect_records(Access::Write)?;
+        Ok(Records { config, location: self.location, catalogue })
     }
 
-    fn expect_records(&self, open: fn(&Path, Clock) -> Result<Sqlite, CatalogueError>) -> Result<Sqlite, CliError> {
-        let name = shown(&self.file);
-        if !self.file.exists() {
+    fn expect_records(&self, access: Access) -> Result<Arc<dyn Catalogue>, CliError> {
+        let name = shown(self.location.path());
+        if !self.location.path().exists() {
             let what = format!("catalogue {name} not found");
             return Err(CliError::failed(what)
                 .hint("create one with `modoai import`, or with `modoai harvest --sink catalogue`"));
         }
         let failed = |error| CliError::failed(format!("failed to open the catalogue {name}")).because(error);
-        let catalogue = open(&self.file, system_clock()).map_err(failed)?;
-        if Holdings::of(&catalogue).map_err(failed)? == Holdings::Files {
-            let what = format!("the catalogue {name} contains the files of a directory, not records");
-            return Err(CliError::failed(what).hint("give the directory instead, and its catalogue with --data"));
+        let catalogue = catalogue::open(&self.location, access).map_err(failed)?;
+        match catalogue.kind().map_err(failed)? {
+            Some(CatalogueKind::Site) => {
+                let what = format!("the catalogue {name} contains the files of a directory, not records");
+                Err(CliError::failed(what).hint("give the directory instead, and its catalogue with --data"))
+            }
+            Some(CatalogueKind::Crawl) => {
+                let what = format!("the catalogue {name} contains the pages of a crawled site, not records");
+                Err(CliError::failed(what).hint("give the URL of the site with --crawl, and its directory with --data"))
+            }
+            Some(CatalogueKind::Records | CatalogueKind::Archive) | None => Ok(catalogue),
         }
-        Ok(catalogue)
     }
 }
 
@@ -94,7 +98,7 @@ impl Args for Source {
         let catalogue = Arg::new("catalogue")
             .long("catalogue")
             .value_name("FILE")
-            .value_parser(place::path())
+            .value_parser(place::catalogue())
             .help("Catalogue of imported or harvested records, instead of a directory");
         SiteArgs::augment_args(command).mut_arg("dir", |dir| dir.required(false)).arg(catalogue)
     }
@@ -107,12 +111,12 @@ impl Args for Source {
 impl Source {
     /// The catalogue that was given, if one was.
     pub(crate) fn records(matches: &ArgMatches) -> Result<Option<RecordsArgs>, clap::Error> {
-        let Some(file) = matches.get_one::<PathBuf>("catalogue") else { return Ok(None) };
+        let Some(location) = matches.get_one::<Location>("catalogue") else { return Ok(None) };
         if matches.contains_id("data") {
             return Err(contradiction("--data"));
         }
         let settings = SettingsArgs::from_arg_matches(matches)?;
-        Ok(Some(RecordsArgs { file: file.clone(), settings }))
+        Ok(Some(RecordsArgs { location: location.clone(), settings }))
     }
 }
 

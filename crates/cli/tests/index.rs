@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue as _, Change, system_clock};
+use modoai_repository::catalogue::{Access, Catalogue, Change, Location, open};
 use modoai_repository::item::Item;
 use modoai_repository::site::kind::set_of;
 
@@ -137,8 +136,8 @@ fn httpd(desk: &Desk, servers: &[(&str, &str)]) -> String {
     format!("sh '{}'", desk.at("httpd").display())
 }
 
-fn catalogue(desk: &Desk, server: &str) -> Sqlite {
-    Sqlite::open(&desk.at("index").join(format!("{server}_80")), system_clock()).expect("a catalogue")
+fn catalogue(desk: &Desk, server: &str) -> std::sync::Arc<dyn Catalogue> {
+    open(&Location::at(desk.at("index").join(format!("{server}_80"))), Access::Write).expect("a catalogue")
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Locations of catalogues and other state are paths. A URL is refused, and no folder of that name is created.
+//! A catalogue is named by a path or a URL of its engine, other state by a path. A URL of another engine is refused, and no
+//! directory of that name is created.
 
 use crate::desk::Desk;
 
@@ -10,7 +11,6 @@ fn a_url_of_an_engine_is_not_a_folder() {
     let oai = "http://127.0.0.1:9/oai";
     for arguments in [
         &["import", "a.jsonl", "--namespace", "example.org", "--into", url][..],
-        &["import", "a.jsonl", "--namespace", "example.org", "--into", "sqlite:catalogue.sqlite"],
         &["import", "a.jsonl", "--namespace", "example.org", "--into", "made", "--faults", "s3://bucket/faults"],
         &["harvest", oai, "--into", url],
         &["harvest", oai, "--into", "made", "--sink", "catalogue", "--catalogue", url],
@@ -25,12 +25,47 @@ fn a_url_of_an_engine_is_not_a_folder() {
     ] {
         let ended = desk.run(arguments);
         assert_eq!(ended.status, 64, "{arguments:?}: {ended:?}");
-        assert!(ended.stderr.contains("expected a path"), "{arguments:?}: {ended:?}");
+        let is_named =
+            ended.stderr.contains("expected a path") || ended.stderr.contains("supported: PATH or sqlite:PATH");
+        assert!(is_named, "{arguments:?}: {ended:?}");
     }
     let here = std::fs::read_dir(desk.at(".")).expect("a folder");
     let mut names: Vec<_> = here.map(|entry| entry.expect("an entry").file_name()).collect();
     names.sort();
     assert_eq!(names, ["a.jsonl", "site"]);
+}
+
+#[test]
+fn url_of_an_engine_names_a_catalogue_in_every_command() {
+    let desk = Desk::new();
+    desk.write("a.jsonl", "{\"identifier\":\"1\",\"title\":\"One\"}\n");
+    let into = ["--quiet", "import", "a.jsonl", "--namespace", "example.org", "--into", "sqlite:papers.db"];
+    assert_eq!(desk.run(&into).status, 0);
+    assert!(desk.at("papers.db").exists());
+    let listed = desk.run(&["ask", "--catalogue", "sqlite:papers.db", "verb=ListIdentifiers&metadataPrefix=oai_dc"]);
+    assert!(listed.printed().contains("oai:example.org:1"));
+    desk.run(&["serve", "--catalogue", "sqlite:papers.db", "--check-config"]).printed();
+    assert!(desk.run(&["index", "site", "--data", "sqlite:state"]).printed().contains("3 files"));
+    assert!(desk.at("state/catalogue.sqlite").exists());
+    let asked = desk.run(&["ask", "site", "--data", "sqlite:state", "verb=ListIdentifiers&metadataPrefix=oai_dc"]);
+    assert_eq!(asked.printed().matches("<header>").count(), 3);
+    desk.run(&["harvesters", "--data", "sqlite:state"]).printed();
+    desk.run(&["harvesters", "--catalogue", "sqlite:papers.db"]).printed();
+
+    let server = desk.serve();
+    let base_url = format!("{}/modoai", server.url());
+    let harvest = |location: &[&str]| {
+        let arguments =
+            [&["--quiet", "harvest", base_url.as_str(), "--into", "copy", "--sink", "catalogue"], location].concat();
+        let ended = desk.run(&arguments);
+        assert_eq!(ended.status, 0, "{ended:?}");
+    };
+    harvest(&["--catalogue", "sqlite:all.db"]);
+    // The directory of the harvest stores the location.
+    harvest(&[]);
+    assert!(desk.at("all.db").exists() && !desk.at("copy/catalogue.sqlite").exists());
+    let status = desk.run(&["status", "copy"]).printed();
+    assert!(status.contains("all.db"), "{status}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod rules;
 mod serve;
 mod settings;
 mod spider;
+mod upgrade;
 mod validate;
 
 #[test]

@@ -136,7 +136,7 @@ fn a_folder_remembers_its_catalogue() {
                 .expect("harvested")
                 .catalogue()
                 .expect("readable")
-                .is_some_and(|it| it == desk.at("h/many.sqlite"))
+                .is_some_and(|it| it.path() == desk.at("h/many.sqlite"))
         );
     }
 }

@@ -21,12 +21,12 @@
 //! All of it relies on these properties:
 //!
 //! - httpd passes pointers that are valid for as long as the pool that contains them. Every wrapper has a lifetime that
-//! ends before the callback returns; data that outlives a callback is copied.
+//!   ends before the callback returns; data that outlives a callback is copied.
 //! - Servers and their configuration live until the process ends or, in the parent, until the configuration is read
-//! again. Children never read it again, so in a child they are valid until the process ends.
+//!   again. Children never read it again, so in a child they are valid until the process ends.
 //! - No panic may leave a callback: every one of them runs inside `guard`.
 //! - A process has one module record, and httpd loads the library again, or keeps it, with every restart. So statics
-//! contain only pointers that are set again with every registration.
+//!   contain only pointers that are set again with every registration.
 
 #[rustfmt::skip]
 #[doc(hidden)]

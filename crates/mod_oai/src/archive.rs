@@ -6,17 +6,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use modoai_archive::holdings::{self, Holdings};
+use modoai_archive::holdings;
 use modoai_flow::Flow;
 use modoai_httpd::log::{self, Level};
 use modoai_httpd::server::Server;
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, Standing, system_clock};
+use modoai_repository::catalogue::{self, Access, Catalogue, CatalogueKind, Location, Presence, Standing};
 use modoai_repository::{Repository, Settings, with_causes};
 
 use crate::Oai;
@@ -28,16 +26,11 @@ use crate::roots;
 /// Where `OAIIndexDir` has what is kept for catalogues. Folders of servers have a port in their names.
 const FOLDER: &str = "archives";
 
-/// Every SQLite file begins with this.
-const MAGIC: &[u8] = b"SQLite format 3\0";
-
 /// What is open for a catalogue.
 pub(crate) struct Archive {
     /// How much each harvester may take.
     pub(crate) flow: Arc<Flow>,
-    /// The catalogue's file, and which one it was.
-    file: PathBuf,
-    inode: (u64, u64),
+    location: Location,
     catalogue: Arc<dyn Catalogue>,
     settings: Settings,
     repositories: Repositories<Mark>,
@@ -75,32 +68,30 @@ pub(crate) fn check(main: Server<'_>) -> Result<(), String> {
             let advice = "without OAICatalogue: set it outside of <Location> for the repository of the site";
             return Err(format!("{directive} is not allowed in {section} {advice}"));
         }
-        for (_, path) in &config.catalogues {
-            if !seen.contains(&path) {
-                check_place(main, path)?;
-                seen.push(path);
+        for (_, location) in &config.catalogues {
+            if !seen.contains(&location) {
+                check_place(main, location)?;
+                seen.push(location);
             }
         }
     }
     Ok(())
 }
 
-fn check_place(main: Server<'_>, path: &Path) -> Result<(), String> {
-    let shown = path.display();
-    if let Some(folder) = main.all().find_map(|server| roots::serves(&server, path)) {
+fn check_place(main: Server<'_>, location: &Location) -> Result<(), String> {
+    let shown = location;
+    if let Some(folder) = main.all().find_map(|server| roots::serves(&server, location.path())) {
         let folder = folder.display();
         return Err(format!(
             "OAICatalogue {shown} is inside {folder}, which is served: choose a location outside every document root"
         ));
     }
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() > 0 && !is_database(path) => {
-            Err(format!("OAICatalogue {shown} is not a catalogue: create one with `modoai import`"))
-        }
-        Ok(metadata) if metadata.is_file() || metadata.is_dir() => Ok(()),
-        Ok(_) => Err(format!("OAICatalogue {shown} is neither a file nor a directory")),
+    // Not opened: files that this process creates would belong to root.
+    match catalogue::check(location) {
+        Presence::Possible => Ok(()),
+        Presence::Other(what) => Err(format!("OAICatalogue {shown} is {what}")),
         // A disk that is not mounted must not keep httpd from starting.
-        Err(error) => {
+        Presence::Missing(error) => {
             log::server(
                 Level::Warning,
                 &format!("catalogue {shown} not found ({error}); its repository is unavailable until it exists"),
@@ -108,14 +99,6 @@ fn check_place(main: Server<'_>, path: &Path) -> Result<(), String> {
             Ok(())
         }
     }
-}
-
-/// Whether a file could be a catalogue. Opened by SQLite it would get files of the parent's beside it. One that cannot be
-/// read may be one.
-fn is_database(path: &Path) -> bool {
-    let mut start = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
-    read.is_err() || start == MAGIC
 }
 
 /// The catalogue of a section, opened if need be, and its repository at a URL. Why not is in the error log.
@@ -157,7 +140,7 @@ fn visit(
     known: Option<Arc<Archive>>,
 ) -> Result<(Arc<Archive>, Repository), String> {
     // Whoever puts another file in its place means that one.
-    let archive = match known.filter(|archive| archive.is_in_place()) {
+    let archive = match known.filter(|archive| archive.catalogue.is_in_place()) {
         Some(archive) => archive,
         None => Arc::new(Archive::open(server, config)?),
     };
@@ -167,34 +150,30 @@ fn visit(
 
 impl Archive {
     fn open(server: &Server<'_>, config: &CatalogueConfig) -> Result<Self, String> {
-        let path = config.path.as_deref().ok_or("OAICatalogue is not set")?;
+        let location = config.location.clone().ok_or("OAICatalogue is not set")?;
         let All { settings, flow, .. } = server.config::<Oai>().settings_of(server, config);
-        let catalogue = Sqlite::open_to_read(path, system_clock()).map_err(|error| with_causes(&error))?;
-        let file = catalogue.file().to_owned();
-        let inode = inode(&file).ok_or_else(|| format!("{} no longer exists", file.display()))?;
-        let folder = folder(server, path);
+        let catalogue = catalogue::open(&location, Access::Read).map_err(|error| with_causes(&error))?;
+        let folder = folder(server, &location);
         // Without it budgets hold for each child alone, and there is no log; both is said where it is found out.
         let _ = fs::DirBuilder::new().recursive(true).mode(0o750).create(&folder);
         let settings = house::with_temporary_directory(settings, &folder);
         let processors = server.config::<Oai>().processors();
-        let flow = Flow::beside(&folder.join("catalogue.sqlite"), flow, house::lists_at_once(), processors);
-        let catalogue = Arc::new(catalogue);
-        Ok(Self { flow, file, inode, catalogue, settings, repositories: Repositories::default() })
-    }
-
-    fn is_in_place(&self) -> bool {
-        inode(&self.file) == Some(self.inode)
+        let flow = Flow::beside(&Location::in_directory(&folder).file(), flow, house::lists_at_once(), processors);
+        Ok(Self { flow, location, catalogue, settings, repositories: Repositories::default() })
     }
 
     /// The repository at a URL. Documents, or their terms, may have come only now.
     fn repository(&self, base_url: &str) -> Result<Repository, String> {
         let mark = self.catalogue.standing().map_err(|error| with_causes(&error))?.into();
         self.repositories.at(base_url.to_owned(), mark, || {
-            let file = self.file.display();
-            match Holdings::of(&*self.catalogue).map_err(|error| with_causes(&error))? {
-                Holdings::Nothing => return Err(format!("nothing has been imported into {file} yet")),
-                Holdings::Files => return Err(format!("{file} contains the files of a site, not records")),
-                Holdings::Records | Holdings::Documents => {}
+            let file = self.location.file();
+            let file = file.display();
+            match self.catalogue.kind().map_err(|error| with_causes(&error))? {
+                None => return Err(format!("nothing has been imported into {file} yet")),
+                Some(kind @ (CatalogueKind::Site | CatalogueKind::Crawl)) => {
+                    return Err(format!("{file} contains {}, not records", kind.contents()));
+                }
+                Some(CatalogueKind::Records | CatalogueKind::Archive) => {}
             }
             let repository = holdings::repository(&self.catalogue, self.settings.clone(), base_url);
             repository.map_err(|error| with_causes(&error))
@@ -202,14 +181,9 @@ impl Archive {
     }
 }
 
-fn inode(file: &Path) -> Option<(u64, u64)> {
-    fs::metadata(file).ok().map(|metadata| (metadata.dev(), metadata.ino()))
-}
-
 /// Where budgets and log of a catalogue are kept: in one place, however many servers have it.
-fn folder(server: &Server<'_>, path: &Path) -> PathBuf {
-    // The folder of a catalogue stands for the catalogue in it.
-    let place = path.parent().filter(|_| path.ends_with("catalogue.sqlite")).unwrap_or(path);
+fn folder(server: &Server<'_>, location: &Location) -> PathBuf {
+    let place = location.place();
     let name = house::plain(&place.file_name().unwrap_or_default().to_string_lossy());
     let number = house::number(&place.display().to_string());
     house::index_dir(server).join(FOLDER).join(format!("{name}-{number:08x}"))
@@ -220,7 +194,7 @@ pub(crate) fn folders(main: Server<'_>) -> BTreeMap<PathBuf, PathBuf> {
     let servers = main.all().filter(|server| server.config::<Oai>().is_enabled());
     let of = |server: Server<'_>| {
         let catalogues = server.config::<Oai>().catalogues.iter();
-        catalogues.map(|(_, path)| (folder(&server, path), path.clone())).collect::<Vec<_>>()
+        catalogues.map(|(_, location)| (folder(&server, location), location.path().to_owned())).collect::<Vec<_>>()
     };
     servers.flat_map(of).collect()
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use modoai_flow::{Effort, FLOW_SETTINGS, FlowSettings, Processors};
 use modoai_httpd::server::Server;
+use modoai_repository::catalogue::Location;
 use modoai_repository::settings::{SETTINGS, Settings, Target as _};
 use modoai_repository::site::{Links, SITE_SETTINGS, SiteSettings};
 use toml::{Table, Value};
@@ -39,8 +40,8 @@ pub(crate) struct ServerConfig {
     pub(crate) users: Option<Vec<String>>,
     /// URL paths at which the handler was set.
     pub(crate) endpoints: Vec<String>,
-    /// `OAICatalogue`: the section that has it, or none for all of them, and the path.
-    pub(crate) catalogues: Vec<(Option<String>, PathBuf)>,
+    /// `OAICatalogue`: the section that has it, or none for all of them, and the location.
+    pub(crate) catalogues: Vec<(Option<String>, Location)>,
     /// Sections with settings of their own, and the directive that says so.
     pub(crate) settings_in: Vec<(String, &'static str)>,
     /// Filters that run a program: `ExtFilterDefine`, `LuaOutputFilter`.
@@ -182,7 +183,7 @@ impl ServerConfig {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CatalogueConfig {
     /// `OAICatalogue`.
-    pub(crate) path: Option<PathBuf>,
+    pub(crate) location: Option<Location>,
     /// The section that it stands in.
     pub(crate) section: Option<String>,
     /// Values for the tables of settings, in the order of their directives.
@@ -199,9 +200,9 @@ impl CatalogueConfig {
 
     /// This one with that of an inner section on top.
     fn overlaid_by(&self, own: &Self) -> Self {
-        let place = if own.path.is_some() { own } else { self };
+        let place = if own.location.is_some() { own } else { self };
         let assigned = [&self.assigned[..], &own.assigned].concat();
-        Self { path: place.path.clone(), section: place.section.clone(), assigned }
+        Self { location: place.location.clone(), section: place.section.clone(), assigned }
     }
 }
 

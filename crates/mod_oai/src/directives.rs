@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use modoai_httpd::directive::{Directive, Does, Place, Setting};
+use modoai_repository::catalogue::Location;
 use modoai_repository::catalogue::location::expect_path;
 use modoai_repository::site::pattern::{EXPRESSION, Patterns};
 use toml::{Table, Value};
@@ -302,18 +303,22 @@ fn catalogue(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken 
     if written.is_empty() {
         return Err("needs the path of a catalogue".to_owned());
     }
-    expect_path(Path::new(written))?;
-    let (path, section) = (setting.path(written)?, setting.section.map(str::to_owned));
-    setting.server.catalogues.push((section.clone(), path.clone()));
+    let (location, section) = (location(setting, written)?, setting.section.map(str::to_owned));
+    setting.server.catalogues.push((section.clone(), location.clone()));
     let catalogue = Arc::make_mut(setting.directory.catalogue.get_or_insert_default());
-    (catalogue.path, catalogue.section) = (Some(path), section);
+    (catalogue.location, catalogue.section) = (Some(location), section);
     Ok(())
+}
+
+/// The location of a catalogue, below the server root unless it is absolute.
+fn location(setting: &Setting<'_, Oai>, written: &str) -> Result<Location, String> {
+    let location = Location::parse(written.as_ref()).map_err(|error| error.to_string())?;
+    location.resolved(|path| setting.path(&path.to_string_lossy()))
 }
 
 fn index_dir(setting: &mut Setting<'_, Oai>, arguments: Arguments<'_>) -> Taken {
     let written = one(arguments)?;
-    expect_path(Path::new(written))?;
-    setting.server.index_dir = Some(setting.path(written)?);
+    setting.server.index_dir = Some(location(setting, written)?.path().to_owned());
     Ok(())
 }
 

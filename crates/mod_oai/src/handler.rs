@@ -66,7 +66,7 @@ pub(crate) fn handle(request: &mut Request<'_>) -> Outcome {
     let address = Address::of(request);
     let base_url = format!("{}{base}", address.url().trim_end_matches('/'));
     let catalogue = request.directory::<Oai>().catalogue.clone();
-    let desk = match catalogue.filter(|catalogue| catalogue.path.is_some()) {
+    let desk = match catalogue.filter(|catalogue| catalogue.location.is_some()) {
         Some(catalogue) => archive::of(&server, &catalogue, &base_url).map(|(archive, repository)| Desk {
             repository,
             flow: Arc::clone(&archive.flow),

@@ -15,8 +15,7 @@ use modoai_httpd::directive::server_root_relative;
 use modoai_httpd::log::{self, Level};
 use modoai_httpd::server::{self, Server};
 use modoai_repository::audience::Digests;
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, system_clock};
+use modoai_repository::catalogue::{self, Access, Catalogue, Location};
 use modoai_repository::sets::SetRules;
 use modoai_repository::site::SiteSettings;
 use modoai_repository::site::rules::Rules;
@@ -187,9 +186,9 @@ impl House {
             return Err(format!("failed to create the directory {}: {error}", folder.display()));
         }
         let settings = with_temporary_directory(settings, folder);
-        let path = folder.join("catalogue.sqlite");
-        let catalogue = Arc::new(Sqlite::open(&path, system_clock()).map_err(|error| with_causes(&error))?);
-        let flow = Flow::beside(&path, flow, lists_at_once(), server.config::<Oai>().processors());
+        let location = Location::in_directory(folder);
+        let catalogue = catalogue::open(&location, Access::Write).map_err(|error| with_causes(&error))?;
+        let flow = Flow::beside(&location.file(), flow, lists_at_once(), server.config::<Oai>().processors());
         let (digests, refused, repositories) = (Digests::default(), Refused::default(), Repositories::default());
         Ok(Self { folder: folder.to_owned(), catalogue, rules, site, flow, digests, refused, settings, repositories })
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use modoai_httpd::server::{self, Server};
 use modoai_httpd::stranger::Stranger;
-use modoai_repository::catalogue::CatalogueError;
+use modoai_repository::catalogue::{CatalogueError, CatalogueKind};
 use modoai_repository::ingest::{Keeper, Pace, Reconciler};
 use modoai_repository::site::Site;
 use modoai_repository::site::walk::Doorkeeper;
@@ -81,7 +81,7 @@ fn keep(server: Server<'static>) -> Result<Option<Kept>, String> {
     make_room();
     // What cannot be opened is logged there.
     let Ok(house) = house::of(&server) else { return Ok(None) };
-    let writer = match house.catalogue.writer() {
+    let writer = match house.catalogue.writer_for(CatalogueKind::Site) {
         Ok(writer) => writer,
         Err(CatalogueError::Locked { .. }) => return Ok(None),
         Err(error) => return Err(with_causes(&error)),

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, Change, Detail, PageQuery, Selected, system_clock};
+use modoai_repository::catalogue::{Access, Change, Detail, Location, PageQuery, Selected, open};
 use modoai_repository::item::{Fingerprint, Publicity};
 
 const BATCH: usize = 20_000;
@@ -21,7 +20,7 @@ const IMPORT: i64 = 1_600_000_000;
 fn main() -> Result<(), Box<dyn Error>> {
     let items: usize = std::env::args().nth(1).map_or(Ok(100_000), |items| items.parse())?;
     let directory = tempfile::tempdir()?;
-    let catalogue = Sqlite::open(directory.path(), system_clock())?;
+    let catalogue = open(&Location::at(directory.path()), Access::Write)?;
 
     let mut site = Site::new();
     let mut writer = catalogue.writer()?;

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use modoai_flow::{Flow, FlowSettings};
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue as _, system_clock};
+use modoai_repository::catalogue::{Access, Location, open};
 use modoai_repository::ingest::Reconciler;
 use modoai_repository::settings::load;
 use modoai_repository::site::{SITE_SETTINGS, Site, SiteSettings};
@@ -70,7 +69,7 @@ impl Folder {
 
         let reserved = [settings.base_path.as_str(), HEALTH_PATH];
         let site = Arc::new(Site::open(&self.root(), site, &reserved).expect("a site"));
-        let catalogue = Arc::new(Sqlite::open(&self.outside("state"), system_clock()).expect("a catalogue"));
+        let catalogue = open(&Location::at(self.outside("state")), Access::Write).expect("a catalogue");
         let writer = catalogue.writer().expect("the only writer");
         Reconciler::new(site.clone(), writer, 100).everything(&|_, _| {}).expect("an index");
         let repository = Repository::new(catalogue, Settings::default(), &server.base_url(), &server.site_url())

@@ -5,10 +5,9 @@
 use std::io;
 use std::path::Path;
 
-use modoai_protocol::Datestamp;
 use modoai_repository::catalogue::stored::{Body, Packed, Place as Stored, StoredFormat, Unpacker};
-use modoai_repository::catalogue::{Catalogue, Description, Detail, Restamp, State};
-use modoai_repository::item::{Fingerprint, Item};
+use modoai_repository::catalogue::{Catalogue, Description, Detail, ImportState, Imported, Restamp};
+use modoai_repository::item::Item;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
 use super::draft::{Lack, Packing};
@@ -17,17 +16,13 @@ use crate::record::Record;
 use crate::source::{Content, Entry, Fault, Place, Reading};
 use crate::terms::Archive;
 
-/// The mark, among what a document was made of, of those that are always read: they also depend on files.
-const ALWAYS_READ: i64 = 1;
-
 /// One who looks at entries.
 pub(super) struct Clerk<'a> {
     archive: &'a Archive,
     reading: &'a dyn Reading,
     catalogue: &'a dyn Catalogue,
     /// Which source it is, as a number.
-    source: i64,
-    now: Datestamp,
+    source: u64,
     packer: Packing,
     unpacker: Unpacker,
 }
@@ -76,19 +71,18 @@ impl<'a> Clerk<'a> {
         archive: &'a Archive,
         reading: &'a dyn Reading,
         catalogue: &'a dyn Catalogue,
-        source: i64,
-        now: Datestamp,
+        source: u64,
         spool: &Path,
     ) -> io::Result<Self> {
         let (packer, unpacker) = (Packing::new(spool)?, Unpacker::new()?);
-        Ok(Self { archive, reading, catalogue, source, now, packer, unpacker })
+        Ok(Self { archive, reading, catalogue, source, packer, unpacker })
     }
 
     /// Looks at some entries. An error is about the catalogue or this machine, not about the entries.
     pub(super) fn look(&mut self, entries: Vec<Entry>) -> Result<Vec<Finding>, ImportError> {
         let named: Vec<Result<Named, Fault>> = entries.iter().map(|entry| self.named(entry)).collect();
         let names: Vec<&str> = named.iter().flatten().map(|named| named.name.as_str()).collect();
-        let mut states = self.catalogue.states(&names)?.into_iter();
+        let mut states = self.catalogue.imported(&names)?.into_iter();
         let mut findings = Vec::with_capacity(entries.len());
         for (entry, named) in entries.into_iter().zip(named) {
             let (name, (verdict, notes)) = match named {
@@ -113,18 +107,17 @@ impl<'a> Clerk<'a> {
     fn judge(
         &mut self,
         named: &Named,
-        state: Option<State>,
+        known: Option<Imported>,
         bytes: &[u8],
         place: &Place,
     ) -> Result<(Verdict, Notes), ImportError> {
-        if let Some(State { deleted, state, .. }) = state {
-            if state.inode == named.digest && state.changed == self.source && state.modified != ALWAYS_READ {
-                // A document that was deleted for want of an entry is back; one that its entry deletes is as it was.
-                if !deleted {
-                    return Ok((Verdict::Unchanged, Notes::default()));
-                }
+        // A document that was deleted for want of an entry is back; one that its entry deletes is as it was.
+        if let Some(Imported { deleted: false, state }) = known {
+            let state = state.filter(|state| state.source == self.source);
+            if state.is_some_and(|state| state.entry == named.digest && !state.reads_files) {
+                return Ok((Verdict::Unchanged, Notes::default()));
             }
-            if !deleted && state.changed != self.source {
+            if state.is_none() {
                 let what = format!("{} is already in the archive, from another source", named.name);
                 return Ok((Verdict::Bad(Fault(what)), Notes::default()));
             }
@@ -139,11 +132,11 @@ impl<'a> Clerk<'a> {
             Err(fault) => return Ok((Verdict::Bad(fault), Notes::default())),
         };
         let is_gone = description.record.is_none();
-        let verdict = match state {
-            Some(State { deleted: true, .. }) if is_gone => Verdict::Gone(None),
+        let verdict = match known {
+            Some(Imported { deleted: true, .. }) if is_gone => Verdict::Gone(None),
             _ if is_gone => Verdict::Gone(Some(description)),
             None => Verdict::New(description),
-            Some(State { deleted: true, .. }) => Verdict::Back(description),
+            Some(Imported { deleted: true, .. }) => Verdict::Back(description),
             Some(_) if self.is_as_it_was(&description)? => Verdict::Remade(description),
             Some(_) => Verdict::Changed(description),
         };
@@ -159,25 +152,20 @@ impl<'a> Clerk<'a> {
         let Content { mut record, given } = content;
         // Whatever else is wrong with what is gone, it is gone.
         let is_gone = record.deleted;
-        let judged = self
-            .look_at_files(&mut record)
-            .and_then(|()| Ok((self.archive.sets.of(&record)?, stamp::of(&record)?.unwrap_or(self.now))));
+        let judged =
+            self.look_at_files(&mut record).and_then(|()| Ok((self.archive.sets.of(&record)?, stamp::of(&record)?)));
         let (sets, datestamp) = match judged {
             Ok(judged) => judged,
-            Err(_) if is_gone => (Vec::new(), self.now),
+            Err(_) if is_gone => (Vec::new(), None),
             Err(fault) => return Ok(Err(fault)),
         };
-        let state = Fingerprint {
-            size: 0,
-            modified: if record.files.is_empty() { 0 } else { ALWAYS_READ },
-            changed: self.source,
-            inode: named.digest,
-        };
+        let reads_files = !record.files.is_empty();
+        let state = ImportState { source: self.source, entry: named.digest, reads_files };
         let mut description = Description {
             name: named.name.clone(),
             sets,
             datestamp,
-            state,
+            state: Some(state),
             record: None,
             forms: Vec::new(),
             gone_in: Vec::new(),
@@ -195,7 +183,6 @@ impl<'a> Clerk<'a> {
             draft.forms.push((format, Some(self.packer.pack(&whole)?)));
         }
         let packed = self.packer.pack(draft.dossier.bytes())?;
-        description.state.size = packed.size;
         description.record = Some(packed);
         description.forms = draft.forms;
         Ok(Ok((description, draft.lacking)))

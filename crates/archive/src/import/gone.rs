@@ -3,7 +3,7 @@
 //! A source that lost much is more likely damaged than honest, and an entry that cannot be told from others may be any
 //! document: in both cases nothing is deleted, and the report says what was spared and why.
 
-use modoai_repository::catalogue::{Change, Known, Writer};
+use modoai_repository::catalogue::{Change, Writer};
 
 use super::clerk::hash;
 use super::report::{Report, Spared};
@@ -21,9 +21,9 @@ impl Import<'_> {
             return Ok(());
         }
         let (mut there, mut missing) = (0_u64, 0_u64);
-        self.each_of_mine(writer, |known| {
+        self.each_of_mine(|name| {
             there += 1;
-            missing += u64::from(!met.names.contains(&hash(&known.name)));
+            missing += u64::from(!met.names.contains(&hash(&name)));
         })?;
         // What this import added says nothing about what it lost. A dry run has added nothing.
         let added = if self.options.dry_run { 0 } else { report.new + report.back };
@@ -45,9 +45,9 @@ impl Import<'_> {
             return Ok(());
         }
         let mut names = Vec::new();
-        self.each_of_mine(writer, |known| {
-            if !met.names.contains(&hash(&known.name)) {
-                names.push(known.name);
+        self.each_of_mine(|name| {
+            if !met.names.contains(&hash(&name)) {
+                names.push(name);
             }
         })?;
         for some in names.chunks(TOGETHER) {
@@ -57,14 +57,14 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Every document of this source that is not gone.
-    fn each_of_mine(&self, writer: &mut dyn Writer, mut look: impl FnMut(Known)) -> Result<(), ImportError> {
+    /// The name of every document of this source that is not gone.
+    fn each_of_mine(&self, mut look: impl FnMut(String)) -> Result<(), ImportError> {
         let mut after = String::new();
         loop {
-            let known = writer.known("", &after, TOGETHER)?;
-            let Some(last) = known.last() else { return Ok(()) };
-            after.clone_from(&last.name);
-            known.into_iter().filter(|known| known.fingerprint.changed == self.source()).for_each(&mut look);
+            let names = self.catalogue.names_from(self.source(), &after, TOGETHER)?;
+            let Some(last) = names.last() else { return Ok(()) };
+            after.clone_from(last);
+            names.into_iter().for_each(&mut look);
         }
     }
 }

@@ -29,8 +29,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use modoai_protocol::Datestamp;
-use modoai_repository::catalogue::{Catalogue, CatalogueError, SetTitle, Writer};
+use modoai_repository::catalogue::{Catalogue, CatalogueError, CatalogueKind, SetTitle, Writer};
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use report::{Complaints, Lacking, Progress, Report, Spared};
@@ -87,9 +86,6 @@ pub enum ImportError {
         /// The cause.
         source: Fault,
     },
-    /// The catalogue has other content.
-    #[error("the catalogue contains {0}; an archive needs a separate catalogue")]
-    Foreign(&'static str),
 }
 
 /// One import.
@@ -102,8 +98,6 @@ pub struct Import<'a> {
     pub options: ImportOptions,
     /// The progress.
     pub progress: &'a Progress,
-    /// The present time.
-    pub now: Datestamp,
 }
 
 impl Import<'_> {
@@ -115,7 +109,7 @@ impl Import<'_> {
         complaints: &mut dyn Complaints,
     ) -> Result<Report, ImportError> {
         let mut report = Report::default();
-        let mut writer = self.catalogue.writer()?;
+        let mut writer = self.writer()?;
         let was_ready = self.catalogue.standing()?.ready;
         let all_evaluated = self.agree(&mut *writer, &mut report)?;
         if !self.options.dry_run {
@@ -137,7 +131,7 @@ impl Import<'_> {
     /// Only applies the terms to the documents that are already stored.
     pub fn recast(&self) -> Result<Report, ImportError> {
         let mut report = Report::default();
-        let mut writer = self.catalogue.writer()?;
+        let mut writer = self.writer()?;
         if self.agree(&mut *writer, &mut report)? {
             report.idle_rules = self.archive.sets.idle();
         }
@@ -149,10 +143,18 @@ impl Import<'_> {
         Ok(report)
     }
 
-    /// Returns the number that identifies the source.
-    fn source(&self) -> i64 {
-        // Only the bits are significant.
-        xxh3_64(self.options.source.as_bytes()) as i64
+    /// The writer of the catalogue. A dry run does not even store that it is that of an archive.
+    fn writer(&self) -> Result<Box<dyn Writer>, CatalogueError> {
+        if self.options.dry_run {
+            CatalogueKind::Archive.check(self.catalogue.kind()?)?;
+            return self.catalogue.writer();
+        }
+        self.catalogue.writer_for(CatalogueKind::Archive)
+    }
+
+    /// Which source it is, as a number.
+    fn source(&self) -> u64 {
+        xxh3_64(self.options.source.as_bytes())
     }
 
     /// Stores the terms in the catalogue, and updates all records to them. Returns true if it has evaluated every
@@ -160,10 +162,6 @@ impl Import<'_> {
     fn agree(&self, writer: &mut dyn Writer, report: &mut Report) -> Result<bool, ImportError> {
         let terms = self.archive.terms();
         let Some(held) = Terms::held(&*self.catalogue)? else {
-            if writer.live()? > 0 {
-                let of_records = !self.catalogue.formats()?.is_empty();
-                return Err(ImportError::Foreign(if of_records { "harvested records" } else { "the files of a site" }));
-            }
             if !self.options.dry_run {
                 terms.hold(writer)?;
             }

@@ -162,8 +162,8 @@ impl<'a> Recaster<'a> {
         Description {
             name: item.name.clone(),
             sets: Vec::new(),
-            datestamp: item.datestamp,
-            state: item.fingerprint,
+            datestamp: Some(item.datestamp),
+            state: None,
             record: None,
             forms: Vec::new(),
             gone_in: self.lists.rare.clone(),
@@ -197,13 +197,11 @@ impl<'a> Recaster<'a> {
             draft.forms.push((format, Some(self.packing.pack(&whole)?)));
         }
         let packed = self.packing.pack(draft.dossier.bytes())?;
-        let mut state = item.fingerprint;
-        state.size = packed.size;
         Ok(Some(Description {
             name: item.name.clone(),
             sets,
-            datestamp: item.datestamp,
-            state,
+            datestamp: Some(item.datestamp),
+            state: None,
             record: Some(packed),
             forms: draft.forms,
             gone_in,

@@ -120,7 +120,7 @@ impl Import<'_> {
 
     fn clerk(&self, reading: &dyn Reading, to_look_at: &Mutex<Receiver<Batch>>, findings: &SyncSender<Findings>) {
         let catalogue: &dyn Catalogue = &*self.catalogue;
-        let clerk = Clerk::new(self.archive, reading, catalogue, self.source(), self.now, &self.options.spool);
+        let clerk = Clerk::new(self.archive, reading, catalogue, self.source(), &self.options.spool);
         let mut clerk = clerk.map_err(ImportError::from);
         loop {
             let next = to_look_at.lock().unwrap_or_else(PoisonError::into_inner).recv();

@@ -22,6 +22,7 @@ use modoai_harvester::state::{State, StateError};
 use modoai_harvester::summary::{Gap, Summary};
 use modoai_harvester::window::Window;
 use modoai_protocol::Bound;
+use modoai_repository::catalogue::Location;
 
 use crate::error::{CliError, Kind};
 use crate::limits::LimitArgs;
@@ -95,8 +96,8 @@ pub(crate) struct HarvestCommand {
     #[arg(long)]
     allow_dotfiles: bool,
     /// Catalogue file to write; several sources can share it (catalogue only) [default: the one used before in DIR]
-    #[arg(long, value_name = "FILE", value_parser = crate::place::path())]
-    catalogue: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = crate::place::catalogue())]
+    catalogue: Option<Location>,
     /// Accept BASE_URL as the new address of the repository in DIR.
     #[arg(long)]
     moved: bool,

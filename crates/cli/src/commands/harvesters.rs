@@ -2,12 +2,13 @@
 
 mod told;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use modoai_harvest_log::{FOLDER, Harvester, summary};
 use modoai_protocol::{Bound, Datestamp};
+use modoai_repository::catalogue::Location;
 use modoai_repository::settings::value;
 
 use crate::config::{shown, usual_state_dir};
@@ -33,11 +34,11 @@ pub(crate) struct HarvestersCommand {
     dir: Option<PathBuf>,
     /// Directory of the catalogue, if you gave one to `modoai serve`; or the index directory of one server of Apache
     /// httpd.
-    #[arg(long, value_name = "STATE_DIR", conflicts_with_all = ["catalogue", "apache"], value_parser = crate::place::path())]
+    #[arg(long, value_name = "STATE_DIR", conflicts_with_all = ["catalogue", "apache"], value_parser = crate::place::state_dir())]
     data: Option<PathBuf>,
     /// Catalogue of imported or harvested records.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["dir", "apache"], value_parser = crate::place::path())]
-    catalogue: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dir", "apache"], value_parser = crate::place::catalogue())]
+    catalogue: Option<Location>,
     /// Print all repositories of an Apache httpd with mod_oai.
     #[arg(long, conflicts_with = "dir")]
     apache: bool,
@@ -136,11 +137,11 @@ impl HarvestersCommand {
         }
         match (&self.data, &self.catalogue, &self.dir) {
             (Some(data), ..) => one(data.clone()),
-            (None, Some(catalogue), _) if !catalogue.exists() => {
-                Err(CliError::failed(format!("no catalogue found at {}", shown(catalogue)))
+            (None, Some(catalogue), _) if !catalogue.path().exists() => {
+                Err(CliError::failed(format!("no catalogue found at {}", shown(catalogue.path())))
                     .hint("give the same file as for `modoai serve --catalogue`; the log is next to it"))
             }
-            (None, Some(catalogue), _) => one(beside(catalogue)),
+            (None, Some(catalogue), _) => one(catalogue.directory()),
             (None, None, Some(dir)) => match dir.to_str().and_then(web_url) {
                 Some(url) => one(own_place("crawls", url.as_str()).ok_or_else(|| {
                     CliError::failed("cannot determine the state directory: HOME is not set")
@@ -151,15 +152,6 @@ impl HarvestersCommand {
             (None, None, None) => Err(CliError::new(Kind::Usage, "no site given")
                 .hint("give the directory DIR, or one of --data, --catalogue and --apache")),
         }
-    }
-}
-
-/// The folder of a catalogue, of which the folder itself may have been given.
-fn beside(catalogue: &Path) -> PathBuf {
-    match catalogue.parent() {
-        _ if catalogue.is_dir() => catalogue.to_owned(),
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        _ => PathBuf::from("."),
     }
 }
 

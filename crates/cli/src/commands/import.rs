@@ -13,8 +13,7 @@ use modoai_archive::import::{Import, ImportError, ImportOptions, Progress, Repor
 use modoai_archive::source::{self, Kind, OpenError, Options};
 use modoai_archive::terms::{Archive, TermsError};
 use modoai_archive::watch::Watch;
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, system_clock};
+use modoai_repository::catalogue::{self, Access, Catalogue, CatalogueError, Location};
 use serde::Serialize;
 use tempfile::TempDir;
 
@@ -37,8 +36,8 @@ pub(crate) struct ImportCommand {
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// Catalogue to write: a directory or a file. It is created if it does not exist.
-    #[arg(long, value_name = "CATALOGUE", value_parser = crate::place::path())]
-    into: PathBuf,
+    #[arg(long, value_name = "CATALOGUE", value_parser = crate::place::catalogue())]
+    into: Location,
     /// Configuration file of the archive [default: the definition stored in the catalogue]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -125,12 +124,13 @@ impl ImportCommand {
         // Whatever is wrong with what is said is told before anything is made.
         let said = self.said()?;
         // A dry run makes nothing: where there is no catalogue, an empty one takes its place that vanishes with it.
-        let stand_in = if self.dry_run && !is_there(&self.into) { Some(passing_folder()?) } else { None };
-        let into = stand_in.as_ref().map_or(self.into.as_path(), TempDir::path);
-        let failed =
-            |error| CliError::failed(format!("failed to open the catalogue {}", shown(&self.into))).because(error);
-        let catalogue: Arc<dyn Catalogue> = Arc::new(Sqlite::open(into, system_clock()).map_err(failed)?);
-        let spool = spool(into);
+        let stand_in = if self.dry_run && !self.into.is_occupied() { Some(passing_folder()?) } else { None };
+        let into = stand_in.as_ref().map_or_else(|| self.into.clone(), |folder| Location::in_directory(folder.path()));
+        let failed = |error| {
+            CliError::failed(format!("failed to open the catalogue {}", shown(self.into.path()))).because(error)
+        };
+        let catalogue = catalogue::open(&into, Access::Write).map_err(failed)?;
+        let spool = into.directory();
         let (archive, options) = match said {
             Some(said) => said,
             // Who says nothing about the archive does not mean that it shall be another one.
@@ -156,7 +156,7 @@ impl ImportCommand {
     /// The archive as it is said to be, and how its input is read; `None` if there may be something to be remembered
     /// instead.
     fn said(&self) -> Result<Option<(Archive, Options)>, CliError> {
-        let may_remember = self.config.is_none() && self.preset.is_none() && is_there(&self.into);
+        let may_remember = self.config.is_none() && self.preset.is_none() && self.into.is_occupied();
         if may_remember { Ok(None) } else { self.resolved(self.config()?).map(Some) }
     }
 
@@ -190,7 +190,6 @@ impl ImportCommand {
                 spool: work.spool.clone(),
             },
             progress: &progress,
-            now: system_clock()(),
         };
         let mut grumbler = Grumbler::new(self.faults.as_deref(), quiet)?;
         let display = (!quiet).then(|| {
@@ -226,14 +225,16 @@ impl ImportCommand {
     }
 
     fn failed(&self, error: ImportError) -> CliError {
-        let place = shown(&self.into);
+        let place = shown(self.into.path());
         match error {
             ImportError::Terms(_) | ImportError::Recast { .. } | ImportError::Sets { .. } => {
                 CliError::new(error::Kind::Config, "invalid archive configuration").because(error)
             }
-            ImportError::Foreign(_) => CliError::failed(format!("failed to import into {place}"))
-                .because(error)
-                .hint("give another catalogue with --into"),
+            ImportError::Catalogue(CatalogueError::OtherKind { .. }) => {
+                CliError::failed(format!("failed to import into {place}"))
+                    .because(error)
+                    .hint("give another catalogue with --into")
+            }
             ImportError::Source(_) => CliError::failed(format!("failed to import into {place}")).because(error).hint(
                 "correct the input, and import again; the entries imported so far are kept, and nothing was deleted",
             ),
@@ -262,18 +263,8 @@ fn is_url(input: &Path) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
-/// Whether there is a catalogue, or what could be one, at that place.
-fn is_there(catalogue: &Path) -> bool {
-    catalogue.is_file() || catalogue.join("catalogue.sqlite").is_file()
-}
-
 fn passing_folder() -> Result<TempDir, CliError> {
     TempDir::new().map_err(|error| CliError::failed("failed to create a temporary directory").because(error))
-}
-
-/// Large documents wait beside the catalogue: there is room for them, or there is none for the catalogue either.
-fn spool(catalogue: &Path) -> PathBuf {
-    if catalogue.is_dir() { catalogue.to_owned() } else { catalogue.parent().unwrap_or(Path::new("")).join("") }
 }
 
 /// What the exit code says.

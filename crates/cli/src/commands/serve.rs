@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use modoai_flow::{Flow, FlowSettings, Processors};
 use modoai_repository::Repository;
-use modoai_repository::catalogue::{Catalogue, Standing};
+use modoai_repository::catalogue::{Catalogue, Location, Standing};
 use modoai_repository::ingest::{Keeper, Pace, Status};
 use modoai_server::{Areas, Current, ENCODINGS, Health, LISTS_AT_ONCE, Served, Server, StartError};
 use tokio::signal::unix::{SignalKind, signal};
@@ -128,7 +128,7 @@ async fn serve(opened: Opened, areas: Areas, configuration: Configuration) -> Re
         shelf: None,
         repository,
         areas,
-        flow: flow_control(&state_dir.join("catalogue.sqlite"), config.flow.clone()),
+        flow: flow_control(&Location::in_directory(state_dir).file(), config.flow.clone()),
         health: health(filled, status.clone()),
     };
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

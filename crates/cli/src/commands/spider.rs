@@ -285,8 +285,8 @@ fn not_begun(error: BeginError) -> CliError {
 fn table_failed(error: TableError) -> CliError {
     let hint = match &error {
         TableError::Busy { .. } => "wait until it ends, or give another table with --table",
-        TableError::Foreign { .. } | TableError::Damaged { .. } => "give another file with --table",
-        TableError::Io { .. } | TableError::Engine { .. } => "give another file with --table, or --no-table",
+        error if error.is_damage() => "give another file with --table",
+        _ => "give another file with --table, or --no-table",
     };
     CliError::failed("failed to open the table").because(error).hint(hint)
 }

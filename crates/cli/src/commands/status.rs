@@ -96,7 +96,7 @@ fn told(dir: &Path, state: &State) -> Result<Value, StateError> {
         "source": contract.as_ref().map(|contract| contract.base_url.clone()).or_else(asked),
         "sink": contract.as_ref().map(|contract| &contract.sink),
         "format": contract.as_ref().map(|contract| &contract.prefix),
-        "catalogue": state.catalogue()?.map(|path| shown(&path)),
+        "catalogue": state.catalogue()?.map(|location| shown(location.path())),
         "name": identity.name, "deleted_record": identity.deleted_record,
         "records": records.saturating_sub(elsewhere.0), "deleted": deleted.saturating_sub(elsewhere.1),
         "elsewhere": elsewhere.0 + elsewhere.1, "lists": lists,

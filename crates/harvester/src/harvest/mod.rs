@@ -26,6 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use modoai_fetch::{Client, Start, Url};
+use modoai_repository::catalogue::Location;
 
 use crate::clock;
 use crate::gauge::Gauge;
@@ -134,7 +135,7 @@ impl<T: Transport, C: Clock> Harvest<T, C> {
         }
         let budget = budget.unwrap_or_else(|| {
             let mut places = vec![state.dir().to_path_buf()];
-            places.extend(options.sink.catalogue.as_ref().and_then(|file| file.parent()).map(Path::to_path_buf));
+            places.extend(options.sink.catalogue.as_ref().map(Location::directory));
             Arc::new(Budget::new(options.limits, places, 0))
         });
         if let Some(slug) = state.slug()? {

@@ -4,16 +4,20 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use modoai_state::{DatabaseError, Files, Journal, Layout};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::SinkError;
-use crate::state::private_file;
 
 /// What every ledger has beside its own tables: facts of which there is one each.
-const SCHEMA: &str = "
-    CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-    PRAGMA user_version = 1;";
+macro_rules! with_facts {
+    ($tables:literal) => {
+        concat!($tables, " CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;")
+    };
+}
+pub(super) use with_facts;
 
 pub(super) type Outcome<T> = Result<T, SinkError>;
 
@@ -24,28 +28,20 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Opened, or made with these tables; tells whether it was made. The folder's path must not have links in it.
-    pub(super) fn open(folder: &Path, name: &str, tables: &str) -> Outcome<(Self, bool)> {
-        let path = folder.join(name);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        // If this fails, SQLite fails, too, and says why.
-        let _ = private_file(&path);
-        let open = || -> rusqlite::Result<(Connection, bool)> {
-            let connection = Connection::open_with_flags(&path, flags)?;
-            let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    /// Opened, or made by these migrations; tells whether it was made. The folder's path must not have links in it.
+    pub(super) fn open(folder: &Path, name: &str, migrations: &'static [&'static str]) -> Outcome<(Self, bool)> {
+        let layout = Layout {
+            application_id: 0,
+            migrations,
+            journal: Journal::Wal,
             // What is lost with the machine is written again; a sink that promises more syncs by itself.
-            connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
-            connection.execute_batch(tables)?;
-            connection.execute_batch(SCHEMA)?;
-            Ok((connection, version == 0))
+            settings: "PRAGMA synchronous = NORMAL;",
+            patience: Duration::from_secs(5),
+            files: Files::PrivateWithoutLinks,
         };
-        match open() {
-            Ok((connection, is_new)) => Ok((Self { connection, path }, is_new)),
-            Err(error) => Err(failing("open", &path)(error)),
-        }
+        let path = folder.join(name);
+        let (connection, version) = layout.open(&path)?;
+        Ok((Self { connection, path }, version == 0))
     }
 
     /// What follows is forgotten unless it is committed.
@@ -90,28 +86,33 @@ impl Ledger {
     }
 }
 
-/// For `map_err`: a file that is no database any more is damaged; a full disk or a file that someone else has locked is
-/// not, and to say so would make people delete what is good.
+/// For `map_err`: what an error of SQLite means.
 pub(super) fn failing(activity: &'static str, path: &Path) -> impl FnOnce(rusqlite::Error) -> SinkError {
     let path = path.to_path_buf();
-    move |error| {
-        if is_damage(&error) {
-            return SinkError::Damaged { path, reason: error.to_string() };
-        }
-        SinkError::Io { activity, path, source: io::Error::other(error) }
-    }
+    move |error| DatabaseError::of(activity, &path)(error).into()
 }
 
-/// Whether an error says that the file is not what it was.
-pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+impl From<DatabaseError> for SinkError {
+    fn from(error: DatabaseError) -> Self {
+        let reason = error.to_string();
+        match error {
+            DatabaseError::Damaged { path, source } => Self::Damaged { path, reason: source.to_string() },
+            DatabaseError::Io { activity, path, source } => Self::Io { activity, path, source },
+            DatabaseError::Engine { activity, path, source } => {
+                Self::Io { activity, path, source: io::Error::other(source) }
+            }
+            DatabaseError::Busy { path } | DatabaseError::Foreign { path } | DatabaseError::Newer { path, .. } => {
+                Self::Io { activity: "open", path, source: io::Error::other(reason) }
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TABLES: &str = "CREATE TABLE IF NOT EXISTS thing (name TEXT PRIMARY KEY) WITHOUT ROWID;";
+    const TABLES: &[&str] = &[with_facts!("CREATE TABLE thing (name TEXT PRIMARY KEY) WITHOUT ROWID;")];
 
     #[test]
     fn what_is_committed_stays_and_nothing_else() {

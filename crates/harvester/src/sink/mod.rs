@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use modoai_protocol::Datestamp;
+use modoai_repository::catalogue::Location;
 
 use crate::gauge::Gauge;
 use crate::limits::{Budget, Reached};
@@ -129,9 +130,8 @@ pub struct Source {
 pub struct SinkOptions {
     /// Move deleted files aside instead of deleting them.
     pub keep_deleted: bool,
-    /// The catalogue to write, if it is not the directory's own: many sources can share one. The state of the harvest
-    /// contains it.
-    pub catalogue: Option<PathBuf>,
+    /// The catalogue to write, if it is not the folder's own: many sources can share one. The folder remembers it.
+    pub catalogue: Option<Location>,
     /// Let a mirror write names that begin with a dot. Web servers, git and shells read settings from such files.
     pub allow_dotfiles: bool,
 }

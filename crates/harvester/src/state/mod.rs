@@ -15,14 +15,16 @@ mod items;
 mod lists;
 mod notes;
 
+use std::convert::Infallible;
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File, Permissions};
-use std::io;
+use std::fs::{DirBuilder, Permissions};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use modoai_repository::catalogue::{Location, LocationError};
+use modoai_state::{DatabaseError, Files, Journal, Layout, Lock, private_file};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 
@@ -34,14 +36,24 @@ pub use notes::{Missing, Repair, Run, Wait};
 /// The folder of our own in every folder that is harvested into.
 pub const OWN_FOLDER: &str = ".modoai";
 
-const VERSION: i64 = 3;
+/// The database in it.
+const FILE: &str = "harvest.sqlite";
 
-/// What brings a state of each version to the next, beginning with the first.
-const MIGRATIONS: &[&str] = &[
-    "ALTER TABLE source ADD COLUMN slug TEXT; ALTER TABLE source ADD COLUMN catalogue BLOB;
-     ALTER TABLE item ADD COLUMN elsewhere INTEGER NOT NULL DEFAULT 0;",
-    "ALTER TABLE missing ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;",
-];
+/// The tables.
+const LAYOUT: Layout = Layout {
+    application_id: 0,
+    migrations: &[include_str!("001-state.sql"), include_str!("002-catalogue.sql"), include_str!("003-missing.sql")],
+    // A commit is one write, and survives the process. The sinks see to it that what a commit promises is on disk before; if
+    // the machine goes down, the last commits may be lost, and are harvested again.
+    journal: Journal::Wal,
+    // A page's items lie together, so that a few megabytes of cache are enough; sinks have caches of their own.
+    settings: "PRAGMA locking_mode = NORMAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096;",
+    patience: Duration::from_secs(30),
+    files: Files::PrivateNotLinked,
+};
+
+/// The settings of a connection that is the only one.
+const SETTINGS_ALONE: &str = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096;";
 
 /// What a harvest remembers.
 pub struct State {
@@ -99,12 +111,6 @@ pub enum StateError {
         /// Which folder.
         dir: PathBuf,
     },
-    /// From a newer version.
-    #[error("{} was written by a newer version of modoai", path.display())]
-    Newer {
-        /// Which file.
-        path: PathBuf,
-    },
     /// The folder is used for something else.
     #[error("{} already contains {found}; cannot add {wanted}", dir.display())]
     Other {
@@ -117,126 +123,62 @@ pub enum StateError {
         /// Whether it would be the same, if the repository had moved.
         moved: bool,
     },
-    /// The folder cannot be written.
-    #[error("failed to {activity} {}", path.display())]
-    Io {
-        /// What was being done.
-        activity: &'static str,
-        /// To what.
+    /// The location of the catalogue is one that a newer version has stored.
+    #[error("failed to read the location of the catalogue in {}", path.display())]
+    Catalogue {
+        /// In which file.
         path: PathBuf,
         /// Why it failed.
-        source: std::io::Error,
+        source: LocationError,
     },
-    /// SQLite failed.
-    #[error("failed to write the state in {}", path.display())]
-    Engine {
-        /// Which file.
-        path: PathBuf,
-        /// Why it failed.
-        source: rusqlite::Error,
-    },
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
 }
 
 type Result<T> = std::result::Result<T, StateError>;
-
-/// An exclusive lock. Dropping it unlocks the file, also while a child process that has just been forked still holds a copy
-/// of the descriptor.
-#[derive(Debug)]
-struct Lock(File);
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // It would also end with the last copy of the descriptor.
-        let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
-    }
-}
 
 impl State {
     /// Opens or creates the state of a folder, for one harvest at a time.
     pub fn open(dir: &Path) -> Result<Self> {
         let own = dir.join(OWN_FOLDER);
-        let io = |activity, path: &Path| {
-            let path = path.to_path_buf();
-            move |source| StateError::Io { activity, path, source }
-        };
-        std::fs::create_dir_all(dir).map_err(io("create", dir))?;
+        std::fs::create_dir_all(dir).map_err(DatabaseError::io("create", dir))?;
         // It names records that only the credentials of this harvest may read.
-        DirBuilder::new().recursive(true).mode(0o700).create(&own).map_err(io("create", &own))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&own).map_err(DatabaseError::io("create", &own))?;
         // One of an earlier version is closed, too, unless it belongs to another user.
         let _ = std::fs::set_permissions(&own, Permissions::from_mode(0o700));
         let lock_path = own.join("lock");
-        let lock = private_file(&lock_path).map_err(io("create", &lock_path))?;
-        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_| StateError::Busy { dir: dir.to_path_buf() })?;
-        let path = own.join("harvest.sqlite");
-        private_file(&path).map_err(io("create", &path))?;
-        let mut state = Self::connect(&path, Some(Lock(lock)), "NORMAL")?;
-        state.migrate()?;
-        Ok(state)
+        let lock = private_file(&lock_path, true).map_err(DatabaseError::io("create", &lock_path))?;
+        let lock = Lock::take(lock, &lock_path).map_err(|error| match error {
+            DatabaseError::Busy { .. } => StateError::Busy { dir: dir.to_path_buf() },
+            error => error.into(),
+        })?;
+        Self::connect(&LAYOUT, &own.join(FILE), Some(lock))
     }
 
     /// Opens the state of a folder to look at it, also while a harvest runs.
     pub fn look(dir: &Path) -> Result<Self> {
-        let path = dir.join(OWN_FOLDER).join("harvest.sqlite");
+        let path = dir.join(OWN_FOLDER).join(FILE);
         if !path.exists() {
             return Err(StateError::Absent { dir: dir.to_path_buf() });
         }
-        let look = |locking| {
-            let mut state = Self::connect(&path, None, locking)?;
-            state.migrate()?;
-            Ok(state)
-        };
         // Several processes at one file share memory, for which a full disk may have no room. One that is alone needs
         // none; where a harvest runs, it is there already.
-        look("NORMAL").or_else(|error| look("EXCLUSIVE").map_err(|_| error))
+        let present = Layout { files: Files::Shared, ..LAYOUT };
+        let alone = Layout { settings: SETTINGS_ALONE, ..present };
+        Self::connect(&present, &path, None).or_else(|error| Self::connect(&alone, &path, None).map_err(|_| error))
     }
 
     /// A state that is forgotten with the process.
     pub fn in_memory() -> Result<Self> {
         let path = PathBuf::from(":memory:");
-        let connection =
-            Connection::open_in_memory().map_err(|source| StateError::Engine { path: path.clone(), source })?;
-        let mut state = Self { connection, path, lock: None };
-        state.migrate()?;
-        Ok(state)
+        Ok(Self { connection: LAYOUT.in_memory(&path)?, path, lock: None })
     }
 
-    fn connect(path: &Path, lock: Option<Lock>, locking: &str) -> Result<Self> {
-        let engine = |source| StateError::Engine { path: path.to_path_buf(), source };
-        let connection = Connection::open(path).map_err(engine)?;
-        connection.busy_timeout(Duration::from_secs(30)).map_err(engine)?;
-        // With a write-ahead log a commit is one write, and survives the process. The sinks see to it that what a commit
-        // promises is on disk before; if the machine goes down, the last commits may be lost, and are harvested again.
-        // A page's items lie together, so that a few megabytes of cache are enough; sinks have caches of their own.
-        connection
-            .execute_batch(&format!(
-                "PRAGMA locking_mode = {locking}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-                 PRAGMA cache_size = -4096;"
-            ))
-            .map_err(engine)?;
+    fn connect(layout: &Layout, path: &Path, lock: Option<Lock>) -> Result<Self> {
+        let (connection, _) = layout.open(path)?;
         connection.set_prepared_statement_cache_capacity(64);
         Ok(Self { connection, path: path.to_path_buf(), lock })
-    }
-
-    fn migrate(&mut self) -> Result<()> {
-        let version: i64 = self.sql(|sql| sql.query_row("PRAGMA user_version", [], |row| row.get(0)))?;
-        let steps = match version {
-            VERSION => return Ok(()),
-            0 => include_str!("state.sql").to_owned(),
-            1..VERSION => {
-                MIGRATIONS.iter().zip(1..).filter(|(_, from)| *from >= version).map(|(step, _)| *step).collect()
-            }
-            _ => return Err(StateError::Newer { path: self.path.clone() }),
-        };
-        // Somebody else may do the same at this moment.
-        self.sql(|sql| {
-            sql.execute_batch("BEGIN IMMEDIATE")?;
-            let now: i64 = sql.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-            if now == version {
-                sql.execute_batch(&format!("{steps} PRAGMA user_version = {VERSION};"))?;
-            }
-            sql.execute_batch("COMMIT")
-        })
     }
 
     /// The folder that is harvested into.
@@ -246,7 +188,7 @@ impl State {
 
     /// Runs statements, and says which file it was if they fail.
     fn sql<T>(&self, run: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
-        run(&self.connection).map_err(|source| StateError::Engine { path: self.path.clone(), source })
+        run(&self.connection).map_err(|error| DatabaseError::of("read or write", &self.path)(error).into())
     }
 
     /// Begins a transaction.
@@ -307,28 +249,29 @@ impl State {
     }
 
     /// The catalogue that is written from this folder, if one was chosen.
-    pub fn catalogue(&self) -> Result<Option<PathBuf>> {
-        let path: Option<Option<Vec<u8>>> =
+    pub fn catalogue(&self) -> Result<Option<Location>> {
+        let text: Option<Option<Vec<u8>>> =
             self.sql(|sql| sql.query_row("SELECT catalogue FROM source", [], |row| row.get(0)).optional())?;
-        let path = path.flatten().map(|path| self.dir().join(OsStr::from_bytes(&path)));
-        Ok(path.map(|path| path.canonicalize().unwrap_or(path)))
+        let Some(text) = text.flatten() else { return Ok(None) };
+        let location = Location::parse(OsStr::from_bytes(&text))
+            .map_err(|source| StateError::Catalogue { path: self.path.clone(), source })?;
+        let near = |path: &Path| self.dir().join(path);
+        let Ok(location) =
+            location.resolved(|path| Ok::<_, Infallible>(near(path).canonicalize().unwrap_or(near(path))));
+        Ok(Some(location))
     }
 
     /// Remembers it, whatever folder the next run is started in. One that lies beside this folder, or in it, is found from
     /// there, so that they can be moved together.
-    pub fn set_catalogue(&mut self, path: &Path) -> Result<()> {
-        let full = path.canonicalize().map_err(|source| StateError::Io {
-            activity: "find",
-            path: path.to_path_buf(),
-            source,
-        })?;
+    pub fn set_catalogue(&mut self, location: &Location) -> Result<()> {
+        let full = location.path().canonicalize().map_err(DatabaseError::io("find", location.path()))?;
         let near = self.dir().canonicalize().ok().and_then(|dir| {
             let within = full.strip_prefix(&dir).ok().map(Path::to_path_buf);
             let beside = || Some(Path::new("..").join(full.strip_prefix(dir.parent()?).ok()?));
             within.or_else(beside)
         });
-        let bytes = near.as_ref().unwrap_or(&full).as_os_str().as_bytes();
-        self.sql(|sql| sql.execute("UPDATE source SET catalogue = ?", [bytes]).map(drop))
+        let text = Location::at(near.unwrap_or(full)).to_text();
+        self.sql(|sql| sql.execute("UPDATE source SET catalogue = ?", [text.as_bytes()]).map(drop))
     }
 
     /// What the server said about itself, last time.
@@ -392,13 +335,6 @@ impl State {
     }
 }
 
-/// A file that only its owner may read, made if it is missing; SQLite gives its log the same rights. A link in its place is an
-/// error.
-pub(crate) fn private_file(path: &Path) -> io::Result<File> {
-    let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-    File::options().write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -437,16 +373,16 @@ mod tests {
         let [base_url, sink, prefix] = ["http://a/", "catalogue", "oai_dc"].map(str::to_owned);
         state.agree(&Contract { base_url, sink, prefix }, false).expect("a first agreement");
         assert_eq!(state.catalogue().expect("readable"), None);
-        state.set_catalogue(&near).expect("noted");
+        state.set_catalogue(&Location::at(&near)).expect("noted");
         drop(state);
         std::fs::rename(&old, &new).expect("moved");
         let mut state = State::open(&new.join("a")).expect("the same state");
-        assert_eq!(state.catalogue().expect("readable"), Some(new.join("all.sqlite")), "moved together");
-        state.set_catalogue(&far).expect("noted");
+        assert_eq!(state.catalogue().expect("readable"), Some(Location::at(new.join("all.sqlite"))), "moved together");
+        state.set_catalogue(&Location::at(&far)).expect("noted");
         drop(state);
         std::fs::rename(&new, &old).expect("moved");
         let state = State::open(&old.join("a")).expect("the same state");
-        assert_eq!(state.catalogue().expect("readable"), Some(far), "not moved");
+        assert_eq!(state.catalogue().expect("readable"), Some(Location::at(far)), "not moved");
     }
 
     #[test]

@@ -9,8 +9,8 @@ use modoai_harvester::sink::{self, Kept, Origin, Part, Place, Sink, SinkOptions,
 use modoai_protocol::xml::document::{Part as Fragment, Record};
 use modoai_protocol::xml::{OAI_NAMESPACE, Response, XSI_NAMESPACE};
 use modoai_protocol::{Datestamp, query};
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue as _, system_clock};
+use modoai_repository::catalogue::sqlite::system_clock;
+use modoai_repository::catalogue::{Access, Location, open};
 use modoai_repository::host::CatalogueHost;
 use modoai_repository::{Failure, Repository, Settings};
 use modoai_testkit::waiting::wait_until;
@@ -38,7 +38,7 @@ impl Aggregator {
             name: format!("The library of {slug}"),
             slug: slug.to_owned(),
         };
-        let options = SinkOptions { catalogue: Some(self.file()), ..SinkOptions::default() };
+        let options = SinkOptions { catalogue: Some(Location::at(self.file())), ..SinkOptions::default() };
         let client = Client::new(Manners::default()).expect("a client");
         let (dir, source, options, gauge) = (self.0.path(), &source, &options, Arc::default());
         let place = Place {
@@ -65,7 +65,7 @@ impl Aggregator {
     }
 
     fn repository(&self) -> Repository {
-        let catalogue = Arc::new(Sqlite::open(&self.file(), system_clock()).expect("a catalogue"));
+        let catalogue = open(&Location::at(self.file()), Access::Write).expect("a catalogue");
         let settings = Settings {
             repository_name: "All libraries".to_owned(),
             admin_email: vec!["all@example.org".to_owned()],
@@ -527,7 +527,7 @@ fn sources_take_turns_at_the_catalogue() {
     let all = Aggregator::new();
     all.harvest("bonn", &[]);
     assert_eq!(all.read("verb=ListRecords&metadataPrefix=oai_dc").errors[0].0, "noRecordsMatch");
-    let catalogue = Sqlite::open(&all.file(), system_clock()).expect("a catalogue");
+    let catalogue = open(&Location::at(all.file()), Access::Write).expect("a catalogue");
     let other = catalogue.writer().expect("nobody writes");
     std::thread::scope(|scope| {
         let sources: Vec<_> = ["oslo", "rome", "kyiv"]

@@ -252,7 +252,9 @@ fn an_archive_of_the_previous_version_is_harvested_again_into_new_segments() {
     let mark = desk.commit();
     drop(desk);
     let ledger = Connection::open(dir.path().join(".modoai/warc.sqlite")).expect("a ledger");
-    ledger.execute_batch("DELETE FROM fact WHERE name = 'form'; DROP TABLE capture").expect("as it was");
+    ledger
+        .execute_batch("DELETE FROM fact WHERE name = 'form'; DROP TABLE capture; PRAGMA user_version = 1")
+        .expect("as it was");
     drop(ledger);
     let before = fs::read(archive(dir.path())).expect("a file");
     for _ in 0..2 {

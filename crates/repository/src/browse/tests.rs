@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::choices::Chosen;
 use super::*;
-use crate::catalogue::sqlite::Sqlite;
-use crate::catalogue::{Catalogue as _, Change, system_clock};
+use crate::catalogue::{Access, Change, Location, open};
 use crate::host::CatalogueHost;
 use crate::item::{Fingerprint, Publicity};
 use crate::settings::Settings;
@@ -223,7 +222,7 @@ fn errors_say_what_to_do() {
 }
 
 fn repository(directory: &Path, items: usize) -> Repository {
-    let catalogue = Sqlite::open(directory, system_clock()).expect("a catalogue");
+    let catalogue = open(&Location::at(directory), Access::Write).expect("a catalogue");
     let mut writer = catalogue.writer().expect("the only writer");
     let put = |number: usize| Change::Put {
         name: format!("picture-{number:03}.png"),
@@ -235,7 +234,7 @@ fn repository(directory: &Path, items: usize) -> Repository {
     writer.apply(&(0..items).map(put).collect::<Vec<_>>()).expect("applied");
     writer.complete().expect("completed");
     let settings = Settings { repository_name: "Pictures".to_owned(), ..Settings::default() };
-    Repository::new(Arc::new(catalogue), settings, BASE, "https://example.org/")
+    Repository::new(catalogue, settings, BASE, "https://example.org/")
 }
 
 #[test]

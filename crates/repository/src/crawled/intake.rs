@@ -14,7 +14,7 @@ use modoai_protocol::SetSpec;
 use percent_encoding::percent_decode_str;
 
 use super::{Sent, Shelf};
-use crate::catalogue::{Catalogue, CatalogueError, Change, Known, Writer};
+use crate::catalogue::{Catalogue, CatalogueError, CatalogueKind, Change, Known, Writer};
 use crate::item::Publicity;
 use crate::sets::SetRules;
 use crate::site::kind;
@@ -79,7 +79,7 @@ impl Intake {
     /// resources are missing deletes nothing.
     pub fn new(catalogue: Arc<dyn Catalogue>, shelf: Arc<Shelf>, max_vanished: u64) -> Result<Self, CatalogueError> {
         Ok(Self {
-            writer: catalogue.writer()?,
+            writer: catalogue.writer_for(CatalogueKind::Crawl)?,
             shelf,
             catalogue,
             max_vanished,

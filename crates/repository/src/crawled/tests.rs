@@ -5,8 +5,8 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use super::*;
-use crate::catalogue::sqlite::Sqlite;
-use crate::catalogue::{Catalogue, Selected, system_clock};
+use crate::catalogue::sqlite::system_clock;
+use crate::catalogue::{Access, Catalogue, Location, Selected, open};
 use crate::sets::SetRules;
 
 struct Crawled {
@@ -19,7 +19,7 @@ struct Crawled {
 fn crawled() -> Crawled {
     let folder = tempfile::tempdir().expect("a folder");
     let catalogue: Arc<dyn Catalogue> =
-        Arc::new(Sqlite::open(&folder.path().join("catalogue.sqlite"), system_clock()).expect("a catalogue"));
+        open(&Location::at(folder.path().join("catalogue.sqlite")), Access::Write).expect("a catalogue");
     let shelf = Arc::new(Shelf::open(&folder.path().join("kept")).expect("a shelf"));
     let intake = Intake::new(catalogue.clone(), shelf.clone(), 50).expect("the only writer");
     Crawled { folder, catalogue, shelf, intake }

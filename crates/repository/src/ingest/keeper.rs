@@ -413,8 +413,7 @@ fn after(pause: Duration) -> Instant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::sqlite::Sqlite;
-    use crate::catalogue::system_clock;
+    use crate::catalogue::{Access, Location, open};
     use crate::site::{Site, SiteSettings};
 
     #[test]
@@ -422,7 +421,7 @@ mod tests {
         let (root, state) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
         std::fs::write(root.path().join("a"), b"x").expect("a file");
         let site = Site::open(root.path(), &SiteSettings::default(), &[]).expect("a site");
-        let catalogue = Arc::new(Sqlite::open(state.path(), system_clock()).expect("a catalogue"));
+        let catalogue = open(&Location::at(state.path()), Access::Write).expect("a catalogue");
         let reconciler = Reconciler::new(Arc::new(site), catalogue.writer().expect("the only writer"), 50);
         // A pause so long that its end cannot be represented.
         let pace = Pace { rescan: Duration::MAX, digests: false, access_files: Vec::new() };

@@ -5,12 +5,10 @@
 //! observations are not accepted without a check:
 //!
 //! - *Absence.* A root that is missing or empty, a directory that the disk could not read, a mount point without its
-//!   file
-//! system, or the absence of more than a set share of everything: all of these look like deletions and hardly ever are.
-//! They are reported, and nothing is deleted on their account.
+//!   file system, or the absence of more than a set share of everything: all of these look like deletions and hardly
+//!   ever are. They are reported, and nothing is deleted on their account.
 //! - *Sameness.* A file whose change time is younger than a clock tick may change again without a visible difference.
-//!   It is
-//! stored with a state that no file has, and scanned again a moment later.
+//!   It is stored with a state that no file has, and scanned again a moment later.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};

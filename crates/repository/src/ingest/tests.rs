@@ -17,9 +17,11 @@ use modoai_protocol::{Datestamp, SetSpec};
 use modoai_testkit::waiting::{wait_for, wait_until};
 
 use super::{IngestError, Keeper, Pace, Part, Reconciler, read_everything};
-use crate::catalogue::sqlite::Sqlite;
+use crate::catalogue::roles::{Changes, Inventory, MemoryWriter};
+use crate::catalogue::sqlite::system_clock;
 use crate::catalogue::{
-    Catalogue, CatalogueError, Change, Detail, Known, Learned, PageQuery, Selected, Writer, system_clock,
+    Access, Catalogue, CatalogueError, CatalogueKind, Change, Detail, Known, Learned, Location, PageQuery, Selected,
+    Writer, open,
 };
 use crate::formats::steady::digests_of;
 use crate::item::{Facts, Item};
@@ -30,7 +32,7 @@ use crate::site::{Links, Root, Site, SiteSettings};
 struct Bench {
     folder: tempfile::TempDir,
     _state: tempfile::TempDir,
-    catalogue: Arc<Sqlite>,
+    catalogue: Arc<dyn Catalogue>,
 }
 
 impl Bench {
@@ -38,7 +40,7 @@ impl Bench {
         let folder = tempfile::tempdir().expect("a folder");
         let state = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("root")).expect("a root");
-        let catalogue = Arc::new(Sqlite::open(state.path(), system_clock()).expect("a catalogue"));
+        let catalogue = open(&Location::at(state.path()), Access::Write).expect("a catalogue");
         Self { folder, _state: state, catalogue }
     }
 
@@ -138,7 +140,22 @@ struct Spy {
     most: usize,
 }
 
-impl Writer for Spy {
+impl Changes for Spy {
+    fn apply(&mut self, changes: &[Change]) -> Result<Vec<usize>, CatalogueError> {
+        assert!(self.commits.fetch_add(1, Ordering::Relaxed) < self.most, "one commit too many");
+        self.writer.apply(changes)
+    }
+
+    fn live(&mut self) -> Result<u64, CatalogueError> {
+        self.writer.live()
+    }
+
+    fn complete(&mut self) -> Result<(), CatalogueError> {
+        self.writer.complete()
+    }
+}
+
+impl Inventory for Spy {
     fn known(&mut self, prefix: &str, after: &str, limit: usize) -> Result<Vec<Known>, CatalogueError> {
         self.writer.known(prefix, after, limit)
     }
@@ -147,13 +164,18 @@ impl Writer for Spy {
         self.writer.names_of_inodes(inodes)
     }
 
-    fn live(&mut self) -> Result<u64, CatalogueError> {
-        self.writer.live()
+    fn mounts(&mut self) -> Result<BTreeSet<String>, CatalogueError> {
+        self.writer.mounts()
     }
 
-    fn apply(&mut self, changes: &[Change]) -> Result<Vec<usize>, CatalogueError> {
-        assert!(self.commits.fetch_add(1, Ordering::Relaxed) < self.most, "one commit too many");
-        self.writer.apply(changes)
+    fn set_mounts(&mut self, folders: &BTreeSet<String>) -> Result<(), CatalogueError> {
+        self.writer.set_mounts(folders)
+    }
+}
+
+impl MemoryWriter for Spy {
+    fn claim(&mut self, kind: CatalogueKind) -> Result<(), CatalogueError> {
+        self.writer.claim(kind)
     }
 
     fn name_set(&mut self, set: &SetSpec, title: &str, description: Option<&str>) -> Result<(), CatalogueError> {
@@ -162,18 +184,6 @@ impl Writer for Spy {
 
     fn set_memo(&mut self, key: &str, value: Option<&[u8]>) -> Result<(), CatalogueError> {
         self.writer.set_memo(key, value)
-    }
-
-    fn complete(&mut self) -> Result<(), CatalogueError> {
-        self.writer.complete()
-    }
-
-    fn mounts(&mut self) -> Result<BTreeSet<String>, CatalogueError> {
-        self.writer.mounts()
-    }
-
-    fn set_mounts(&mut self, folders: &BTreeSet<String>) -> Result<(), CatalogueError> {
-        self.writer.set_mounts(folders)
     }
 }
 

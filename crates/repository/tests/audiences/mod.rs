@@ -5,8 +5,9 @@ use std::io;
 use std::sync::Arc;
 
 use modoai_repository::audience::{Audience, Digests, Listing};
-use modoai_repository::catalogue::Catalogue;
+use modoai_repository::catalogue::roles::Learner as _;
 use modoai_repository::catalogue::sqlite::Sqlite;
+use modoai_repository::catalogue::{Access, Catalogue};
 use modoai_repository::host::{Host, Representation};
 use modoai_repository::item::{Item, ListedFor, Publicity};
 use modoai_repository::{Repository, Settings};
@@ -83,7 +84,8 @@ fn names(all: &[(&str, bool)]) -> Vec<(String, bool)> {
 fn deletion_is_reported_to_recorded_audiences_only() {
     let directory = tempfile::tempdir().expect("a folder");
     let clock = HandClock::at(10_000);
-    let catalogue: Arc<dyn Catalogue> = Arc::new(Sqlite::open(directory.path(), clock.clock()).expect("it opens"));
+    let catalogue: Arc<dyn Catalogue> =
+        Arc::new(Sqlite::open(directory.path(), Access::Write, clock.clock()).expect("it opens"));
     let mut writer = catalogue.writer().expect("nobody else writes");
     writer.apply(&[put("alice-1", 1, &["x"]), put("alice-2", 2, &["x"]), put("bob-1", 3, &["x"])]).expect("applied");
     writer.complete().expect("complete");
@@ -96,7 +98,7 @@ fn deletion_is_reported_to_recorded_audiences_only() {
     // Another list records nothing, in this process and in others.
     assert_eq!(list("alice"), (names(&[("alice-1", false), ("alice-2", false)]), 0));
     let other = Repository::new(
-        Arc::new(Sqlite::open(directory.path(), clock.clock()).expect("it opens")),
+        Arc::new(Sqlite::open(directory.path(), Access::Write, clock.clock()).expect("it opens")),
         Settings::default(),
         "http://s/modoai",
         "http://s/",
@@ -122,7 +124,7 @@ fn deletion_is_reported_to_recorded_audiences_only() {
 fn public_item_created_again_as_private_is_withdrawn() {
     let directory = tempfile::tempdir().expect("a folder");
     let clock = HandClock::at(10_000);
-    let catalogue = Sqlite::open(directory.path(), clock.clock()).expect("it opens");
+    let catalogue = Sqlite::open(directory.path(), Access::Write, clock.clock()).expect("it opens");
     let with = |publicity| match put("a", 1, &["x"]) {
         modoai_repository::catalogue::Change::Put { name, fingerprint, media_type, sets, .. } => {
             modoai_repository::catalogue::Change::Put { name, fingerprint, media_type, sets, publicity }
@@ -140,7 +142,7 @@ fn public_item_created_again_as_private_is_withdrawn() {
 #[test]
 fn audiences_above_the_limit_are_recorded_as_others() {
     let directory = tempfile::tempdir().expect("a folder");
-    let catalogue = Sqlite::open(directory.path(), HandClock::at(10_000).clock()).expect("it opens");
+    let catalogue = Sqlite::open(directory.path(), Access::Write, HandClock::at(10_000).clock()).expect("it opens");
     catalogue.writer().expect("nobody else writes").complete().expect("complete");
     apply(&catalogue, &[put("a", 1, &["x"]), put("b", 2, &["x"])]);
     let number = item(&catalogue, "a").number;

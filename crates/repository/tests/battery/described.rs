@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use modoai_protocol::{Datestamp, Range};
 use modoai_repository::catalogue::stored::{Packed, Packer, Place as Where, StoredFormat, Unpacker};
-use modoai_repository::catalogue::{Catalogue, Change, Description, Detail, PageQuery, Restamp, Selected};
-use modoai_repository::item::{Fingerprint, Item};
+use modoai_repository::catalogue::{
+    Catalogue, Change, Description, Detail, ImportState, Imported, PageQuery, Restamp, Selected,
+};
+use modoai_repository::item::Item;
 
 use super::{HandClock, Place, apply, delete, everything, filled, item, live_sets, spec};
 
@@ -22,8 +24,8 @@ fn document(name: &str, text: &str, sets: &[&str], state: u64) -> Description {
     Description {
         name: name.to_owned(),
         sets: sets.iter().map(|set| spec(set)).collect(),
-        datestamp: Datestamp::from_unix(100),
-        state: Fingerprint { inode: state, ..Fingerprint::default() },
+        datestamp: Some(Datestamp::from_unix(100)),
+        state: Some(ImportState { source: 5, entry: state, reads_files: false }),
         record: Some(packed(text.as_bytes())),
         forms: Vec::new(),
         gone_in: Vec::new(),
@@ -64,9 +66,14 @@ pub(crate) fn an_unchanged_document_is_not_stamped(place: &dyn Place) {
     clock.set(2000);
     apply(&*catalogue, &[describe(document("a", "A", &["x:y"], 2))]);
     assert_eq!(stamp(&*catalogue, "a"), 100);
-    let state = catalogue.states(&["a", "nobody"]).expect("states");
-    assert_eq!(state[0].map(|state| (state.deleted, state.state.inode)), Some((false, 2)));
-    assert_eq!(state[1], None);
+    let imported = catalogue.imported(&["a", "nobody"]).expect("states");
+    let state = ImportState { source: 5, entry: 2, reads_files: false };
+    assert_eq!(imported, [Some(Imported { deleted: false, state: Some(state) }), None]);
+    assert_eq!(catalogue.names_from(5, "", 9).expect("names"), ["a"]);
+    assert!(catalogue.names_from(5, "a", 9).expect("names").is_empty());
+    assert!(catalogue.names_from(6, "", 9).expect("names").is_empty());
+    apply(&*catalogue, &[describe(Description { state: None, ..document("a", "A", &["x:y"], 9) })]);
+    assert_eq!(catalogue.imported(&["a"]).expect("states")[0].and_then(|known| known.state), Some(state));
     apply(&*catalogue, &[describe(document("a", "B", &["x:y"], 3))]);
     assert_eq!(stamp(&*catalogue, "a"), 2000);
     assert_eq!(record(&*catalogue, "a").as_deref(), Some(&b"B"[..]));

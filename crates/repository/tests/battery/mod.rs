@@ -5,6 +5,7 @@
 pub(crate) mod concurrency;
 pub(crate) mod deletion;
 pub(crate) mod described;
+pub(crate) mod kinds;
 pub(crate) mod listing;
 pub(crate) mod mounts;
 pub(crate) mod stamping;
@@ -14,7 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use modoai_protocol::{Datestamp, Range, SetSpec};
-use modoai_repository::catalogue::{Catalogue, CatalogueError, Change, Clock, Detail, PageQuery, Selected};
+use modoai_repository::catalogue::sqlite::Clock;
+use modoai_repository::catalogue::{Catalogue, CatalogueError, Change, Detail, PageQuery, Selected};
 use modoai_repository::item::{Fingerprint, Item, Publicity};
 
 /// Where a catalogue is, or will be. Opening it again is what another process would do.
@@ -64,6 +66,7 @@ macro_rules! battery {
             described: a_document_is_listed_in_the_formats_it_has,
             described: a_format_becomes_rare_and_common_again,
             described: memos_are_remembered,
+            kinds: the_first_writer_sets_the_kind,
             mounts: mounts_are_remembered_until_others_are,
             concurrency: there_is_one_writer,
             concurrency: readers_never_see_half_a_batch,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use modoai_protocol::xml::Response;
+use modoai_repository::catalogue::Access;
 use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::host::CatalogueHost;
 use modoai_repository::settings::{self, SETTINGS};
@@ -18,7 +19,7 @@ const BASE_URL: &str = "https://example.org/oai?x&y";
 fn repository(directory: &TempDir, text: &str) -> Repository {
     let mut settings = Settings::default();
     settings::load(text, &mut (SETTINGS, &mut settings)).expect("good settings");
-    let catalogue = Sqlite::open(directory.path(), HandClock::at(10_000).clock()).expect("a catalogue");
+    let catalogue = Sqlite::open(directory.path(), Access::Write, HandClock::at(10_000).clock()).expect("a catalogue");
     let catalogue: Arc<dyn modoai_repository::catalogue::Catalogue> = Arc::new(catalogue);
     let mut writer = catalogue.writer().expect("nobody else writes");
     writer.apply(&[put("oai:example.org:1", 5, &["physics:hep-th", "cs"])]).expect("applied");

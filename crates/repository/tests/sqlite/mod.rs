@@ -5,8 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use modoai_protocol::Datestamp;
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, CatalogueError, Clock, Detail, PageQuery, Selected};
+use modoai_repository::catalogue::roles::Lists as _;
+use modoai_repository::catalogue::sqlite::{Clock, Sqlite};
+use modoai_repository::catalogue::{Access, Catalogue, CatalogueError, Detail, PageQuery, Selected};
 use modoai_repository::item::ListedFor;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -27,7 +28,7 @@ impl Directory {
 
 impl Place for Directory {
     fn open(&self, clock: Clock) -> Result<Arc<dyn Catalogue>, CatalogueError> {
-        Ok(Arc::new(Sqlite::open(self.path(), clock)?))
+        Ok(Arc::new(Sqlite::open(self.path(), Access::Write, clock)?))
     }
 }
 
@@ -56,7 +57,7 @@ fn a_path_is_a_directory_or_a_file() {
         (directory.path().join("x/y"), directory.path().join("x/y/catalogue.sqlite")),
         (directory.path().to_owned(), directory.path().join("catalogue.sqlite")),
     ] {
-        Sqlite::open(&path, clock.clock()).expect("the catalogue opens");
+        Sqlite::open(&path, Access::Write, clock.clock()).expect("the catalogue opens");
         assert!(created.is_file(), "{}", created.display());
     }
 }
@@ -69,21 +70,21 @@ fn what_is_not_a_catalogue_is_refused_and_left_alone() {
     let text = directory.path().join("text.txt");
     let words = "not a database, ".repeat(100);
     fs::write(&text, &words).expect("a file");
-    refusal(Sqlite::open(&text, clock.clock()), &text);
+    refusal(Sqlite::open(&text, Access::Write, clock.clock()), &text);
     assert_eq!(fs::read_to_string(&text).expect("the file"), words);
 
     let other = directory.path().join("other.db");
     Connection::open(&other).and_then(|db| db.execute_batch("CREATE TABLE t (x)")).expect("a database");
-    assert!(refusal(Sqlite::open(&other, clock.clock()), &other).contains("another program"));
+    assert!(refusal(Sqlite::open(&other, Access::Write, clock.clock()), &other).contains("another program"));
 
     let newer = directory.path().join("newer.db");
-    drop(Sqlite::open(&newer, clock.clock()).expect("the catalogue opens"));
+    drop(Sqlite::open(&newer, Access::Write, clock.clock()).expect("the catalogue opens"));
     Connection::open(&newer).and_then(|db| db.execute_batch("PRAGMA user_version = 99")).expect("a database");
-    assert!(refusal(Sqlite::open(&newer, clock.clock()), &newer).contains("version 99"));
+    assert!(refusal(Sqlite::open(&newer, Access::Write, clock.clock()), &newer).contains("version 99"));
 
     let nothing = directory.path().join("empty.db");
     fs::write(&nothing, "").expect("a file");
-    Sqlite::open(&nothing, clock.clock()).expect("an empty file may become a catalogue");
+    Sqlite::open(&nothing, Access::Write, clock.clock()).expect("an empty file may become a catalogue");
 }
 
 #[test]
@@ -97,7 +98,7 @@ fn a_damaged_file_is_named() {
     bytes[8192..].fill(0xa5);
     fs::write(&file, bytes).expect("the file");
     let query = PageQuery { selection: Selected::ALL, after: None, limit: 5000, detail: Detail::Whole };
-    refusal(Sqlite::open(&file, clock.clock()).and_then(|catalogue| catalogue.page(&query)), &file);
+    refusal(Sqlite::open(&file, Access::Write, clock.clock()).and_then(|catalogue| catalogue.page(&query)), &file);
 }
 
 #[test]
@@ -159,17 +160,17 @@ fn whoever_opens_to_read_makes_nothing_and_follows_those_who_write() {
     let directory = Directory::new();
     let clock = HandClock::at(10_000);
     for path in [directory.path().to_owned(), directory.path().join("deep/site.db")] {
-        let error = Sqlite::open_to_read(&path, clock.clock()).err().expect("there is none");
+        let error = Sqlite::open(&path, Access::Read, clock.clock()).err().expect("there is none");
         let said = modoai_repository::with_causes(&error);
         assert!(said.contains("No such file"), "{said}");
     }
     fs::write(directory.path().join("new.db"), "").expect("a new file");
     let new = directory.path().join("new.db");
-    assert!(refusal(Sqlite::open_to_read(&new, clock.clock()), &new).contains("it is empty"));
+    assert!(refusal(Sqlite::open(&new, Access::Read, clock.clock()), &new).contains("it is empty"));
     assert_eq!(names_in(directory.path()), ["new.db"]);
 
     let writing = filled(&directory, &clock, &[put("a", 1, &["x"])]);
-    let reading = Sqlite::open_to_read(directory.path(), clock.clock()).expect("the catalogue opens");
+    let reading = Sqlite::open(directory.path(), Access::Read, clock.clock()).expect("the catalogue opens");
     assert_eq!(everything(&reading).len(), 1);
     apply(&*writing, &[put("b", 1, &["x"])]);
     assert_eq!(everything(&reading).len(), 2);
@@ -191,7 +192,7 @@ fn an_older_catalogue_is_not_upgraded_by_those_who_read() {
     let file = directory.path().join("catalogue.sqlite");
     let older = Connection::open(&file).expect("the database");
     older.pragma_update(None, "user_version", 1).expect("a version");
-    let reason = refusal(Sqlite::open_to_read(&file, clock.clock()), &file);
+    let reason = refusal(Sqlite::open(&file, Access::Read, clock.clock()), &file);
     assert!(reason.contains("modoai import"), "{reason}");
     assert_eq!(older.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)), Ok(1));
 }

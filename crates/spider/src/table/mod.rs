@@ -17,11 +17,12 @@ mod manners;
 mod urls;
 
 use std::fs::{DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use modoai_state::{DatabaseError, Files, Journal, Layout, Lock, private_file};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 pub(crate) use history::Past;
@@ -30,9 +31,16 @@ pub use urls::Tested;
 
 /// The first bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// The version of the file's layout.
-const VERSION: i64 = 1;
-/// The interval of commits, which is the work that kill -9 may cost.
+/// The tables.
+const LAYOUT: Layout = Layout {
+    application_id: 0,
+    migrations: &[include_str!("001-table.sql"), include_str!("002-public-hosts.sql")],
+    journal: Journal::Wal,
+    settings: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192;",
+    patience: Duration::from_secs(5),
+    files: Files::Private,
+};
+/// How much work kill -9 may cost.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
 /// The number of seconds after which an interrupted run is not resumed: its results are too old then, and conditional
 /// requests are cheap.
@@ -71,108 +79,70 @@ pub enum TableError {
         /// The path of the table.
         path: PathBuf,
     },
-    /// From a newer version, or not a table at all.
-    #[error("{} is not a table of this version of modoai", path.display())]
-    Foreign {
-        /// The path of the table.
-        path: PathBuf,
-    },
-    /// Its contents are inconsistent.
+    /// The content does not fit together.
     #[error("{} is damaged", path.display())]
     Damaged {
         /// The path of the table.
         path: PathBuf,
     },
-    /// The directory or the file cannot be written.
-    #[error("failed to open {}", path.display())]
-    Io {
-        /// The path that failed.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// SQLite failed.
-    #[error("failed to write the table {}", path.display())]
-    Engine {
-        /// The path of the table.
-        path: PathBuf,
-        /// The cause.
-        source: rusqlite::Error,
-    },
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
 }
 
 impl TableError {
     /// Returns true if the file is damaged, so that only a new one helps.
     pub fn is_damage(&self) -> bool {
-        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         match self {
             Self::Damaged { .. } => true,
-            Self::Engine { source, .. } => match source {
-                // A value of another type than the layout has.
-                rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::FromSqlConversionFailure(..) => true,
-                source => matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase)),
-            },
-            Self::Busy { .. } | Self::Foreign { .. } | Self::Io { .. } => false,
+            Self::Database(error) => error.is_damage(),
+            Self::Busy { .. } => false,
         }
     }
 }
 
 type Result<T> = std::result::Result<T, TableError>;
 
-/// An exclusive lock. Dropping it unlocks the file, even while a newly forked child process still has a copy of the
-/// descriptor.
-#[derive(Debug)]
-struct Lock(File);
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // Otherwise, the lock would last until the last copy of the descriptor is closed.
-        let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
-    }
-}
-
 impl Table {
     /// Opens or creates a table, for one run at a time.
     pub fn open(path: &Path) -> Result<Self> {
-        let io = |source| TableError::Io { path: path.to_path_buf(), source };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            // It contains pages and owners that other users must not see.
-            DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io)?;
+            // It names pages and owners that others need not know.
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)
+                .map_err(DatabaseError::io("create", folder))?;
         }
         let mut lock_path = path.as_os_str().to_owned();
         lock_path.push(".lock");
-        let private = |path: &Path| File::options().write(true).create(true).truncate(false).mode(0o600).open(path);
-        let lock = private(Path::new(&lock_path)).map_err(io)?;
-        rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(
-            |error| match error {
-                rustix::io::Errno::WOULDBLOCK => TableError::Busy { path: path.to_path_buf() },
-                error => io(error.into()),
-            },
-        )?;
-        let engine = |source| TableError::Engine { path: path.to_path_buf(), source };
-        // SQLite gives its log the same permissions as the file.
-        private(path).map_err(io)?;
-        let db = Connection::open(path).map_err(engine)?;
-        Self::prepared(db, path.to_path_buf(), Some(Lock(lock)))
+        let lock_path = Path::new(&lock_path);
+        let lock = private_file(lock_path, false).map_err(DatabaseError::io("create", lock_path))?;
+        let lock = Lock::take(lock, lock_path).map_err(|error| match error {
+            DatabaseError::Busy { .. } => TableError::Busy { path: path.to_path_buf() },
+            error => error.into(),
+        })?;
+        let (db, _) = LAYOUT.open(path)?;
+        Self::begun(db, path.to_path_buf(), Some(lock))
     }
 
     /// Moves a damaged table aside, so that the next run starts a new one. Returns its new path. A file that is not an
     /// SQLite database is not moved: it may be a user's document.
     pub fn set_aside(path: &Path) -> Result<PathBuf> {
-        let io = |source| TableError::Io { path: path.to_path_buf(), source };
         let with = |end: &str| {
             let mut name = path.as_os_str().to_owned();
             name.push(end);
             PathBuf::from(name)
         };
         let mut head = [0; MAGIC.len()];
-        std::io::Read::read_exact(&mut File::open(path).map_err(io)?, &mut head).map_err(io)?;
+        let read = File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut head));
+        read.map_err(DatabaseError::io("read", path))?;
         if head != *MAGIC {
-            return Err(TableError::Foreign { path: path.to_path_buf() });
+            return Err(DatabaseError::Foreign { path: path.to_path_buf() }.into());
         }
         let aside = with(".damaged");
-        std::fs::rename(path, &aside).map_err(io)?;
-        // These files belong to the damaged table, and would damage the new one.
+        std::fs::rename(path, &aside).map_err(DatabaseError::io("rename", path))?;
+        // They belong to the damaged file, and would damage the new one.
         for end in ["-wal", "-shm"] {
             let _ = std::fs::remove_file(with(end));
         }
@@ -182,30 +152,13 @@ impl Table {
     /// Creates a temporary table. It is on disk nevertheless, since a web may be larger than memory.
     pub fn temporary() -> Result<Self> {
         let path = PathBuf::from("(a temporary table)");
-        let db = Connection::open("").map_err(|source| TableError::Engine { path: path.clone(), source })?;
-        Self::prepared(db, path, None)
+        Self::begun(LAYOUT.temporary(&path)?, path, None)
     }
 
-    fn prepared(db: Connection, path: PathBuf, lock: Option<Lock>) -> Result<Self> {
-        let prepare = || -> rusqlite::Result<i64> {
-            db.pragma_update(None, "journal_mode", "WAL")?;
-            db.pragma_update(None, "synchronous", "NORMAL")?;
-            db.pragma_update(None, "cache_size", -8192)?;
-            db.query_row("PRAGMA user_version", [], |row| row.get(0))
-        };
-        let engine = |source| TableError::Engine { path: path.clone(), source };
-        match prepare().map_err(engine)? {
-            0 => {
-                let sql = format!("BEGIN; {} PRAGMA user_version = {VERSION}; COMMIT;", include_str!("schema.sql"));
-                db.execute_batch(&sql).map_err(engine)?;
-            }
-            VERSION => {}
-            _ => return Err(TableError::Foreign { path }),
-        }
-        // Tables of earlier versions lack it.
-        let public_host = "CREATE TABLE IF NOT EXISTS public_host (host TEXT PRIMARY KEY) WITHOUT ROWID";
-        db.execute_batch(&format!("{public_host}; BEGIN")).map_err(engine)?;
-        Ok(Self { db, path, committed: Instant::now(), _lock: lock })
+    fn begun(db: Connection, path: PathBuf, lock: Option<Lock>) -> Result<Self> {
+        let table = Self { db, path, committed: Instant::now(), _lock: lock };
+        table.kept(|db| db.execute_batch("BEGIN"))?;
+        Ok(table)
     }
 
     /// Starts a run, or resumes the last one if that was interrupted recently with the same plan.
@@ -287,7 +240,7 @@ impl Table {
     }
 
     fn kept<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
-        work(&self.db).map_err(|source| TableError::Engine { path: self.path.clone(), source })
+        work(&self.db).map_err(|error| DatabaseError::of("read or write", &self.path)(error).into())
     }
 }
 
@@ -322,8 +275,24 @@ mod checks {
         let notes = folder.path().join("notes.txt");
         std::fs::write(&notes, "somebody's notes about something else").expect("written");
         assert!(Table::open(&notes).is_err_and(|error| error.is_damage()), "it is not a database");
-        assert!(matches!(Table::set_aside(&notes), Err(TableError::Foreign { .. })));
+        assert!(matches!(Table::set_aside(&notes), Err(TableError::Database(DatabaseError::Foreign { .. }))));
         assert!(notes.exists());
+    }
+
+    #[test]
+    fn table_of_version_1_is_upgraded_and_a_newer_one_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("web.table");
+        let first = format!("{} PRAGMA user_version = 1;", include_str!("001-table.sql"));
+        Connection::open(&path).and_then(|db| db.execute_batch(&first)).expect("a table of version 1");
+        let table = Table::open(&path).expect("upgraded");
+        let hosts = table.kept(|db| db.query_row("SELECT count(*) FROM public_host", [], |row| row.get::<_, i64>(0)));
+        assert_eq!(hosts.expect("readable"), 0);
+        table.kept(|db| db.execute_batch("COMMIT; PRAGMA user_version = 99")).expect("written");
+        drop(table);
+        let error = Table::open(&path).err().expect("it is newer");
+        assert!(matches!(error, TableError::Database(DatabaseError::Newer { found: 99, .. })), "{error:?}");
+        assert!(!error.is_damage());
     }
 
     #[test]

@@ -124,5 +124,5 @@ fn what_a_harvest_did_not_write_stays_as_it_is() {
     let ended = Harvest::new(&url, lines.path().join("c").as_path(), "catalogue");
     let ended = ended.with(["--catalogue".as_ref(), server.state().as_os_str()]).run().expect("an end");
     assert_eq!(ended.code, Some(1), "{}", ended.said);
-    assert!(ended.said.contains("the catalogue of a site"), "{}", ended.said);
+    assert!(ended.said.contains("the catalogue contains the files of a site"), "{}", ended.said);
 }

@@ -114,7 +114,7 @@ fn expect_understood(folder: &Path, pages: &[&String]) {
         let mut own: Vec<_> = own.lines().collect();
         own.sort_unstable();
         let differing = index.lines().zip(&own).find(|(theirs, ours)| theirs != *ours);
-        assert!(index.lines().eq(own), "{differing:?}");
+        assert!(index.lines().eq(own.iter().copied()), "{differing:?}");
     }
     let package = folder.join("site.wacz");
     let arguments = ["create", "--detect-pages", "-o", package.to_str().expect("a path in UTF-8")];

@@ -11,6 +11,7 @@ use modoai_harvester::limits::Budget;
 use modoai_harvester::sink::SinkKind;
 use modoai_harvester::state::State;
 use modoai_harvester::summary::Summary;
+use modoai_repository::catalogue::Location;
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -45,7 +46,7 @@ pub(super) async fn run(
     let sources: Vec<_> = sources.into_iter().map(|options| (options, Arc::new(Gauge::default()))).collect();
     let gauges = sources.iter().map(|(options, gauge)| (options.slug.clone(), gauge.clone())).collect();
     let watching = Watching::start(gauges, quiet || command.json);
-    let places = [Some(into.as_path()), catalogue.parent()].into_iter().flatten().map(Path::to_path_buf).collect();
+    let places = vec![into.clone(), catalogue.directory()];
     let budget = Arc::new(Budget::new(command.limits.limits(), places, 0));
     let mut hosts = by_host(sources, |(options, _)| &options.base_url);
     let mut running = JoinSet::new();
@@ -98,12 +99,12 @@ fn folders(into: &Path) -> BTreeMap<String, String> {
 }
 
 /// Where sources go that do not know better: several make one catalogue, and who joins later joins the others.
-fn shared_catalogue(into: &Path, sources: &[Options]) -> PathBuf {
+fn shared_catalogue(into: &Path, sources: &[Options]) -> Location {
     let known = sources.iter().find_map(|options| remembered_catalogue(&into.join(&options.slug)));
-    known.unwrap_or_else(|| into.join("catalogue.sqlite"))
+    known.unwrap_or_else(|| Location::in_directory(into))
 }
 
-fn remembered_catalogue(dir: &Path) -> Option<PathBuf> {
+fn remembered_catalogue(dir: &Path) -> Option<Location> {
     State::look(dir).and_then(|state| state.catalogue()).ok().flatten()
 }
 

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use clap::Args;
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
+use modoai_repository::catalogue::{self, Access, Catalogue, CatalogueError, CatalogueKind, Location};
 use modoai_repository::ingest::{Reconciler, Tally, read_everything};
 use modoai_repository::site::Site;
 use modoai_repository::site::describe::{Describer, Description};
@@ -83,8 +82,8 @@ fn index(server: &Served, accept_deletions: bool) -> Result<Outcome, CliError> {
     let site = Site::open_roots(server.roots.clone(), settings, &[]);
     let site = Arc::new(site.map_err(|error| CliError::new(Kind::Config, "failed to find its files").because(error))?);
     let failed = |error: CatalogueError| CliError::failed("failed to write the catalogue").because(error);
-    let catalogue = Arc::new(Sqlite::open(&folder.join("catalogue.sqlite"), system_clock()).map_err(failed)?);
-    let writer = match catalogue.writer() {
+    let catalogue = catalogue::open(&Location::in_directory(folder), Access::Write).map_err(failed)?;
+    let writer = match catalogue.writer_for(CatalogueKind::Site) {
         Ok(writer) => writer,
         Err(CatalogueError::Locked { .. }) if accept_deletions => return Err(kept_by("a running httpd")),
         Err(CatalogueError::Locked { .. }) => return Ok(Outcome::Kept),
@@ -146,8 +145,8 @@ impl Outcome {
 /// Determines media types without httpd: the known ones, otherwise by the name.
 struct Guess {
     site: Arc<Site>,
-    /// A catalogue that harvesters have seen: in it, another media type would be a change.
-    known: Option<Arc<Sqlite>>,
+    /// A catalogue that harvesters have seen: there, another media type would be a change.
+    known: Option<Arc<dyn Catalogue>>,
 }
 
 impl Guess {

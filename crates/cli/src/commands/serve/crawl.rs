@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use modoai_fetch::{Client, Manners, make_room_for_connections};
 use modoai_harvester::limits::Limits;
-use modoai_repository::catalogue::sqlite::Sqlite;
-use modoai_repository::catalogue::{Catalogue, CatalogueError, system_clock};
+use modoai_repository::catalogue::{self, Access, Catalogue, CatalogueError, Location};
 use modoai_repository::crawled::{Intake, Shelf};
 use modoai_repository::{Repository, Settings};
 use modoai_server::{Areas, Current, ENCODINGS, Health, Served};
@@ -61,9 +60,9 @@ impl Crawl {
         let hint = "to use another directory, give it with --data";
         let shelf = Shelf::open(&folder.join("kept"))
             .map_err(|error| failed("the stored resources").because(error).hint(hint))?;
-        let catalogue = Sqlite::open(&folder.join("catalogue.sqlite"), system_clock());
+        let catalogue = catalogue::open(&Location::in_directory(&folder), Access::Write);
         let catalogue = catalogue.map_err(|error| failed("the catalogue").because(error).hint(hint))?;
-        let (shelf, catalogue): (_, Arc<dyn Catalogue>) = (Arc::new(shelf), Arc::new(catalogue));
+        let shelf = Arc::new(shelf);
         let intake = Intake::new(catalogue.clone(), shelf.clone(), config.site.max_vanished);
         let intake = intake.map(|intake| intake.with_sets(config.repository.sets.clone()));
         let intake = intake.map_err(|error| match error {
@@ -144,7 +143,7 @@ pub(super) async fn serve(opened: Opened, areas: Areas, configuration: Configura
         shelf: Some(shelf),
         repository,
         areas,
-        flow: flow_control(&folder.join("catalogue.sqlite"), config.flow),
+        flow: flow_control(&Location::in_directory(&folder).file(), config.flow),
         health: health(filled, status.clone()),
     };
     let mut end = Ending::new(reload)?;

@@ -15,7 +15,8 @@ use crate::source::{Records, repository_of};
 pub(super) async fn serve(opened: Records, areas: Areas, configuration: Configuration) -> Result<(), CliError> {
     let server = bind(&opened.config).await?;
     let (base_url, origin) = (server.base_url(), server.origin());
-    let Records { config, file, catalogue } = opened;
+    let Records { config, location, catalogue } = opened;
+    let file = location.file();
     let make: Make = {
         let (catalogue, base_url) = (catalogue.clone(), base_url.clone());
         Box::new(move |settings| Ok(repository_of(&catalogue, settings, &base_url)?.with_compressions(ENCODINGS)))

@@ -55,29 +55,29 @@ impl Mark {
 
 #[cfg(test)]
 mod tests {
-    use modoai_repository::catalogue::sqlite::Sqlite;
-    use modoai_repository::catalogue::system_clock;
+    use modoai_repository::catalogue::{Access, Location, open as open_catalogue};
 
     use super::*;
 
     #[test]
     fn only_a_catalogue_that_has_seen_the_commit_lacks_nothing() {
         let dir = tempfile::tempdir().expect("a folder");
-        let open = |name: &str| Sqlite::open(&dir.path().join(name), system_clock()).expect("a catalogue");
+        let open =
+            |name: &str| open_catalogue(&Location::at(dir.path().join(name)), Access::Write).expect("a catalogue");
         let catalogue = open("a.sqlite");
-        let (fresh, intact) = Mark::compare(None, &catalogue).expect("compared");
+        let (fresh, intact) = Mark::compare(None, &*catalogue).expect("compared");
         assert!(intact, "what never was cannot be missing");
         let leave = |mark: Mark| mark.leave(&mut *catalogue.writer().expect("a writer")).expect("left");
         let (first, second) = (fresh.next(), fresh.next().next());
         leave(first);
         let told = |mark: Mark, catalogue| Mark::compare(Some(&mark.to_text()), catalogue).expect("compared");
-        assert_eq!(told(first, &catalogue), (first, true));
-        assert_eq!(told(second, &catalogue), (second, false), "an older copy; and counting goes on from the larger");
+        assert_eq!(told(first, &*catalogue), (first, true));
+        assert_eq!(told(second, &*catalogue), (second, false), "an older copy; and counting goes on from the larger");
         leave(second);
-        assert_eq!(told(first, &catalogue), (second, true), "killed before it was remembered");
-        assert!(!told(first, &open("b.sqlite")).1, "another catalogue");
+        assert_eq!(told(first, &*catalogue), (second, true), "killed before it was remembered");
+        assert!(!told(first, &*open("b.sqlite")).1, "another catalogue");
         for odd in ["", "whole", "1 x"] {
-            assert!(!Mark::compare(Some(odd), &catalogue).expect("compared").1, "{odd:?}");
+            assert!(!Mark::compare(Some(odd), &*catalogue).expect("compared").1, "{odd:?}");
         }
     }
 }

@@ -18,23 +18,19 @@ mod provenance;
 mod record;
 mod scope;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use modoai_protocol::xml::is_legal;
 use modoai_protocol::{MetadataPrefix, SetSpec};
-use modoai_repository::catalogue::sqlite::Sqlite;
 use modoai_repository::catalogue::stored::{Pieces, StoredFormat};
-use modoai_repository::catalogue::{ARCHIVE_TERMS, Catalogue, CatalogueError, Change, Writer, system_clock};
+use modoai_repository::catalogue::{self, Access, Catalogue, CatalogueError, CatalogueKind, Change, Location, Writer};
 
 use super::{Kept, Origin, Part, Place, STORED_IS_MISSING, Sink, SinkError};
 use crate::record::{Header, Novelty};
 use mark::Mark;
 use record::Incoming;
-
-/// The catalogue's name, unless another was chosen.
-const NAME: &str = "catalogue.sqlite";
 
 /// Records written at once.
 const MOST_RECORDS: usize = 1_000;
@@ -58,20 +54,14 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Opens the sink.
 pub(super) fn open(Place { dir, mark, source, options, .. }: Place<'_>) -> Result<Box<dyn Sink>, SinkError> {
     // Whatever was written after the last mark may stay: to write it once more changes nothing.
-    let path = options.catalogue.clone().unwrap_or_else(|| dir.join(NAME));
-    let catalogue = Sqlite::open(&path, system_clock())?;
-    let is_archive = catalogue.memo(ARCHIVE_TERMS)?.is_some();
-    // Files have no stored formats, and records have nothing else.
-    let is_site = || Ok::<_, CatalogueError>(catalogue.formats()?.is_empty() && catalogue.standing()?.newest.is_some());
-    if is_archive || is_site()? {
-        let whose = if is_archive { "an archive" } else { "a site" };
-        let reason = format!("it is the catalogue of {whose} and cannot store harvested records");
-        return Err(CatalogueError::Foreign { place: path.display().to_string(), reason }.into());
-    }
-    let (mark, is_intact) = Mark::compare(mark, &catalogue)?;
+    let location = options.catalogue.clone().unwrap_or_else(|| Location::in_directory(dir));
+    let path = location.path().to_owned();
+    let catalogue = catalogue::open(&location, Access::Write)?;
+    CatalogueKind::Records.check(catalogue.kind()?)?;
+    let (mark, is_intact) = Mark::compare(mark, &*catalogue)?;
     // Beside the catalogue there is room for what goes into it.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let incoming = Incoming::new(folder).map_err(SinkError::io("prepare to compress records for", &path))?;
+    let incoming =
+        Incoming::new(&location.directory()).map_err(SinkError::io("prepare to compress records for", &path))?;
     let name = if source.name.is_empty() { &source.base_url } else { &source.name };
     Ok(Box::new(CatalogueSink {
         catalogue,
@@ -91,7 +81,7 @@ pub(super) fn open(Place { dir, mark, source, options, .. }: Place<'_>) -> Resul
 }
 
 struct CatalogueSink {
-    catalogue: Sqlite,
+    catalogue: Arc<dyn Catalogue>,
     path: PathBuf,
     /// The first level of all sets of this source.
     slug: String,
@@ -307,7 +297,7 @@ impl CatalogueSink {
     fn writer(&self) -> Result<Box<dyn Writer>, SinkError> {
         let since = Instant::now();
         loop {
-            match self.catalogue.writer() {
+            match self.catalogue.writer_for(CatalogueKind::Records) {
                 Err(CatalogueError::Locked { .. }) if since.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
                 writer => return Ok(writer?),
             }

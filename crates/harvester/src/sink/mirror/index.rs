@@ -5,9 +5,13 @@ use std::path::Path;
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use crate::sink::ledger::{Ledger, Outcome};
+use crate::sink::ledger::{Ledger, Outcome, with_facts};
 
-const TABLES: &str = "
+/// The tables. Files of version 1 may lack those that were added without a new version.
+const MIGRATIONS: &[&str] = &[TABLES, TABLES];
+
+const TABLES: &str = with_facts!(
+    "
     CREATE TABLE IF NOT EXISTS file (
         path       BLOB PRIMARY KEY,
         folded     TEXT NOT NULL,
@@ -29,7 +33,8 @@ const TABLES: &str = "
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS share_identifier ON share (identifier);
     -- Files of pages that were taken back: if they do not come again, they go.
-    CREATE TABLE IF NOT EXISTS doubt (path BLOB PRIMARY KEY) WITHOUT ROWID;";
+    CREATE TABLE IF NOT EXISTS doubt (path BLOB PRIMARY KEY) WITHOUT ROWID;"
+);
 
 /// Only on a file system that ignores case are names searched that differ in case only; maintaining an unused index
 /// would add one write in three to a first mirror.
@@ -76,7 +81,7 @@ impl Index {
     /// Opens or creates the index; returns true if it was created. The path of the directory must not contain symbolic
     /// links. `folds` is true if the file system treats names that differ in case only as one.
     pub(super) fn open(folder: &Path, folds: bool) -> Outcome<(Self, bool)> {
-        let (ledger, is_new) = Ledger::open(folder, "mirror.sqlite", TABLES)?;
+        let (ledger, is_new) = Ledger::open(folder, "mirror.sqlite", MIGRATIONS)?;
         ledger.write(|connection| connection.execute(NAMES[usize::from(folds)], []))?;
         let any = "SELECT EXISTS (SELECT 1 FROM doubt), EXISTS (SELECT 1 FROM share)";
         let (has_doubts, has_shares) =

@@ -13,24 +13,31 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io};
 
+use modoai_state::{DatabaseError, Files, Journal, Layout};
 use rusqlite::{Connection, params};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::scan::{Scan, Step};
 use super::{Damage, Spot};
 use crate::sink::SinkError;
-use crate::sink::ledger::{failing, is_damage};
+use crate::sink::ledger::failing;
 
 const FILE: &str = "index.sqlite";
-/// "mOai": so that another program's file is not taken for ours.
-const APPLICATION: i64 = 0x6d4f_6169;
-const VERSION: i64 = 1;
-/// As long as a batch may take on a slow disk.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Rows that are written at once when the index is completed.
 pub(super) const BATCH: usize = 32_768;
 
-const SCHEMA: &str = "
+/// The tables. The number in the header is "mOai". Without a write-ahead log the index is one file, and can be deleted.
+const LAYOUT: Layout = Layout {
+    application_id: 0x6d4f_6169,
+    migrations: &[TABLES],
+    journal: Journal::Rollback,
+    settings: "PRAGMA cache_size = -2048;",
+    // As long as a batch may take on a slow disk.
+    patience: Duration::from_secs(60),
+    files: Files::Shared,
+};
+
+const TABLES: &str = "
     CREATE TABLE versions (
         high INTEGER NOT NULL, low INTEGER NOT NULL,
         segment INTEGER NOT NULL, frame INTEGER NOT NULL, within INTEGER NOT NULL,
@@ -73,22 +80,24 @@ impl Index {
     /// Opens the index of a folder, or begins one. A file that is no index of ours, or damaged, is begun anew.
     pub(super) fn open(folder: &Path) -> Result<Self, SinkError> {
         let path = folder.join(FILE);
-        match Self::at(&path) {
-            Ok(index) => Ok(index),
-            Err(error) if is_unusable(&error) => {
+        let connection = match LAYOUT.open(&path) {
+            Ok((connection, _)) => connection,
+            Err(
+                error @ (DatabaseError::Damaged { .. } | DatabaseError::Foreign { .. } | DatabaseError::Newer { .. }),
+            ) => {
                 tracing::warn!(index = %path.display(), %error, "failed to open the index of the segments; building it again");
                 Self::remove(folder)?;
-                Self::at(&path).map_err(failing("create the index", &path))
+                LAYOUT.open(&path)?.0
             }
-            Err(error) => Err(failing("open the index", &path)(error)),
-        }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self { path, connection })
     }
 
     /// An index of nothing, on disk, that vanishes when it is closed.
     pub(super) fn temporary(folder: &Path) -> Result<Self, SinkError> {
-        Self::at(Path::new(""))
-            .map(|index| Self { path: folder.join(FILE), ..index })
-            .map_err(failing("create a temporary index for", folder))
+        let path = folder.join(FILE);
+        Ok(Self { connection: LAYOUT.temporary(&path)?, path })
     }
 
     /// Deletes the index of a folder.
@@ -103,25 +112,6 @@ impl Index {
             }
         }
         Ok(())
-    }
-
-    fn at(path: &Path) -> rusqlite::Result<Self> {
-        let mut connection = Connection::open(path)?;
-        connection.busy_timeout(PATIENCE)?;
-        connection.pragma_update(None, "cache_size", -2 * 1024)?;
-        let facts = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-        match (facts("application_id")?, facts("user_version")?) {
-            (APPLICATION, VERSION) => {}
-            (0, 0) => {
-                let create = connection.transaction()?;
-                create.execute_batch(SCHEMA)?;
-                create.pragma_update(None, "application_id", APPLICATION)?;
-                create.pragma_update(None, "user_version", VERSION)?;
-                create.commit()?;
-            }
-            _ => return Err(rusqlite::Error::InvalidQuery),
-        }
-        Ok(Self { path: path.to_path_buf(), connection })
     }
 
     /// How far it has come in each segment.
@@ -248,8 +238,4 @@ fn cover(connection: &Connection, (segment, length): Reach) -> rusqlite::Result<
 
 fn spot(row: &rusqlite::Row<'_>) -> rusqlite::Result<Spot> {
     Ok(Spot { segment: row.get(0)?, frame: row.get::<_, i64>(1)?.cast_unsigned(), within: row.get(2)? })
-}
-
-fn is_unusable(error: &rusqlite::Error) -> bool {
-    matches!(error, rusqlite::Error::InvalidQuery) || is_damage(error)
 }

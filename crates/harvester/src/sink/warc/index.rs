@@ -7,10 +7,14 @@ use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::archive::{Member, Position};
 use crate::sink::SinkError;
-use crate::sink::ledger::{Ledger, Outcome};
+use crate::sink::ledger::{Ledger, Outcome, with_facts};
 use crate::sink::spool::Take;
 
-const TABLES: &str = "
+/// The tables. Files of version 1 may lack those that were added without a new version.
+const MIGRATIONS: &[&str] = &[TABLES, TABLES];
+
+const TABLES: &str = with_facts!(
+    "
     CREATE TABLE IF NOT EXISTS payload (
         uri    TEXT PRIMARY KEY,
         digest BLOB NOT NULL,
@@ -24,7 +28,8 @@ const TABLES: &str = "
         line   TEXT NOT NULL,
         offset INTEGER NOT NULL,
         PRIMARY KEY (file, line)
-    ) WITHOUT ROWID;";
+    ) WITHOUT ROWID;"
+);
 
 /// The form of the records. The first one had pages as `resource` records, and OAI records as `metadata` records under the
 /// same URI, which indexers put in their place.
@@ -49,7 +54,7 @@ pub(super) struct Index {
 impl Index {
     /// Opens it, or creates it; returns true if it was created.
     pub(super) fn open(folder: &Path) -> Outcome<(Self, bool)> {
-        let (ledger, is_new) = Ledger::open(folder, "warc.sqlite", TABLES)?;
+        let (ledger, is_new) = Ledger::open(folder, "warc.sqlite", MIGRATIONS)?;
         Ok((Self { ledger }, is_new))
     }
 

@@ -5,15 +5,15 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Statement, Transaction, params};
 
 use super::insert::insert_all;
 use super::membership::Moves;
 use super::names::{EVERYTHING, publicity_number};
 use super::registry::{Kind, Registry};
 use super::store::FORMATS;
-use crate::catalogue::Change;
 use crate::catalogue::stored::{Packed, Pieces};
+use crate::catalogue::{Change, ImportState};
 use crate::item::Fingerprint;
 
 /// What the writer remembers of the tables, so that it need not ask for every item.
@@ -72,6 +72,8 @@ pub(super) struct Fresh<'a> {
     pub(super) publicity: i64,
     pub(super) name: &'a str,
     pub(super) fingerprint: Fingerprint,
+    /// What an import remembers of it.
+    pub(super) state: Option<ImportState>,
     /// What is stored of it, by the numbers of formats.
     pub(super) bodies: Vec<(i64, &'a Packed)>,
 }
@@ -129,10 +131,10 @@ impl<'a> Batch<'a> {
         kind: Arc<Kind>,
         publicity: i64,
     ) -> rusqlite::Result<()> {
-        let datestamp = self.stamped(fingerprint.modified_at().unix());
+        let datestamp = self.stamped(Some(fingerprint.modified_at().unix()));
         let Some(present) = self.present(name)? else {
-            let (number, deleted, bodies) = (0, false, Vec::new());
-            self.add(Fresh { number, datestamp, deleted, media, kind, publicity, name, fingerprint, bodies });
+            let (number, deleted, state, bodies) = (0, false, None, Vec::new());
+            self.add(Fresh { number, datestamp, deleted, media, kind, publicity, name, fingerprint, state, bodies });
             return Ok(());
         };
         if !present.deleted {
@@ -181,8 +183,8 @@ impl<'a> Batch<'a> {
     }
 
     /// The datestamp of a change: while filling, the given one if it is not in the future.
-    pub(super) fn stamped(&self, given: i64) -> i64 {
-        if self.ledger.ready { self.stamp } else { given.min(self.stamp) }
+    pub(super) fn stamped(&self, given: Option<i64>) -> i64 {
+        given.filter(|_| !self.ledger.ready).map_or(self.stamp, |given| given.min(self.stamp))
     }
 
     pub(super) fn same(&mut self, number: i64, fingerprint: &Fingerprint) -> rusqlite::Result<()> {
@@ -314,10 +316,11 @@ impl<'a> Batch<'a> {
             self.ledger.next_number += 1;
             self.enter(&fresh.kind, fresh.datestamp, fresh.number);
         }
-        let records = "INSERT INTO record
-                       (number, datestamp, deleted, media, size, modified, changed, inode, publicity, sets, name, audience)
-                       VALUES";
-        insert_all(self.transaction, records, "(?,?,?,?,?,?,?,?,?,?,?,'')", &fresh, |fresh, statement, first| {
+        // Files have no state of an import.
+        let (imported, files): (Vec<_>, Vec<_>) = fresh.iter().partition(|fresh| fresh.state.is_some());
+        let columns =
+            "number, datestamp, deleted, media, size, modified, changed, inode, publicity, sets, name, audience";
+        let bind = |fresh: &Fresh<'a>, statement: &mut Statement<'_>, first: usize| {
             let Fingerprint { size, modified, changed, inode } = fresh.fingerprint;
             let Fresh { number, datestamp, deleted, media, publicity, .. } = *fresh;
             let (size, inode) = (size as i64, inode as i64);
@@ -327,7 +330,25 @@ impl<'a> Batch<'a> {
             }
             statement.raw_bind_parameter(first + 9, fresh.kind.text.as_str())?;
             statement.raw_bind_parameter(first + 10, fresh.name)
+        };
+        let into = format!("INSERT INTO record ({columns}) VALUES");
+        insert_all(self.transaction, &into, "(?,?,?,?,?,?,?,?,?,?,?,'')", &files, |fresh, statement, first| {
+            bind(fresh, statement, first)
         })?;
+        let into = format!("INSERT INTO record ({columns}, source, entry, reads_files) VALUES");
+        insert_all(
+            self.transaction,
+            &into,
+            "(?,?,?,?,?,?,?,?,?,?,?,'',?,?,?)",
+            &imported,
+            |fresh, statement, first| {
+                bind(fresh, statement, first)?;
+                let Some(ImportState { source, entry, reads_files }) = fresh.state else { return Ok(()) };
+                statement.raw_bind_parameter(first + 11, source.cast_signed())?;
+                statement.raw_bind_parameter(first + 12, entry.cast_signed())?;
+                statement.raw_bind_parameter(first + 13, reads_files)
+            },
+        )?;
         self.insert_bodies(&fresh)?;
         fresh.sort_unstable_by_key(|fresh| fresh.name);
         insert_all(self.transaction, "INSERT INTO name VALUES", "(?,?)", &fresh, |fresh, statement, first| {

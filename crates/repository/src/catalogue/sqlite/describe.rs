@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use modoai_protocol::Datestamp;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::batch::{Batch, Fresh, Present};
@@ -9,8 +10,8 @@ use super::names::publicity_number;
 use super::registry::Kind;
 use super::store::{FORMATS, MEDIA_TYPE};
 use crate::catalogue::stored::{Packed, StoredFormat};
-use crate::catalogue::{Description, Restamp};
-use crate::item::Publicity;
+use crate::catalogue::{Description, ImportState, Restamp};
+use crate::item::{Fingerprint, Publicity};
 
 /// A description with the numbers that its formats have.
 struct Numbered<'a> {
@@ -69,13 +70,14 @@ impl<'a> Batch<'a> {
         let media = self.registry().media(transaction, &MEDIA_TYPE.into())?;
         self.add(Fresh {
             number: 0,
-            datestamp: self.stamped(description.datestamp.unix()),
+            datestamp: self.stamped(description.datestamp.map(Datestamp::unix)),
             deleted: description.record.is_none(),
             media,
             kind,
             publicity: publicity_number(Publicity::Untold),
             name: &description.name,
-            fingerprint: description.state,
+            fingerprint: Fingerprint { size: size_of(description), ..Fingerprint::default() },
+            state: description.state,
             bodies,
         });
         Ok(())
@@ -100,11 +102,11 @@ impl<'a> Batch<'a> {
         Ok(true)
     }
 
-    /// Nothing to be seen has changed.
+    /// Remembers what the import does.
     fn remember_state(&mut self, numbered: &Numbered<'_>, present: &Present) -> rusqlite::Result<()> {
-        let state = numbered.description.state;
-        let update = "UPDATE record SET size = ?2, modified = ?3, changed = ?4, inode = ?5 WHERE number = ?1";
-        let row = params![present.number, state.size as i64, state.modified, state.changed, state.inode as i64];
+        let Some(ImportState { source, entry, reads_files }) = numbered.description.state else { return Ok(()) };
+        let update = "UPDATE record SET source = ?2, entry = ?3, reads_files = ?4 WHERE number = ?1";
+        let row = params![present.number, source.cast_signed(), entry.cast_signed(), reads_files];
         self.transaction.prepare_cached(update)?.execute(row).map(drop)
     }
 
@@ -120,7 +122,7 @@ impl<'a> Batch<'a> {
             Restamp::Never => present.datestamp,
             // A tombstone that is only put on other lists is as old as it was.
             _ if present.deleted && deleted => present.datestamp,
-            _ => self.stamped(description.datestamp.unix()),
+            _ => self.stamped(description.datestamp.map(Datestamp::unix)),
         };
         if !present.deleted {
             self.count_live(&present.kind, -1);
@@ -130,15 +132,17 @@ impl<'a> Batch<'a> {
         }
         self.leave(present)?;
         self.enter(kind, datestamp, number);
-        let update =
-            "UPDATE record SET datestamp = ?2, deleted = ?3, size = ?4, modified = ?5, changed = ?6, inode = ?7,
-                             sets = ?8 WHERE number = ?1";
-        let state = description.state;
-        let (size, inode) = (state.size as i64, state.inode as i64);
-        let row = params![number, datestamp, deleted, size, state.modified, state.changed, inode, kind.text];
+        let update = "UPDATE record SET datestamp = ?2, deleted = ?3, size = ?4, sets = ?5 WHERE number = ?1";
+        let row = params![number, datestamp, deleted, size_of(description) as i64, kind.text];
         self.transaction.prepare_cached(update)?.execute(row)?;
+        self.remember_state(numbered, present)?;
         self.replace_bodies(number, bodies)
     }
+}
+
+/// The size of the record of a document.
+fn size_of(description: &Description) -> u64 {
+    description.record.as_ref().map_or(0, |record| record.size)
 }
 
 /// Notes that an item has, or has not any more, the format with this number.

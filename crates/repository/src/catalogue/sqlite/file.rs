@@ -1,33 +1,47 @@
 //! The database file: where it is, opening and upgrading it, its lock, and what its errors mean.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use modoai_state::{DatabaseError, Files, Journal, Layout, Lock};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, FileControl, MAIN_DB, OpenFlags, TransactionBehavior};
-use rustix::fs::FlockOperation;
+use rusqlite::{Connection, ErrorCode, FileControl, MAIN_DB, OpenFlags};
 
-use crate::catalogue::CatalogueError;
+use crate::catalogue::{Access, CatalogueError, Location, Presence};
 
 /// The file's name when only a directory was given.
-const DEFAULT_NAME: &str = "catalogue.sqlite";
+pub(in crate::catalogue) const DEFAULT_NAME: &str = "catalogue.sqlite";
 
-/// Marks the file as ours in the SQLite header: "moai".
-const APPLICATION_ID: i32 = 0x6d6f_6169;
+/// The tables. The number in the header is "moai".
+const LAYOUT: Layout = Layout {
+    application_id: 0x6d6f_6169,
+    migrations: &[
+        include_str!("001-catalogue.sql"),
+        include_str!("002-publicity.sql"),
+        include_str!("003-stored.sql"),
+        include_str!("004-descriptions.sql"),
+        include_str!("005-archive.sql"),
+        include_str!("006-stamps.sql"),
+        include_str!("007-audiences.sql"),
+        include_str!("008-files.sql"),
+        concat!(include_str!("009-kind.sql"), "UPDATE standing SET kind = (", include_str!("infer-kind.sql"), ");"),
+        include_str!("010-import-state.sql"),
+    ],
+    journal: Journal::Wal,
+    // Each connection has those of its role.
+    settings: "",
+    patience: PATIENCE,
+    files: Files::Shared,
+};
 
-/// Migration n leads to `user_version` n + 1. Only ever add to this list.
-const MIGRATIONS: &[&str] = &[
-    include_str!("001-catalogue.sql"),
-    include_str!("002-publicity.sql"),
-    include_str!("003-stored.sql"),
-    include_str!("004-descriptions.sql"),
-    include_str!("005-archive.sql"),
-    include_str!("006-stamps.sql"),
-    include_str!("007-audiences.sql"),
-    include_str!("008-files.sql"),
-];
+/// The oldest version that is read without a migration, so that a catalogue can be served before somebody writes it.
+const READABLE: usize = 7;
+
+/// The query for the kind of a catalogue that does not store it.
+pub(super) const INFER_KIND: &str = include_str!("infer-kind.sql");
 
 /// How long a writer, or whoever creates the file, waits for others. Nobody holds the database longer than one batch.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -37,6 +51,26 @@ const LEARNER_PATIENCE: Duration = Duration::from_millis(250);
 
 /// A write-ahead log longer than this is emptied even if readers have to be waited for.
 const LONG_LOG: u64 = 256 << 20;
+
+/// Every SQLite database begins with this.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Checks what is at the path of a catalogue. A file that cannot be read may be a catalogue.
+pub(in crate::catalogue) fn check_file(path: &Path) -> Presence {
+    let is_database = || {
+        let mut start = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
+        read.is_err() || start == MAGIC
+    };
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() > 0 && !is_database() => {
+            Presence::Other("not a catalogue: create one with `modoai import`")
+        }
+        Ok(metadata) if metadata.is_file() || metadata.is_dir() => Presence::Possible,
+        Ok(_) => Presence::Other("neither a file nor a directory"),
+        Err(error) => Presence::Missing(error),
+    }
+}
 
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,54 +89,49 @@ pub(super) enum Role {
 #[derive(Clone, Debug)]
 pub(super) struct DatabaseFile {
     path: PathBuf,
-    /// Nothing is ever written to it, whatever the rights of this process are.
-    only_read: bool,
-}
-
-/// An exclusive lock. Dropping it unlocks the file, also while a child process that has just been forked still holds a copy
-/// of the descriptor.
-#[derive(Debug)]
-pub(super) struct Lock(File);
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // It would also end with the last copy of the descriptor.
-        let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
-    }
+    access: Access,
 }
 
 impl DatabaseFile {
-    /// The file at a path: the path itself, or [`DEFAULT_NAME`] below it. A path that does not exist yet means a
-    /// directory unless it has an extension.
-    pub(super) fn at(path: &Path) -> Self {
-        let is_directory = path.is_dir() || (!path.exists() && path.extension().is_none());
-        let path = if is_directory { path.join(DEFAULT_NAME) } else { path.to_owned() };
-        Self { path, only_read: false }
+    /// The file at a path: the path itself, or [`DEFAULT_NAME`] below it.
+    pub(super) fn at(path: &Path, access: Access) -> Self {
+        Self { path: Location::at(path).file(), access }
     }
 
-    /// The same file, never to be written by this process.
-    pub(super) fn only_read(self) -> Self {
-        Self { only_read: true, ..self }
+    /// Device and inode of the file, if it exists.
+    pub(super) fn identity(&self) -> Option<(u64, u64)> {
+        fs::metadata(&self.path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Creates or upgrades the file where needed, and refuses one that is not ours.
+    /// Creates the file, or migrates one that is too old to be read, and refuses one of another kind. A file that can be read
+    /// is left to the next writer.
     pub(super) fn prepare(&self) -> Result<(), CatalogueError> {
         if let Some(directory) = self.path.parent() {
             fs::create_dir_all(directory).map_err(self.failing_io("create the directory"))?;
         }
-        let create = self.open(OpenFlags::SQLITE_OPEN_CREATE).map_err(self.failing("open"))?;
-        create.busy_timeout(PATIENCE).map_err(self.failing("open"))?;
-        if self.version(&create)? < MIGRATIONS.len() {
-            self.upgrade(create)?;
+        let mut connection = self.open(OpenFlags::SQLITE_OPEN_CREATE).map_err(self.failing("open"))?;
+        connection.busy_timeout(PATIENCE).map_err(self.failing("open"))?;
+        let version = self.version(&connection)?;
+        if version >= READABLE {
+            return Ok(());
         }
-        Ok(())
+        let _lock = if version > 0 { Some(self.lock()?) } else { None };
+        let failing = self.failing("create the tables");
+        // 8 KB: a quarter faster to fill and an eighth smaller than 4 KB; larger pages make small changes dear.
+        connection.pragma_update(None, "page_size", 8192).map_err(&failing)?;
+        LAYOUT.use_log(&connection).map_err(&failing)?;
+        self.migrate(&mut connection)
     }
 
-    /// Makes sure that the file is there and of this version, and changes nothing.
+    /// Brings the tables to the newest version. The caller has the lock, unless the file is new.
+    pub(super) fn migrate(&self, connection: &mut Connection) -> Result<(), CatalogueError> {
+        if self.version(connection)? == LAYOUT.migrations.len() {
+            return Ok(());
+        }
+        LAYOUT.migrate(connection, &self.path).map_err(|error| self.failed(error))
+    }
+
+    /// Makes sure that the file exists and can be read, and changes nothing.
     pub(super) fn expect(&self) -> Result<(), CatalogueError> {
         // The system's own word for what is wrong is clearer than SQLite's.
         File::open(&self.path).map_err(self.failing_io("open the file"))?;
@@ -115,10 +144,9 @@ impl DatabaseFile {
         }
         match self.version(&connection)? {
             0 => Err(self.foreign("it is empty".to_owned())),
-            version if version < MIGRATIONS.len() => Err(self.foreign(format!(
-                "it has version {version}, but version {} is required; upgrade it with `modoai import` or \
-                    `modoai serve`",
-                MIGRATIONS.len()
+            version if version < READABLE => Err(self.foreign(format!(
+                "it has version {version}, but version {READABLE} is required; upgrade it with `modoai import` or \
+                    `modoai serve`"
             ))),
             _ => Ok(()),
         }
@@ -162,19 +190,19 @@ impl DatabaseFile {
 
     /// Becomes the only writer for as long as the handle lives. The kernel frees the lock of a process that dies.
     pub(super) fn lock(&self) -> Result<Lock, CatalogueError> {
-        if self.only_read {
+        if self.access == Access::Read {
             return Err(self.failing_io("write")(io::Error::new(
                 io::ErrorKind::ReadOnlyFilesystem,
                 "it is opened read-only",
             )));
         }
-        let file = File::options().create(true).truncate(false).write(true).open(self.beside("-lock"));
+        let path = self.beside("-lock");
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(self.failing_io("open the lock file"))?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Lock(file)),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(CatalogueError::Locked { place: self.place() }),
-            Err(errno) => Err(self.failing_io("lock")(errno.into())),
-        }
+        Lock::take(file, &path).map_err(|error| match error {
+            DatabaseError::Busy { .. } => CatalogueError::Locked { place: self.place() },
+            error => self.failed(error),
+        })
     }
 
     /// Empties a log that has become long because there was always someone reading. Short reads make that rare.
@@ -197,6 +225,27 @@ impl DatabaseFile {
         move |error| CatalogueError::Engine { place: self.place(), activity, source: error.into() }
     }
 
+    /// Turns an error of the state database into that of a catalogue.
+    fn failed(&self, error: DatabaseError) -> CatalogueError {
+        let place = self.place();
+        match error {
+            DatabaseError::Newer { found, supported, .. } => {
+                self.foreign(format!("it has version {found}, but the newest supported version is {supported}"))
+            }
+            DatabaseError::Foreign { .. } => self.foreign("it is a database of another program".to_owned()),
+            DatabaseError::Damaged { source, .. } => self.foreign(source.to_string()),
+            DatabaseError::Io { activity, source, .. } => {
+                CatalogueError::Engine { place, activity, source: source.into() }
+            }
+            DatabaseError::Engine { activity, source, .. } => {
+                CatalogueError::Engine { place, activity, source: source.into() }
+            }
+            error @ DatabaseError::Busy { .. } => {
+                CatalogueError::Engine { place, activity: "wait for another process", source: error.into() }
+            }
+        }
+    }
+
     fn foreign(&self, reason: String) -> CatalogueError {
         CatalogueError::Foreign { place: self.place(), reason }
     }
@@ -215,7 +264,10 @@ impl DatabaseFile {
     fn open(&self, flags: OpenFlags) -> rusqlite::Result<Connection> {
         // SQLite itself falls back to reading when the file may not be written. No mutex: a connection is never used by
         // two threads at once.
-        let rights = if self.only_read { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
+        let rights = match self.access {
+            Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        };
         let flags = flags | rights | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         // Without a log file a reader that may not write to the directory could not read. Whoever closes last keeps it.
@@ -225,43 +277,6 @@ impl DatabaseFile {
 
     /// How many migrations the file has seen; 0 for an empty file.
     fn version(&self, connection: &Connection) -> Result<usize, CatalogueError> {
-        let facts = "SELECT (SELECT application_id FROM pragma_application_id),
-                            (SELECT user_version FROM pragma_user_version),
-                            (SELECT count(*) FROM sqlite_schema)";
-        let read = connection
-            .query_row(facts, [], |row| Ok((row.get::<_, i32>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)));
-        match read.map_err(self.failing("read the version"))? {
-            (0, 0, 0) => Ok(0),
-            (APPLICATION_ID, version, _) => match usize::try_from(version) {
-                Ok(version) if version <= MIGRATIONS.len() => Ok(version),
-                _ => Err(self.foreign(format!(
-                    "it has version {version}, but the newest supported version is {}",
-                    MIGRATIONS.len()
-                ))),
-            },
-            _ => Err(self.foreign("it is a database of another program".to_owned())),
-        }
-    }
-
-    fn upgrade(&self, mut connection: Connection) -> Result<(), CatalogueError> {
-        let failing = self.failing("create the tables");
-        // 8 KB: a quarter faster to fill and an eighth smaller than 4 KB; larger pages make small changes dear.
-        connection.pragma_update(None, "page_size", 8192).map_err(&failing)?;
-        // SQLite does not wait for others here: two processes may be creating the same catalogue.
-        let mut attempts = 0;
-        while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
-            attempts += 1;
-            if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) || attempts > 1000 {
-                return Err(failing(error));
-            }
-            std::thread::sleep(PATIENCE / 1000);
-        }
-        let create = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failing)?;
-        for migration in &MIGRATIONS[self.version(&create)?..] {
-            create.execute_batch(migration).map_err(&failing)?;
-        }
-        create.pragma_update(None, "application_id", APPLICATION_ID).map_err(&failing)?;
-        create.pragma_update(None, "user_version", MIGRATIONS.len() as i64).map_err(&failing)?;
-        create.commit().map_err(&failing)
+        LAYOUT.version(connection, &self.path).map_err(|error| self.failed(error))
     }
 }

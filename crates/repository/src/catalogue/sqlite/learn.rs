@@ -27,6 +27,10 @@ pub(super) fn remember(connection: &mut Connection, facts: &[Learned]) -> rusqli
 
 /// The digests of a document's file, and the state that they are of.
 pub(super) fn of_file(reader: &Connection, path: &str) -> rusqlite::Result<Option<(Fingerprint, Digests)>> {
+    // A catalogue of version 7 that is only read has no digests of files.
+    if !reader.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'file'")?.exists([])? {
+        return Ok(None);
+    }
     let mut query =
         reader.prepare_cached("SELECT size, modified, changed, inode, sha256, md5 FROM file WHERE path = ?1")?;
     let state_and_digests = |row: &Row<'_>| {

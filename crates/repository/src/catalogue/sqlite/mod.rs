@@ -9,6 +9,8 @@
 //! | `001-….sql` | the tables |
 //! | `handed_out` | the latest moment a harvester was told |
 //! | `read` | the queries behind answers |
+//! | `memory` | the kind of the catalogue, values under keys, names of sets |
+//! | `imported` | what an import remembers of documents |
 //! | `learn` | remembering facts |
 //! | `audiences` | recording the audiences that items were listed for |
 //! | `write` | the one writer, and the protocol by which changes are stamped |
@@ -27,9 +29,11 @@ mod describe;
 mod file;
 mod fill;
 mod handed_out;
+mod imported;
 mod insert;
 mod learn;
 mod membership;
+mod memory;
 mod names;
 mod read;
 mod registry;
@@ -43,19 +47,33 @@ use std::sync::{Arc, Mutex, PoisonError};
 use modoai_protocol::{Datestamp, SetSpec};
 use rusqlite::{Connection, ErrorCode};
 
+pub(super) use self::file::{DEFAULT_NAME, check_file};
 use self::file::{DatabaseFile, Role};
 use self::handed_out::HandedOut;
 use self::names::KnownNames;
 use self::write::SqliteWriter;
+use super::roles::{Imports, Learner, Lists, Memory, Records};
 use super::stored::StoredFormat;
 use super::{
-    Catalogue, CatalogueError, Clock, Detail, Learned, PageQuery, Selected, SetTitle, Standing, State, Unread, Writer,
+    Access, Catalogue, CatalogueError, CatalogueKind, Detail, Imported, Learned, PageQuery, Selected, SetTitle,
+    Standing, Unread, Writer,
 };
 use crate::audience::Listing;
 use crate::item::{Digests, Fingerprint, Item};
 
 /// Idle readers kept for later: more than this many requests at once are rare, and each keeps a cache.
 const IDLE_READERS: usize = 4;
+
+/// Tells the time. Passed in, so that tests can step it backwards.
+pub type Clock = Arc<dyn Fn() -> Datestamp + Send + Sync>;
+
+/// The clock of the machine.
+pub fn system_clock() -> Clock {
+    Arc::new(|| {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Datestamp::from_unix(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+    })
+}
 
 /// A catalogue in one SQLite file.
 pub struct Sqlite {
@@ -67,6 +85,8 @@ pub struct Sqlite {
 /// What reading and writing have in common.
 struct Shared {
     file: DatabaseFile,
+    /// Device and inode of the file when it was opened.
+    identity: Option<(u64, u64)>,
     clock: Clock,
     handed_out: HandedOut,
     names: KnownNames,
@@ -79,33 +99,20 @@ impl Shared {
 }
 
 impl Sqlite {
-    /// Opens the catalogue in a file, or in `catalogue.sqlite` of a directory, and creates what is missing of the path.
-    /// A path that does not exist yet means a directory unless it has an extension.
-    pub fn open(directory_or_file: &Path, clock: Clock) -> Result<Self, CatalogueError> {
-        let file = DatabaseFile::at(directory_or_file);
-        file.prepare()?;
-        let handed_out = HandedOut::open(&file.beside("-asof"), true);
-        Ok(Self::of(file, clock, handed_out))
-    }
-
-    /// Opens a catalogue that others write, and that must be there. It is never written to, and nothing is made beside it
-    /// but what SQLite itself needs to read.
-    pub fn open_to_read(directory_or_file: &Path, clock: Clock) -> Result<Self, CatalogueError> {
-        let file = DatabaseFile::at(directory_or_file).only_read();
-        file.expect()?;
-        // Made by this user, it might be closed to those who write.
-        let handed_out = HandedOut::open(&file.beside("-asof"), false);
-        Ok(Self::of(file, clock, handed_out))
-    }
-
-    fn of(file: DatabaseFile, clock: Clock, handed_out: HandedOut) -> Self {
-        let shared = Shared { file, clock, handed_out, names: KnownNames::default() };
-        Self { shared: Arc::new(shared), idle_readers: Mutex::default(), learner: Mutex::default() }
-    }
-
-    /// The database file. What belongs to the catalogue is beside it.
-    pub fn file(&self) -> &Path {
-        self.shared.file.path()
+    /// Opens the catalogue in a file, or in the file of the default name in a directory. For writing, creates what is missing
+    /// of the path; a path that does not exist yet is a directory unless it has an extension. For reading, the catalogue must
+    /// exist; it is never written to, and nothing is created next to it but what SQLite itself needs to read.
+    pub fn open(path: &Path, access: Access, clock: Clock) -> Result<Self, CatalogueError> {
+        let file = DatabaseFile::at(path, access);
+        match access {
+            Access::Read => file.expect()?,
+            Access::Write => file.prepare()?,
+        }
+        // Created by a user who only reads, it might be closed to those who write.
+        let handed_out = HandedOut::open(&file.beside("-asof"), access == Access::Write);
+        let identity = file.identity();
+        let shared = Shared { file, identity, clock, handed_out, names: KnownNames::default() };
+        Ok(Self { shared: Arc::new(shared), idle_readers: Mutex::default(), learner: Mutex::default() })
     }
 
     /// Lends a reader for one piece of work. It goes back only if that went well.
@@ -127,9 +134,7 @@ impl Sqlite {
         }
         Ok(result)
     }
-}
 
-impl Sqlite {
     /// Lets the learner write, unless there is no time for it.
     fn learn_by(&self, work: impl Fn(&mut Connection) -> rusqlite::Result<()>) -> Result<(), CatalogueError> {
         let mut learner = self.learner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,7 +152,7 @@ impl Sqlite {
     }
 }
 
-impl Catalogue for Sqlite {
+impl Lists for Sqlite {
     fn standing(&self) -> Result<Standing, CatalogueError> {
         // The order matters. The moment is noted before `pending` is looked at: if no change is pending then, the next
         // writer announces itself later, and looks at the clock and at this note only after that.
@@ -170,20 +175,18 @@ impl Catalogue for Sqlite {
         self.read("look up an item", |reader| read::item(reader, &self.shared.names, name))
     }
 
+    fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError> {
+        self.read("list sets", read::sets)
+    }
+
+    fn live_counts(&self) -> Result<HashMap<String, u64>, CatalogueError> {
+        self.read("count items", read::live_counts)
+    }
+}
+
+impl Records for Sqlite {
     fn item_with(&self, name: &str, format: Option<&str>, detail: Detail) -> Result<Option<Item>, CatalogueError> {
         self.read("look up a record", |reader| read::item_with(reader, &self.shared.names, name, format, detail))
-    }
-
-    fn states(&self, names: &[&str]) -> Result<Vec<Option<State>>, CatalogueError> {
-        self.read("look up states", |reader| read::states(reader, names))
-    }
-
-    fn described(&self, gone: bool, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError> {
-        self.read("list records", |reader| read::described(reader, &self.shared.names, gone, after, limit))
-    }
-
-    fn memo(&self, key: &str) -> Result<Option<Vec<u8>>, CatalogueError> {
-        self.read("read a stored value", |reader| read::memo(reader, key))
     }
 
     fn piece(&self, body: i64, place: i64) -> Result<Option<Vec<u8>>, CatalogueError> {
@@ -197,19 +200,37 @@ impl Catalogue for Sqlite {
             Ok(offered.map(|(_, format)| Arc::clone(format)).collect())
         })
     }
+}
+
+impl Memory for Sqlite {
+    fn kind(&self) -> Result<Option<CatalogueKind>, CatalogueError> {
+        self.read("read the kind", memory::kind)
+    }
+
+    fn memo(&self, key: &str) -> Result<Option<Vec<u8>>, CatalogueError> {
+        self.read("read a stored value", |reader| memory::memo(reader, key))
+    }
 
     fn set_titles(&self) -> Result<Vec<SetTitle>, CatalogueError> {
-        self.read("list the names of sets", read::set_titles)
+        self.read("list the names of sets", memory::set_titles)
+    }
+}
+
+impl Imports for Sqlite {
+    fn imported(&self, names: &[&str]) -> Result<Vec<Option<Imported>>, CatalogueError> {
+        self.read("look up imported documents", |reader| imported::imported(reader, names))
     }
 
-    fn sets(&self) -> Result<Vec<Arc<SetSpec>>, CatalogueError> {
-        self.read("list sets", read::sets)
+    fn names_from(&self, source: u64, after: &str, limit: usize) -> Result<Vec<String>, CatalogueError> {
+        self.read("list the documents of a source", |reader| imported::names_from(reader, source, after, limit))
     }
 
-    fn live_counts(&self) -> Result<HashMap<String, u64>, CatalogueError> {
-        self.read("count items", read::live_counts)
+    fn described(&self, gone: bool, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError> {
+        self.read("list records", |reader| read::described(reader, &self.shared.names, gone, after, limit))
     }
+}
 
+impl Learner for Sqlite {
     fn unread(&self, wanted: &Unread<'_>, after: i64, limit: usize) -> Result<Vec<Item>, CatalogueError> {
         self.read("list unread items", |reader| read::unread(reader, &self.shared.names, wanted, after, limit))
     }
@@ -234,6 +255,12 @@ impl Catalogue for Sqlite {
         let connection = self.shared.file.connect(Role::Recorder);
         let recorded = connection.and_then(|mut connection| audiences::record(&mut connection, listed));
         recorded.map_err(self.shared.file.failing("record audiences"))
+    }
+}
+
+impl Catalogue for Sqlite {
+    fn is_in_place(&self) -> bool {
+        self.shared.identity.is_some() && self.shared.file.identity() == self.shared.identity
     }
 
     fn writer(&self) -> Result<Box<dyn Writer>, CatalogueError> {

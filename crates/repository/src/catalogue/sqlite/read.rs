@@ -14,7 +14,7 @@ use super::membership::{SECONDS_PER_DAY, day};
 use super::names::{EVERYTHING, Grouping, KnownNames, Names, format_number, list_number, publicity_from};
 use super::store::FORMATS;
 use crate::catalogue::stored::{Body, Place, StoredFormat};
-use crate::catalogue::{Detail, PageQuery, Selected, SetTitle, Standing, State, Unread};
+use crate::catalogue::{Detail, PageQuery, Selected, Standing, Unread};
 use crate::item::{Digests, Facts, Fingerprint, Item, ListedFor};
 
 /// The number that no format has: they are counted from one.
@@ -37,9 +37,6 @@ macro_rules! item_columns {
     };
     (Stored, $datestamp:literal) => {
         concat!(item_columns!(Header, $datestamp), ", s.size, s.body, s.pieces")
-    };
-    (Record, $datestamp:literal) => {
-        concat!(item_columns!(Stored, $datestamp), ", r.size, r.modified, r.changed, r.inode")
     };
 }
 
@@ -188,22 +185,6 @@ pub(super) fn item_with(
     query.query_row(params![name, body, FORMATS], |row| item_from(row, &mut resolve, detail, format)).optional()
 }
 
-pub(super) fn states(reader: &Connection, names: &[&str]) -> rusqlite::Result<Vec<Option<State>>> {
-    let mut query = reader.prepare_cached(
-        "SELECT r.number, r.deleted, r.size, r.modified, r.changed, r.inode
-         FROM name n CROSS JOIN record r ON r.number = n.number WHERE n.name = ?1",
-    )?;
-    // One snapshot for all, and the lock is taken once.
-    let _snapshot = reader.unchecked_transaction()?;
-    let mut state = |name: &&str| {
-        let state = query.query_row([name], |row| {
-            Ok(State { number: row.get(0)?, deleted: row.get(1)?, state: fingerprint_from(row, 2)? })
-        });
-        state.optional()
-    };
-    names.iter().map(&mut state).collect()
-}
-
 pub(super) fn described(
     reader: &Connection,
     names: &KnownNames,
@@ -214,38 +195,21 @@ pub(super) fn described(
     let body = body_of(reader, names, Detail::Record, None)?;
     let mut query = reader.prepare_cached(concat!(
         "SELECT ",
-        item_columns!(Record, "r.datestamp"),
+        item_columns!(Stored, "r.datestamp"),
         " FROM record r LEFT JOIN stored s ON s.key = r.number * ?4 + ?3
           WHERE r.number > ?1 AND r.deleted = ?5 ORDER BY r.number LIMIT ?2"
     ))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut resolve = Resolve::new(reader, names);
     let items = query.query_map(params![after, limit, body, FORMATS, gone], |row| {
-        let item = item_from(row, &mut resolve, Detail::Record, None)?;
-        Ok(Item { fingerprint: fingerprint_from(row, 10)?, ..item })
+        item_from(row, &mut resolve, Detail::Record, None)
     })?;
     items.collect()
-}
-
-pub(super) fn memo(reader: &Connection, key: &str) -> rusqlite::Result<Option<Vec<u8>>> {
-    reader.prepare_cached("SELECT value FROM memo WHERE key = ?1")?.query_row([key], |row| row.get(0)).optional()
 }
 
 pub(super) fn piece(reader: &Connection, body: i64, place: i64) -> rusqlite::Result<Option<Vec<u8>>> {
     let mut query = reader.prepare_cached("SELECT bytes FROM piece WHERE body = ?1 AND place = ?2")?;
     query.query_row([body, place], |row| row.get(0)).optional()
-}
-
-pub(super) fn set_titles(reader: &Connection) -> rusqlite::Result<Vec<SetTitle>> {
-    let mut query = reader.prepare_cached("SELECT spec, title, description FROM setname WHERE title IS NOT NULL")?;
-    let mut rows = query.query([])?;
-    let mut titles = Vec::new();
-    while let Some(row) = rows.next()? {
-        if let Some(spec) = SetSpec::parse(row.get_ref(0)?.as_str()?) {
-            titles.push(SetTitle { set: Arc::new(spec), title: row.get(1)?, description: row.get(2)? });
-        }
-    }
-    Ok(titles)
 }
 
 pub(super) fn unread(

@@ -15,14 +15,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use modoai_protocol::SetSpec;
+use modoai_state::Lock;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::batch::{Batch, Ledger};
-use super::file::{Lock, Role};
+use super::file::Role;
 use super::names::{EVERYTHING, publicity_from};
-use super::{Shared, fill, read};
-use crate::catalogue::{CatalogueError, Change, Known, Writer};
+use super::{Shared, fill, memory, read};
+use crate::catalogue::roles::{Changes, Inventory, MemoryWriter};
+use crate::catalogue::{CatalogueError, CatalogueKind, Change, Known};
 
 /// The one who may write.
 pub(super) struct SqliteWriter {
@@ -37,7 +39,8 @@ pub(super) struct SqliteWriter {
 impl SqliteWriter {
     pub(super) fn open(shared: Arc<Shared>) -> Result<Self, CatalogueError> {
         let lock = shared.file.lock()?;
-        let connection = shared.file.connect(Role::Writer).map_err(shared.file.failing("open"))?;
+        let mut connection = shared.file.connect(Role::Writer).map_err(shared.file.failing("open"))?;
+        shared.file.migrate(&mut connection)?;
         let mut writer = Self { shared, connection, ledger: None, _lock: lock };
         // Whoever announced a change and no longer holds the lock died before making it visible.
         writer.withdraw()?;
@@ -114,7 +117,47 @@ enum Durability {
     Full,
 }
 
-impl Writer for SqliteWriter {
+impl Changes for SqliteWriter {
+    fn apply(&mut self, changes: &[Change]) -> Result<Vec<usize>, CatalogueError> {
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Ledger { ready, floor, .. } = *self.ledger()?;
+        if !ready {
+            let now = self.shared.now();
+            return self.transact("fill", |transaction, ledger| Batch::new(transaction, ledger, now).run(changes));
+        }
+        let stamps = changes.iter().any(|change| !matches!(change, Change::Same { .. }));
+        let stamp = if stamps { self.announce(floor)? } else { floor };
+        let applied = self.transact("apply changes", |transaction, ledger| {
+            let left = Batch::new(transaction, ledger, stamp).run(changes)?;
+            ledger.floor = stamp;
+            transaction.prepare_cached("UPDATE standing SET pending = NULL, floor = ?1")?.execute([stamp])?;
+            Ok(left)
+        });
+        if applied.is_err() && stamps {
+            // Best effort: while it stands, readers are held back at that moment.
+            self.withdraw().unwrap_or_else(|error| tracing::debug!(%error, "the announcement stands"));
+        }
+        applied.inspect(|_| self.shared.file.tend_log(&self.connection))
+    }
+
+    fn live(&mut self) -> Result<u64, CatalogueError> {
+        let live = "SELECT live FROM setname WHERE set_id = ?1";
+        let live = self.connection.query_row(live, [EVERYTHING], |row| row.get::<_, i64>(0));
+        live.map(i64::unsigned_abs).map_err(self.shared.file.failing("count live items"))
+    }
+
+    fn complete(&mut self) -> Result<(), CatalogueError> {
+        // Before, so that the disk has all of the filling when this is done.
+        self.set_durability(Durability::Full)?;
+        self.transact("complete the first indexing", |transaction, ledger| {
+            if ledger.ready { Ok(()) } else { fill::complete(transaction, ledger) }
+        })
+    }
+}
+
+impl Inventory for SqliteWriter {
     fn known(&mut self, prefix: &str, after: &str, limit: usize) -> Result<Vec<Known>, CatalogueError> {
         let query = || {
             let mut query = self.connection.prepare_cached(
@@ -158,34 +201,33 @@ impl Writer for SqliteWriter {
         query().map_err(self.shared.file.failing("list files by inode"))
     }
 
-    fn live(&mut self) -> Result<u64, CatalogueError> {
-        let live = "SELECT live FROM setname WHERE set_id = ?1";
-        let live = self.connection.query_row(live, [EVERYTHING], |row| row.get::<_, i64>(0));
-        live.map(i64::unsigned_abs).map_err(self.shared.file.failing("count live items"))
+    fn mounts(&mut self) -> Result<BTreeSet<String>, CatalogueError> {
+        let query = || {
+            let mut query = self.connection.prepare("SELECT folder FROM mount")?;
+            query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()
+        };
+        query().map_err(self.shared.file.failing("list mounts"))
     }
 
-    fn apply(&mut self, changes: &[Change]) -> Result<Vec<usize>, CatalogueError> {
-        if changes.is_empty() {
-            return Ok(Vec::new());
-        }
-        let Ledger { ready, floor, .. } = *self.ledger()?;
-        if !ready {
-            let now = self.shared.now();
-            return self.transact("fill", |transaction, ledger| Batch::new(transaction, ledger, now).run(changes));
-        }
-        let stamps = changes.iter().any(|change| !matches!(change, Change::Same { .. }));
-        let stamp = if stamps { self.announce(floor)? } else { floor };
-        let applied = self.transact("apply changes", |transaction, ledger| {
-            let left = Batch::new(transaction, ledger, stamp).run(changes)?;
-            ledger.floor = stamp;
-            transaction.prepare_cached("UPDATE standing SET pending = NULL, floor = ?1")?.execute([stamp])?;
-            Ok(left)
-        });
-        if applied.is_err() && stamps {
-            // Best effort: while it stands, readers are held back at that moment.
-            self.withdraw().unwrap_or_else(|error| tracing::debug!(%error, "the announcement stands"));
-        }
-        applied.inspect(|_| self.shared.file.tend_log(&self.connection))
+    fn set_mounts(&mut self, folders: &BTreeSet<String>) -> Result<(), CatalogueError> {
+        self.transact("store mounts", |transaction, _| {
+            transaction.execute("DELETE FROM mount", [])?;
+            let mut insert = transaction.prepare("INSERT INTO mount VALUES (?1)")?;
+            folders.iter().try_for_each(|folder| insert.execute([folder]).map(drop))
+        })
+    }
+}
+
+impl MemoryWriter for SqliteWriter {
+    fn claim(&mut self, kind: CatalogueKind) -> Result<(), CatalogueError> {
+        let found = self.transact("set the kind", |transaction, _| {
+            let found = memory::kind(transaction)?;
+            if found.is_none() {
+                transaction.execute("UPDATE standing SET kind = ?1", [kind.name()])?;
+            }
+            Ok(found)
+        })?;
+        kind.check(found)
     }
 
     fn name_set(&mut self, set: &SetSpec, title: &str, description: Option<&str>) -> Result<(), CatalogueError> {
@@ -206,30 +248,6 @@ impl Writer for SqliteWriter {
                 None => transaction.execute("DELETE FROM memo WHERE key = ?1", [key])?,
             };
             transaction.execute("UPDATE standing SET revision = revision + 1", []).map(drop)
-        })
-    }
-
-    fn complete(&mut self) -> Result<(), CatalogueError> {
-        // Before, so that the disk has all of the filling when this is done.
-        self.set_durability(Durability::Full)?;
-        self.transact("complete the first indexing", |transaction, ledger| {
-            if ledger.ready { Ok(()) } else { fill::complete(transaction, ledger) }
-        })
-    }
-
-    fn mounts(&mut self) -> Result<BTreeSet<String>, CatalogueError> {
-        let query = || {
-            let mut query = self.connection.prepare("SELECT folder FROM mount")?;
-            query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()
-        };
-        query().map_err(self.shared.file.failing("list mounts"))
-    }
-
-    fn set_mounts(&mut self, folders: &BTreeSet<String>) -> Result<(), CatalogueError> {
-        self.transact("store mounts", |transaction, _| {
-            transaction.execute("DELETE FROM mount", [])?;
-            let mut insert = transaction.prepare("INSERT INTO mount VALUES (?1)")?;
-            folders.iter().try_for_each(|folder| insert.execute([folder]).map(drop))
         })
     }
 }

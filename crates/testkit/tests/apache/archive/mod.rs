@@ -172,7 +172,9 @@ fn budgets_hold_across_children_and_where_nothing_can_be_kept_it_serves_all_the_
     }
     let archive = small();
     let list = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
-    let httpd = launch(Mpm::Prefork, &archive.catalogue(), "OAIListDelay 1h").start();
+    // The location may be a URL of the engine.
+    let catalogue = PathBuf::from(format!("sqlite:{}", archive.catalogue().display()));
+    let httpd = launch(Mpm::Prefork, &catalogue, "OAIListDelay 1h").start();
     let ask = || Client::new(&httpd.url()).get(list).expect("an answer").status;
     let statuses: Vec<u16> = (0..24).map(|_| ask()).collect();
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");

@@ -1,4 +1,5 @@
--- The state of one harvest: one source, one format, one sink. Dates are seconds since 1970.
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
 CREATE TABLE source (
     only        INTEGER PRIMARY KEY CHECK (only = 1),
     base_url    TEXT NOT NULL,
@@ -16,9 +17,7 @@ CREATE TABLE source (
     -- The catalogue that the sink writes, if one was chosen: its path from the folder on, or from the root.
     catalogue   BLOB
 ) STRICT;
-
--- Every item that was ever received. Identifiers that come together are often alike, so rows that are written together lie
--- together; a hash as the key would scatter a page's rows over the whole table, and each commit would write all of it.
+INSERT INTO source VALUES(1,'http://127.0.0.1:9/modoai','catalogue','oai_dc','127.0.0.1-9-modoai','1961a356fb553fac 3','{"name":"A modoai repository","base_url":"https://www.example.org/modoai","earliest":"2020-01-01T00:00:00Z","deleted_record":"persistent","granularity":"YYYY-MM-DDThh:mm:ssZ","prompt":true,"schema":"http://www.openarchives.org/OAI/2.0/oai_dc.xsd","namespace":"http://www.openarchives.org/OAI/2.0/oai_dc/"}','{"token":"Encoded","prefix_with_token":false,"dates":"AsPromised","dates_proven":true,"remedies":"","public_host":null}',NULL,NULL);
 CREATE TABLE item (
     identifier  TEXT PRIMARY KEY,
     -- Of everything in the record: tells changed from unchanged.
@@ -31,8 +30,10 @@ CREATE TABLE item (
     -- Whether the sink left it to somebody else, who keeps it.
     elsewhere   INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
-
--- A selection that is kept up to date.
+INSERT INTO item VALUES('https://www.example.org/a.txt',-3154502141037815746,1,1577836800,0,0);
+INSERT INTO item VALUES('https://www.example.org/b.txt',-3430077312145377366,1,1577836800,0,0);
+INSERT INTO item VALUES('https://www.example.org/c.txt',5552504869175611260,2,1731961102,1,0);
+INSERT INTO item VALUES('https://www.example.org/index.html',7900998479348025080,1,1577836800,0,0);
 CREATE TABLE list (
     number      INTEGER PRIMARY KEY,
     set_spec    TEXT NOT NULL,
@@ -47,8 +48,7 @@ CREATE TABLE list (
     announced   INTEGER,
     completed   INTEGER
 ) STRICT;
-
--- What of a pass is not yet proven complete. A pass without windows is over.
+INSERT INTO list VALUES(1,'',NULL,NULL,1731961105,NULL,2,NULL,1731961105);
 CREATE TABLE window (
     number      INTEGER PRIMARY KEY AUTOINCREMENT,
     list        INTEGER NOT NULL REFERENCES list,
@@ -61,8 +61,6 @@ CREATE TABLE window (
     -- Why it was given up in the last run.
     trouble     TEXT
 ) STRICT;
-
--- Records that are known to exist and are not here.
 CREATE TABLE missing (
     identifier  TEXT PRIMARY KEY,
     reason      TEXT NOT NULL,
@@ -74,23 +72,27 @@ CREATE TABLE missing (
     -- The window or identifier pass it was last listed in.
     seen        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
-
 CREATE TABLE repair (
     quirk       TEXT PRIMARY KEY,
     count       INTEGER NOT NULL,
     example     TEXT NOT NULL
 ) STRICT;
-
--- Hosts that asked to be left alone for longer than a run.
+INSERT INTO repair VALUES('base-url-moved',2,'Identify returns https://www.example.org/modoai');
 CREATE TABLE wait (
     host        TEXT PRIMARY KEY,
     until       INTEGER NOT NULL,
     reason      TEXT NOT NULL
 ) STRICT;
-
 CREATE TABLE run (
     number      INTEGER PRIMARY KEY AUTOINCREMENT,
     started     INTEGER NOT NULL,
     ended       INTEGER,
     summary     TEXT
 ) STRICT;
+INSERT INTO run VALUES(1,1731961102,1731961102,'{"source":"http://127.0.0.1:9/modoai","sink":"catalogue","format":"oai_dc","records":4,"deleted":0,"unchanged":0,"elsewhere":0,"refused":0,"bytes":3214,"requests":3,"complete":true,"repaired":[{"quirk":"base-url-moved","count":1,"example":"Identify returns https://www.example.org/modoai"}],"missing":[],"next":{"from":"2024-11-18T20:18:22Z"}}');
+INSERT INTO run VALUES(2,1731961105,1731961105,'{"source":"http://127.0.0.1:9/modoai","sink":"catalogue","format":"oai_dc","records":0,"deleted":1,"unchanged":0,"elsewhere":0,"refused":0,"bytes":648,"requests":2,"complete":true,"repaired":[{"quirk":"base-url-moved","count":1,"example":"Identify returns https://www.example.org/modoai"}],"missing":[],"next":{"from":"2024-11-18T20:18:25Z"}}');
+DELETE FROM sqlite_sequence;
+INSERT INTO sqlite_sequence VALUES('run',2);
+INSERT INTO sqlite_sequence VALUES('window',2);
+COMMIT;
+PRAGMA user_version = 3;
